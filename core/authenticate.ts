@@ -1,0 +1,47 @@
+/**
+ * Who is calling: HTTP bearer authentication (RFC 6750) with an API key as the token.
+ *
+ * @module
+ */
+
+import type { ApiKeys } from "./api_keys.ts";
+import { ApiError } from "./error.ts";
+
+const CHALLENGE = 'Bearer realm="petstore"';
+
+const missingKey = new ApiError(
+  "unauthorized",
+  'API key is missing: send it in the header "Authorization: Bearer <API_KEY>"',
+  { "www-authenticate": CHALLENGE },
+);
+const invalidKey = new ApiError(
+  "unauthorized",
+  "API key is invalid: it is unknown or revoked",
+  {
+    "www-authenticate": `${CHALLENGE}, error="invalid_token"`,
+  },
+);
+
+/** Lets the request pass (`undefined`), or refuses it with 401 and a challenge (RFC 6750 §3). */
+export async function authenticate(
+  request: Request,
+  keys: ApiKeys,
+): Promise<ApiError | undefined> {
+  const token = parseBearer(request.headers.get("authorization"));
+  if (token instanceof ApiError) return token;
+  return await keys.verify(token) ? undefined : invalidKey;
+}
+
+/**
+ * Takes the token out of an `Authorization` header: the scheme in any case, one or more spaces, the
+ * token (RFC 9110 §11.4). Beyond the characters of RFC 6750's `b64token` any visible ASCII is taken,
+ * since any such string can be configured as a key.
+ *
+ * @returns the token, or the 401: without an error code where no bearer credentials were sent at
+ * all, none or another scheme's (RFC 6750 §3.1).
+ */
+export function parseBearer(header: string | null): string | ApiError {
+  const credentials = /^bearer(?: +(.*))?$/i.exec(header ?? "")?.[1] ?? "";
+  if (credentials === "") return missingKey;
+  return /^[\x21-\x7e]+$/.test(credentials) ? credentials : invalidKey;
+}

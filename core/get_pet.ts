@@ -1,0 +1,38 @@
+/**
+ * `getPet`: `GET /pets/{petId}`, deprecated, to be removed on 5 December 2030.
+ *
+ * @module
+ */
+
+import type { BaseUrl } from "./base_url.ts";
+import { ApiError, quote } from "./error.ts";
+import type { Call, Service } from "./operation.ts";
+import { parsePetId, petToJson } from "./pet.ts";
+import { jsonReply, type Reply } from "./reply.ts";
+
+/** Answers 200 with the animal; 404 where there is none, or where the text can be no animal's id. */
+export async function getPet(
+  { petId }: Call,
+  { storage }: Service,
+): Promise<Reply> {
+  const id = parsePetId(petId);
+  const pet = id === undefined ? undefined : await storage.get(id);
+  if (pet === undefined) {
+    return new ApiError(
+      "not_found",
+      `Cannot get pet: there is none with the id ${quote(petId)}`,
+    );
+  }
+  return jsonReply(200, petToJson(pet));
+}
+
+/** The fields that every response of `getPet` carries, errors too. */
+export function deprecationHeaders(
+  { pets }: BaseUrl,
+): Readonly<Record<string, string>> {
+  return {
+    sunset: "Thu, 05 Dec 2030 00:00:00 GMT", // RFC 8594
+    deprecation: "@1764892800", // RFC 9745: 5 December 2025
+    link: `<${pets}>; rel="successor-version"`, // RFC 5829 §3.2
+  };
+}

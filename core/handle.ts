@@ -1,0 +1,196 @@
+/**
+ * The pipeline: host, path, method, key, input, storage, response. The whole service in one place.
+ *
+ * @module
+ */
+
+import type { ApiKeys } from "./api_keys.ts";
+import { authenticate } from "./authenticate.ts";
+import { parseBaseUrl } from "./base_url.ts";
+import { createPet } from "./create_pet.ts";
+import { ApiError } from "./error.ts";
+import { deprecationHeaders, getPet } from "./get_pet.ts";
+import { listPets } from "./list_pets.ts";
+import type { Call, Operation } from "./operation.ts";
+import { type PetStorage, StorageError } from "./pet_storage.ts";
+import { type Reply, type ResponseConstructor, toResponse } from "./reply.ts";
+import { createRouter, type OperationName } from "./route.ts";
+import { parseTarget } from "./target.ts";
+
+/** Settings of {@linkcode createHandler}. */
+export interface HandlerOptions {
+  /** Keeps the animals. */
+  readonly storage: PetStorage;
+  /** Says which API keys are valid. */
+  readonly keys: ApiKeys;
+  /**
+   * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
+   * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
+   */
+  readonly baseUrl?: string;
+  /** The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). */
+  readonly maxBodyBytes?: number;
+  /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
+  readonly bodyTimeout?: number;
+  /**
+   * Told the cause of every 500 and 503, which the client is not. Default: `console.error`. Where
+   * it fails itself, that is ignored.
+   */
+  readonly onError?: (cause: unknown, request: Request) => void;
+  /** Makes the responses. Default: the global `Response`; `NodeResponse` is a faster one on Node. */
+  readonly Response?: ResponseConstructor;
+}
+
+/** The service as a fetch function. It never rejects. */
+export type Handler = (request: Request) => Promise<Response>;
+
+const operations: Readonly<Record<OperationName, Operation>> = {
+  listPets,
+  createPet,
+  getPet,
+};
+
+const internalError = new ApiError(
+  "internal_error",
+  "Something went wrong on our side",
+);
+const unavailable = new ApiError(
+  "service_unavailable",
+  "Cannot reach the storage now: nothing was changed, and the request can be sent again",
+  { "retry-after": "1" },
+);
+const outcomeUnknown = new ApiError(
+  "service_unavailable",
+  "Cannot tell whether the pet was added: the storage did not confirm it. List the pets before sending it again",
+  { "retry-after": "1" },
+);
+
+/**
+ * Makes the service.
+ *
+ * ```ts
+ * import { apiKeys, createHandler, memoryStorage } from "../mod.ts";
+ * import assert from "node:assert/strict";
+ *
+ * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+ * const response = await handle(
+ *   new Request("http://localhost/v1/pets", {
+ *     method: "POST",
+ *     headers: { authorization: "Bearer secret", "content-type": "application/json" },
+ *     body: '{"name":"Rex","categoryId":9007199254740993}',
+ *   }),
+ * );
+ * assert.equal(response.status, 201);
+ * assert.equal(
+ *   await response.text(),
+ *   '{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}',
+ * );
+ * ```
+ *
+ * @throws {TypeError} where an option is of a wrong kind.
+ * @throws {RangeError} where a number is out of bounds.
+ */
+export function createHandler(options: HandlerOptions): Handler {
+  checkOptions(options);
+  const {
+    storage,
+    keys,
+    maxBodyBytes = 65_536,
+    bodyTimeout = 10_000,
+    onError = (cause) => console.error(cause),
+    Response = globalThis.Response,
+  } = options;
+  const baseUrl = parseBaseUrl(options.baseUrl ?? "/v1");
+  const router = createRouter(baseUrl.path);
+  const service = { storage, baseUrl, maxBodyBytes, bodyTimeout };
+  const deprecation = deprecationHeaders(baseUrl);
+
+  async function answer(request: Request): Promise<Reply> {
+    const target = parseTarget(request);
+    if (target instanceof ApiError) return target;
+    const route = router.match(request.method, target.path);
+    if (route instanceof ApiError) return route;
+    if (route.kind === "options") {
+      return { status: 204, headers: { allow: route.allow }, body: null };
+    }
+    const call = { request, query: target.query, petId: route.petId };
+    const reply = await perform(operations[route.operation], call);
+    return route.operation === "getPet"
+      ? { ...reply, headers: { ...reply.headers, ...deprecation } }
+      : reply;
+  }
+
+  async function perform(operation: Operation, call: Call): Promise<Reply> {
+    try {
+      return await authenticate(call.request, keys) ??
+        await operation(call, service);
+    } catch (cause) {
+      report(cause, call.request);
+      return refusalFor(cause);
+    }
+  }
+
+  function report(cause: unknown, request: Request): void {
+    // A reporter that fails, at once or later, has nobody left to be reported to.
+    (async () => await onError(cause, request))().catch(() => {});
+  }
+
+  return async function handle(request) {
+    return toResponse(await answer(request), {
+      method: request.method,
+      Response,
+    });
+  };
+}
+
+function refusalFor(cause: unknown): ApiError {
+  if (!(cause instanceof StorageError)) return internalError;
+  return cause.kind === "unavailable" ? unavailable : outcomeUnknown;
+}
+
+function checkOptions(options: HandlerOptions): void {
+  const {
+    storage,
+    keys,
+    baseUrl,
+    maxBodyBytes,
+    bodyTimeout,
+    onError,
+    Response,
+  } = options;
+  for (const method of ["create", "get", "list"] as const) {
+    checkKind(storage?.[method], "function", `storage.${method}`);
+  }
+  checkKind(keys?.verify, "function", "keys.verify");
+  if (baseUrl !== undefined) checkKind(baseUrl, "string", "baseUrl");
+  if (onError !== undefined) checkKind(onError, "function", "onError");
+  if (Response !== undefined) checkKind(Response, "function", "Response");
+  checkRange(maxBodyBytes, Number.MAX_SAFE_INTEGER, "maxBodyBytes");
+  checkRange(bodyTimeout, 2 ** 31 - 1, "bodyTimeout"); // a longer timer fires at once
+}
+
+function checkKind(
+  value: unknown,
+  kind: "function" | "string",
+  name: string,
+): void {
+  const actual = typeof value;
+  if (actual === kind) return;
+  throw new TypeError(
+    `Wrong option ${name}: it must be a ${kind}, not ${actual}`,
+  );
+}
+
+function checkRange(
+  value: number | undefined,
+  max: number,
+  name: string,
+): void {
+  if (
+    value === undefined ||
+    (Number.isInteger(value) && value >= 1 && value <= max)
+  ) return;
+  throw new RangeError(
+    `Wrong option ${name}: it must be an integer from 1 to ${max}, not ${value}`,
+  );
+}

@@ -1,0 +1,28 @@
+/**
+ * What every operation is given, and what it gives back.
+ *
+ * @module
+ */
+
+import type { BaseUrl } from "./base_url.ts";
+import type { BodyLimits } from "./json.ts";
+import type { PetStorage } from "./pet_storage.ts";
+import type { Reply } from "./reply.ts";
+
+/** One request, routed and allowed. */
+export interface Call {
+  readonly request: Request;
+  /** The raw query, without its `?`. */
+  readonly query: string;
+  /** What stands in the place of `{petId}`; empty where the path has none. */
+  readonly petId: string;
+}
+
+/** What outlives a request. */
+export interface Service extends BodyLimits {
+  readonly storage: PetStorage;
+  readonly baseUrl: BaseUrl;
+}
+
+/** Answers one operation of the contract. Rejects only with what nobody expected. */
+export type Operation = (call: Call, service: Service) => Promise<Reply>;

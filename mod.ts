@@ -1,0 +1,63 @@
+/**
+ * The pet store service as a fetch function.
+ *
+ * {@linkcode createHandler} makes `handle(request: Request): Promise<Response>`, which runs wherever
+ * `Request` and `Response` do. Importing this module does no I/O and needs no permission.
+ *
+ * ```ts
+ * import { apiKeys, createHandler, memoryStorage } from "./mod.ts";
+ * import assert from "node:assert/strict";
+ *
+ * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+ * const response = await handle(
+ *   new Request("http://localhost/v1/pets?limit=5", { headers: { authorization: "Bearer secret" } }),
+ * );
+ * assert.equal(response.status, 200);
+ * assert.deepEqual(await response.json(), []);
+ * ```
+ *
+ * @module
+ */
+
+export {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+} from "./core/handle.ts";
+export type { ResponseConstructor } from "./core/reply.ts";
+export type { ErrorBody, ErrorCode } from "./core/error.ts";
+
+export {
+  int64Schema,
+  type NewPet,
+  newPetSchema,
+  parsePetId,
+  type Pet,
+  type PetId,
+  petId,
+  petNameSchema,
+  type PetStatus,
+  petStatusSchema,
+} from "./core/pet.ts";
+
+export {
+  type PetQuery,
+  type PetStorage,
+  StorageError,
+  type StorageErrorKind,
+} from "./core/pet_storage.ts";
+export {
+  type MemoryStorage,
+  memoryStorage,
+} from "./adapters/storage/memory.ts";
+
+export { type ApiKeys, apiKeys } from "./core/api_keys.ts";
+export {
+  type ApiKeyRecord,
+  type ApiKeyStorage,
+  type IssuedKey,
+  type IssuedKeys,
+  issuedKeys,
+  type NewApiKeyRecord,
+  REVOCATION_DELAY,
+} from "./core/issued_keys.ts";
