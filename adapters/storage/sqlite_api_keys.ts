@@ -1,0 +1,73 @@
+/**
+ * Records of issued API keys in an SQLite file.
+ *
+ * @module
+ */
+
+import type {
+  ApiKeyRecord,
+  ApiKeyStorage,
+  NewApiKeyRecord,
+} from "../../core/issued_keys.ts";
+import type { SqliteFile } from "./sqlite_file.ts";
+
+// Times are ms since 1970.
+const COLUMNS = "id, name, created, revoked";
+
+/** Keeps the records in the table `api_keys` of an open file. */
+export function sqliteApiKeys(file: SqliteFile): ApiKeyStorage {
+  const insert = file.prepare(
+    `INSERT INTO api_keys (name, digest, created) VALUES (?, ?, ?) RETURNING ${COLUMNS}`,
+  );
+  const any = file.prepare("SELECT 1 FROM api_keys LIMIT 1");
+  const active = file.prepare(
+    "SELECT 1 FROM api_keys WHERE digest = ? AND revoked IS NULL",
+  );
+  const all = file.prepare(`SELECT ${COLUMNS} FROM api_keys ORDER BY id`);
+  const revoke = file.prepare(
+    `UPDATE api_keys SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING ${COLUMNS}`,
+  );
+
+  function keep({ name, digest, created }: NewApiKeyRecord): ApiKeyRecord {
+    return toRecord(insert.get(name, digest, created.getTime()));
+  }
+
+  return {
+    insert: (record) => file.write("keep API key", () => keep(record)),
+
+    insertFirst: (record) =>
+      file.write(
+        "keep API key",
+        () => any.get() === undefined ? keep(record) : undefined,
+      ),
+
+    isActive: (digest) =>
+      file.read("check API key", () => active.get(digest) !== undefined),
+
+    list: () => file.read("list API keys", () => all.all().map(toRecord)),
+
+    revoke: (id, time) =>
+      file.write("revoke API key", () => {
+        const row = revoke.get(time.getTime(), id);
+        return row === undefined ? undefined : toRecord(row);
+      }),
+  };
+}
+
+function toRecord(row: unknown): ApiKeyRecord {
+  // The columns of COLUMNS, in a STRICT table.
+  const [id, name, created, revoked] = row as readonly [
+    bigint,
+    string,
+    bigint,
+    bigint | null,
+  ];
+  const record = {
+    id: Number(id),
+    name,
+    created: new Date(Number(created)),
+  };
+  return revoked === null
+    ? record
+    : { ...record, revoked: new Date(Number(revoked)) };
+}

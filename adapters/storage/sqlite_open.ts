@@ -1,0 +1,80 @@
+/**
+ * Opening an SQLite file: its settings, its tables, and the reason where it cannot be opened.
+ *
+ * @module
+ */
+
+import { existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StorageError } from "../../core/pet_storage.ts";
+import { faultReason, isBusy } from "./sqlite_fault.ts";
+import { patiently } from "./sqlite_patience.ts";
+import { createSchema, hasSchema } from "./sqlite_schema.ts";
+
+/**
+ * Opens a file; where there is none, creates it and its tables. Any number of processes may do so at
+ * once.
+ *
+ * @param lockTimeout how long to go on trying while other processes keep the file locked, in ms.
+ * @throws {StorageError} `unavailable` where it cannot be used; the message says why.
+ */
+export async function openDatabase(
+  path: string,
+  lockTimeout: number,
+): Promise<DatabaseSync> {
+  try {
+    return await patiently(lockTimeout, () => connect(path));
+  } catch (error) {
+    const message = `Cannot open ${path}: ${openReason(path, error)}`;
+    throw new StorageError("unavailable", message, { cause: error });
+  }
+}
+
+function connect(path: string): DatabaseSync {
+  const db = new DatabaseSync(path);
+  try {
+    setUp(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function setUp(db: DatabaseSync): void {
+  db.prepare("PRAGMA busy_timeout = 0").get();
+  // Looked at before anything is changed: it may not be ours.
+  hasSchema(db);
+  const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
+  if (mode !== "wal") {
+    throw new Error(
+      "its file system does not support SQLite's write-ahead log; use a local disk",
+    );
+  }
+  db.prepare("PRAGMA synchronous = FULL").run();
+  // On macOS a plain fsync leaves the data in the drive's cache; elsewhere these change nothing.
+  db.prepare("PRAGMA fullfsync = ON").run();
+  db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
+  // Every time, because it also shows that the file can be written.
+  db.prepare("BEGIN IMMEDIATE").run();
+  if (!hasSchema(db)) createSchema(db);
+  db.prepare("COMMIT").run();
+}
+
+/** Says what SQLite does not: it only tells "unable to open database file". */
+function openReason(path: string, error: unknown): string {
+  const file = resolve(path);
+  const directory = dirname(file);
+  if (error instanceof Error && error.name === "NotCapable") {
+    return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
+  }
+  if (!isBusy(error)) {
+    if (!existsSync(directory)) return `there is no directory ${directory}`;
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+      return "it is a directory";
+    }
+  }
+  if (!(error instanceof Error)) return String(error);
+  return faultReason(error) ?? error.message;
+}
