@@ -1,0 +1,68 @@
+/**
+ * The log: JSON lines, requests on standard output, faults on standard error.
+ *
+ * @module
+ */
+
+import process from "node:process";
+
+/** What is written of a request. Never a key, a body, or a path with an id in it. */
+export interface RequestLine {
+  /** When the answer was ready, in RFC 3339 form. */
+  readonly time: string;
+  readonly method: string;
+  /** The path as a template, `/v1/pets/{petId}`; `null` where there is no such path. */
+  readonly route: string | null;
+  /** The HTTP status code. */
+  readonly status: number;
+  /** How long the answer took, in ms. */
+  readonly ms: number;
+  /** The request id, as in the header `X-Request-Id`. */
+  readonly id: string;
+}
+
+/** Writes lines. */
+export interface Log {
+  request(line: RequestLine): void;
+  /** Writes what an operator needs to know of a fault: the error with its stack, and the request. */
+  fault(cause: unknown, id: string | undefined): void;
+  /** Writes what is still held back. */
+  flush(): void;
+}
+
+/**
+ * The log of this process. Request lines that fall in one turn of the event loop are written
+ * together: a write for each line costs more than the request.
+ */
+export function createLog({ requests }: { readonly requests: boolean }): Log {
+  let held = "";
+
+  function flush(): void {
+    if (held !== "") process.stdout.write(held);
+    held = "";
+  }
+
+  return {
+    request(line) {
+      if (!requests) return;
+      if (held === "") setImmediate(flush);
+      held += JSON.stringify(line) + "\n";
+    },
+    fault(cause, id) {
+      const error = describe(cause);
+      process.stderr.write(
+        JSON.stringify({ time: new Date().toISOString(), id, error }) + "\n",
+      );
+    },
+    flush,
+  };
+}
+
+/** The stack of an error and of its causes. */
+function describe(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const stack = cause.stack ?? String(cause);
+  return cause.cause === undefined
+    ? stack
+    : `${stack}\nCaused by: ${describe(cause.cause)}`;
+}

@@ -1,0 +1,82 @@
+/**
+ * The pet store as a program: `start`, and `keys issue | list | revoke`. The same on Deno, Bun, Node.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { parseArguments, UsageError } from "./arguments.ts";
+import { readConfig, readPort } from "./config.ts";
+import { reportAndExit } from "./failure.ts";
+import { runKeys } from "./keys.ts";
+import { loadRuntime } from "./runtime.ts";
+import { openService } from "./service.ts";
+import { stopOnSignal } from "./shutdown.ts";
+
+const HELP = `The pet store service
+
+  start    runs the server
+  keys     issues, lists and revokes API keys
+
+Add --help to a command to see its options.
+`;
+
+const START_HELP = `start: runs the server
+
+  --host HOST    the address to listen on (127.0.0.1; 0.0.0.0 is every address of this machine)
+  --port PORT    the port to listen on (8000; 0 is any free one)
+
+Settings in the environment, with their defaults:
+
+  DATABASE_URL       sqlite:petstore.db; or sqlite:PATH, or memory:
+  PETSTORE_API_KEYS  none; fixed keys, separated by commas, accepted beside the issued ones
+  BASE_URL           /v1; a path, or an absolute URL that Location and Link are made from
+  PETSTORE_HOST      127.0.0.1; as --host
+  PORT               8000; as --port
+  REQUEST_LOG        on; or off
+  SHUTDOWN_TIMEOUT   10; seconds that requests in flight may take to finish at the end
+`;
+
+async function main([command, ...args]: readonly string[]): Promise<void> {
+  switch (command) {
+    case "start":
+      return await start(args);
+    case "keys":
+      return await runKeys(args);
+    case undefined:
+    case "help":
+    case "--help":
+    case "-h":
+      return void process.stdout.write(HELP);
+    default:
+      throw new UsageError(
+        `There is no command ${JSON.stringify(command)}: use start or keys`,
+      );
+  }
+}
+
+async function start(args: readonly string[]): Promise<void> {
+  const { values: { host, port, help }, positionals } = parseArguments(args, {
+    host: { type: "string" },
+    port: { type: "string" },
+  });
+  if (help) return void process.stdout.write(START_HELP);
+  if (positionals.length > 0) {
+    throw new UsageError(`start takes options only, not ${positionals[0]}`);
+  }
+
+  const config = readConfig(process.env);
+  const { serve, Response } = await loadRuntime();
+  const service = await openService(config, Response);
+  const server = await serve((request) => service.app.fetch(request), {
+    hostname: typeof host === "string" ? host : config.host,
+    port: typeof port === "string" ? readPort("--port", port) : config.port,
+  });
+  stopOnSignal(async () => {
+    await server.close();
+    await service.close();
+  }, config.shutdownTimeout);
+  process.stderr.write(await service.greeting(server));
+}
+
+main(process.argv.slice(2)).catch(reportAndExit);

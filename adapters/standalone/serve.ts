@@ -1,0 +1,84 @@
+/**
+ * The standalone server as a default export with `fetch`, for deployment:
+ *
+ * - `deno serve --port 9000 --parallel … adapters/standalone/serve.ts`
+ * - `PORT=9000 bun adapters/standalone/serve.ts`
+ *
+ * It is configured by the environment, as `main.ts` is. Under `deno serve` the address is that of its
+ * own flags or of `DENO_SERVE_ADDRESS`.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { type Config, readConfig } from "./config.ts";
+import { reportAndExit } from "./failure.ts";
+import { openService, type Service } from "./service.ts";
+import { stopOnSignal } from "./shutdown.ts";
+import { joinWorkers } from "./workers.ts";
+
+/** What Deno and Bun hand to `fetch` beside the request, as far as it is used. */
+interface FetchInfo {
+  /** Deno: settles when the response is sent. */
+  readonly completed?: Promise<unknown>;
+  /** Bun: stops listening and settles when what is in flight is sent. */
+  readonly stop?: () => Promise<void>;
+}
+
+interface Address {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** What `deno serve` and Bun expect of a module. */
+interface ServeDefaultExport {
+  /** Bun only; Deno takes its own flags. */
+  readonly hostname: string;
+  /** Bun only; Deno takes its own flags. */
+  readonly port: number;
+  readonly fetch: (request: Request, info?: FetchInfo) => Promise<Response>;
+  /** Deno calls it, in one worker only, once the server listens. */
+  readonly onListen: (address: Address) => void;
+}
+
+const config: Config = await orExit(() => readConfig(process.env));
+const service: Service = await orExit(() => openService(config, Response));
+const workers = joinWorkers();
+let stopServer: (() => Promise<void>) | undefined;
+
+stopOnSignal(async () => {
+  await service.close();
+  await stopServer?.();
+  await workers.allDone();
+}, config.shutdownTimeout);
+
+async function greet(address: Address): Promise<void> {
+  process.stderr.write(await service.greeting(address));
+}
+
+// Bun listens when this module is loaded, and tells nobody.
+if ("Bun" in globalThis) {
+  await orExit(() => greet({ hostname: config.host, port: config.port }));
+}
+
+async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (cause) {
+    return reportAndExit(cause);
+  }
+}
+
+const server: ServeDefaultExport = {
+  hostname: config.host,
+  port: config.port,
+  fetch(request, info) {
+    if (typeof info?.stop === "function") {
+      stopServer ??= () => Promise.resolve(info.stop?.());
+    }
+    return service.app.fetch(request, info?.completed);
+  },
+  onListen: (address) => void orExit(() => greet(address)),
+};
+
+export default server;

@@ -1,0 +1,97 @@
+/**
+ * The standalone service, put together from a configuration.
+ *
+ * @module
+ */
+
+import { type ApiKeys, apiKeys } from "../../core/api_keys.ts";
+import { parseBaseUrl } from "../../core/base_url.ts";
+import { createHandler } from "../../core/handle.ts";
+import { type IssuedKeys, issuedKeys } from "../../core/issued_keys.ts";
+import type { ResponseConstructor } from "../../core/reply.ts";
+import { createRouter } from "../../core/route.ts";
+import { origin } from "../http/server.ts";
+import { type App, createApp } from "./app.ts";
+import type { Config } from "./config.ts";
+import { createLog } from "./log.ts";
+import { openStorage } from "./open_storage.ts";
+
+/** A service that is ready to be mounted. */
+export interface Service {
+  readonly app: App;
+  /**
+   * What to tell people once it listens: the address, and the very first key where this is it.
+   * Issues that key, so it is called at most once, and only by a server that listens.
+   */
+  greeting(
+    address: { readonly hostname: string; readonly port: number },
+  ): Promise<string>;
+  /** Finishes the requests in flight, then closes the storage. */
+  close(): Promise<void>;
+}
+
+/** Opens the storage and builds the service on it. */
+export async function openService(
+  config: Config,
+  Response: ResponseConstructor,
+): Promise<Service> {
+  const storage = await openStorage(config.database);
+  const issued = issuedKeys(storage.apiKeys);
+  const baseUrl = parseBaseUrl(config.baseUrl);
+  const log = createLog({ requests: config.requestLog });
+  const app = createApp({
+    createHandler: (onError) =>
+      createHandler({
+        storage,
+        keys: acceptedKeys(config.fixedKeys, issued),
+        baseUrl: config.baseUrl,
+        onError,
+        Response,
+      }),
+    template: createRouter(baseUrl.path).template,
+    storage,
+    log,
+    Response,
+  });
+
+  return {
+    app,
+    async greeting(address) {
+      const pets = `${
+        origin(address.hostname, address.port)
+      }${baseUrl.path}/pets`;
+      const first = config.fixedKeys.length === 0
+        ? await issued.issueFirst("first key")
+        : undefined;
+      return first === undefined
+        ? `The pet store listens at ${pets}\n`
+        : `The pet store listens at ${pets}
+
+This is the first API key. It is shown only now:
+
+    ${first.key}
+
+Try it:
+
+    curl -H "Authorization: Bearer ${first.key}" ${pets}
+
+`;
+    },
+    async close() {
+      await app.drain();
+      await storage.close();
+      log.flush();
+    },
+  };
+}
+
+function acceptedKeys(
+  fixedKeys: readonly string[],
+  issued: IssuedKeys,
+): ApiKeys {
+  if (fixedKeys.length === 0) return issued;
+  const fixed = apiKeys(fixedKeys);
+  return {
+    verify: async (key) => await fixed.verify(key) || await issued.verify(key),
+  };
+}

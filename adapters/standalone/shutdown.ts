@@ -1,0 +1,36 @@
+/**
+ * The end of the standalone server.
+ *
+ * @module
+ */
+
+import process from "node:process";
+
+/**
+ * On the first SIGTERM or SIGINT calls `stop` and exits with 0 when it is done, or when `timeout` ms
+ * are over; on the second exits at once with 1.
+ */
+export function stopOnSignal(stop: () => Promise<void>, timeout: number): void {
+  let stopping = false;
+
+  async function end(signal: string): Promise<void> {
+    if (stopping) process.exit(1);
+    stopping = true;
+    process.stderr.write(
+      `${signal}: finishing the requests in flight; once more to end at once\n`,
+    );
+    const timer = setTimeout(() => {
+      process.stderr.write(
+        `Some requests did not finish within ${timeout} ms\n`,
+      );
+      process.exit(0);
+    }, timeout);
+    await stop();
+    clearTimeout(timer);
+    process.exit(0);
+  }
+
+  for (const signal of ["SIGTERM", "SIGINT"]) {
+    process.on(signal, () => void end(signal));
+  }
+}
