@@ -18,7 +18,8 @@ export async function listPets(
   { query }: Call,
   { storage, baseUrl }: Service,
 ): Promise<Reply> {
-  const page = parsePage(new URLSearchParams(query));
+  // The constructor takes one leading "?" away: without this one, "??limit=5" would set the limit.
+  const page = parsePage(new URLSearchParams(`?${query}`));
   if (page instanceof ApiError) return page;
   // One animal more than the page holds tells whether there is a next one.
   const found = await storage.list({ ...page, limit: page.limit + 1 });

@@ -1,0 +1,79 @@
+/**
+ * A client with a key, as short as the tests need it.
+ *
+ * @module
+ */
+
+/** A service that a test may talk to. */
+export interface OpenService {
+  /** Sends a request to it. */
+  fetch(request: Request): Promise<Response>;
+  /** Its base address, `http://127.0.0.1:1234/v1`. */
+  readonly base: string;
+  /** A key that it takes. */
+  readonly key: string;
+  /** Ends it. */
+  close(): Promise<void>;
+}
+
+/** What a test says of a request; the key goes with it unless `authorization` is given. */
+export interface Question {
+  readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
+  /** Values by name; `undefined` leaves a field out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A response, read to its end. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Sends one request: `address` is below the base (`/pets`), or absolute. */
+export async function ask(
+  service: Pick<OpenService, "fetch" | "base" | "key">,
+  method: string,
+  address: string,
+  { body, headers = {} }: Question = {},
+): Promise<Answer> {
+  const sent = new Headers();
+  const all = {
+    authorization: `Bearer ${service.key}`,
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...headers,
+  };
+  for (const [name, value] of Object.entries(all)) {
+    if (value !== undefined) sent.set(name, value);
+  }
+  const url = address.startsWith("http") ? address : service.base + address;
+  // Text goes as bytes: a string body brings a Content-Type of its own.
+  const content = typeof body === "string"
+    ? new TextEncoder().encode(body)
+    : body;
+  const init = { method, headers: sent, duplex: "half" };
+  const response = await service.fetch(
+    new Request(
+      url,
+      content === undefined ? init : { ...init, body: content as BodyInit },
+    ),
+  );
+  return {
+    status: response.status,
+    headers: response.headers,
+    text: await response.text(),
+  };
+}
+
+/** The address in `Link` with this relation (RFC 8288), resolved as a client does; or `undefined`. */
+export function linked(
+  answer: Answer,
+  { rel, from }: { readonly rel: string; readonly from: string },
+): string | undefined {
+  const link = answer.headers.get("link");
+  const [, reference, relation] = /^<([^<>]*)>; rel="([^"]*)"$/.exec(
+    link ?? "",
+  ) ?? [];
+  if (reference === undefined || relation !== rel) return undefined;
+  return new URL(reference, from).href;
+}

@@ -1,0 +1,54 @@
+/**
+ * What every refusal looks like, whatever is refused.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import type { Answer } from "./ask.ts";
+
+/** The codes and their statuses, as the README's table of decisions has them. */
+export const STATUS_OF: Readonly<Record<string, number>> = {
+  bad_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  internal_error: 500,
+  service_unavailable: 503,
+};
+
+/** Asserts the headers that every JSON response has. */
+export function assertJsonHeaders(headers: Headers): void {
+  assert.equal(headers.get("content-type"), "application/json");
+  assert.equal(headers.get("x-content-type-options"), "nosniff");
+  assert.equal(headers.get("cache-control"), "no-store");
+}
+
+/**
+ * Asserts a well-formed refusal with this code: exactly `code`, `message` and `status`, which
+ * repeats the status of the response. Returns the message.
+ */
+export function assertError(answer: Answer, code: string): string {
+  const message = assertAnyError(answer);
+  assert.equal(JSON.parse(answer.text).code, code, answer.text);
+  return message;
+}
+
+/** As {@linkcode assertError}, with any of the codes. */
+export function assertAnyError(answer: Answer): string {
+  assertJsonHeaders(answer.headers);
+  const body: Record<string, unknown> = JSON.parse(answer.text);
+  assert.deepEqual(Object.keys(body).sort(), ["code", "message", "status"]);
+  const { code, message, status } = body;
+  assert.ok(typeof code === "string" && code in STATUS_OF, `code ${code}`);
+  assert.equal(status, STATUS_OF[code]);
+  assert.equal(answer.status, status);
+  assert.ok(typeof message === "string" && message.length > 0);
+  assert.ok(message.length < 1000, "the message is short");
+  // deno-lint-ignore no-control-regex -- what must not be there
+  assert.doesNotMatch(message, /[\u0000-\u001f\u007f-\u009f]/);
+  return message;
+}

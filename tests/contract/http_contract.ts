@@ -1,0 +1,1192 @@
+/**
+ * What the service promises over HTTP: one test per clause of the contract and per row of the
+ * README's table of decisions. The suite judges anything with a base address: `handle` itself, and
+ * servers on every runtime.
+ *
+ * What `fetch` cannot send is in `raw_http_contract.ts`.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { type Answer, ask, linked, type OpenService } from "./ask.ts";
+import {
+  assertAnyError,
+  assertError,
+  assertJsonHeaders,
+} from "./error_reply.ts";
+
+const INT64_MAX = "9223372036854775807";
+const INT64_MIN = "-9223372036854775808";
+const REX = '{"name":"Rex","categoryId":1}';
+
+/** Registers the suite; `open` makes a fresh and empty service for each test. */
+export function httpContract(
+  name: string,
+  open: () => Promise<OpenService>,
+): void {
+  function clause(
+    sentence: string,
+    check: (service: OpenService) => Promise<void>,
+  ): void {
+    test(`${name}: ${sentence}`, async () => {
+      const service = await open();
+      try {
+        await check(service);
+      } finally {
+        await service.close();
+      }
+    });
+  }
+
+  // ---- Requests and routing ----
+
+  clause(
+    "an unknown path is 404 for any method, with or without a key",
+    async (service) => {
+      for (const method of ["GET", "HEAD", "POST", "DELETE", "OPTIONS"]) {
+        for (const authorization of [undefined, `Bearer ${service.key}`]) {
+          const answer = await ask(service, method, "/nothing", {
+            headers: { authorization },
+          });
+          assert.equal(answer.status, 404, method);
+          if (method !== "HEAD") assertError(answer, "not_found");
+        }
+      }
+    },
+  );
+
+  clause("areas that are named but not described are 404", async (service) => {
+    for (const path of ["/store/orders", "/store", "/Pets", "/Store/orders"]) {
+      assertError(await ask(service, "GET", path), "not_found");
+    }
+  });
+
+  clause("paths are exact and case-sensitive", async (service) => {
+    assert.equal((await create(service, REX)).status, 201);
+    assert.equal((await ask(service, "GET", "/pets/1")).status, 200);
+    const others = [
+      "/pets/",
+      "//pets",
+      "/PETS",
+      "/pet",
+      "/petsx",
+      "/pets//",
+      "/pets//1",
+      "/pets/1/",
+      "/pets/1/x",
+      "/pets%2F1",
+      "/%70ets",
+      "",
+      "/",
+    ];
+    for (const path of others) {
+      assertError(await ask(service, "GET", path), "not_found");
+    }
+    const { origin } = new URL(service.base);
+    for (const path of ["/pets", "/", "/v2/pets", "/V1/pets", "/v1/v1/pets"]) {
+      assertError(await ask(service, "GET", origin + path), "not_found");
+    }
+  });
+
+  clause(
+    "another method on a known path is 405 with Allow, key or none",
+    async (service) => {
+      const wrong: [method: string, path: string, allow: string][] = [
+        ["PUT", "/pets", "GET, HEAD, POST, OPTIONS"],
+        ["DELETE", "/pets", "GET, HEAD, POST, OPTIONS"],
+        ["PATCH", "/pets", "GET, HEAD, POST, OPTIONS"],
+        ["POST", "/pets/1", "GET, HEAD, OPTIONS"],
+        ["PUT", "/pets/1", "GET, HEAD, OPTIONS"],
+        ["DELETE", "/pets/1", "GET, HEAD, OPTIONS"],
+      ];
+      for (const [method, path, allow] of wrong) {
+        for (const authorization of [undefined, `Bearer ${service.key}`]) {
+          const answer = await ask(service, method, path, {
+            headers: { authorization },
+          });
+          assertError(answer, "method_not_allowed");
+          assert.equal(answer.headers.get("allow"), allow);
+        }
+      }
+    },
+  );
+
+  clause(
+    "OPTIONS on a known path is 204 with Allow and needs no key",
+    async (service) => {
+      const known = [
+        ["/pets", "GET, HEAD, POST, OPTIONS"],
+        ["/pets/1", "GET, HEAD, OPTIONS"],
+      ] as const;
+      for (const [path, allow] of known) {
+        const answer = await ask(service, "OPTIONS", path, {
+          headers: { authorization: undefined },
+        });
+        assert.equal(answer.status, 204);
+        assert.equal(answer.headers.get("allow"), allow);
+        assert.equal(answer.text, "");
+      }
+    },
+  );
+
+  clause("HEAD answers as GET does, without the body", async (service) => {
+    assert.equal(
+      (await create(service, '{"name":"Zoë","categoryId":1}')).status,
+      201,
+    );
+    const paths = ["/pets", "/pets?limit=0", "/pets/1", "/pets/2", "/nothing"];
+    for (const path of paths) {
+      for (const authorization of [`Bearer ${service.key}`, undefined]) {
+        const headers = { authorization };
+        const get = await ask(service, "GET", path, { headers });
+        const head = await ask(service, "HEAD", path, { headers });
+        assert.equal(head.status, get.status, path);
+        assert.equal(head.text, "");
+        assert.notEqual(get.text, "");
+        assert.equal(
+          head.headers.get("content-length"),
+          String(new TextEncoder().encode(get.text).byteLength),
+        );
+        assert.deepEqual(fields(head), fields(get));
+      }
+    }
+  });
+
+  clause("unknown query parameters are ignored", async (service) => {
+    assert.equal((await create(service, REX)).status, 201);
+    const plain = await ask(service, "GET", "/pets");
+    assert.equal(plain.text.length > 2, true);
+    const queries = [
+      "?",
+      "?sort=name",
+      "?Limit=0&STATUS=x&offset=-1",
+      "?limit[]=0",
+      "?sort=a&sort=b",
+      "?=0&&",
+      "??limit=0",
+    ];
+    for (const query of queries) {
+      const answer = await ask(service, "GET", `/pets${query}`);
+      assert.equal(answer.status, 200, query);
+      assert.equal(answer.text, plain.text);
+    }
+  });
+
+  clause("unknown body members are ignored and not kept", async (service) => {
+    const answer = await create(
+      service,
+      '{"id":77,"tags":["a"],"name":"Rex","categoryId":1,"toString":null,"__proto__":{"status":"sold"}}',
+    );
+    assert.equal(answer.status, 201);
+    assert.equal(
+      answer.text,
+      '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
+    );
+  });
+
+  clause("a repeated limit, status or after is 400", async (service) => {
+    for (
+      const query of [
+        "limit=5&limit=5",
+        "status=sold&status=sold",
+        "after=1&x=&after=2",
+      ]
+    ) {
+      const message = assertError(
+        await ask(service, "GET", `/pets?${query}`),
+        "bad_request",
+      );
+      assert.ok(message.includes(query.split("=")[0] ?? "?"), message);
+    }
+  });
+
+  // ---- The order of checks ----
+
+  clause(
+    "an unknown path is refused before the method, the method before the key",
+    async (service) => {
+      const headers = { authorization: undefined };
+      assertError(
+        await ask(service, "DELETE", "/nothing", { headers }),
+        "not_found",
+      );
+      assertError(
+        await ask(service, "DELETE", "/pets", { headers }),
+        "method_not_allowed",
+      );
+    },
+  );
+
+  clause(
+    "the key is checked before the body and the query are",
+    async (service) => {
+      const headers = { authorization: "Bearer wrong" };
+      const asked = [
+        await ask(service, "GET", "/pets?limit=0", { headers }),
+        await ask(service, "POST", "/pets", { headers, body: "{" }),
+        await ask(service, "POST", "/pets", {
+          headers: { ...headers, "content-type": "text/plain" },
+          body: "x",
+        }),
+        await ask(service, "POST", "/pets", { headers, body: tooMuch() }),
+      ];
+      for (const answer of asked) assertError(answer, "unauthorized");
+    },
+  );
+
+  clause(
+    "nobody without a key learns whether an animal exists",
+    async (service) => {
+      assert.equal((await create(service, REX)).status, 201);
+      const headers = { authorization: undefined };
+      const there = await ask(service, "GET", "/pets/1", { headers });
+      const none = await ask(service, "GET", "/pets/2", { headers });
+      const noId = await ask(service, "GET", "/pets/x", { headers });
+      assertError(there, "unauthorized");
+      for (const other of [none, noId]) {
+        assert.equal(other.status, 401);
+        assert.equal(other.text, there.text);
+        assert.deepEqual(fields(other), fields(there));
+      }
+    },
+  );
+
+  clause(
+    "the media type is checked before the size, the size before the content",
+    async (service) => {
+      const headers = { "content-type": "text/plain" };
+      assertError(
+        await ask(service, "POST", "/pets", { headers, body: tooMuch() }),
+        "unsupported_media_type",
+      );
+      assertError(
+        await ask(service, "POST", "/pets", { body: tooMuch() }),
+        "payload_too_large",
+      );
+    },
+  );
+
+  // ---- Listing ----
+
+  clause(
+    "listPets answers an empty array where there is no animal",
+    async (service) => {
+      const answer = await ask(service, "GET", "/pets");
+      assert.equal(answer.status, 200);
+      assert.equal(answer.text, "[]");
+      assert.equal(answer.headers.get("link"), null);
+      assertJsonHeaders(answer.headers);
+    },
+  );
+
+  clause(
+    "listPets answers a bare array, ascending by id, in order of creation",
+    async (service) => {
+      await create(service, '{"name":"b","categoryId":2,"status":"sold"}');
+      await create(service, '{"name":"a","categoryId":1}');
+      const answer = await ask(service, "GET", "/pets");
+      assert.equal(answer.status, 200);
+      assert.equal(
+        answer.text,
+        '[{"id":1,"name":"b","categoryId":2,"status":"sold"},{"id":2,"name":"a","categoryId":1,"status":"available"}]',
+      );
+    },
+  );
+
+  clause(
+    "listPets answers 20 animals where no limit is sent",
+    async (service) => {
+      await createMany(service, 21);
+      const answer = await ask(service, "GET", "/pets");
+      assert.deepEqual(ids(answer), range(1, 20));
+      assert.notEqual(answer.headers.get("link"), null);
+    },
+  );
+
+  clause("listPets takes a limit from 1 to 100", async (service) => {
+    await createMany(service, 101);
+    for (const limit of [1, 2, 99, 100]) {
+      const answer = await ask(service, "GET", `/pets?limit=${limit}`);
+      assert.deepEqual(ids(answer), range(1, limit));
+    }
+    const encoded = await ask(service, "GET", "/pets?limit=%31%30");
+    assert.deepEqual(ids(encoded), range(1, 10));
+  });
+
+  clause(
+    "listPets refuses a limit out of bounds or not in canonical decimal form",
+    async (service) => {
+      const wrong = [
+        "0",
+        "101",
+        "-1",
+        "1e1",
+        "+5",
+        "%2B5",
+        "05",
+        "10.0",
+        "",
+        "%205",
+        "5%20",
+        "5%0A",
+        "0x5",
+        "five",
+        "5,6",
+        "%D9%A5", // ARABIC-INDIC DIGIT FIVE
+        "%EF%BC%95", // FULLWIDTH DIGIT FIVE
+        "18446744073709551621", // 2^64 + 5
+        "null",
+        "NaN",
+      ];
+      for (const limit of wrong) {
+        const message = assertError(
+          await ask(service, "GET", `/pets?limit=${limit}`),
+          "bad_request",
+        );
+        assert.match(message, /limit .*1 to 100/);
+        const sent = new URLSearchParams(`limit=${limit}`).get("limit") ?? "";
+        assert.ok(message.includes(JSON.stringify(sent)), message);
+      }
+      assertError(await ask(service, "GET", "/pets?limit"), "bad_request");
+    },
+  );
+
+  clause("a message shortens what was sent", async (service) => {
+    const message = assertError(
+      await ask(service, "GET", `/pets?limit=${"7".repeat(3000)}`),
+      "bad_request",
+    );
+    assert.ok(message.includes("7".repeat(20)));
+    assert.ok(!message.includes("7".repeat(50)));
+  });
+
+  clause("one message names every parameter that is wrong", async (service) => {
+    const message = assertError(
+      await ask(service, "GET", "/pets?limit=0&status=gone&after=x"),
+      "bad_request",
+    );
+    assert.match(message, /limit.*"0".*status.*"gone".*after.*"x"/);
+  });
+
+  clause("listPets filters by each status", async (service) => {
+    for (const status of ["available", "pending", "sold", "pending"]) {
+      await create(
+        service,
+        `{"name":"Rex","categoryId":1,"status":"${status}"}`,
+      );
+    }
+    const found = async (status: string) =>
+      ids(await ask(service, "GET", `/pets?status=${status}`));
+    assert.deepEqual(await found("available"), [1]);
+    assert.deepEqual(await found("pending"), [2, 4]);
+    assert.deepEqual(await found("sold"), [3]);
+  });
+
+  clause(
+    "listPets refuses a status that is none of the three",
+    async (service) => {
+      for (
+        const status of [
+          "",
+          "Sold",
+          "SOLD",
+          "gone",
+          "sold%20",
+          "available,sold",
+          "null",
+        ]
+      ) {
+        const message = assertError(
+          await ask(service, "GET", `/pets?status=${status}`),
+          "bad_request",
+        );
+        assert.match(message, /status .*available, pending, sold/);
+      }
+    },
+  );
+
+  clause("listPets answers the animals above after", async (service) => {
+    await createMany(service, 3);
+    const found = async (after: string) =>
+      ids(await ask(service, "GET", `/pets?after=${after}`));
+    assert.deepEqual(await found("0"), [1, 2, 3]);
+    assert.deepEqual(await found("1"), [2, 3]);
+    assert.deepEqual(await found("3"), []);
+    assert.deepEqual(await found("-1"), [1, 2, 3]);
+    assert.deepEqual(await found(INT64_MIN), [1, 2, 3]);
+    assert.deepEqual(await found(INT64_MAX), []);
+  });
+
+  clause(
+    "listPets refuses an after that is no int64 in canonical form",
+    async (service) => {
+      const wrong = [
+        "",
+        "x",
+        "1.0",
+        "1e0",
+        "+1",
+        "01",
+        "-0",
+        "9223372036854775808",
+        "-9223372036854775809",
+      ];
+      for (const after of wrong) {
+        const message = assertError(
+          await ask(service, "GET", `/pets?after=${encodeURIComponent(after)}`),
+          "bad_request",
+        );
+        assert.match(message, /after /);
+      }
+    },
+  );
+
+  clause(
+    "listPets links the next page exactly when more animals match",
+    async (service) => {
+      await createMany(service, 3);
+      await create(service, '{"name":"Rex","categoryId":1,"status":"sold"}');
+      const link = async (query: string) =>
+        (await ask(service, "GET", `/pets?${query}`)).headers.get("link");
+      assert.notEqual(await link("limit=3"), null);
+      assert.equal(await link("limit=4"), null);
+      assert.equal(await link("limit=5"), null);
+      // Three available ones: the fourth animal is sold, and does not count.
+      assert.equal(await link("limit=3&status=available"), null);
+      assert.notEqual(await link("limit=2&status=available"), null);
+      assert.equal(await link("limit=1&status=sold"), null);
+      assert.equal(await link("limit=3&after=1"), null);
+    },
+  );
+
+  clause(
+    "the next page keeps limit and status and drops what was ignored",
+    async (service) => {
+      await createMany(service, 3);
+      const from = `${service.base}/pets?status=available&limit=1&sort=name`;
+      const next = linked(await ask(service, "GET", from), {
+        rel: "next",
+        from,
+      });
+      assert.equal(
+        next,
+        `${service.base}/pets?limit=1&status=available&after=1`,
+      );
+    },
+  );
+
+  clause(
+    "a walk sees every animal that existed when it began exactly once, in order",
+    async (service) => {
+      await createMany(service, 7);
+      const seen: number[] = [];
+      let address: string | undefined = `${service.base}/pets?limit=2`;
+      while (address !== undefined) {
+        const answer: Answer = await ask(service, "GET", address);
+        assert.equal(answer.status, 200);
+        seen.push(...ids(answer));
+        if (seen.length < 8) await create(service, REX); // what is added meanwhile comes after
+        address = linked(answer, { rel: "next", from: address });
+      }
+      assert.deepEqual(seen.slice(0, 7), range(1, 7));
+      assert.deepEqual(seen, range(1, seen.length));
+    },
+  );
+
+  // ---- Animals ----
+
+  clause("an animal without a status is available", async (service) => {
+    const answer = await create(service, REX);
+    assert.equal(answer.status, 201);
+    assert.equal(JSON.parse(answer.text).status, "available");
+    assert.deepEqual(ids(await ask(service, "GET", "/pets?status=available")), [
+      1,
+    ]);
+  });
+
+  clause("an animal keeps the status it is added with", async (service) => {
+    for (const status of ["available", "pending", "sold"]) {
+      const answer = await create(
+        service,
+        `{"name":"Rex","categoryId":1,"status":"${status}"}`,
+      );
+      assert.equal(answer.status, 201);
+      assert.equal(JSON.parse(answer.text).status, status);
+    }
+  });
+
+  clause(
+    "createPet refuses a status that is none of the three",
+    async (service) => {
+      for (
+        const status of [
+          '""',
+          '"Sold"',
+          '"gone"',
+          "null",
+          "1",
+          "true",
+          "[]",
+          "{}",
+          '["sold"]',
+        ]
+      ) {
+        const message = assertError(
+          await create(
+            service,
+            `{"name":"Rex","categoryId":1,"status":${status}}`,
+          ),
+          "bad_request",
+        );
+        assert.match(message, /status/);
+      }
+    },
+  );
+
+  clause(
+    "a name has 1 to 255 code points and is kept exactly",
+    async (service) => {
+      const names = [
+        "x",
+        " ",
+        "  Rex\u00a0 ",
+        "x".repeat(255),
+        "🐕".repeat(255),
+        "\u0080\u009f\u2028\ufeff\ufffd\u200b",
+        "Zoe\u0308", // not composed to Zoë
+        "Zoë",
+        "\uffff",
+        '"\\/',
+        "null",
+        "__proto__",
+      ];
+      for (const [index, name] of names.entries()) {
+        const answer = await create(
+          service,
+          JSON.stringify({ name, categoryId: 1 }),
+        );
+        assert.equal(answer.status, 201, answer.text);
+        assert.equal(JSON.parse(answer.text).name, name);
+        const kept = await ask(service, "GET", `/pets/${index + 1}`);
+        assert.equal(JSON.parse(kept.text).name, name);
+      }
+    },
+  );
+
+  clause(
+    "createPet refuses a name that is empty, too long, or no text",
+    async (service) => {
+      const wrong = [
+        '""',
+        JSON.stringify("x".repeat(256)),
+        JSON.stringify("🐕".repeat(256)),
+        JSON.stringify("x".repeat(511)),
+        "null",
+        "1",
+        "true",
+        '["Rex"]',
+        "{}",
+      ];
+      for (const name of wrong) {
+        const message = assertError(
+          await create(service, `{"name":${name},"categoryId":1}`),
+          "bad_request",
+        );
+        assert.match(message, /name/);
+        assert.doesNotMatch(message, /categoryId/);
+      }
+    },
+  );
+
+  clause("createPet refuses control characters in a name", async (service) => {
+    for (const code of [...range(0, 0x1f), 0x7f]) {
+      const name = JSON.stringify(`R${String.fromCharCode(code)}x`);
+      const message = assertError(
+        await create(service, `{"name":${name},"categoryId":1}`),
+        "bad_request",
+      );
+      assert.match(message, /name.*control/);
+    }
+  });
+
+  clause(
+    "createPet refuses a lone surrogate, and takes a pair however it is spelled",
+    async (service) => {
+      for (
+        const name of [
+          "\\ud83d",
+          "\\udc15",
+          "\\udc15\\ud83d",
+          "x\\ud83dx",
+          "\\uD83D",
+        ]
+      ) {
+        const message = assertError(
+          await create(service, `{"name":"${name}","categoryId":1}`),
+          "bad_request",
+        );
+        assert.match(message, /name.*surrogate/);
+      }
+      const pair = await create(
+        service,
+        '{"name":"\\uD83d\\udC15","categoryId":1}',
+      );
+      assert.equal(pair.status, 201);
+      assert.equal(JSON.parse(pair.text).name, "🐕");
+    },
+  );
+
+  clause("an id is positive and ascends", async (service) => {
+    for (const id of range(1, 5)) {
+      const answer = await create(service, REX);
+      assert.equal(JSON.parse(answer.text).id, id);
+      assertError(await create(service, "{}"), "bad_request"); // uses up no id
+    }
+  });
+
+  clause(
+    "a categoryId is any int64, exact to the last digit in, stored and out",
+    async (service) => {
+      const exact = [
+        "0",
+        "1",
+        "-1",
+        "9007199254740993",
+        "-9007199254740993",
+        "9223372036854775806",
+        INT64_MAX,
+        INT64_MIN,
+      ];
+      for (const [index, categoryId] of exact.entries()) {
+        const pet = `{"id":${
+          index + 1
+        },"name":"Rex","categoryId":${categoryId},"status":"available"}`;
+        const created = await create(
+          service,
+          `{"name":"Rex","categoryId":${categoryId}}`,
+        );
+        assert.equal(created.status, 201);
+        assert.equal(created.text, pet);
+        assert.equal(
+          (await ask(service, "GET", `/pets/${index + 1}`)).text,
+          pet,
+        );
+        assert.equal(
+          (await ask(service, "GET", `/pets?after=${index}`)).text,
+          `[${pet}]`,
+        );
+      }
+    },
+  );
+
+  clause(
+    "a categoryId is an integer however JSON spells it",
+    async (service) => {
+      const spellings = [
+        ["1.0", "1"],
+        ["1e2", "100"],
+        ["1E+2", "100"],
+        ["12.50e1", "125"],
+        ["-0", "0"],
+        ["0e999999999999", "0"],
+        ["9223372036854775807.000", INT64_MAX],
+        ["922337203685477580.7e1", INT64_MAX],
+        ["-92233720368547758080e-1", INT64_MIN],
+      ];
+      for (const [spelling, value] of spellings) {
+        const answer = await create(
+          service,
+          `{"name":"Rex","categoryId":${spelling}}`,
+        );
+        assert.equal(answer.status, 201, spelling);
+        assert.ok(answer.text.includes(`"categoryId":${value},`), answer.text);
+      }
+    },
+  );
+
+  clause("createPet refuses a categoryId that is no int64", async (service) => {
+    const wrong = [
+      "1.5",
+      "1e-1",
+      "9223372036854775808",
+      "-9223372036854775809",
+      "9223372036854775807.1",
+      "1e19",
+      "1e400",
+      "-1e400",
+      "1e999999999999999999999",
+      "1e-999999999999999999999",
+      `1${"0".repeat(60_000)}`,
+      '"1"',
+      "null",
+      "true",
+      "[1]",
+      "{}",
+    ];
+    for (const categoryId of wrong) {
+      const message = assertError(
+        await create(service, `{"name":"Rex","categoryId":${categoryId}}`),
+        "bad_request",
+      );
+      assert.match(message, /categoryId/);
+    }
+  });
+
+  clause("getPet answers the animal", async (service) => {
+    await create(service, REX);
+    const created = await create(
+      service,
+      '{"name":"Tom","categoryId":2,"status":"sold"}',
+    );
+    const answer = await ask(service, "GET", "/pets/2");
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, created.text);
+    assert.equal(
+      answer.text,
+      '{"id":2,"name":"Tom","categoryId":2,"status":"sold"}',
+    );
+    assertJsonHeaders(answer.headers);
+  });
+
+  clause(
+    "getPet answers 404 where there is none with the id, or it is no int64",
+    async (service) => {
+      await create(service, REX);
+      const wrong = [
+        "2",
+        "0",
+        "-1",
+        "01",
+        "1.0",
+        "1e0",
+        "+1",
+        "%31",
+        "1%20",
+        "x",
+        "pets",
+        INT64_MAX,
+        INT64_MIN,
+        "9223372036854775808",
+        "18446744073709551617", // 2^64 + 1
+        "4294967297", // 2^32 + 1
+        "1".repeat(2000),
+        "%00",
+        "%",
+        "%FF",
+        "1;x",
+        "1,2",
+      ];
+      for (const petId of wrong) {
+        assertError(await ask(service, "GET", `/pets/${petId}`), "not_found");
+      }
+    },
+  );
+
+  // ---- Creating ----
+
+  clause(
+    "createPet answers 201 with the animal and its address",
+    async (service) => {
+      const answer = await create(service, REX);
+      assert.equal(answer.status, 201);
+      assert.equal(
+        answer.text,
+        '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
+      );
+      assertJsonHeaders(answer.headers);
+      const location = answer.headers.get("location");
+      assert.ok(location !== null);
+      const address = new URL(location, `${service.base}/pets`).href;
+      assert.equal(address, `${service.base}/pets/1`);
+      assert.equal((await ask(service, "GET", address)).text, answer.text);
+    },
+  );
+
+  clause("an animal is listed as soon as it is added", async (service) => {
+    const added = await Promise.all(
+      range(1, 10).map(() => create(service, REX)),
+    );
+    for (const answer of added) assert.equal(answer.status, 201);
+    const given = added.map((answer) => Number(JSON.parse(answer.text).id));
+    assert.deepEqual(given.toSorted((a, b) => a - b), range(1, 10));
+    assert.deepEqual(ids(await ask(service, "GET", "/pets")), range(1, 10));
+  });
+
+  clause(
+    "createPet takes application/json in any case, or no Content-Type",
+    async (service) => {
+      const types = [
+        undefined,
+        "application/json",
+        "Application/JSON",
+        "application/json; charset=utf-8",
+        "application/json;charset=UTF-8",
+        'application/json ; charset="utf-8"',
+        "application/json; charset=utf-8; profile=x",
+        "application/json;",
+      ];
+      for (const type of types) {
+        const answer = await create(service, REX, { "content-type": type });
+        assert.equal(answer.status, 201, `${type}: ${answer.text}`);
+      }
+    },
+  );
+
+  clause(
+    "createPet refuses any other media type with 415 and Accept",
+    async (service) => {
+      const types = [
+        "text/plain",
+        "text/json",
+        "application/jsonp",
+        "application/json5",
+        "application/ld+json",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/json; charset=utf-16",
+        "application/json; charset=iso-8859-1",
+        "application/json; charset=",
+        "application/json, application/json",
+        "application/xml; application/json",
+        "*/*",
+        "json",
+      ];
+      for (const type of types) {
+        const answer = await create(service, REX, { "content-type": type });
+        assertError(answer, "unsupported_media_type");
+        assert.equal(answer.headers.get("accept"), "application/json");
+      }
+      assert.equal((await ask(service, "GET", "/pets")).text, "[]");
+    },
+  );
+
+  clause(
+    "createPet refuses a Content-Encoding other than identity with 415",
+    async (service) => {
+      for (const coding of ["gzip", "br", "deflate", "x", "identity, gzip"]) {
+        const answer = await create(service, REX, {
+          "content-encoding": coding,
+        });
+        assertError(answer, "unsupported_media_type");
+        assert.equal(answer.headers.get("accept"), "application/json");
+      }
+      for (const coding of ["identity", "Identity"]) {
+        assert.equal(
+          (await create(service, REX, { "content-encoding": coding })).status,
+          201,
+        );
+      }
+    },
+  );
+
+  clause("createPet refuses bytes that are not UTF-8", async (service) => {
+    const sequences = [
+      [0xff],
+      [0xc3], // cut short
+      [0xc0, 0xaf], // overlong
+      [0xed, 0xa0, 0x80], // a surrogate
+      [0xf4, 0x90, 0x80, 0x80], // above U+10FFFF
+      [0xe4], // ä in ISO 8859-1
+    ];
+    for (const sequence of sequences) {
+      const body = new Uint8Array([
+        ...bytes('{"name":"R'),
+        ...sequence,
+        ...bytes('x","categoryId":1}'),
+      ]);
+      const message = assertError(await create(service, body), "bad_request");
+      assert.match(message, /UTF-8/);
+    }
+    assert.equal((await ask(service, "GET", "/pets")).text, "[]");
+  });
+
+  clause(
+    "createPet takes a body of 64 KiB, and refuses one byte more with 413",
+    async (service) => {
+      const full = REX + " ".repeat(65_536 - REX.length);
+      assert.equal((await create(service, full)).status, 201);
+      const message = assertError(
+        await create(service, full + " "),
+        "payload_too_large",
+      );
+      assert.match(message, /65536/);
+    },
+  );
+
+  clause(
+    "createPet counts bytes, not characters, and takes a body in pieces",
+    async (service) => {
+      const stream = (total: number): ReadableStream<Uint8Array> =>
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue(bytes(REX));
+            for (let left = total - REX.length; left > 0; left -= 1000) {
+              controller.enqueue(bytes(" ".repeat(Math.min(left, 1000))));
+            }
+            controller.close();
+          },
+        });
+      assert.equal((await create(service, stream(65_536))).status, 201);
+      assertError(await create(service, stream(65_537)), "payload_too_large");
+      const wide = `{"name":"Rex","categoryId":1,"x":"${"é".repeat(33_000)}"}`;
+      assertError(await create(service, wide), "payload_too_large");
+    },
+  );
+
+  clause(
+    "one 400 names each member and what is wrong with it",
+    async (service) => {
+      const message = assertError(
+        await create(service, '{"name":"","categoryId":1.5,"status":"gone"}'),
+        "bad_request",
+      );
+      assert.match(
+        message,
+        /name .*empty.*categoryId .*integer.*status .*one of available, pending, sold/,
+      );
+      assert.match(
+        assertError(await create(service, "{}"), "bad_request"),
+        /name is required.*categoryId is required/,
+      );
+    },
+  );
+
+  clause(
+    "a body that is missing, or no JSON object, is 400",
+    async (service) => {
+      const wrong = [
+        undefined,
+        "",
+        " ",
+        "{",
+        "null",
+        "true",
+        "1",
+        '"Rex"',
+        "[]",
+        `[${REX}]`,
+        '[["name","Rex"],["categoryId",1]]',
+        `${REX}x`,
+        `${REX}${REX}`,
+        "{'name':'Rex','categoryId':1}",
+        '{"name":"Rex","categoryId":1,}',
+        '{"name":"Rex","categoryId":01}',
+        '{"name":"Rex","categoryId":+1}',
+        '{"name":"Rex","categoryId":NaN}',
+        '{"name":"Rex\n","categoryId":1}',
+        "name=Rex&categoryId=1",
+        "[".repeat(30_000) + "]".repeat(30_000),
+        "[".repeat(60_000),
+        '{"a":'.repeat(8_000) + "1" + "}".repeat(8_000),
+        '{"__proto__":{"name":"Rex","categoryId":1}}',
+      ];
+      for (const body of wrong) {
+        assertError(
+          await ask(
+            service,
+            "POST",
+            "/pets",
+            body === undefined ? {} : { body },
+          ),
+          "bad_request",
+        );
+      }
+      assert.equal((await ask(service, "GET", "/pets")).text, "[]");
+    },
+  );
+
+  // ---- Errors and authentication ----
+
+  clause(
+    "no key is 401 with a challenge and without an error code",
+    async (service) => {
+      for (
+        const authorization of [
+          undefined,
+          "",
+          "Bearer",
+          "bearer",
+          "Basic dTpw",
+          "Bearerx",
+          "Token x",
+        ]
+      ) {
+        for (
+          const [method, path] of [["GET", "/pets"], ["POST", "/pets"], [
+            "GET",
+            "/pets/1",
+          ]] as const
+        ) {
+          const answer = await ask(service, method, path, {
+            headers: { authorization },
+          });
+          assertError(answer, "unauthorized");
+          assert.equal(
+            answer.headers.get("www-authenticate"),
+            'Bearer realm="petstore"',
+          );
+        }
+      }
+    },
+  );
+
+  clause("a wrong key is 401 with the code invalid_token", async (service) => {
+    const { key } = service;
+    const wrong = [
+      "wrong",
+      `${key}x`,
+      key.slice(0, -1),
+      `${key} x`,
+      `"${key}"`,
+      `${key},${key}`,
+      key.toUpperCase(),
+    ];
+    for (const token of wrong) {
+      const answer = await ask(service, "GET", "/pets", {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      assertError(answer, "unauthorized");
+      assert.equal(
+        answer.headers.get("www-authenticate"),
+        'Bearer realm="petstore", error="invalid_token"',
+      );
+      assert.ok(!answer.text.includes(token) || token === "wrong");
+    }
+  });
+
+  clause("the scheme name is case-insensitive", async (service) => {
+    for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "]) {
+      const answer = await ask(service, "GET", "/pets", {
+        headers: { authorization: `${scheme} ${service.key}` },
+      });
+      assert.equal(answer.status, 200, scheme);
+    }
+  });
+
+  clause("a key in the query or the body opens nothing", async (service) => {
+    const headers = { authorization: undefined };
+    assertError(
+      await ask(service, "GET", `/pets?access_token=${service.key}`, {
+        headers,
+      }),
+      "unauthorized",
+    );
+  });
+
+  // ---- Deprecation ----
+
+  clause(
+    "every response of getPet says that it is deprecated",
+    async (service) => {
+      await create(service, REX);
+      const from = `${service.base}/pets/1`;
+      const answers = [
+        await ask(service, "GET", "/pets/1"),
+        await ask(service, "HEAD", "/pets/1"),
+        await ask(service, "GET", "/pets/2"),
+        await ask(service, "GET", "/pets/x"),
+        await ask(service, "GET", "/pets/1", {
+          headers: { authorization: undefined },
+        }),
+      ];
+      assert.deepEqual(answers.map(({ status }) => status), [
+        200,
+        200,
+        404,
+        404,
+        401,
+      ]);
+      for (const answer of answers) {
+        assert.equal(
+          answer.headers.get("sunset"),
+          "Thu, 05 Dec 2030 00:00:00 GMT",
+        );
+        assert.equal(answer.headers.get("deprecation"), "@1764892800");
+        assert.equal(
+          linked(answer, { rel: "successor-version", from }),
+          `${service.base}/pets`,
+        );
+      }
+    },
+  );
+
+  clause("no other operation is deprecated", async (service) => {
+    const answers = [
+      await create(service, REX),
+      await ask(service, "GET", "/pets"),
+      await ask(service, "GET", "/pets?limit=0"),
+      await ask(service, "GET", "/nothing"),
+    ];
+    assert.deepEqual(answers.map(({ status }) => status), [201, 200, 400, 404]);
+    for (const { headers } of answers) {
+      assert.equal(headers.get("sunset"), null);
+      assert.equal(headers.get("deprecation"), null);
+    }
+  });
+
+  clause("no response is ever an uncaught failure", async (service) => {
+    const odd = [
+      "/pets?%",
+      "/pets?limit=%FF",
+      "/pets?status=%00",
+      "/pets?after=%ED%A0%80",
+      "/pets/%E0%A4%A",
+      "/pets/\u{1f415}",
+    ];
+    for (const path of odd) {
+      const answer = await ask(service, "GET", path);
+      if (answer.status !== 200) assertAnyError(answer);
+      assert.ok(answer.status < 500, `${path} ${answer.status}`);
+    }
+  });
+}
+
+function create(
+  service: OpenService,
+  body: string | Uint8Array | ReadableStream<Uint8Array>,
+  headers: Readonly<Record<string, string | undefined>> = {},
+): Promise<Answer> {
+  return ask(service, "POST", "/pets", { body, headers });
+}
+
+async function createMany(service: OpenService, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    assert.equal((await create(service, REX)).status, 201);
+  }
+}
+
+function ids(answer: Answer): number[] {
+  assert.equal(answer.status, 200, answer.text);
+  const pets: { id: number }[] = JSON.parse(answer.text);
+  return pets.map(({ id }) => id);
+}
+
+/** The fields that `handle` sets; servers add others (`Date`, `Connection`, …). */
+function fields({ headers }: Answer): Record<string, string | null> {
+  const names = [
+    "allow",
+    "cache-control",
+    "content-type",
+    "deprecation",
+    "link",
+    "location",
+    "sunset",
+    "www-authenticate",
+    "x-content-type-options",
+  ];
+  return Object.fromEntries(names.map((name) => [name, headers.get(name)]));
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function tooMuch(): Uint8Array {
+  return new Uint8Array(65_537);
+}
