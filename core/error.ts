@@ -80,7 +80,10 @@ export class ApiError implements Reply {
 export function quote(sent: string): string {
   // Each code point takes at most two units: what lies beyond is not even split.
   const points = [...sent.slice(0, 82)];
-  return JSON.stringify(
-    points.length <= 40 ? sent : points.slice(0, 40).join("") + "…",
+  const text = points.length <= 40 ? sent : points.slice(0, 40).join("") + "…";
+  // JSON leaves DEL and the C1 controls as they are; a terminal that shows a log may act on them.
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f]/g,
+    (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
   );
 }
