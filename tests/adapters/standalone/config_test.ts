@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  ConfigError,
+  readConfig,
+} from "../../../adapters/standalone/config.ts";
+
+test("readConfig answers the defaults where nothing is set", () => {
+  assert.deepEqual(readConfig({}), {
+    database: { kind: "sqlite", path: "petstore.db" },
+    fixedKeys: [],
+    baseUrl: "/v1",
+    host: "127.0.0.1",
+    port: 8000,
+    requestLog: true,
+    shutdownTimeout: 10_000,
+  });
+});
+
+test("readConfig reads every variable", () => {
+  const config = readConfig({
+    DATABASE_URL: "memory:",
+    PETSTORE_API_KEYS: "one, two",
+    BASE_URL: "https://api.example.com/pets/v1",
+    PETSTORE_HOST: "0.0.0.0",
+    PORT: "9000",
+    REQUEST_LOG: "off",
+    SHUTDOWN_TIMEOUT: "0",
+  });
+  assert.deepEqual(config, {
+    database: { kind: "memory" },
+    fixedKeys: ["one", "two"],
+    baseUrl: "https://api.example.com/pets/v1",
+    host: "0.0.0.0",
+    port: 9000,
+    requestLog: false,
+    shutdownTimeout: 0,
+  });
+});
+
+for (
+  const [url, path] of [
+    ["sqlite:pets.db", "pets.db"],
+    ["sqlite:/var/lib/pets.db", "/var/lib/pets.db"],
+    ["sqlite:///var/lib/pets.db", "/var/lib/pets.db"],
+    ["sqlite:a b%20c.db", "a b%20c.db"],
+  ] as const
+) {
+  test(`readConfig reads ${url} as the file ${path}`, () => {
+    assert.deepEqual(readConfig({ DATABASE_URL: url }).database, {
+      kind: "sqlite",
+      path,
+    });
+  });
+}
+
+for (
+  const [name, value] of [
+    ["DATABASE_URL", ""],
+    ["DATABASE_URL", "petstore.db"],
+    ["DATABASE_URL", "sqlite:"],
+    ["DATABASE_URL", "sqlite://petstore.db"],
+    ["DATABASE_URL", "sqlite::memory:"],
+    ["PETSTORE_API_KEYS", ""],
+    ["PETSTORE_API_KEYS", "one,,two"],
+    ["PETSTORE_API_KEYS", "two words"],
+    ["BASE_URL", "v1"],
+    ["BASE_URL", "/v1/"],
+    ["BASE_URL", "ftp://example.com/v1"],
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["PORT", "1e3"],
+    ["REQUEST_LOG", "false"],
+    ["SHUTDOWN_TIMEOUT", "10s"],
+  ] as const
+) {
+  test(`readConfig refuses ${name}=${JSON.stringify(value)} and names the variable`, () => {
+    assert.throws(
+      () => readConfig({ [name]: value }),
+      (error) => error instanceof ConfigError && error.message.startsWith(name),
+    );
+  });
+}
+
+test("readConfig shows neither a password nor a key in its message", () => {
+  for (
+    const environment of [
+      { DATABASE_URL: "mysql://user:hunter2@db/pets" },
+      { PETSTORE_API_KEYS: "hunter2 hunter2" },
+    ]
+  ) {
+    assert.throws(
+      () => readConfig(environment),
+      (error) => !String(error).includes("hunter2"),
+    );
+  }
+});
