@@ -1,0 +1,81 @@
+/**
+ * A fetch function as a request listener of Node's `http.Server`.
+ *
+ * @module
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Exchange } from "./node_exchange.ts";
+import { findField } from "./node_headers.ts";
+import { nodeRequest } from "./node_request.ts";
+import { send, sendRefusal } from "./node_send.ts";
+import { BAD_REQUEST, INTERNAL_ERROR } from "./refusal.ts";
+import { requestUrl } from "./request_url.ts";
+import type { FetchFunction, ServeOptions } from "./server.ts";
+
+/** What `http.createServer()`, Express and others call with each request. */
+export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Answers one exchange with a fetch function. Never throws, unless `onError` does. */
+export function answer(
+  handle: FetchFunction,
+  exchange: Exchange,
+  onError: (error: unknown) => void,
+): void {
+  const fail = (error: unknown): void => {
+    sendRefusal(INTERNAL_ERROR, exchange);
+    if (!isDeparture(error, exchange)) onError(error);
+  };
+  const { req } = exchange;
+  const scheme = "encrypted" in req.socket ? "https" : "http";
+  const host = findField(req.rawHeaders, "host");
+  const url = requestUrl(scheme, host, req.url ?? "/");
+  if (url === undefined) return sendRefusal(BAD_REQUEST, exchange);
+  try {
+    const response = handle(nodeRequest(exchange, url));
+    if (isPromise(response)) {
+      response.then((response) => send(response, exchange)).catch(fail);
+    } else {
+      send(response, exchange)?.catch(fail);
+    }
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/**
+ * A fetch function as a request listener, for those who have a server:
+ *
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { toNodeListener } from "./node.ts";
+ *
+ * createServer(toNodeListener((request) => new Response(`You asked for ${request.url}`)));
+ * ```
+ *
+ * The request's path is that of `req.url`: under an Express mount (`app.use("/shop", listener)`), the
+ * path below it. `X-Forwarded-*` is not looked at. A body that another parser has read before, such
+ * as `express.json()`, is empty.
+ *
+ * The request is a `Request`, but one that Node's own `Request` constructor cannot look into. To
+ * derive another, write `new Request(request.clone(), init)` or `new Request(request.url, request)`.
+ */
+export function toNodeListener(
+  handle: FetchFunction,
+  options: Pick<ServeOptions, "onError"> = {},
+): NodeListener {
+  const { onError = console.error } = options;
+  const isOpen = (): boolean => true;
+  return (req, res) =>
+    answer(handle, { req, res, awaitsContinue: false, isOpen }, onError);
+}
+
+/** Whether an error says no more than that the client went away. */
+function isDeparture(error: unknown, { req }: Exchange): boolean {
+  return req.socket.destroyed && error instanceof DOMException &&
+    error.name === "AbortError";
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === "object" && value !== null && "then" in value;
+}

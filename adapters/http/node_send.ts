@@ -1,0 +1,164 @@
+/**
+ * Sends a `Response` on Node.
+ *
+ * @module
+ */
+
+import { clientGone } from "./node_body.ts";
+import {
+  endAnswer,
+  type Exchange,
+  settleConnection,
+  whenGone,
+} from "./node_exchange.ts";
+import { responseParts } from "./node_response.ts";
+import { type Refusal, refusalFields } from "./refusal.ts";
+
+/** The head of an answer, as it is to be written. */
+interface Head {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names and values in turn. */
+  readonly fields: readonly string[];
+}
+
+/**
+ * Sends a response: at once where it is text, else chunk by chunk, as fast as the client takes it.
+ * The body is cancelled where the client goes away, and where the answer is without (HEAD).
+ *
+ * @returns a promise where the body is a stream; rejected where that fails, the connection being
+ * closed then.
+ * @throws {TypeError} where it is no response that can be sent; nothing is sent then.
+ */
+export function send(
+  response: unknown,
+  exchange: Exchange,
+): Promise<void> | undefined {
+  if (!isResponse(response)) {
+    throw new TypeError("The fetch function did not return a Response");
+  }
+  const parts = responseParts(response);
+  if (parts !== undefined) {
+    const { status, fields, body } = parts;
+    sendText({ status, statusText: "", fields }, body, exchange);
+    return;
+  }
+  const { status, statusText, headers, body, bodyUsed } = response;
+  if (status < 200 || bodyUsed || body?.locked) {
+    throw new TypeError(
+      "The fetch function returned Response.error(), or one already read",
+    );
+  }
+  const head = { status, statusText, fields: [...headers].flat() };
+  if (body !== null) return sendStream(head, body, exchange);
+  sendText(head, null, exchange);
+}
+
+/** Sends a refusal; where an answer has begun, that can only be broken off. */
+export function sendRefusal(refusal: Refusal, exchange: Exchange): void {
+  const { res } = exchange;
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const { status, reason, body } = refusal;
+  const fields = refusalFields(refusal);
+  sendText({ status, statusText: reason, fields }, body, exchange);
+}
+
+function sendText(head: Head, text: string | null, exchange: Exchange): void {
+  const { method } = exchange.req;
+  const isBodiless = head.status === 204 || head.status === 304;
+  // To a HEAD without a body, the length is what the fetch function says it is.
+  const length = isBodiless || method === "HEAD" && text === null
+    ? undefined
+    : Buffer.byteLength(text ?? "");
+  writeHead(head, length, exchange);
+  const isSent = text !== null && !isBodiless && method !== "HEAD";
+  endAnswer(exchange, isSent ? text : undefined);
+}
+
+async function sendStream(
+  head: Head,
+  body: ReadableStream<Uint8Array>,
+  exchange: Exchange,
+): Promise<void> {
+  const { req, res } = exchange;
+  // Neither more nor less than the fetch function announced, or the next answer would be misread.
+  res.strictContentLength = true;
+  writeHead(head, undefined, exchange);
+  if (req.method === "HEAD") {
+    endAnswer(exchange);
+    return await body.cancel();
+  }
+  // The head goes out with the first chunk, but does not wait for a slow one.
+  const flush = setImmediate(() => res.flushHeaders());
+  try {
+    await pump(body, exchange);
+  } catch (error) {
+    res.destroy();
+    throw error;
+  } finally {
+    clearImmediate(flush);
+  }
+}
+
+async function pump(
+  body: ReadableStream<Uint8Array>,
+  exchange: Exchange,
+): Promise<void> {
+  const { res } = exchange;
+  const reader = body.getReader();
+  let wake = (): void => {};
+  let cancelled: Promise<void> | undefined;
+  whenGone(exchange, () => {
+    cancelled = reader.cancel(clientGone());
+    wake();
+  });
+  res.on("drain", () => wake());
+  while (cancelled === undefined) {
+    const { done, value } = await reader.read();
+    if (cancelled !== undefined) break;
+    if (done) return endAnswer(exchange);
+    if (!res.write(value)) await new Promise<void>((go) => wake = go);
+  }
+  await cancelled;
+}
+
+function writeHead(
+  head: Head,
+  length: number | undefined,
+  exchange: Exchange,
+): void {
+  const { status, statusText } = head;
+  const fields: string[] = [];
+  for (let i = 0; i + 1 < head.fields.length; i += 2) {
+    const name = head.fields[i] ?? "";
+    if (isFraming(name, length !== undefined || status === 204)) continue;
+    fields.push(name, head.fields[i + 1] ?? "");
+  }
+  if (length !== undefined) fields.push("content-length", String(length));
+  settleConnection(exchange);
+  if (statusText === "") exchange.res.writeHead(status, fields);
+  else exchange.res.writeHead(status, statusText, fields);
+}
+
+/** Whether a field says how the body is delimited, which is for the server to say (RFC 9112 §6). */
+function isFraming(name: string, isLengthKnown: boolean): boolean {
+  switch (name.length) {
+    case 14:
+      return isLengthKnown && name.toLowerCase() === "content-length";
+    case 17:
+      return name.toLowerCase() === "transfer-encoding";
+    default:
+      return false;
+  }
+}
+
+// Not `instanceof`: a Response may come from another realm, or from another copy of undici.
+function isResponse(value: unknown): value is Response {
+  return typeof value === "object" && value !== null &&
+    "status" in value && typeof value.status === "number" &&
+    "headers" in value && typeof value.headers === "object" &&
+    "body" in value;
+}
