@@ -59,10 +59,11 @@ const unavailable = new ApiError(
   "Cannot reach the storage now: nothing was changed, and the request can be sent again",
   { "retry-after": "1" },
 );
+// No Retry-After: it invites to send the request again (RFC 9110 §10.2.3), and a pet that was added
+// after all would then be there twice. Its absence is how a client tells the two apart.
 const outcomeUnknown = new ApiError(
   "service_unavailable",
   "Cannot tell whether the pet was added: the storage did not confirm it. List the pets before sending it again",
-  { "retry-after": "1" },
 );
 
 /**
