@@ -1,0 +1,158 @@
+/**
+ * Law: memory, SQLite and a plain `Map` give the same answers to the same commands, whatever the
+ * commands are and however often the file is closed and opened between them.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { memoryStorage } from "../../adapters/storage/memory.ts";
+import { sqliteStorage } from "../../adapters/storage/sqlite.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/int64.ts";
+import { type NewPet, type Pet, PET_STATUSES, petId } from "../../core/pet.ts";
+import type { PetQuery, PetStorage } from "../../core/pet_storage.ts";
+import { temporaryDirectory } from "../adapters/storage/temporary_directory.ts";
+import { anyNewPet } from "../contract/pet_storage_contract.ts";
+
+type Model = Map<bigint, Pet>;
+
+/** A storage, and how it is closed and opened again where it outlives that. */
+interface Real {
+  storage: PetStorage;
+  readonly reopen: () => Promise<PetStorage>;
+}
+
+type Command = fc.AsyncCommand<Model, readonly Real[]>;
+
+const directory = temporaryDirectory();
+let files = 0;
+
+/** A command that asks every storage and compares its answer with the model's. */
+function command(
+  text: string,
+  answer: (model: Model) => unknown,
+  ask: (storage: PetStorage) => Promise<unknown>,
+): Command {
+  return {
+    toString: () => text,
+    check: () => true,
+    async run(model, reals) {
+      const expected = answer(model);
+      for (const { storage } of reals) {
+        assert.deepEqual(await ask(storage), expected);
+      }
+    },
+  };
+}
+
+function create(pets: readonly Required<NewPet>[]): Command {
+  return command(
+    `create(${fc.stringify(pets)})`,
+    (model) => pets.map((pet) => keep(model, pet)),
+    (storage) => Promise.all(pets.map((pet) => storage.create(pet))),
+  );
+}
+
+function createBad(pet: Required<NewPet>): Command {
+  const bad = { ...pet, name: "" };
+  return command(
+    `createBad(${fc.stringify(bad)})`,
+    () => "TypeError",
+    (storage) => storage.create(bad).catch((error) => error.name),
+  );
+}
+
+function get(id: bigint): Command {
+  return command(
+    `get(${id})`,
+    (model) => model.get(id),
+    (storage) => storage.get(petId(id)),
+  );
+}
+
+function list(query: PetQuery): Command {
+  return command(
+    `list(${fc.stringify(query)})`,
+    (model) => {
+      const { limit, status, after = INT64_MIN } = query;
+      return [...model.values()]
+        .filter((pet) => pet.id > after)
+        .filter((pet) => status === undefined || pet.status === status)
+        .slice(0, limit);
+    },
+    (storage) => storage.list(query),
+  );
+}
+
+function reopen(): Command {
+  return {
+    toString: () => "reopen()",
+    check: () => true,
+    async run(_model, reals) {
+      for (const real of reals) real.storage = await real.reopen();
+    },
+  };
+}
+
+function keep(model: Model, newPet: Required<NewPet>): Pet {
+  const id = petId(BigInt(model.size + 1));
+  const pet = { id, ...newPet };
+  model.set(id, pet);
+  return pet;
+}
+
+const anyCommand: readonly fc.Arbitrary<Command>[] = [
+  fc.array(anyNewPet, { minLength: 1, maxLength: 8 }).map(create),
+  fc.array(anyNewPet, { minLength: 1, maxLength: 8 }).map(create),
+  anyNewPet.map(createBad),
+  fc.oneof(
+    { weight: 4, arbitrary: fc.bigInt({ min: 1n, max: 60n }) },
+    fc.bigInt({ min: 1n, max: INT64_MAX }),
+  ).map(get),
+  fc.record({
+    limit: fc.integer({ min: 1, max: 100 }),
+    status: fc.constantFrom(...PET_STATUSES),
+    after: fc.oneof(
+      { weight: 4, arbitrary: fc.bigInt({ min: -1n, max: 60n }) },
+      fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+    ),
+  }, { requiredKeys: ["limit"], noNullPrototype: true }).map(list),
+  fc.constant(reopen()),
+];
+
+async function openBoth(): Promise<readonly Real[]> {
+  const memory = memoryStorage();
+  const path = join(directory, `${++files}.db`);
+  const sqlite: Real = {
+    storage: await sqliteStorage(path),
+    async reopen() {
+      await sqlite.storage.close();
+      return await sqliteStorage(path);
+    },
+  };
+  // What is in memory does not outlive its storage.
+  return [{ storage: memory, reopen: () => Promise.resolve(memory) }, sqlite];
+}
+
+test("memoryStorage and sqliteStorage answer every sequence of commands alike", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.commands([...anyCommand], { maxCommands: 40 }),
+      async (commands) => {
+        const reals = await openBoth();
+        try {
+          await fc.asyncModelRun(
+            () => ({ model: new Map(), real: reals }),
+            commands,
+          );
+        } finally {
+          for (const { storage } of reals) await storage.close();
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
