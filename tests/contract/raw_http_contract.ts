@@ -1,0 +1,576 @@
+/**
+ * What the service promises a client that sends what `fetch` would not: malformed hosts, targets in
+ * other forms, bodies that lie about their length, and less. For servers on sockets only.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Answer } from "./ask.ts";
+import { assertError, assertJsonHeaders } from "./error_reply.ts";
+import { exchange } from "./exchange.ts";
+
+/** A service on a socket; its base path is `/v1`. */
+export interface OpenServer {
+  readonly port: number;
+  /** A key that it takes. */
+  readonly key: string;
+  close(): Promise<void>;
+}
+
+/** Options of the service that a clause may ask for. */
+export interface ServerLimits {
+  readonly maxBodyBytes?: number;
+  readonly bodyTimeout?: number;
+}
+
+const REX = '{"name":"Rex","categoryId":1}';
+const REX_PET = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+
+/** Registers the suite; `open` makes a fresh and empty service for each test. */
+export function rawHttpContract(
+  name: string,
+  open: (limits: ServerLimits) => Promise<OpenServer>,
+): void {
+  function clause(
+    sentence: string,
+    check: (server: OpenServer) => Promise<void>,
+    limits: ServerLimits = {},
+  ): void {
+    test(`${name}: ${sentence}`, async () => {
+      const server = await open(limits);
+      try {
+        await check(server);
+      } finally {
+        await server.close();
+      }
+    });
+  }
+
+  // ---- Host and target ----
+
+  clause(
+    "a malformed Host is 400, before the path, the method and the key",
+    async (server) => {
+      const hosts = [
+        "a/b",
+        "a b",
+        "a@b",
+        "a?b",
+        "a#b",
+        "a\\b",
+        "a:b",
+        "a:80:80",
+        "[::1",
+        "a%zz",
+        "<a>",
+        "http://a",
+        "m\u00fcnchen.example",
+      ];
+      for (const host of hosts) {
+        for (const line of ["GET /v1/pets", "DELETE /nothing"]) {
+          const answer = await one(
+            server,
+            `${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+          );
+          assert.equal(answer.status, 400, host);
+          assertError(answer, "bad_request");
+        }
+      }
+    },
+  );
+
+  clause("an empty or repeated Host is 400", async (server) => {
+    for (
+      const fields of [
+        "Host:\r\n",
+        "Host: a\r\nHost: b\r\n",
+        "Host: a\r\nHost: a\r\n",
+      ]
+    ) {
+      const { answers } = await exchange(server.port, [
+        `GET /v1/pets HTTP/1.1\r\n${fields}Authorization: Bearer ${server.key}\r\n\r\n`,
+      ]);
+      const [answer] = answers;
+      assert.equal(answer?.status, 400);
+      // Deno refuses a repeated one itself, with nothing to read.
+      if (answer.text !== "") assertError(answer, "bad_request");
+    }
+  });
+
+  clause(
+    "a request without a Host is answered, or refused with 400, on any HTTP/1",
+    async (server) => {
+      const answer = await one(
+        server,
+        `GET /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${server.key}\r\n\r\n`,
+      );
+      assert.ok([200, 400].includes(answer.status), `${answer.status}`);
+    },
+  );
+
+  clause("a Host cannot choose the path or the query", async (server) => {
+    for (
+      const host of ["a/v1/pets?", "a/v1/pets#", "a/v1/pets?x=", "x@a/v1/pets?"]
+    ) {
+      const answer = await one(
+        server,
+        head(server, "GET", "/nothing", { host }),
+      );
+      assert.equal(answer.status, 400, host);
+    }
+    const query = await one(
+      server,
+      head(server, "GET", "/v1/pets", { host: "a?limit=1&x=" }),
+    );
+    assert.equal(query.status, 400);
+  });
+
+  clause(
+    "a Host that is a name or an address is taken, and steers no link",
+    async (server) => {
+      const hosts = [
+        "evil.example",
+        "EVIL.example:81",
+        "[::1]:80",
+        "127.0.0.1",
+        "a_b",
+        "a:",
+      ];
+      for (const host of hosts) {
+        const answer = await one(server, post(server, REX, { host }));
+        assert.equal(answer.status, 201, host);
+        const location = answer.headers.get("location") ?? "";
+        assert.match(location, /^pets\/[1-9]$/);
+      }
+    },
+  );
+
+  clause("HTTP/1.0 without a Host is answered", async (server) => {
+    const answer = await one(
+      server,
+      `GET /v1/pets HTTP/1.0\r\nAuthorization: Bearer ${server.key}\r\n\r\n`,
+    );
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, "[]");
+  });
+
+  clause(
+    "a target in absolute form is its path (RFC 9112 §3.2.2)",
+    async (server) => {
+      const list = await one(
+        server,
+        head(server, "GET", "http://a.example/v1/pets?limit=1"),
+      );
+      assert.equal(list.status, 200, list.text);
+      const wrong = await one(
+        server,
+        head(server, "GET", "http://a.example/v1/pets?limit=0"),
+      );
+      assertError(wrong, "bad_request");
+      const none = await one(
+        server,
+        head(server, "GET", "http://a.example/nothing"),
+      );
+      assertError(none, "not_found");
+    },
+  );
+
+  clause("OPTIONS * is no path of the service", async (server) => {
+    const answer = await one(server, head(server, "OPTIONS", "*"));
+    assert.ok([400, 404].includes(answer.status), `${answer.status}`);
+  });
+
+  clause(
+    "an odd target is refused, never a failure and never another path",
+    async (server) => {
+      const targets = [
+        "//v1/pets",
+        "/v1//pets",
+        "/v1/pets/",
+        "/v1/pets/%",
+        "/v1/pets/%00",
+        "/v1/pets/%2e%2e",
+        "/v1/pets/..%2f",
+        "/v1%2fpets",
+        "/V1/pets",
+        "/v1/pets;x",
+        "/v1/pet\u00e9",
+        "/%",
+      ];
+      for (const target of targets) {
+        const answer = await one(server, head(server, "GET", target));
+        assert.ok(
+          [400, 404].includes(answer.status),
+          `${target}: ${answer.status} ${answer.text}`,
+        );
+      }
+    },
+  );
+
+  // ---- Methods ----
+
+  clause("TRACE and unknown methods are 405 with Allow", async (server) => {
+    for (const method of ["TRACE", "PROPFIND", "PUT"]) {
+      const answer = await one(server, head(server, method, "/v1/pets"));
+      assertError(answer, "method_not_allowed");
+      assert.equal(answer.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
+    }
+  });
+
+  clause("method names are case-sensitive", async (server) => {
+    const { answers } = await exchange(server.port, [
+      head(server, "get", "/v1/pets"),
+    ]);
+    // Some runtimes refuse the word themselves, or close the connection.
+    const status = answers[0]?.status ?? 400;
+    assert.ok([400, 405].includes(status), `${status}`);
+  });
+
+  clause(
+    "HEAD sends no byte of a body, and the connection goes on",
+    async (server) => {
+      await one(server, post(server, REX));
+      const { answers, raw } = await exchange(server.port, [
+        head(server, "HEAD", "/v1/pets/1"),
+        head(server, "HEAD", "/nothing"),
+        head(server, "GET", "/v1/pets/1"),
+      ]);
+      assert.deepEqual(answers.map(({ status }) => status), [200, 404, 200]);
+      const [first, , last] = answers;
+      assert.equal(
+        first?.headers.get("content-length"),
+        String(REX_PET.length),
+      );
+      assert.equal(last?.text, REX_PET);
+      assert.equal(raw.split(REX_PET).length, 2);
+    },
+  );
+
+  clause(
+    "OPTIONS sends 204 without a body or a length, and the connection goes on",
+    async (server) => {
+      const { answers } = await exchange(server.port, [
+        head(server, "OPTIONS", "/v1/pets"),
+        head(server, "GET", "/v1/pets"),
+      ]);
+      assert.deepEqual(answers.map(({ status }) => status), [204, 200]);
+      assert.equal(answers[0]?.headers.get("transfer-encoding"), null);
+      assert.equal(answers[0]?.headers.get("content-length"), null); // RFC 9110 §8.6
+    },
+  );
+
+  // ---- Credentials ----
+
+  clause("two Authorization fields let nobody in", async (server) => {
+    for (
+      const [a, b] of [[server.key, "wrong"], ["wrong", server.key], [
+        server.key,
+        server.key,
+      ]]
+    ) {
+      const answer = await one(
+        server,
+        `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${a}\r\nAuthorization: Bearer ${b}\r\n\r\n`,
+      );
+      assert.ok([400, 401].includes(answer.status), `${answer.status}`);
+    }
+  });
+
+  clause("spaces around a header's value are no part of it", async (server) => {
+    const answer = await one(
+      server,
+      `GET /v1/pets HTTP/1.1\r\nHost:   a \t\r\nauthorization: \t Bearer ${server.key}  \r\n\r\n`,
+    );
+    assert.equal(answer.status, 200);
+  });
+
+  clause("a key with other bytes than visible ASCII is 401", async (server) => {
+    for (
+      const token of [
+        `${server.key}\u00e9`,
+        "\u00e9",
+        `${server.key}\t` + "x",
+        "\u00ff\u00fe",
+      ]
+    ) {
+      const answer = await one(
+        server,
+        `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+      );
+      assertError(answer, "unauthorized");
+    }
+  });
+
+  // ---- Bodies ----
+
+  clause("a body in chunks is one body", async (server) => {
+    const answer = await one(server, chunked(server, Array.from(REX)));
+    assert.equal(answer.status, 201);
+    assert.equal(answer.text, REX_PET);
+  });
+
+  clause("a body that stops coming is 408", async (server) => {
+    const stalls = [
+      post(server, REX.slice(0, 10), { length: REX.length }),
+      post(server, "", { length: REX.length }),
+      chunked(server, [REX.slice(0, 10)], { isOpen: true }),
+      chunked(server, [REX], { isOpen: true }), // all of it, but for the end
+    ];
+    for (const stall of stalls) {
+      const answer = await one(server, stall);
+      assertError(answer, "request_timeout");
+    }
+    assert.equal((await list(server)).text, "[]");
+  }, { bodyTimeout: 100 });
+
+  clause(
+    "a Content-Length above the cap is 413 before any of the body is sent",
+    async (server) => {
+      for (const length of [101, 1e6, 1e12, 2 ** 53 - 1]) {
+        const answer = await one(server, post(server, "", { length }));
+        assert.equal(answer.status, 413, `${length}`);
+        if (length < 1e6) assertError(answer, "payload_too_large");
+      }
+    },
+    { maxBodyBytes: 100 },
+  );
+
+  clause(
+    "a body in chunks above the cap is 413 before it ends",
+    async (server) => {
+      const answer = await one(
+        server,
+        chunked(server, [" ".repeat(60), " ".repeat(60)], { isOpen: true }),
+      );
+      assertError(answer, "payload_too_large");
+    },
+    { maxBodyBytes: 100 },
+  );
+
+  clause(
+    "what follows a body that is not read is never answered as a request of its own",
+    async (server) => {
+      const smuggled =
+        `GET /v1/pets/7 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
+      const length = smuggled.length;
+      const asked = [
+        post(server, smuggled, { length }), // over the cap
+        post(server, smuggled, { length, path: "/nothing" }),
+        post(server, smuggled, { length, method: "PUT" }),
+        post(server, smuggled, { length, key: "wrong" }),
+        post(server, smuggled, { length, type: "text/plain" }),
+        post(server, smuggled, { length, method: "GET" }),
+        post(server, smuggled, { length, method: "OPTIONS" }),
+      ];
+      for (const text of asked) {
+        const { answers, raw } = await exchange(server.port, [
+          text,
+          head(server, "GET", "/v1/pets"),
+        ]);
+        assert.doesNotMatch(raw, /\\"7\\"/); // in the message about the animal 7
+        const [first, second] = answers;
+        assert.ok(first !== undefined, "the first request is answered");
+        // The server may close the connection, rather than read what nobody wants.
+        if (second !== undefined) assert.equal(second.text, "[]");
+      }
+    },
+    { maxBodyBytes: 20 },
+  );
+
+  clause("a body that is cut short adds nothing", async (server) => {
+    const text = post(server, REX, { length: REX.length + 5 });
+    const { answers } = await exchange(server.port, [text], { end: true });
+    const answer = answers[0];
+    assert.ok(answer === undefined || answer.status === 400, answer?.text);
+    assert.equal((await list(server)).text, "[]");
+  });
+
+  clause(
+    "a message with two lengths is refused, or read one way",
+    async (server) => {
+      const asked = [
+        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n12345`,
+        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${
+          head(server, "GET", "/v1/pets/7")
+        }`,
+        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nContent-Length: -1\r\n\r\n`,
+        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nContent-Length: 0x5\r\n\r\n12345`,
+        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      ];
+      for (const text of asked) {
+        const { answers, raw } = await exchange(server.port, [text]);
+        assert.ok((answers[0]?.status ?? 400) === 400, raw);
+      }
+      assert.equal((await list(server)).text, "[]");
+    },
+  );
+
+  clause("invalid UTF-8 is 400, and adds nothing", async (server) => {
+    const answer = await one(
+      server,
+      post(server, '{"name":"\xff","categoryId":1}'),
+    );
+    assert.match(assertError(answer, "bad_request"), /UTF-8/);
+    assert.equal((await list(server)).text, "[]");
+  });
+
+  clause(
+    "a name beyond ASCII goes out as UTF-8 with the right length",
+    async (server) => {
+      const utf8 = "Zo\xc3\xab \xf0\x9f\x90\x95";
+      const answer = await one(
+        server,
+        post(server, `{"name":"${utf8}","categoryId":1}`),
+      );
+      assert.equal(answer.status, 201);
+      assert.equal(JSON.parse(answer.text).name, "Zoë 🐕");
+      assertJsonHeaders(answer.headers);
+    },
+  );
+
+  clause("Expect: 100-continue is told to go on", async (server) => {
+    const start = post(server, "", {
+      length: REX.length,
+      more: "Expect: 100-continue\r\n",
+    });
+    const { answers, raw } = await exchange(server.port, [start, REX], {
+      methods: ["POST"],
+    });
+    assert.match(raw, /^HTTP\/1\.1 100 /);
+    assert.equal(answers[0]?.status, 201);
+  });
+
+  clause(
+    "Expect: 100-continue with too long a body is refused at once",
+    async (server) => {
+      const answer = await one(
+        server,
+        post(server, "", { length: 1000, more: "Expect: 100-continue\r\n" }),
+      );
+      assertError(answer, "payload_too_large");
+    },
+    { maxBodyBytes: 100 },
+  );
+
+  // ---- Connections ----
+
+  clause(
+    "one connection carries request after request, refused ones too",
+    async (server) => {
+      const { answers } = await exchange(server.port, [
+        post(server, REX),
+        head(server, "GET", "/v1/pets/1"),
+        head(server, "GET", "/nothing"),
+        post(server, "{"),
+        post(server, REX, { type: "text/plain" }),
+        head(server, "GET", "/v1/pets?limit=1"),
+      ]);
+      assert.deepEqual(answers.map(({ status }) => status), [
+        201,
+        200,
+        404,
+        400,
+        415,
+        200,
+      ]);
+      assert.equal(answers[1]?.text, REX_PET);
+      assert.equal(answers[5]?.text, `[${REX_PET}]`);
+    },
+  );
+
+  clause(
+    "what is no HTTP is refused, and the next client is served",
+    async (server) => {
+      const garbage = [
+        "hello\r\n\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        "GET\r\n\r\n",
+        "GET  /v1/pets HTTP/1.1\r\n\r\n",
+        "GET /v1/pets HTTP/9.9\r\nHost: a\r\n\r\n",
+        "GET /v1/pets HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n",
+        "GET /v1/pets HTTP/1.1\r\nHost: a\r\nx: \x00\r\n\r\n",
+        `GET /v1/pets?${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+        `GET /v1/pets HTTP/1.1\r\nHost: a\r\nx: ${"x".repeat(100_000)}\r\n\r\n`,
+      ];
+      for (const bytes of garbage) {
+        const { raw } = await exchange(server.port, [bytes], { end: true });
+        assert.match(raw, /^$|^HTTP\/1\.1 [45]/);
+        assert.doesNotMatch(raw, /^HTTP\/1\.1 500/);
+        assert.doesNotMatch(raw, /\/work|\.ts:|node:|at /);
+        assert.equal((await list(server)).status, 200);
+      }
+    },
+  );
+}
+
+interface PostOptions {
+  readonly method?: string;
+  readonly path?: string;
+  readonly host?: string;
+  readonly key?: string;
+  readonly type?: string;
+  /** What `Content-Length` says. Default: the truth. */
+  readonly length?: number;
+  /** More header lines. */
+  readonly more?: string;
+}
+
+/** The head of a request without a body. */
+function head(
+  { key }: OpenServer,
+  method: string,
+  target: string,
+  { host = "a" } = {},
+): string {
+  return `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+}
+
+/** A request with a body of one byte a character. */
+function post(
+  server: OpenServer,
+  body: string,
+  options: PostOptions = {},
+): string {
+  const {
+    method = "POST",
+    path = "/v1/pets",
+    host = "a",
+    key = server.key,
+    type = "application/json",
+    length = body.length,
+    more = "",
+  } = options;
+  return `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
+    `Content-Type: ${type}\r\nContent-Length: ${length}\r\n${more}\r\n${body}`;
+}
+
+function chunked(
+  { key }: OpenServer,
+  chunks: readonly string[],
+  { isOpen = false } = {},
+): string {
+  const body = chunks.map((chunk) =>
+    `${chunk.length.toString(16)}\r\n${chunk}\r\n`
+  ).join("");
+  return `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n` +
+    `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body}${
+      isOpen ? "" : "0\r\n\r\n"
+    }`;
+}
+
+/** Sends one request, whole or not, and returns its answer. */
+async function one(server: OpenServer, sent: string): Promise<Answer> {
+  const { answers, raw } = await exchange(server.port, [sent]);
+  const [answer] = answers;
+  assert.ok(
+    answer !== undefined,
+    `No answer to ${JSON.stringify(sent)}: ${JSON.stringify(raw)}`,
+  );
+  return answer;
+}
+
+function list(server: OpenServer): Promise<Answer> {
+  return one(server, head(server, "GET", "/v1/pets"));
+}
