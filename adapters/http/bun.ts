@@ -40,6 +40,7 @@ interface BunRuntime {
     readonly idleTimeout: number;
     readonly maxRequestBodySize: number;
     readonly development: boolean;
+    readonly reusePort: boolean;
     readonly fetch: FetchFunction;
     readonly error: () => Response;
   }): BunServer;
@@ -81,8 +82,10 @@ export function serve(
         maxRequestBodySize,
         // In development Bun shows errors to the client, as an HTML page.
         development: false,
+        // Out of development Bun shares a port that is taken, and takes over its clients.
+        reusePort: false,
         fetch: guard(handle, onError),
-        // guard() leaves nothing but the failure of an onError to come here.
+        // guard() lets nothing come here; the runtime's own answer would tell too much.
         error: () => refusalResponse(INTERNAL_ERROR),
       });
       let closed: Promise<void> | undefined;

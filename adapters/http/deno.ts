@@ -39,7 +39,7 @@ export function serve(
         hostname,
         // Deno would print the address; who calls may say what it likes.
         onListen: () => {},
-        // guard() leaves nothing but the failure of an onError to come here.
+        // guard() lets nothing come here; the runtime's own answer would tell too much.
         onError: () => refusalResponse(INTERNAL_ERROR),
       }, guard(handle, onError));
       const { addr } = server;

@@ -6,7 +6,7 @@
 
 import { INTERNAL_ERROR, NO_TUNNEL, refusalResponse } from "./refusal.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
-import type { FetchFunction } from "./server.ts";
+import { type FetchFunction, report } from "./server.ts";
 
 /**
  * A fetch function that never fails: where `handle` throws, or returns no `Response`, the client is
@@ -18,17 +18,18 @@ export function guard(
   onError: (error: unknown) => void,
 ): FetchFunction {
   const fail = (error: unknown): Response => {
-    onError(error);
+    report(onError, error);
     return refusalResponse(INTERNAL_ERROR);
   };
   const check = (response: Response): Response =>
-    response instanceof Response
+    response instanceof Response && response.type !== "error"
       ? response
       : fail(new TypeError("The fetch function did not return a Response"));
   return (request) => {
     if (request.method === "CONNECT") return refusalResponse(NO_TUNNEL);
     try {
-      const response = handle(withSafeUrl(request));
+      makeUrlSafe(request);
+      const response = handle(request);
       return response instanceof Promise
         ? response.then(check).catch(fail)
         : check(response);
@@ -43,12 +44,15 @@ export function guard(
  * a URL that does not parse, `Host: x/v1/pets?` one with another path. Bun writes the target alone
  * where it likes the `Host` so little. Such a `Host` stays in the header, for `handle` to refuse.
  */
-function withSafeUrl(request: Request): Request {
+function makeUrlSafe(request: Request): void {
   const host = request.headers.get("host");
-  if (host !== null && isPlainHost(host)) return request;
+  if (host !== null && isPlainHost(host)) return;
   const { url } = request;
   const prefix = `http://${host}`;
   const target = url.startsWith(prefix) ? url.slice(prefix.length) : url;
-  if (!target.startsWith("/")) return request;
-  return new Request(`http://${STAND_IN_HOST}${target}`, request);
+  if (!target.startsWith("/")) return;
+  // Not a new Request: that cannot be made of every method (TRACE), and makes Deno warn of signals.
+  Object.defineProperty(request, "url", {
+    value: `http://${STAND_IN_HOST}${target}`,
+  });
 }

@@ -54,19 +54,40 @@ export function serve(
   handle: FetchFunction,
   options: NodeServeOptions = {},
 ): Promise<Server> {
+  const { port = DEFAULT_PORT, hostname = DEFAULT_HOSTNAME } = options;
+  return new Promise((resolve, reject) => {
+    try {
+      const server = createFetchServer(handle, options);
+      const close = closer(server);
+      const fail = (cause: Error): void =>
+        reject(listenError(hostname, port, cause));
+      server.once("error", fail);
+      server.listen(port, hostname, () => {
+        server.off("error", fail);
+        resolve(listening(server, close));
+      });
+    } catch (cause) {
+      reject(listenError(hostname, port, cause));
+    }
+  });
+}
+
+function createFetchServer(
+  handle: FetchFunction,
+  options: NodeServeOptions,
+): HttpServer {
   const {
-    port = DEFAULT_PORT,
-    hostname = DEFAULT_HOSTNAME,
     onError = console.error,
-    headersTimeout = 10_000,
     requestTimeout = 30_000,
+    // Node refuses one that is longer than requestTimeout.
+    headersTimeout = Math.min(10_000, requestTimeout || Infinity),
     keepAliveTimeout = 5_000,
   } = options;
   const server = createServer({
     headersTimeout,
     requestTimeout,
     keepAliveTimeout,
-    connectionsCheckingInterval: 1000,
+    connectionsCheckingInterval: Math.min(1000, headersTimeout || Infinity),
     // A request without Host is the fetch function's to refuse: Node would do it without a body.
     requireHostHeader: false,
   });
@@ -79,21 +100,7 @@ export function serve(
   server.on("checkExpectation", listener(false));
   server.on("connect", (_req, socket: Socket) => refuse(socket, NO_TUNNEL));
   server.on("clientError", clientErrorListener());
-  const close = closer(server);
-
-  return new Promise((resolve, reject) => {
-    const fail = (cause: unknown): void =>
-      reject(listenError(hostname, port, cause));
-    server.once("error", fail);
-    try {
-      server.listen(port, hostname, () => {
-        server.off("error", fail);
-        resolve(listening(server, close));
-      });
-    } catch (cause) {
-      fail(cause);
-    }
-  });
+  return server;
 }
 
 function listening(server: HttpServer, close: () => Promise<void>): Server {

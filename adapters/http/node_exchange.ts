@@ -32,14 +32,18 @@ const MAX_DISCARD = 64 * 1024;
 const LINGER = 1000;
 
 /** Decides, before the head of the answer is written, whether the connection is kept after it. */
-export function settleConnection(exchange: Exchange): void {
-  if (!exchange.isOpen() || isTooMuchUnread(exchange)) {
+export function settleConnection(exchange: Exchange, status: number): void {
+  // Who took too long is not waited for again (RFC 9110 §15.5.9).
+  if (status === 408 || !exchange.isOpen() || isTooMuchUnread(exchange)) {
     exchange.res.shouldKeepAlive = false;
   }
 }
 
 /** Ends an answer, of which `body` is all or the rest. */
-export function endAnswer(exchange: Exchange, body?: string): void {
+export function endAnswer(
+  exchange: Exchange,
+  body?: string | Uint8Array,
+): void {
   const { req, res } = exchange;
   exchange.body?.abandon();
   if (req.complete || res.shouldKeepAlive || req.destroyed) {

@@ -11,12 +11,12 @@ import { nodeRequest } from "./node_request.ts";
 import { send, sendRefusal } from "./node_send.ts";
 import { BAD_REQUEST, INTERNAL_ERROR } from "./refusal.ts";
 import { requestUrl } from "./request_url.ts";
-import type { FetchFunction, ServeOptions } from "./server.ts";
+import { type FetchFunction, report, type ServeOptions } from "./server.ts";
 
 /** What `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Answers one exchange with a fetch function. Never throws, unless `onError` does. */
+/** Answers one exchange with a fetch function. Never throws. */
 export function answer(
   handle: FetchFunction,
   exchange: Exchange,
@@ -24,7 +24,7 @@ export function answer(
 ): void {
   const fail = (error: unknown): void => {
     sendRefusal(INTERNAL_ERROR, exchange);
-    if (!isDeparture(error, exchange)) onError(error);
+    if (!isDeparture(error, exchange)) report(onError, error);
   };
   const { req } = exchange;
   const scheme = "encrypted" in req.socket ? "https" : "http";

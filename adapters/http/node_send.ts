@@ -40,7 +40,7 @@ export function send(
   const parts = responseParts(response);
   if (parts !== undefined) {
     const { status, fields, body } = parts;
-    sendText({ status, statusText: "", fields }, body, exchange);
+    sendWhole({ status, statusText: "", fields }, body, exchange);
     return;
   }
   const { status, statusText, headers, body, bodyUsed } = response;
@@ -51,7 +51,7 @@ export function send(
   }
   const head = { status, statusText, fields: [...headers].flat() };
   if (body !== null) return sendStream(head, body, exchange);
-  sendText(head, null, exchange);
+  sendWhole(head, null, exchange);
 }
 
 /** Sends a refusal; where an answer has begun, that can only be broken off. */
@@ -63,19 +63,23 @@ export function sendRefusal(refusal: Refusal, exchange: Exchange): void {
   }
   const { status, reason, body } = refusal;
   const fields = refusalFields(refusal);
-  sendText({ status, statusText: reason, fields }, body, exchange);
+  sendWhole({ status, statusText: reason, fields }, body, exchange);
 }
 
-function sendText(head: Head, text: string | null, exchange: Exchange): void {
+function sendWhole(
+  head: Head,
+  body: string | Uint8Array | null,
+  exchange: Exchange,
+): void {
   const { method } = exchange.req;
   const isBodiless = head.status === 204 || head.status === 304;
   // To a HEAD without a body, the length is what the fetch function says it is.
-  const length = isBodiless || method === "HEAD" && text === null
+  const length = isBodiless || method === "HEAD" && body === null
     ? undefined
-    : Buffer.byteLength(text ?? "");
+    : Buffer.byteLength(body ?? "");
   writeHead(head, length, exchange);
-  const isSent = text !== null && !isBodiless && method !== "HEAD";
-  endAnswer(exchange, isSent ? text : undefined);
+  const isSent = body !== null && !isBodiless && method !== "HEAD";
+  endAnswer(exchange, isSent ? body : undefined);
 }
 
 async function sendStream(
@@ -84,31 +88,33 @@ async function sendStream(
   exchange: Exchange,
 ): Promise<void> {
   const { req, res } = exchange;
+  const reader = body.getReader();
+  const first = reader.read();
+  const second = first.then(({ done }) => done ? first : reader.read());
+  // A body that is there at once and in one piece, as text is, is sent with its length.
+  const isWhole = await Promise.race([second.then(isDone), nextTurn(false)]);
+  if (isWhole) {
+    const { value } = await first;
+    return sendWhole(head, value ?? null, exchange);
+  }
   // Neither more nor less than the fetch function announced, or the next answer would be misread.
   res.strictContentLength = true;
   writeHead(head, undefined, exchange);
   if (req.method === "HEAD") {
     endAnswer(exchange);
-    return await body.cancel();
+    return await reader.cancel();
   }
-  // The head goes out with the first chunk, but does not wait for a slow one.
-  const flush = setImmediate(() => res.flushHeaders());
-  try {
-    await pump(body, exchange);
-  } catch (error) {
-    res.destroy();
-    throw error;
-  } finally {
-    clearImmediate(flush);
-  }
+  res.flushHeaders();
+  await pump([first, second], reader, exchange);
 }
 
+/** Sends the chunks that were asked for already, then the rest. */
 async function pump(
-  body: ReadableStream<Uint8Array>,
+  ahead: Promise<ReadableStreamReadResult<Uint8Array>>[],
+  reader: ReadableStreamDefaultReader<Uint8Array>,
   exchange: Exchange,
 ): Promise<void> {
   const { res } = exchange;
-  const reader = body.getReader();
   let wake = (): void => {};
   let cancelled: Promise<void> | undefined;
   whenGone(exchange, () => {
@@ -117,12 +123,21 @@ async function pump(
   });
   res.on("drain", () => wake());
   while (cancelled === undefined) {
-    const { done, value } = await reader.read();
+    const { done, value } = await (ahead.shift() ?? reader.read());
     if (cancelled !== undefined) break;
     if (done) return endAnswer(exchange);
     if (!res.write(value)) await new Promise<void>((go) => wake = go);
   }
   await cancelled;
+}
+
+function isDone({ done }: { readonly done: boolean }): boolean {
+  return done;
+}
+
+/** Fulfilled once all that is ready has been done. */
+function nextTurn<T>(value: T): Promise<T> {
+  return new Promise((resolve) => setImmediate(resolve, value));
 }
 
 function writeHead(
@@ -138,7 +153,7 @@ function writeHead(
     fields.push(name, head.fields[i + 1] ?? "");
   }
   if (length !== undefined) fields.push("content-length", String(length));
-  settleConnection(exchange);
+  settleConnection(exchange, status);
   if (statusText === "") exchange.res.writeHead(status, fields);
   else exchange.res.writeHead(status, statusText, fields);
 }

@@ -16,7 +16,8 @@ export interface ServeOptions {
   readonly hostname?: string;
   /**
    * Told what the fetch function threw, or that it returned no `Response`. A body that fails on its
-   * way out is the runtime's to report, but on Node. Default: `console.error`.
+   * way out is the runtime's to report, but on Node. Where it fails itself, that is ignored.
+   * Default: `console.error`.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -48,6 +49,15 @@ export function origin(hostname: string, port: number): string {
   return `http://${
     hostname.includes(":") ? `[${hostname}]` : hostname
   }:${port}`;
+}
+
+/** Tells a reporter of an error. */
+export function report(
+  onError: (error: unknown) => void,
+  error: unknown,
+): void {
+  // A reporter that fails, at once or later, has nobody left to be reported to.
+  (async () => await onError(error))().catch(() => {});
 }
 
 /** Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's error. */

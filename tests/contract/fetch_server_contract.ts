@@ -1,0 +1,505 @@
+/**
+ * What every `serve` promises, whatever fetch function it is given. One test for each promise, spoken
+ * over TCP, since what matters here are the bytes.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { test } from "node:test";
+import type {
+  FetchFunction,
+  ServeOptions,
+  Server,
+} from "../../adapters/http/server.ts";
+import { Wire } from "./wire.ts";
+
+/** A `serve` of the adapters. */
+export type Serve = (
+  handle: FetchFunction,
+  options: ServeOptions,
+) => Promise<Server>;
+
+const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const MANY_BYTES = 8 * 1024 * 1024;
+
+/** Registers the tests of one `serve`. */
+export function testFetchServer(name: string, serve: Serve): void {
+  /** Serves `handle` on a free port for as long as `use` runs; fails where it reports an error. */
+  async function serving(
+    handle: FetchFunction,
+    use: (server: Server) => Promise<void>,
+  ): Promise<void> {
+    const errors: unknown[] = [];
+    const onError = (error: unknown): number => errors.push(error);
+    const server = await serve(handle, { port: 0, onError });
+    try {
+      await use(server);
+    } finally {
+      await server.close();
+    }
+    assert.deepEqual(errors, []);
+  }
+
+  /** As `serving`, with a connection to the server. */
+  async function speaking(
+    handle: FetchFunction,
+    use: (wire: Wire, server: Server) => Promise<void>,
+  ): Promise<void> {
+    await serving(handle, async (server) => {
+      const wire = await Wire.open(server.port);
+      try {
+        await use(wire, server);
+      } finally {
+        wire.close();
+      }
+    });
+  }
+
+  test(`${name}: serve says where it listens, on this machine unless told otherwise`, async () => {
+    await serving(() => new Response("hello"), async (server) => {
+      assert.equal(server.hostname, "127.0.0.1");
+      assert.equal(server.url, `http://127.0.0.1:${server.port}`);
+      const response = await fetch(server.url);
+      assert.equal(await response.text(), "hello");
+    });
+  });
+
+  test(`${name}: serve rejects where the port is taken, and says so`, async () => {
+    await serving(() => new Response(), async ({ port }) => {
+      await assert.rejects(serve(() => new Response(), { port }), (error) => {
+        assert(error instanceof Error && error.cause instanceof Error);
+        assert.equal(
+          error.message,
+          `Cannot listen on 127.0.0.1:${port}: the address is in use`,
+        );
+        return true;
+      });
+    });
+  });
+
+  test(`${name}: a request has the method, URL, header and body that were sent`, async () => {
+    await speaking(async (request) => {
+      const { method, url, headers } = request;
+      assert(request instanceof Request && headers instanceof Headers);
+      const body = await request.text();
+      return Response.json([method, url, headers.get("X-A"), body]);
+    }, async (wire) => {
+      wire.write("PUT /a/b?c=%20d HTTP/1.1\r\nHost: example.com:8080\r\n");
+      wire.write("x-a: \xe9\r\nContent-Length: 5\r\n\r\nhello");
+      const { status, body } = await wire.answer("PUT");
+      assert.equal(status, 200);
+      assert.deepEqual(JSON.parse(Buffer.from(body, "latin1").toString()), [
+        "PUT",
+        "http://example.com:8080/a/b?c=%20d",
+        "\xe9",
+        "hello",
+      ]);
+    });
+  });
+
+  test(`${name}: a repeated field, Authorization too, is joined by commas`, async () => {
+    await speaking((request) => {
+      return new Response(request.headers.get("authorization"));
+    }, async (wire) => {
+      wire.write("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\n");
+      wire.write("Authorization: c\r\n\r\n");
+      assert.equal((await wire.answer()).body, "b, c");
+    });
+  });
+
+  test(`${name}: no Host changes the path of a request, or makes its URL invalid`, async () => {
+    await speaking((request) => {
+      const { pathname, search } = new URL(request.url);
+      return new Response(
+        `${request.headers.get("host")} ${pathname}${search}`,
+      );
+    }, async (wire) => {
+      const hosts = ["a b/c", "x/v1/pets?", "x#", "u@x", "a:99999", "[::", ""];
+      for (const host of hosts) {
+        wire.write(`GET /p/q?r HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        const { status, body } = await wire.answer();
+        assert.equal(status, 200, host);
+        assert.equal(body, `${host} /p/q?r`);
+      }
+    });
+  });
+
+  test(`${name}: a target in absolute form names the path`, async () => {
+    await speaking((request) => {
+      return new Response(new URL(request.url).pathname);
+    }, async (wire) => {
+      wire.write("GET http://example.com/v1/pets HTTP/1.1\r\nHost: a\r\n\r\n");
+      assert.equal((await wire.answer()).body, "/v1/pets");
+    });
+  });
+
+  test(`${name}: OPTIONS * is answered`, async () => {
+    await speaking((request) => {
+      return new Response(new URL(request.url).pathname);
+    }, async (wire) => {
+      wire.write("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
+      const { status, body } = await wire.answer("OPTIONS");
+      // Bun refuses it by itself.
+      assert.ok(status === 200 && body === "/*" || status === 400);
+    });
+  });
+
+  test(`${name}: CONNECT is refused`, async () => {
+    await speaking(() => assert.fail(), async (wire) => {
+      wire.write("CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n");
+      const { status, body } = await wire.answer("CONNECT");
+      assert.equal(status, 400);
+      assert.equal(JSON.parse(body).code, "bad_request");
+    });
+  });
+
+  test(`${name}: text is sent with its length, and as text/plain unless told otherwise`, async () => {
+    await speaking(() => new Response("é"), async (wire) => {
+      wire.write(GET);
+      const { lines, body } = await wire.answer();
+      assert(lines.includes("content-length: 2"), lines.join());
+      assert.match(lines.join(), /content-type: text\/plain; ?charset=utf-8/i);
+      assert.equal(body, "\xc3\xa9");
+    });
+  });
+
+  test(`${name}: every Set-Cookie has a line of its own`, async () => {
+    await speaking(() => {
+      const response = new Response("");
+      response.headers.append("set-cookie", "a=1");
+      response.headers.append("set-cookie", "b=2");
+      return response;
+    }, async (wire) => {
+      wire.write(GET);
+      const { lines } = await wire.answer();
+      assert(lines.includes("set-cookie: a=1"), lines.join());
+      assert(lines.includes("set-cookie: b=2"), lines.join());
+    });
+  });
+
+  test(`${name}: HEAD is answered with the header of GET and no body`, async () => {
+    await speaking(() => new Response("hello"), async (wire) => {
+      wire.write(GET.replace("GET", "HEAD") + GET);
+      const head = await wire.answer("HEAD");
+      assert(head.lines.includes("content-length: 5"), head.lines.join());
+      assert.equal((await wire.answer()).body, "hello");
+    });
+  });
+
+  test(`${name}: the length that a fetch function gives to HEAD is kept`, async () => {
+    await speaking(() => {
+      return new Response(null, { headers: { "content-length": "7" } });
+    }, async (wire) => {
+      wire.write(GET.replace("GET", "HEAD"));
+      const { lines } = await wire.answer("HEAD");
+      assert(lines.includes("content-length: 7"), lines.join());
+    });
+  });
+
+  test(`${name}: 204 and 304 have no body, and the connection goes on`, async () => {
+    await speaking((request) => {
+      const status = Number(new URL(request.url).pathname.slice(1));
+      return new Response(status === 200 ? "hello" : null, { status });
+    }, async (wire) => {
+      for (const status of [204, 304, 200]) {
+        wire.write(`GET /${status} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        const answer = await wire.answer();
+        assert.equal(answer.status, status);
+        const hasLength = answer.lines.join().includes("content-length");
+        assert.equal(hasLength, status === 200);
+      }
+    });
+  });
+
+  test(`${name}: a request without a body has none`, async () => {
+    await speaking(
+      (request) => new Response(String(request.body)),
+      async (wire) => {
+        wire.write(GET);
+        assert.equal((await wire.answer()).body, "null");
+      },
+    );
+  });
+
+  test(`${name}: a stream is sent in full and in order, however slow its reader`, async () => {
+    const chunk = new Uint8Array(64 * 1024).fill(97);
+    let pulled = 0;
+    const body = (): ReadableStream<Uint8Array> =>
+      new ReadableStream({
+        async pull(controller) {
+          await Promise.resolve();
+          controller.enqueue(chunk);
+          pulled += chunk.length;
+          if (pulled === 512 * chunk.length) controller.close();
+        },
+      });
+    await speaking(() => new Response(body()), async (wire) => {
+      wire.pause();
+      wire.write(GET);
+      let before = -1;
+      while (before < pulled || pulled === 0) {
+        before = pulled;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      assert(pulled < 500 * chunk.length, `${pulled} bytes are piled up`);
+      wire.resume();
+      assert.equal((await wire.answer()).body.length, 512 * chunk.length);
+    });
+  });
+
+  test(`${name}: the first chunk of a stream is sent while the second is waited for`, async () => {
+    let finish = (): void => {};
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode("first"));
+        finish = () => {
+          controller.enqueue(new TextEncoder().encode("last"));
+          controller.close();
+        };
+      },
+    });
+    await serving(() => new Response(body), async ({ url }) => {
+      const response = await fetch(url);
+      const reader = response.body?.getReader();
+      assert(reader !== undefined);
+      const first = await reader.read();
+      assert.equal(new TextDecoder().decode(first.value), "first");
+      finish();
+      const last = await reader.read();
+      assert.equal(new TextDecoder().decode(last.value), "last");
+    });
+  });
+
+  test(`${name}: a body can be sent back while it arrives`, async () => {
+    await speaking((request) => new Response(request.body), async (wire) => {
+      wire.write("POST / HTTP/1.1\r\nHost: a\r\n");
+      wire.write("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+      wire.write("6\r\n world\r\n0\r\n\r\n");
+      assert.equal((await wire.answer()).body, "hello world");
+    });
+  });
+
+  test(`${name}: pipelined requests are answered in order`, async () => {
+    // At once: where an answer is waited for, Bun closes the connection.
+    await speaking((request) => {
+      return new Response(new URL(request.url).pathname);
+    }, async (wire) => {
+      wire.write(["/1", "/2", "/3"].map((p) => GET.replace("/", p)).join(""));
+      for (const path of ["/1", "/2", "/3"]) {
+        assert.equal((await wire.answer()).body, path);
+      }
+    });
+  });
+
+  const failures: Record<string, FetchFunction> = {
+    "throws": () => {
+      throw new Error("secret");
+    },
+    "rejects": () => Promise.reject(new Error("secret")),
+    "returns no Response": () => null as unknown as Response,
+    "resolves to no Response": () => Promise.resolve("secret" as never),
+    "returns Response.error()": () => Response.error(),
+  };
+  for (const [what, handle] of Object.entries(failures)) {
+    test(`${name}: a fetch function that ${what} is answered for with 500, and reported`, async () => {
+      const errors: unknown[] = [];
+      const server = await serve(
+        (request) =>
+          request.url.endsWith("/ok") ? new Response("ok") : handle(request),
+        { port: 0, onError: (error) => errors.push(error) },
+      );
+      const wire = await Wire.open(server.port, GET);
+      const { status, lines, body } = await wire.answer();
+      assert.equal(status, 500);
+      assert(lines.includes("content-type: application/json"), lines.join());
+      assert.deepEqual(JSON.parse(body), {
+        code: "internal_error",
+        message: "Cannot answer request: something unexpected happened",
+        status: 500,
+      });
+      assert.equal(errors.length, 1);
+      assert(errors[0] instanceof Error);
+      wire.write(GET.replace("/", "/ok"));
+      assert.equal((await wire.answer()).body, "ok");
+      wire.close();
+      await server.close();
+    });
+  }
+
+  test(`${name}: a reporter that fails does not change the answer`, async () => {
+    const onError = (): never => {
+      throw new Error("secret");
+    };
+    const server = await serve(() => null as never, { port: 0, onError });
+    const wire = await Wire.open(server.port, GET);
+    const { status, body } = await wire.answer();
+    assert.equal(status, 500);
+    assert.equal(JSON.parse(body).code, "internal_error");
+    wire.close();
+    await server.close();
+  });
+
+  test(`${name}: what is no HTTP is answered 400, and others go on`, async () => {
+    await speaking(() => new Response("ok"), async (wire, { port }) => {
+      wire.write("hello world\r\n\r\n");
+      assert.equal((await wire.answer()).status, 400);
+      assert.equal(await wire.rest(), "");
+      const other = await Wire.open(port, GET);
+      assert.equal((await other.answer()).body, "ok");
+      other.close();
+    });
+  });
+
+  test(`${name}: two ways of saying how long a body is are refused`, async () => {
+    await speaking(() => assert.fail(), async (wire) => {
+      wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n");
+      wire.write("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+      assert.equal((await wire.answer()).status, 400);
+    });
+  });
+
+  test(`${name}: a client that goes away in the middle of its body fails the reader`, async () => {
+    let told = (_error: unknown): void => {};
+    const failed = new Promise((resolve) => told = resolve);
+    await speaking(async (request) => {
+      await request.text().then(told, told);
+      return new Response();
+    }, async (wire) => {
+      wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      wire.close();
+      assert(await failed instanceof Error);
+    });
+  });
+
+  test(`${name}: a client that goes away cancels the body of its answer`, async () => {
+    let told = (): void => {};
+    const cancelled = new Promise<void>((resolve) => told = resolve);
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(8)),
+      cancel: () => told(),
+    });
+    await speaking(() => new Response(body), async (wire) => {
+      wire.write(GET);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      wire.close();
+      await cancelled;
+    });
+  });
+
+  test(`${name}: a client that goes away aborts the signal of its request`, async () => {
+    let arrived = (): void => {};
+    const here = new Promise<void>((resolve) => arrived = resolve);
+    let told = (): void => {};
+    const aborted = new Promise<void>((resolve) => told = resolve);
+    await speaking(async ({ signal }) => {
+      signal.addEventListener("abort", () => told());
+      arrived();
+      await aborted;
+      return new Response();
+    }, async (wire) => {
+      wire.write(GET);
+      await here;
+      wire.close();
+      await aborted;
+    });
+  });
+
+  test(`${name}: a body that nobody reads is not taken for the next request`, async () => {
+    await speaking((request) => {
+      return new Response(new URL(request.url).pathname);
+    }, async (wire) => {
+      wire.write("POST /1 HTTP/1.1\r\nHost: a\r\n");
+      wire.write(`Content-Length: ${GET.length}\r\n\r\n${GET}`);
+      assert.equal((await wire.answer()).body, "/1");
+      wire.write(GET.replace("/", "/2"));
+      assert.equal((await wire.answer()).body, "/2");
+    });
+  });
+
+  test(`${name}: an answer given before a long body has come reaches the client`, async () => {
+    await speaking(() => new Response("no", { status: 413 }), async (wire) => {
+      const half = "a".repeat(200_000);
+      wire.write(
+        `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\n\r\n`,
+      );
+      wire.write(half);
+      const { status, body } = await wire.answer("POST");
+      assert.equal(status, 413);
+      assert.equal(body, "no");
+    });
+  });
+
+  test(`${name}: a client that expects 100 is told so when its body is read`, async () => {
+    await speaking(
+      async (request) => new Response(await request.text()),
+      async (wire) => {
+        wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
+        wire.write("Expect: 100-continue\r\n\r\n");
+        assert.equal((await wire.answer()).status, 100);
+        wire.write("hello");
+        assert.equal((await wire.answer()).body, "hello");
+      },
+    );
+  });
+
+  test(`${name}: close is prompt where connections are idle, and may be called again`, async () => {
+    const server = await serve(() => new Response("ok"), { port: 0 });
+    const idle = await Wire.open(server.port, GET);
+    await idle.answer();
+    const silent = await Wire.open(server.port);
+    const halfway = await Wire.open(server.port, "GET / HTTP/1.1\r\nHo");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const start = Date.now();
+    await Promise.all([server.close(), server.close()]);
+    await server.close();
+    assert(Date.now() - start < 1000);
+    // Of the silent one Bun has never heard: Linux holds it back until it sends something.
+    for (const wire of [idle, halfway]) assert.equal(await wire.rest(), "");
+    for (const wire of [idle, silent, halfway]) wire.close();
+    await assert.rejects(Wire.open(server.port));
+  });
+
+  test(`${name}: close waits until what has arrived is answered in full`, async () => {
+    let answer = (): void => {};
+    const server = await serve(() => {
+      return new Promise((resolve) => {
+        answer = () => resolve(new Response("a".repeat(MANY_BYTES)));
+      });
+    }, { port: 0 });
+    const wire = await Wire.open(server.port, GET);
+    wire.pause();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    let isClosed = false;
+    const closed = server.close().then(() => isClosed = true);
+    await assert.rejects(
+      new Promise((resolve, reject) => {
+        connect(server.port, "127.0.0.1", () => resolve(undefined))
+          .on("error", reject);
+      }),
+    );
+    answer();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(isClosed, false);
+    wire.resume();
+    assert.equal((await wire.answer()).body.length, MANY_BYTES);
+    await closed;
+    wire.close();
+  });
+
+  test(`${name}: close waits for an answer that is on its way`, async () => {
+    const text = "a".repeat(MANY_BYTES);
+    const server = await serve(() => new Response(text), { port: 0 });
+    const wire = await Wire.open(server.port);
+    wire.pause();
+    wire.write(GET);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const closed = server.close();
+    wire.resume();
+    assert.equal((await wire.answer()).body.length, MANY_BYTES);
+    await closed;
+    wire.close();
+  });
+}

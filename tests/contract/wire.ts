@@ -1,0 +1,139 @@
+/**
+ * HTTP/1.1 byte by byte: a TCP connection, and the answers read off it.
+ *
+ * @module
+ */
+
+import { connect, type Socket } from "node:net";
+
+/** An answer as it came. */
+export interface Answer {
+  readonly status: number;
+  /** The lines of the header, names in lower case: `content-type: text/plain`. */
+  readonly lines: readonly string[];
+  readonly body: string;
+}
+
+/** How long a test waits for what must happen, in ms. */
+const PATIENCE = 5000;
+
+/** A TCP connection to a server on this machine. */
+export class Wire {
+  readonly #socket: Socket;
+  #received = "";
+  #isClosed = false;
+  #wake = (): void => {};
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding("latin1");
+    socket.on("data", (text: string) => {
+      this.#received += text;
+      this.#wake();
+    });
+    const onClose = (): void => {
+      this.#isClosed = true;
+      this.#wake();
+    };
+    // A reset is a way of closing that tests look at as such.
+    socket.on("end", onClose).on("error", onClose).on("close", onClose);
+  }
+
+  /** Connects; `text`, if any, is sent at once. */
+  static async open(port: number, text = ""): Promise<Wire> {
+    const socket = connect(port, "127.0.0.1");
+    const wire = new Wire(socket);
+    await new Promise((resolve, reject) => {
+      socket.once("connect", resolve).once("error", reject);
+    });
+    wire.write(text);
+    return wire;
+  }
+
+  /** Sends text, a byte per character. */
+  write(text: string): void {
+    if (text !== "") this.#socket.write(text, "latin1");
+  }
+
+  /** Stops reading, so that what the server sends piles up. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  /** Goes on reading. */
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Goes away at once. */
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  /** Takes the next answer. `method` is that of its request: to HEAD, there is no body. */
+  async answer(method = "GET"): Promise<Answer> {
+    const head = await this.#take((text) => end(text, "\r\n\r\n"));
+    const [statusLine = "", ...lines] = head.trimEnd().split("\r\n")
+      .map((line) => line.replace(/^[^:]+:/, (name) => name.toLowerCase()));
+    const status = Number(statusLine.split(" ")[1]);
+    return { status, lines, body: await this.#body(method, status, lines) };
+  }
+
+  /** Whatever comes until the server closes. */
+  async rest(): Promise<string> {
+    return await this.#take((text) => this.#isClosed ? text.length : -1);
+  }
+
+  async #body(
+    method: string,
+    status: number,
+    lines: readonly string[],
+  ): Promise<string> {
+    if (method === "HEAD" || status < 200 || status === 204 || status === 304) {
+      return "";
+    }
+    const length = /^content-length: (\d+)$/m.exec(lines.join("\n"))?.[1];
+    if (length !== undefined) {
+      return await this.#take((text) =>
+        text.length >= Number(length) ? Number(length) : -1
+      );
+    }
+    if (!lines.includes("transfer-encoding: chunked")) return await this.rest();
+    let body = "";
+    for (;;) {
+      const size = parseInt(await this.#take((text) => end(text, "\r\n")), 16);
+      const chunk = await this.#take((text) =>
+        text.length >= size + 2 ? size + 2 : -1
+      );
+      if (size === 0) return body;
+      body += chunk.slice(0, size);
+    }
+  }
+
+  /** Takes as many characters as `length` says; waits while that is negative. */
+  async #take(length: (text: string) => number): Promise<string> {
+    const deadline = Date.now() + PATIENCE;
+    while (length(this.#received) < 0) {
+      if (this.#isClosed || Date.now() >= deadline) {
+        const state = this.#isClosed ? "Closed" : "Nothing more comes";
+        throw new Error(`${state} after ${JSON.stringify(this.#received)}`);
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, deadline - Date.now());
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    const taken = this.#received.slice(0, length(this.#received));
+    this.#received = this.#received.slice(taken.length);
+    return taken;
+  }
+}
+
+/** Where a text ends with the first `mark` in it; -1 where there is none. */
+function end(text: string, mark: string): number {
+  const start = text.indexOf(mark);
+  return start < 0 ? -1 : start + mark.length;
+}
