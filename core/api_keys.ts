@@ -132,7 +132,8 @@ export async function digestKey(key: string): Promise<string> {
   ).join("");
 }
 
-function isSendable(key: string): boolean {
+/** Tells whether an `Authorization: Bearer` header can carry a key: visible ASCII, at least one. */
+export function isSendable(key: string): boolean {
   return /^[\x21-\x7e]+$/.test(key);
 }
 
