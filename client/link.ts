@@ -1,0 +1,61 @@
+/**
+ * The `Link` header field (RFC 8288): where the next page is.
+ *
+ * @module
+ */
+
+/** One link of a `Link` header field. */
+export interface Link {
+  /** The reference between `<` and `>`, as it was sent. */
+  readonly target: string;
+  /** Parameters by name in lower case; of those that stand twice the first (RFC 8288 §3). */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+// Commas beyond the one between two links are empty list elements (RFC 9110 §5.6.1.2).
+const SEPARATOR = /[ \t]*(?:,[ \t,]*|$)/y;
+const TARGET = /<([^<>]*)>/y;
+// A name, a name with a token, a name with a quoted string, or nothing (RFC 8288, appendix B.3).
+const PARAMETER =
+  /[ \t]*;[ \t]*(?:([^\s"<>=;,]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s"<>;,]*)))?)?/y;
+
+/** Parses a `Link` header field, several of them joined by commas too; `undefined` where it is malformed. */
+export function parseLinks(field: string): Link[] | undefined {
+  const links: Link[] = [];
+  let position = 0;
+  // Matches where the last match ended.
+  function take(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = position;
+    const match = pattern.exec(field);
+    position += match?.[0].length ?? 0;
+    return match;
+  }
+
+  take(/[ \t,]*/y);
+  while (position < field.length) {
+    const target = take(TARGET)?.[1];
+    if (target === undefined) return undefined;
+    const parameters = new Map<string, string>();
+    for (let match = take(PARAMETER); match !== null; match = take(PARAMETER)) {
+      const [, name = "", quoted, token = ""] = match;
+      const key = name.toLowerCase();
+      if (name === "" || parameters.has(key)) continue;
+      parameters.set(key, quoted?.replace(/\\(.)/g, "$1") ?? token);
+    }
+    links.push({ target, parameters });
+    if (take(SEPARATOR) === null) return undefined;
+  }
+  return links;
+}
+
+/**
+ * The target of the first link that leads from this page to the next: `next` is among its relation
+ * types, which know no case (RFC 8288 §3.3), and it has no `anchor`, which would make it a link of
+ * something else (§3.2).
+ */
+export function nextTarget(links: readonly Link[]): string | undefined {
+  return links.find(({ parameters }) =>
+    !parameters.has("anchor") &&
+    (parameters.get("rel") ?? "").toLowerCase().split(/[ \t]+/).includes("next")
+  )?.target;
+}
