@@ -26,6 +26,22 @@ export {
 } from "./core/handle.ts";
 export type { ResponseConstructor } from "./core/reply.ts";
 export type { ErrorBody, ErrorCode } from "./core/error.ts";
+export { openApi } from "./core/openapi.ts";
+export type {
+  Content,
+  Example,
+  Header,
+  JsonValue,
+  MediaType,
+  OpenApiDocument,
+  OperationDescription,
+  Parameter,
+  PathItem,
+  Reference,
+  ResponseDescription,
+  Schema,
+  SecurityScheme,
+} from "./core/openapi_document.ts";
 
 export {
   int64Schema,

@@ -7,7 +7,10 @@
 import type { ApiKeys } from "./api_keys.ts";
 import { ApiError } from "./error.ts";
 
-const CHALLENGE = 'Bearer realm="petstore"';
+/** The challenge where no key was sent. */
+export const CHALLENGE = 'Bearer realm="petstore"';
+/** The challenge where the key that was sent is not valid. */
+export const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
 
 const missingKey = new ApiError(
   "unauthorized",
@@ -17,9 +20,7 @@ const missingKey = new ApiError(
 const invalidKey = new ApiError(
   "unauthorized",
   "API key is invalid: it is unknown or revoked",
-  {
-    "www-authenticate": `${CHALLENGE}, error="invalid_token"`,
-  },
+  { "www-authenticate": INVALID_TOKEN_CHALLENGE },
 );
 
 /** Lets the request pass (`undefined`), or refuses it with 401 and a challenge (RFC 6750 §3). */

@@ -29,7 +29,11 @@ export async function getPet(
 /** The fields that every response of `getPet` carries, errors too. */
 export function deprecationHeaders(
   { pets }: BaseUrl,
-): Readonly<Record<string, string>> {
+): {
+  readonly sunset: string;
+  readonly deprecation: string;
+  readonly link: string;
+} {
   return {
     sunset: "Thu, 05 Dec 2030 00:00:00 GMT", // RFC 8594
     deprecation: "@1764892800", // RFC 9745: 5 December 2025

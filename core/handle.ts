@@ -11,10 +11,12 @@ import { createPet } from "./create_pet.ts";
 import { ApiError } from "./error.ts";
 import { deprecationHeaders, getPet } from "./get_pet.ts";
 import { listPets } from "./list_pets.ts";
+import { openApi } from "./openapi.ts";
 import type { Call, Operation } from "./operation.ts";
 import { type PetStorage, StorageError } from "./pet_storage.ts";
 import { type Reply, type ResponseConstructor, toResponse } from "./reply.ts";
 import { createRouter, type OperationName } from "./route.ts";
+import { staticReply } from "./static_reply.ts";
 import { parseTarget } from "./target.ts";
 
 /** Settings of {@linkcode createHandler}. */
@@ -105,6 +107,14 @@ export function createHandler(options: HandlerOptions): Handler {
   const router = createRouter(baseUrl.path);
   const service = { storage, baseUrl, maxBodyBytes, bodyTimeout };
   const deprecation = deprecationHeaders(baseUrl);
+  const openApiReply = staticReply(
+    () => JSON.stringify(openApi(options.baseUrl)),
+    {
+      "content-type": "application/json",
+      // no-store, as the other responses have it, would leave the ETag without a use.
+      "cache-control": "no-cache",
+    },
+  );
 
   async function answer(request: Request): Promise<Reply> {
     const target = parseTarget(request);
@@ -114,6 +124,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (route.kind === "options") {
       return { status: 204, headers: { allow: route.allow }, body: null };
     }
+    if (route.kind === "openapi") return await openApiReply(request);
     const call = { request, query: target.query, petId: route.petId };
     const reply = await perform(operations[route.operation], call);
     return route.operation === "getPet"

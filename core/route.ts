@@ -17,13 +17,15 @@ export type Route =
     /** What stands in the place of `{petId}`; empty where the path has none. */
     readonly petId: string;
   }
+  /** `GET /openapi.json`: the contract as data. */
+  | { readonly kind: "openapi" }
   /** `OPTIONS`: which methods the path has (RFC 9110 §9.3.7). */
   | { readonly kind: "options"; readonly allow: string };
 
 /** A path of the service, its methods, and the refusal of all others. */
 interface Resource {
   readonly template: string;
-  readonly operations: ReadonlyMap<string, OperationName>;
+  readonly operations: ReadonlyMap<string, OperationName | "openapi">;
   readonly allow: string;
   readonly methodNotAllowed: ApiError;
 }
@@ -46,9 +48,10 @@ export function createRouter(basePath: string): Router {
   const petPrefix = `${petsPath}/`;
   const pets = resource(petsPath, { GET: "listPets", POST: "createPet" });
   const pet = resource(`${petPrefix}{petId}`, { GET: "getPet" });
+  const document = resource(`${basePath}/openapi.json`, { GET: "openapi" });
   const notFound = new ApiError(
     "not_found",
-    `Cannot find this path: the service has ${pets.template} and ${pet.template}`,
+    `Cannot find this path: the service has ${pets.template} and ${pet.template}, described at ${document.template}`,
   );
 
   function find(path: string): Resource | undefined {
@@ -56,7 +59,8 @@ export function createRouter(basePath: string): Router {
     const isPet = path.startsWith(petPrefix) &&
       path.length > petPrefix.length &&
       !path.includes("/", petPrefix.length);
-    return isPet ? pet : undefined;
+    if (isPet) return pet;
+    return path === document.template ? document : undefined;
   }
 
   return {
@@ -68,6 +72,7 @@ export function createRouter(basePath: string): Router {
         method === "HEAD" ? "GET" : method,
       );
       if (operation === undefined) return found.methodNotAllowed;
+      if (operation === "openapi") return { kind: "openapi" };
       return {
         kind: "operation",
         operation,
@@ -80,7 +85,7 @@ export function createRouter(basePath: string): Router {
 
 function resource(
   template: string,
-  operations: Record<string, OperationName>,
+  operations: Record<string, OperationName | "openapi">,
 ): Resource {
   const allow = Object.keys(operations).flatMap((method) =>
     method === "GET" ? ["GET", "HEAD"] : [method]
