@@ -16,6 +16,10 @@ import {
 } from "./sqlite_fault.ts";
 import { patiently } from "./sqlite_patience.ts";
 
+// Looking costs as much as 10 % of a lone create.
+/** For how long writes trust that the file is in place, in ms. */
+const IN_PLACE_MAX_AGE = 100;
+
 /** What {@linkcode SqliteFile} is made of. */
 export interface SqliteFileOptions {
   /** Where the file is. */
@@ -79,15 +83,7 @@ export class SqliteFile {
       this.#assertOpen(action);
       return query();
     } catch (error) {
-      if (!isBusy(error)) throw storageFault(action, error);
-    }
-    try {
-      return await patiently(this.#lockTimeout, () => {
-        this.#assertOpen(action);
-        return query();
-      });
-    } catch (error) {
-      throw storageFault(action, error);
+      return await this.#readAgain(action, query, error);
     }
   }
 
@@ -119,8 +115,8 @@ export class SqliteFile {
     const action = "reach the storage";
     await this.read(action, () => this.#probe.get());
     this.#assertUndamaged(action);
-    this.#main.assertInPlace(action);
-    this.#log.assertInPlace(action);
+    this.#main.assertInPlace(action, 0);
+    this.#log.assertInPlace(action, 0);
   }
 
   /** Finishes the writes under way and closes the file. */
@@ -131,13 +127,29 @@ export class SqliteFile {
     return this.#closing;
   }
 
+  async #readAgain<T>(
+    action: string,
+    query: () => T,
+    error: unknown,
+  ): Promise<T> {
+    if (!isBusy(error)) throw storageFault(action, error);
+    try {
+      return await patiently(this.#lockTimeout, () => {
+        this.#assertOpen(action);
+        return query();
+      });
+    } catch (lastError) {
+      throw storageFault(action, lastError);
+    }
+  }
+
   #transact<T>(action: string, work: () => T): T {
     this.#assertUndamaged(action);
     this.#begin.run();
     let isCommitting = false;
     try {
       const result = work();
-      this.#main.assertInPlace(action);
+      this.#main.assertInPlace(action, IN_PLACE_MAX_AGE);
       isCommitting = true;
       this.#commit.run();
       return result;
@@ -180,8 +192,12 @@ export class SqliteFile {
 }
 
 interface FileInPlace {
-  /** A file that was deleted or replaced goes on taking what is written, and it is lost. */
-  assertInPlace(action: string): void;
+  /**
+   * A file that was deleted or replaced goes on taking what is written, and it is lost.
+   *
+   * @param maxAge take the answer of at most so many ms ago.
+   */
+  assertInPlace(action: string, maxAge: number): void;
 }
 
 /** Remembers which file stands at a path. */
@@ -191,13 +207,18 @@ function fileInPlace(path: string): FileInPlace {
     return stats && `${stats.dev}:${stats.ino}`;
   };
   const identity = identify();
+  let inPlaceAt = -Infinity;
   return {
-    assertInPlace(action) {
-      if (identify() === identity) return;
-      throw new StorageError(
-        "unavailable",
-        `Cannot ${action}: ${path} was deleted or replaced while in use; restart to use what is there now`,
-      );
+    assertInPlace(action, maxAge) {
+      const now = performance.now();
+      if (now - inPlaceAt < maxAge) return;
+      if (identify() !== identity) {
+        throw new StorageError(
+          "unavailable",
+          `Cannot ${action}: ${path} was deleted or replaced while in use; restart to use what is there now`,
+        );
+      }
+      inPlaceAt = now;
     },
   };
 }
