@@ -1,0 +1,129 @@
+/** Laws of issued keys (decision: API keys): `pet_`, 32 of base62, and 6 that are their CRC-32. */
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import test from "node:test";
+import { memoryStorage } from "../../adapters/storage/memory.ts";
+import { generateKey, isIssuedForm } from "../../core/api_keys.ts";
+import { issuedKeys } from "../../core/issued_keys.ts";
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/**
+ * CRC-32 as ISO 3309 has it: the remainder of a division of polynomials over GF(2), here done with
+ * one big number and by the book, the bits of each byte from the least.
+ */
+function crc32(text: string): bigint {
+  const reverse = (value: bigint, width: number): bigint =>
+    BigInt(
+      `0b${[...value.toString(2).padStart(width, "0")].reverse().join("")}`,
+    );
+  let message = 0n;
+  for (const byte of new TextEncoder().encode(text)) {
+    message = (message << 8n) | reverse(BigInt(byte), 8);
+  }
+  const bits = BigInt(text.length * 8);
+  message = (message << 32n) ^ (0xffffffffn << bits);
+  for (let at = bits + 31n; at >= 32n; at--) {
+    if ((message >> at) & 1n) message ^= 0x104c11db7n << (at - 32n);
+  }
+  return reverse(message, 32) ^ 0xffffffffn;
+}
+
+function base62(value: bigint): string {
+  let text = "";
+  for (let i = 0; i < 6; i++) {
+    text = BASE62.charAt(Number(value % 62n)) + text;
+    value /= 62n;
+  }
+  return text;
+}
+
+const random = fc.string({
+  unit: fc.constantFrom(...BASE62),
+  minLength: 32,
+  maxLength: 32,
+});
+
+test("the oracle knows the check value of CRC-32", () => {
+  assert.equal(crc32("123456789"), 0xcbf43926n); // RFC 3385, and every catalogue of CRCs
+});
+
+// Law: a text has the form of an issued key exactly where its last 6 characters are the CRC-32 of
+// the 32 before.
+test("isIssuedForm takes the one checksum that is right", () => {
+  fc.assert(fc.property(random, random, (text, other) => {
+    const checksum = base62(crc32(text));
+    assert.equal(isIssuedForm(`pet_${text}${checksum}`), true);
+    const wrong = other.slice(0, 6);
+    assert.equal(isIssuedForm(`pet_${text}${wrong}`), wrong === checksum);
+  }));
+});
+
+// Law: one character changed anywhere is noticed: CRC-32 detects every burst of up to 32 bits.
+test("isIssuedForm notices every slip of one character", () => {
+  const slip = fc.tuple(
+    random,
+    fc.nat(41),
+    fc.oneof(fc.constantFrom(...BASE62), fc.string({ maxLength: 2 })),
+  );
+  fc.assert(
+    fc.property(slip, ([text, at, character]) => {
+      const key = `pet_${text}${base62(crc32(text))}`;
+      const slipped = key.slice(0, at) + character + key.slice(at + 1);
+      assert.equal(isIssuedForm(slipped), slipped === key);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+// Law: a generated key has the form, and no two are alike (190 bits at random).
+test("generateKey makes keys of the form that are all different", () => {
+  const keys = Array.from({ length: 2000 }, generateKey);
+  for (const key of keys) {
+    assert.equal(key.length, 42);
+    assert.equal(key.slice(0, 4), "pet_");
+    assert.equal(key.slice(36), base62(crc32(key.slice(4, 36))));
+  }
+  assert.equal(new Set(keys).size, keys.length);
+  // Each of the 62 stands about 1032 times in 64,000 characters; below 800 is past 7 sigma.
+  const counts = new Map<string, number>();
+  for (const character of keys.flatMap((key) => [...key.slice(4, 36)])) {
+    counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  assert.equal(counts.size, 62);
+  for (const count of counts.values()) assert.ok(count > 800, `${count}`);
+});
+
+// Law: of any sequence of issues and revocations, exactly the keys that were issued and not revoked
+// are valid.
+test("verify takes exactly the keys that were issued and not revoked", async () => {
+  const steps = fc.array(
+    fc.oneof(
+      fc.constant("issue" as const),
+      fc.nat(6),
+      fc.constant("verify" as const),
+    ),
+    { maxLength: 15 },
+  );
+  await fc.assert(fc.asyncProperty(steps, async (steps) => {
+    const keys = issuedKeys(memoryStorage().apiKeys);
+    const issued: { key: string; isValid: boolean }[] = [];
+    for (const step of [...steps, "verify" as const]) {
+      if (step === "issue") {
+        const { key, record } = await keys.issue("shop");
+        issued.push({ key, isValid: true });
+        assert.equal(record.id, issued.length);
+      } else if (step === "verify") {
+        for (const { key, isValid } of issued) {
+          assert.equal(await keys.verify(key), isValid);
+        }
+        assert.equal(await keys.verify(generateKey()), false);
+      } else {
+        const record = await keys.revoke(step);
+        const target = issued[step - 1];
+        assert.equal(record !== undefined, target !== undefined);
+        if (target !== undefined) target.isValid = false;
+      }
+    }
+  }));
+});
