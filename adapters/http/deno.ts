@@ -5,7 +5,7 @@
  */
 
 import { guard } from "./guard.ts";
-import { INTERNAL_ERROR, refusalResponse } from "./refusal.ts";
+import { CLOSING, INTERNAL_ERROR, refusalResponse } from "./refusal.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -32,6 +32,9 @@ export function serve(
     hostname = DEFAULT_HOSTNAME,
     onError = console.error,
   } = options;
+  const answer = guard(handle, onError);
+  const uploads = new Uploads();
+  let closed: Promise<void> | undefined;
   return new Promise((resolve, reject) => {
     try {
       const server = Deno.serve({
@@ -41,17 +44,48 @@ export function serve(
         onListen: () => {},
         // guard() lets nothing come here; the runtime's own answer would tell too much.
         onError: () => refusalResponse(INTERNAL_ERROR),
-      }, guard(handle, onError));
+      }, (request, { completed }) => {
+        if (closed !== undefined) return refusalResponse(CLOSING);
+        if (request.body !== null) uploads.add(completed);
+        return answer(request);
+      });
       const { addr } = server;
-      let closed: Promise<void> | undefined;
       resolve({
         hostname: addr.hostname,
         port: addr.port,
         url: origin(addr.hostname, addr.port),
-        close: () => closed ??= server.shutdown(),
+        close: () =>
+          closed ??= uploads.finished().then(() => server.shutdown()),
       });
     } catch (cause) {
       reject(listenError(hostname, port, cause));
     }
   });
+}
+
+/**
+ * The requests in flight that have a body. `shutdown()` takes away what is not read of one yet (Deno
+ * 2.9), so it is called only when there are none; it waits for all the others itself.
+ */
+class Uploads {
+  #count = 0;
+  #onNone: (() => void) | undefined;
+
+  /** Adds a request, until its response is sent or its client is gone. */
+  add(completed: Promise<void>): void {
+    this.#count++;
+    const done = () => {
+      this.#count--;
+      if (this.#count === 0) this.#onNone?.();
+    };
+    completed.then(done, done);
+  }
+
+  /** Fulfilled once there are none. */
+  finished(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onNone = resolve;
+      if (this.#count === 0) resolve();
+    });
+  }
 }

@@ -67,7 +67,8 @@ class LazyResponse {
   }
 
   /** The parts, while they are all there is of it. */
-  static parts(response: object): ResponseParts | undefined {
+  static parts(response: unknown): ResponseParts | undefined {
+    if (typeof response !== "object" || response === null) return;
     if (!(#response in response) || response.#response !== undefined) return;
     return {
       status: response.#status,
@@ -116,7 +117,7 @@ export const NodeResponse: typeof Response =
   LazyResponse as unknown as typeof Response;
 
 /** The parts of a {@linkcode NodeResponse}; `undefined` where it became real, or is another object. */
-export function responseParts(response: object): ResponseParts | undefined {
+export function responseParts(response: unknown): ResponseParts | undefined {
   return LazyResponse.parts(response);
 }
 

@@ -34,14 +34,15 @@ export function send(
   response: unknown,
   exchange: Exchange,
 ): Promise<void> | undefined {
-  if (!isResponse(response)) {
-    throw new TypeError("The fetch function did not return a Response");
-  }
+  // First, as a look at the headers of a NodeResponse would make real ones.
   const parts = responseParts(response);
   if (parts !== undefined) {
     const { status, fields, body } = parts;
     sendWhole({ status, statusText: "", fields }, body, exchange);
     return;
+  }
+  if (!isResponse(response)) {
+    throw new TypeError("The fetch function did not return a Response");
   }
   const { status, statusText, headers, body, bodyUsed } = response;
   if (status < 200 || bodyUsed || body?.locked) {

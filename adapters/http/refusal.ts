@@ -13,6 +13,8 @@ export interface Refusal {
   readonly reason: string;
   /** JSON text, all ASCII: as many bytes as characters. */
   readonly body: string;
+  /** Header fields beside those of every refusal; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The request is not HTTP, or not HTTP for this server. */
@@ -55,6 +57,15 @@ export const INTERNAL_ERROR: Refusal = refusal(
   "Cannot answer request: something unexpected happened",
 );
 
+/** The server is being closed. `Connection: close` goes with it, so that the client asks another. */
+export const CLOSING: Refusal = refusal(
+  503,
+  "Service Unavailable",
+  "service_unavailable",
+  "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
+  { "retry-after": "1", "connection": "close" },
+);
+
 /** The header fields of a refusal, as names and values in turn. */
 export function refusalFields(refusal: Refusal): string[] {
   return [
@@ -66,6 +77,7 @@ export function refusalFields(refusal: Refusal): string[] {
     "nosniff",
     "cache-control",
     "no-store",
+    ...Object.entries(refusal.headers).flat(),
   ];
 }
 
@@ -77,6 +89,7 @@ export function refusalResponse(refusal: Refusal): Response {
       "content-type": "application/json",
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",
+      ...refusal.headers,
     },
   });
 }
@@ -86,6 +99,12 @@ function refusal(
   reason: string,
   code: string,
   message: string,
+  headers: Readonly<Record<string, string>> = {},
 ): Refusal {
-  return { status, reason, body: JSON.stringify({ code, message, status }) };
+  return {
+    status,
+    reason,
+    body: JSON.stringify({ code, message, status }),
+    headers,
+  };
 }
