@@ -3,36 +3,10 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import test from "node:test";
 import { inspect } from "node:util";
-import type {
-  FetchFunction,
-  ServeOptions,
-  Server,
-} from "../../adapters/http/server.ts";
 import { type ClientOptions, createClient } from "../../client.ts";
 import { inProcess, KEY } from "./in_process.ts";
 import { collect, failure } from "./scripted.ts";
-
-const runtime = "Deno" in globalThis
-  ? "deno"
-  : "Bun" in globalThis
-  ? "bun"
-  : "node";
-const { serve }: {
-  serve(handle: FetchFunction, options: ServeOptions): Promise<Server>;
-} = await import(`../../adapters/http/${runtime}.ts`);
-
-/** Listens with a fetch function while a test runs. */
-async function serving(
-  handle: FetchFunction,
-  check: (baseUrl: string) => Promise<void>,
-): Promise<void> {
-  const server = await serve(handle, { port: 0, onError: () => {} });
-  try {
-    await check(`${server.url}/v1`);
-  } finally {
-    await server.close();
-  }
-}
+import { serving } from "./serving.ts";
 
 function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl, key: KEY, ...options });
