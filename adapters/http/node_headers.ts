@@ -22,9 +22,11 @@ class LazyHeaders {
   }
 
   get(name: string): string | null {
+    if (this.#headers !== undefined) return this.#headers.get(name);
+    const value = findField(this.#raw, name);
     // A real Headers throws where the name could be none.
-    return this.#headers === undefined && /^[\w-]+$/.test(name)
-      ? findField(this.#raw, name)
+    return value !== null || /^[\w-]+$/.test(name)
+      ? value
       : this.#become().get(name);
   }
 

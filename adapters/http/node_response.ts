@@ -137,7 +137,9 @@ function simpleFields(headers: HeadersInit | undefined): string[] | undefined {
   const fields: string[] = [];
   if (headers === undefined) return fields;
   if (Object.getPrototypeOf(headers) !== Object.prototype) return undefined;
-  for (const [name, value] of Object.entries(headers)) {
+  const record = headers as Record<string, unknown>;
+  for (const name of Object.keys(record)) {
+    const value = record[name];
     if (!FIELD_NAME.test(name)) return undefined;
     if (typeof value !== "string" || !FIELD_VALUE.test(value)) return undefined;
     fields.push(name, value);

@@ -116,20 +116,26 @@ async function pump(
   exchange: Exchange,
 ): Promise<void> {
   const { res } = exchange;
+  let isOver = false;
   let wake = (): void => {};
   let cancelled: Promise<void> | undefined;
   whenGone(exchange, () => {
+    if (isOver) return;
     cancelled = reader.cancel(clientGone());
     wake();
   });
   res.on("drain", () => wake());
-  while (cancelled === undefined) {
-    const { done, value } = await (ahead.shift() ?? reader.read());
-    if (cancelled !== undefined) break;
-    if (done) return endAnswer(exchange);
-    if (!res.write(value)) await new Promise<void>((go) => wake = go);
+  try {
+    while (cancelled === undefined) {
+      const { done, value } = await (ahead.shift() ?? reader.read());
+      if (cancelled !== undefined) break;
+      if (done) return endAnswer(exchange);
+      if (!res.write(value)) await new Promise<void>((go) => wake = go);
+    }
+    await cancelled;
+  } finally {
+    isOver = true;
   }
-  await cancelled;
 }
 
 function isDone({ done }: { readonly done: boolean }): boolean {

@@ -8,7 +8,7 @@
 /** Takes the place of a `Host` that is absent or is no host. */
 export const STAND_IN_HOST = "localhost";
 
-// What these two match, a URL parser would leave as it is; it costs 1 µs, they cost 0.1 µs. No host
+// What these two match, a URL parser would leave as it is; it costs 1 µs, they cost 0.2 µs. No host
 // that ends in a number but the plainest IPv4, no xn--, no default port, no dot segments.
 const SERIALIZED_HOST =
   /^(?:(?!.*xn--)(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*|(?:[1-9]?\d|1\d\d)(?:\.(?:[1-9]?\d|1\d\d)){3})(?::[1-9]\d{3})?$/;
@@ -36,12 +36,16 @@ export function requestUrl(
   host: string | null,
   target: string,
 ): string | undefined {
+  if (
+    host !== null && SERIALIZED_HOST.test(host) &&
+    SERIALIZED_TARGET.test(target)
+  ) {
+    return `${scheme}://${host}${target}`;
+  }
   const path = target === "*" ? "/*" : target;
   if (!path.startsWith("/")) return absoluteUrl(target);
-  if (host === null || !isPlainHost(host)) host = STAND_IN_HOST;
-  const url = `${scheme}://${host}${path}`;
-  if (SERIALIZED_HOST.test(host) && SERIALIZED_TARGET.test(path)) return url;
-  return new URL(url).href;
+  const authority = host !== null && isPlainHost(host) ? host : STAND_IN_HOST;
+  return new URL(`${scheme}://${authority}${path}`).href;
 }
 
 function absoluteUrl(target: string): string | undefined {
