@@ -17,7 +17,7 @@ export interface ApiKeys {
 export interface RememberKeysOptions {
   /** How long a key that was valid is taken as valid without asking again, in ms. */
   readonly maxAge: number;
-  /** The time in ms, from any start. Default: `Date.now`. */
+  /** The time in ms, from any start. Default: a clock that is never set back. */
   readonly now?: () => number;
 }
 
@@ -80,7 +80,7 @@ export function rememberKeys(
   isActive: (digest: string) => Promise<boolean>,
   options: RememberKeysOptions,
 ): RememberedKeys {
-  const { maxAge, now = Date.now } = options;
+  const { maxAge, now = () => performance.now() } = options;
   let seen = new Map<
     string,
     { readonly digest: string; readonly askedAt: number }

@@ -184,3 +184,21 @@ test("isIssuedForm refuses any other text", () => {
   ];
   for (const text of others) assert.equal(isIssuedForm(text), false, text);
 });
+
+test("rememberKeys lets no key grow older because the clock is set back", async () => {
+  let asked = 0;
+  const keys = rememberKeys(() => {
+    asked++;
+    return Promise.resolve(true);
+  }, { maxAge: 1 });
+  const { now } = Date;
+  try {
+    assert.equal(await keys.verify("x"), true);
+    Date.now = () => now() - 3_600_000;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(await keys.verify("x"), true);
+  } finally {
+    Date.now = now;
+  }
+  assert.equal(asked, 2);
+});
