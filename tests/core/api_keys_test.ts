@@ -185,20 +185,22 @@ test("isIssuedForm refuses any other text", () => {
   for (const text of others) assert.equal(isIssuedForm(text), false, text);
 });
 
-test("rememberKeys lets no key grow older because the clock is set back", async () => {
-  let asked = 0;
-  const keys = rememberKeys(() => {
-    asked++;
-    return Promise.resolve(true);
-  }, { maxAge: 1 });
+test("rememberKeys asks again in time where the system's clock is set back", async () => {
   const { now } = Date;
+  let setBack = 0;
+  Date.now = () => now() - setBack;
   try {
+    let asked = 0;
+    const keys = rememberKeys(() => {
+      asked++;
+      return Promise.resolve(true);
+    }, { maxAge: 1 });
     assert.equal(await keys.verify("x"), true);
-    Date.now = () => now() - 3_600_000;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    setBack = 3_600_000;
+    for (const start = performance.now(); performance.now() < start + 2;);
     assert.equal(await keys.verify("x"), true);
+    assert.equal(asked, 2);
   } finally {
     Date.now = now;
   }
-  assert.equal(asked, 2);
 });
