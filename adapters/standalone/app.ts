@@ -73,12 +73,16 @@ export function createApp(
   let drained: PromiseWithResolvers<void> | undefined;
 
   async function answer(request: Request, path: string): Promise<Response> {
-    const reply = path === LIVE || path === READY
-      ? await probe(request.method, path)
-      : refusal();
-    return reply === undefined
-      ? await handle(request)
-      : toResponse(reply, { method: request.method, Response });
+    const own = { method: request.method, Response };
+    if (path === LIVE || path === READY) {
+      return toResponse(await probe(request.method, path), own);
+    }
+    if (drained !== undefined) return toResponse(draining, own);
+    const response = await handle(request);
+    // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
+    const isCut = drained !== undefined && request.method === "POST" &&
+      response.status === 400;
+    return isCut ? toResponse(draining, own) : response;
   }
 
   async function probe(method: string, path: string): Promise<Reply> {
@@ -92,10 +96,6 @@ export function createApp(
       log.fault(cause, undefined);
       return notReady;
     }
-  }
-
-  function refusal(): Reply | undefined {
-    return drained === undefined ? undefined : draining;
   }
 
   function finished(): void {

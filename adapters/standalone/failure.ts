@@ -24,10 +24,13 @@ function explain(cause: unknown): string {
     return cause.message;
   }
   if (!(cause instanceof Error)) return String(cause);
-  return isSystemError(cause) ? cause.message : cause.stack ?? cause.message;
+  return isSystemError(cause) || isSystemError(cause.cause)
+    ? cause.message
+    : cause.stack ?? cause.message;
 }
 
 /** Errors with a `code`, such as EADDRINUSE, say enough without a stack. */
-function isSystemError(cause: Error): boolean {
-  return "code" in cause && typeof cause.code === "string";
+function isSystemError(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause &&
+    typeof cause.code === "string";
 }

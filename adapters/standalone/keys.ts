@@ -4,6 +4,7 @@
  * @module
  */
 
+import * as v from "valibot";
 import { existsSync } from "node:fs";
 import process from "node:process";
 import {
@@ -12,6 +13,7 @@ import {
   type IssuedKeys,
   issuedKeys,
 } from "../../core/issued_keys.ts";
+import { petNameSchema } from "../../core/pet.ts";
 import { parseArguments, UsageError } from "./arguments.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
 import { openStorage } from "./open_storage.ts";
@@ -95,6 +97,7 @@ function commandFor(
     return async (keys) => format.list(await keys.list());
   }
   if (action === "issue" && operand !== undefined && more.length === 0) {
+    checkName(operand);
     return async (keys) => format.issued(await keys.issue(operand));
   }
   if (action === "revoke" && operand !== undefined && more.length === 0) {
@@ -103,6 +106,13 @@ function commandFor(
   throw new UsageError(
     "keys takes one of: issue NAME (in quotes if it has spaces), list, revoke ID",
   );
+}
+
+function checkName(name: string): void {
+  const check = v.safeParse(petNameSchema, name);
+  if (!check.success) {
+    throw new UsageError(`The name of a key ${check.issues[0].message}`);
+  }
 }
 
 async function revoke(keys: IssuedKeys, id: string): Promise<ApiKeyRecord> {

@@ -41,6 +41,9 @@ interface ServeDefaultExport {
   readonly onListen: (address: Address) => void;
 }
 
+/** How long the last responses are given to leave this process, in ms. */
+const FLUSH_TIME = 50;
+
 const config: Config = await orExit(() => readConfig(process.env));
 const service: Service = await orExit(() => openService(config, Response));
 const workers = joinWorkers();
@@ -49,6 +52,8 @@ let stopServer: (() => Promise<void>) | undefined;
 stopOnSignal(async () => {
   await service.close();
   await stopServer?.();
+  // Deno's `completed` settles just before the last bytes of the response are on their way.
+  await new Promise((resolve) => setTimeout(resolve, FLUSH_TIME));
   await workers.allDone();
 }, config.shutdownTimeout);
 

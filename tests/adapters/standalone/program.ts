@@ -145,7 +145,12 @@ function run(args: readonly string[], { cwd, env }: Surroundings): Program {
   return {
     stdout,
     stderr,
-    kill: (signal) => void child.kill(signal),
+    // Not child.kill(): after that Deno reports the signal in place of the exit code.
+    kill: (signal) => {
+      if (child.pid !== undefined && child.exitCode === null) {
+        process.kill(child.pid, signal);
+      }
+    },
     exited: new Promise((resolve) =>
       child.once("close", (code) => resolve(code))
     ),
