@@ -222,7 +222,9 @@ function requestInit<T extends object>(
     ? {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
-      body,
+      // Not as text: Deno's fetch itself sends text a second time where a connection that was kept
+      // alive breaks, after the service had it too (Deno 2.9).
+      body: new Blob([body]),
       redirect,
     }
     : { headers, redirect };

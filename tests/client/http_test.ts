@@ -1,6 +1,7 @@
 /** The client over real HTTP, on the runtime that runs the tests. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import { createServer as createTcpServer, type Socket } from "node:net";
 import test from "node:test";
 import { inspect } from "node:util";
 import { type ClientOptions, createClient } from "../../client.ts";
@@ -147,4 +148,58 @@ test("a response that breaks off over HTTP is network_error, and a read is tried
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
+});
+
+test("a create whose connection breaks is sent once", async () => {
+  // Answers what has no body with no pets, and keeps the connection; breaks it where a pet comes.
+  const created: string[] = [];
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    let received = "";
+    socket.on("error", () => {}).on("data", (chunk) => {
+      received += chunk;
+      const [head = "", ...rest] = received.split("\r\n\r\n");
+      const body = rest.join("\r\n\r\n");
+      if (head.startsWith("POST")) {
+        if (!body.includes("}")) return;
+        created.push(body);
+        socket.destroy();
+      } else if (rest.length > 0) {
+        received = "";
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]");
+      }
+    });
+  });
+  await new Promise<void>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve())
+  );
+  const address = server.address();
+  assert.ok(address !== null && typeof address === "object");
+  const client = clientOf(`http://127.0.0.1:${address.port}/v1`);
+  for (const categoryId of [1n, 2n, 3n]) {
+    await client.listPets(); // so that there is a connection to use again
+    const error = await failure(client.createPet({ name: "Rex", categoryId }));
+    assert.equal(error.code, "network_error");
+    assert.equal(error.uncertain, true);
+  }
+  assert.deepEqual(
+    created,
+    [1, 2, 3].map((id) => `{"name":"Rex","categoryId":${id}}`),
+  );
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test("a create tells its media type and, beforehand, its length", async () => {
+  const { handle } = inProcess();
+  const fields: (string | null)[] = [];
+  await serving((request) => {
+    fields.push(request.headers.get("content-type"));
+    fields.push(request.headers.get("content-length"));
+    return handle(request);
+  }, async (baseUrl) => {
+    await clientOf(baseUrl).createPet({ name: "Zoë", categoryId: 1n });
+  });
+  assert.deepEqual(fields, ["application/json", "30"]);
 });
