@@ -46,16 +46,16 @@ const FLUSH_TIME = 50;
 
 const config: Config = await orExit(() => readConfig(process.env));
 const service: Service = await orExit(() => openService(config, Response));
-const workers = joinWorkers();
 let stopServer: (() => Promise<void>) | undefined;
 
-stopOnSignal(async () => {
+const stop = stopOnSignal(async () => {
   await service.close();
   await stopServer?.();
   // Deno's `completed` settles just before the last bytes of the response are on their way.
   await new Promise((resolve) => setTimeout(resolve, FLUSH_TIME));
   await workers.allDone();
 }, config.shutdownTimeout);
+const workers = joinWorkers(stop);
 
 async function greet(address: Address): Promise<void> {
   process.stderr.write(await service.greeting(address));

@@ -16,8 +16,13 @@ interface Message {
   readonly done: boolean;
 }
 
-/** Makes this worker known to the others. */
-export function joinWorkers(): Workers {
+/**
+ * Makes this worker known to the others.
+ *
+ * @param onEnding called where another is done: the process is ending. A worker that was still
+ * loading when the signal came hears of it only so. May be called more than once.
+ */
+export function joinWorkers(onEnding: () => void): Workers {
   const worker = crypto.randomUUID();
   const channel = new BroadcastChannel("petstore workers");
   const busy = new Set<string>();
@@ -38,8 +43,12 @@ export function joinWorkers(): Workers {
       known.add(data.worker);
       say(); // a newcomer does not know this worker yet
     }
-    if (data.done) busy.delete(data.worker);
-    else busy.add(data.worker);
+    if (data.done) {
+      busy.delete(data.worker);
+      onEnding();
+    } else {
+      busy.add(data.worker);
+    }
     check();
   };
   say();
