@@ -12,6 +12,7 @@ const LOCKED = 6;
 const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
+const CANTOPEN = 14;
 const PROTOCOL = 15;
 const NOTADB = 26;
 
@@ -24,7 +25,10 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [IOERR, "reading or writing the disk failed"],
   [CORRUPT, "the file is damaged; restore it from a backup"],
   [FULL, "the disk is full"],
-  [14, "the file, or one that SQLite keeps beside it, cannot be opened"],
+  [
+    CANTOPEN,
+    "the file, or one that SQLite keeps beside it, cannot be opened; the disk may be read-only",
+  ],
   [PROTOCOL, "another process keeps the file locked"],
   [NOTADB, "the file is not an SQLite database"],
 ]);
@@ -75,6 +79,9 @@ export function storageFault(
 
 /** SQLite's primary result code, without the upper bits that refine it. */
 function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
+  if (!(error instanceof Error)) return undefined;
+  // Deno gives this error no code where it comes from opening, and not from a statement.
+  if (error.message.startsWith("unable to open database file")) return CANTOPEN;
+  if (!("errcode" in error)) return undefined;
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pet_storage.ts";
@@ -44,8 +44,11 @@ function connect(path: string): DatabaseSync {
 
 function setUp(db: DatabaseSync): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
-  // Looked at before anything is changed: it may not be ours.
+  // Looked at before anything is changed, because it may not be ours; and in a transaction, because
+  // another process may be creating the tables just now.
+  db.prepare("BEGIN").run();
   hasSchema(db);
+  db.prepare("COMMIT").run();
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
     throw new Error(
@@ -70,11 +73,26 @@ function openReason(path: string, error: unknown): string {
     return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
   }
   if (!isBusy(error)) {
-    if (!existsSync(directory)) return `there is no directory ${directory}`;
+    if (!existsSync(directory) || !statSync(directory).isDirectory()) {
+      return `there is no directory ${directory}`;
+    }
     if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
       return "it is a directory";
     }
+    const readOnly = [directory, file].find(isReadOnly);
+    if (readOnly !== undefined) return `${readOnly} is read-only`;
   }
   if (!(error instanceof Error)) return String(error);
   return faultReason(error) ?? error.message;
+}
+
+// On Deno this looks at the mode and the owner only, and does not see that a whole disk is read-only.
+function isReadOnly(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch {
+    return true;
+  }
 }

@@ -42,7 +42,7 @@ const SCHEMA: readonly string[] = [
 
 /**
  * Tells whether the database is ours and complete (`true`) or new and empty (`false`). Changes
- * nothing.
+ * nothing. To be called inside a transaction, so that all it reads is of one moment.
  *
  * @throws {Error} where it belongs to another program, or to a later version of this one.
  */

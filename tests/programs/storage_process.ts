@@ -1,0 +1,82 @@
+/**
+ * Starts `storage.ts` in a process of its own, on the runtime that runs the tests.
+ *
+ * @module
+ */
+
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** A running `storage.ts`. */
+export interface StorageProcess {
+  /** Sends one command. */
+  send(command: string): void;
+  /** The next answers up to the first that begins so; to the last where the process ends before. */
+  answersUntil(beginning: string): Promise<readonly string[]>;
+  /** Ends it with SIGKILL; fulfilled with the answers that it had given, once it is gone. */
+  kill(): Promise<readonly string[]>;
+  /** Ends it in order. */
+  end(): Promise<void>;
+}
+
+/** Settings of {@linkcode startStorage}. */
+export interface StartOptions {
+  /** The command line that the runtime's own is appended to. Default: none. */
+  readonly prefix?: readonly string[];
+  /** Flags of Deno. Default: all permissions. */
+  readonly denoFlags?: readonly string[];
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts the program. */
+export function startStorage(options: StartOptions = {}): StorageProcess {
+  const { prefix = [], denoFlags = ["-A"], env = {} } = options;
+  const [command = "", ...args] = [...prefix, ...commandLine(denoFlags)];
+  const child = spawn(command, args, {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
+  const exited = new Promise<void>((resolve) =>
+    child.on("exit", () => resolve())
+  );
+  const lines = createInterface({ input: child.stdout })
+    [Symbol.asyncIterator]();
+
+  async function answersUntil(beginning: string): Promise<readonly string[]> {
+    const answers: string[] = [];
+    for (;;) {
+      const { value, done } = await lines.next();
+      if (done === true) return answers;
+      answers.push(value);
+      if (value.startsWith(beginning)) return answers;
+    }
+  }
+
+  return {
+    send: (line) => void child.stdin.write(`${line}\n`),
+    answersUntil,
+    async kill() {
+      child.kill("SIGKILL");
+      const answers = await answersUntil("never");
+      await exited;
+      return answers;
+    },
+    async end() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+function commandLine(denoFlags: readonly string[]): readonly string[] {
+  const program = fileURLToPath(new URL("storage.ts", import.meta.url));
+  const { bun, deno } = process.versions;
+  if (deno !== undefined) {
+    return [process.execPath, "run", "--no-prompt", ...denoFlags, program];
+  }
+  if (bun !== undefined) return [process.execPath, program];
+  return [process.execPath, "--disable-warning=ExperimentalWarning", program];
+}
