@@ -28,8 +28,6 @@ import { schemas } from "./openapi_schemas.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT, MIN_LIMIT } from "./page.ts";
 
 const DESCRIPTION = `
-Lists and adds animals, also called pets, over HTTP with JSON bodies.
-
 **Key.** Every operation needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
 
 **Integers.** \`id\`, \`categoryId\` and \`after\` are 64-bit integers, exact to the last digit, and JSON
@@ -338,7 +336,8 @@ export function openApi(baseUrl = "/v1"): OpenApiDocument {
     info: {
       title: "Pet store",
       version: "1.0.0",
-      summary: "Lists and adds animals.",
+      summary:
+        "Lists and adds animals, also called pets, over HTTP with JSON bodies.",
       description: DESCRIPTION,
       contact: { name: "The operator of this service" },
       license: { name: "MIT", identifier: "MIT" },
