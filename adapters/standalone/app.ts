@@ -1,6 +1,6 @@
 /**
- * What the standalone server adds around the service: request ids, the log, probes, and a count of
- * the requests in flight.
+ * What the standalone server adds around the service: request ids, the log, probes, the page that
+ * documents it, and a count of the requests in flight.
  *
  * @module
  */
@@ -15,6 +15,7 @@ import {
   toResponse,
 } from "../../core/reply.ts";
 import { parseTarget } from "../../core/target.ts";
+import type { Docs } from "../docs/docs.ts";
 import type { Log } from "./log.ts";
 
 /** What the app is made of. */
@@ -25,6 +26,8 @@ export interface AppParts {
   ) => Handler;
   /** The path as a template; `undefined` where there is no such path. */
   readonly template: (path: string) => string | undefined;
+  /** The page that documents the service; never asked for a path that the service has. */
+  readonly docs?: Docs | undefined;
   readonly storage: PetStorage;
   readonly log: Log;
   readonly Response: ResponseConstructor;
@@ -63,7 +66,7 @@ const notReady = new ApiError(
 
 /** Makes the app. */
 export function createApp(
-  { createHandler, template, storage, log, Response }: AppParts,
+  { createHandler, template, docs, storage, log, Response }: AppParts,
 ): App {
   const ids = new WeakMap<Request, string>();
   const handle = createHandler((cause, request) =>
@@ -112,14 +115,18 @@ export function createApp(
         ids.set(request, id);
         const target = parseTarget(request);
         const path = target instanceof ApiError ? "" : target.path;
-        const response = await answer(request, path);
+        const route = template(path);
+        const page = route === undefined && drained === undefined
+          ? await docs?.(request)
+          : undefined;
+        const response = page ?? await answer(request, path);
         response.headers.set("x-request-id", id);
         log.request({
           time: new Date().toISOString(),
           method: request.method.slice(0, 20),
-          route: path === LIVE || path === READY
+          route: path === LIVE || path === READY || page !== undefined
             ? path
-            : template(path) ?? null,
+            : route ?? null,
           status: response.status,
           ms: Math.round(1000 * (performance.now() - start)) / 1000,
           id,

@@ -10,6 +10,7 @@ import { createHandler } from "../../core/handle.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/issued_keys.ts";
 import type { ResponseConstructor } from "../../core/reply.ts";
 import { createRouter } from "../../core/route.ts";
+import { type Docs, docs } from "../docs/docs.ts";
 import { origin } from "../http/server.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -39,6 +40,7 @@ export async function openService(
   const issued = issuedKeys(storage.apiKeys);
   const baseUrl = parseBaseUrl(config.baseUrl);
   const log = createLog({ requests: config.requestLog });
+  const page = await openDocs(`${baseUrl.path}/openapi.json`);
   const app = createApp({
     createHandler: (onError) =>
       createHandler({
@@ -49,6 +51,7 @@ export async function openService(
         Response,
       }),
     template: createRouter(baseUrl.path).template,
+    docs: page instanceof Error ? undefined : page,
     storage,
     log,
     Response,
@@ -57,16 +60,15 @@ export async function openService(
   return {
     app,
     async greeting(address) {
-      const pets = `${
-        origin(address.hostname, address.port)
-      }${baseUrl.path}/pets`;
+      const server = origin(address.hostname, address.port);
+      const pets = `${server}${baseUrl.path}/pets`;
+      const where = `The pet store listens at ${pets}
+${page instanceof Error ? page.message : `Read and try it at ${server}/docs`}
+`;
       const first = config.fixedKeys.length === 0
         ? await issued.issueFirst("first key")
         : undefined;
-      return first === undefined
-        ? `The pet store listens at ${pets}\n`
-        : `The pet store listens at ${pets}
-
+      return first === undefined ? where : `${where}
 This is the first API key. It is shown only now:
 
     ${first.key}
@@ -83,6 +85,15 @@ Try it:
       log.flush();
     },
   };
+}
+
+/** Opens the page that documents the service. The service works without it: the reason is a value. */
+async function openDocs(openApiUrl: string): Promise<Docs | Error> {
+  try {
+    return await docs({ openApiUrl, path: "/docs", alias: "/" });
+  } catch (cause) {
+    return cause instanceof Error ? cause : new Error(String(cause));
+  }
 }
 
 function acceptedKeys(
