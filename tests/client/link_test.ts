@@ -139,6 +139,7 @@ test("a malformed Link header is not taken for one without links", () => {
       '<a>; rel="next',
       "<a> rel=next",
       "<a>; rel=next <b>",
+      "<a><b>; rel=next",
       "<a>; rel=next, b",
       '<a>; rel="prev"; x="\\',
       '<a>; rel=pr"ev',
