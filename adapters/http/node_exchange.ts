@@ -81,10 +81,9 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
   onClose();
 }
 
-function isTooMuchUnread({ req, awaitsContinue }: Exchange): boolean {
+// A client that still waits for its 100 Continue may send its body or not: Node closes there by itself.
+function isTooMuchUnread({ req }: Exchange): boolean {
   if (req.complete || !hasBody(req)) return false;
-  // Whether it will come at all is not known.
-  if (awaitsContinue) return true;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;
 }

@@ -45,10 +45,8 @@ export function send(
     throw new TypeError("The fetch function did not return a Response");
   }
   const { status, statusText, headers, body, bodyUsed } = response;
-  if (status < 200 || bodyUsed || body?.locked) {
-    throw new TypeError(
-      "The fetch function returned Response.error(), or one already read",
-    );
+  if (bodyUsed || body?.locked) {
+    throw new TypeError("The fetch function returned a Response already read");
   }
   const head = { status, statusText, fields: [...headers].flat() };
   if (body !== null) return sendStream(head, body, exchange);

@@ -65,6 +65,11 @@ export class Wire {
     this.#socket.resume();
   }
 
+  /** How many bytes are written that the server's side has not taken yet. */
+  get waiting(): number {
+    return this.#socket.writableLength;
+  }
+
   /** Goes away at once. */
   close(): void {
     this.#socket.destroy();

@@ -10,8 +10,10 @@ async function look(
   make: typeof Response,
   args: Arguments,
 ): Promise<unknown> {
+  let made = false;
   try {
     const response = new make(...args);
+    made = true;
     const { status, statusText, ok, type, url, redirected, bodyUsed } =
       response;
     const headers = [...response.headers];
@@ -24,7 +26,7 @@ async function look(
     };
   } catch (error) {
     assert(error instanceof Error);
-    return error.name;
+    return `${error.name}, ${made ? "later" : "at once"}`;
   }
 }
 

@@ -237,6 +237,44 @@ testOnNode(
   },
 );
 
+testOnNode("the head of an answer does not wait for its body", async () => {
+  const body = new ReadableStream();
+  await speaking(() => new Response(body), async (_wire, port) => {
+    const response = await fetch(`http://127.0.0.1:${port}`);
+    assert.equal(response.status, 200);
+    await response.body?.cancel();
+  });
+});
+
+testOnNode(
+  "a body is taken from the client no faster than it is read",
+  async () => {
+    let readOn = (): void => {};
+    const gate = new Promise<void>((resolve) => readOn = resolve);
+    await speaking(async (request) => {
+      const reader = request.body?.getReader();
+      await reader?.read();
+      await gate;
+      while (!(await reader?.read())?.done);
+      return new NodeResponse("ok");
+    }, async (wire) => {
+      const size = 32 * 1024 * 1024;
+      wire.write(
+        `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`,
+      );
+      for (let i = 0; i < 32; i++) wire.write("a".repeat(size / 32));
+      let before = Infinity;
+      while (wire.waiting < before) {
+        before = wire.waiting;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      assert(wire.waiting > size / 2, `${wire.waiting} bytes wait`);
+      readOn();
+      assert.equal((await wire.answer()).body, "ok");
+    });
+  },
+);
+
 testOnNode("HEAD cancels a body that has not ended", async () => {
   let cancelled = false;
   const body = new ReadableStream({ cancel: () => void (cancelled = true) });
