@@ -487,6 +487,7 @@ export function httpContract(
         const answer: Answer = await ask(service, "GET", address);
         assert.equal(answer.status, 200);
         seen.push(...ids(answer));
+        assert.ok(seen.length <= 20, "a walk ends");
         if (seen.length < 8) await create(service, REX); // what is added meanwhile comes after
         address = linked(answer, { rel: "next", from: address });
       }

@@ -45,6 +45,7 @@ async function walk(
       assert.equal(pet.status, query.status ?? pet.status);
     }
     pages.push(page.map(({ id }) => id));
+    assert.ok(pages.length <= 100, "a walk ends");
     address = linked(answer, { rel: "next", from });
     assert.equal(address !== undefined, answer.headers.has("link"));
   }
