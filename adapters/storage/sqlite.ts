@@ -1,6 +1,6 @@
 /**
  * Animals in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On Node 22
- * that module prints an `ExperimentalWarning` when it is loaded; Node 24 and later do not.
+ * that module prints an `ExperimentalWarning` when it is loaded.
  *
  * A create that is fulfilled is on disk (`synchronous=FULL`). Creates that arrive together share one
  * transaction. Any number of processes on one machine may use the same file; a network file system
@@ -21,8 +21,7 @@ import {
 import type { PetStorage } from "../../core/pet_storage.ts";
 import { groupCommit } from "./group_commit.ts";
 import { sqliteApiKeys } from "./sqlite_api_keys.ts";
-import { SqliteFile } from "./sqlite_file.ts";
-import { openDatabase } from "./sqlite_open.ts";
+import { openSqliteFile } from "./sqlite_open.ts";
 import { STATUS_CODE } from "./sqlite_schema.ts";
 
 /** Settings of {@linkcode sqliteStorage}. */
@@ -54,8 +53,8 @@ export interface SqliteStorage extends PetStorage {
  * more files beside the one named.
  *
  * A full disk makes creates `unavailable` until there is space again. An error in reading or writing
- * the disk makes the creates under way `outcome_unknown`, and all later ones `unavailable` until the
- * program is restarted. Where the file is deleted or replaced underneath, `ping` is `unavailable` at
+ * the disk makes the creates under way `outcome_unknown`, and all later ones, and `ping`,
+ * `unavailable` until the program is restarted. Where the file is deleted or replaced underneath, `ping` is `unavailable` at
  * once, and creates are after at most 100 ms.
  *
  * @throws {TypeError} where the path is empty, `:memory:` or a URI: nothing there outlives the process.
@@ -73,8 +72,7 @@ export async function sqliteStorage(
   assertAtLeast("maxBatch", maxBatch, 1);
   assertAtLeast("maxQueue", maxQueue, 1);
 
-  const db = await openDatabase(path, lockTimeout);
-  const file = new SqliteFile({ path, db, lockTimeout });
+  const file = await openSqliteFile(path, lockTimeout);
   const insert = file.prepare(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );

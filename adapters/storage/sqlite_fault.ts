@@ -9,6 +9,7 @@ import { StorageError, type StorageErrorKind } from "../../core/pet_storage.ts";
 
 const BUSY = 5;
 const LOCKED = 6;
+const READONLY = 8;
 const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
@@ -21,7 +22,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [BUSY, "another process keeps the file locked"],
   [LOCKED, "another process keeps the file locked"],
   [7, "there is not enough memory"],
-  [8, "the file, or the directory that it is in, is read-only"],
+  [READONLY, "the file, or the directory that it is in, is read-only"],
   [IOERR, "reading or writing the disk failed"],
   [CORRUPT, "the file is damaged; restore it from a backup"],
   [FULL, "the disk is full"],
@@ -51,6 +52,12 @@ export function mayHaveCommitted(error: unknown): boolean {
 export function isFatal(error: unknown): boolean {
   const code = resultCode(error);
   return code === IOERR || code === CORRUPT || code === NOTADB;
+}
+
+/** Tells whether the file, or one beside it, could not be opened or not for writing. */
+export function isAccessFault(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === CANTOPEN || code === READONLY;
 }
 
 /** What an error of SQLite means; `undefined` for any other, and for a mistake in the SQL. */

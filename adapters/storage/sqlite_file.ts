@@ -5,9 +5,10 @@
  * @module
  */
 
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { StorageError } from "../../core/pet_storage.ts";
+import { type FileInPlace, fileInPlace } from "./file_in_place.ts";
 import {
   isBusy,
   isFatal,
@@ -49,7 +50,11 @@ export class SqliteFile {
   #damage: unknown;
   #closing: Promise<void> | undefined;
 
-  /** Takes over a connection. */
+  /**
+   * Takes over a connection.
+   *
+   * @throws {Error} where the file cannot be looked at; the connection stays the caller's.
+   */
   constructor(options: SqliteFileOptions) {
     this.#db = options.db;
     this.#lockTimeout = options.lockTimeout;
@@ -189,36 +194,4 @@ export class SqliteFile {
       { cause: this.#damage },
     );
   }
-}
-
-interface FileInPlace {
-  /**
-   * A file that was deleted or replaced goes on taking what is written, and it is lost.
-   *
-   * @param maxAge take the answer of at most so many ms ago.
-   */
-  assertInPlace(action: string, maxAge: number): void;
-}
-
-/** Remembers which file stands at a path. */
-function fileInPlace(path: string): FileInPlace {
-  const identify = () => {
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats && `${stats.dev}:${stats.ino}`;
-  };
-  const identity = identify();
-  let inPlaceAt = -Infinity;
-  return {
-    assertInPlace(action, maxAge) {
-      const now = performance.now();
-      if (now - inPlaceAt < maxAge) return;
-      if (identify() !== identity) {
-        throw new StorageError(
-          "unavailable",
-          `Cannot ${action}: ${path} was deleted or replaced while in use; restart to use what is there now`,
-        );
-      }
-      inPlaceAt = now;
-    },
-  };
 }

@@ -8,7 +8,8 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pet_storage.ts";
-import { faultReason, isBusy } from "./sqlite_fault.ts";
+import { faultReason, isAccessFault } from "./sqlite_fault.ts";
+import { SqliteFile } from "./sqlite_file.ts";
 import { patiently } from "./sqlite_patience.ts";
 import { createSchema, hasSchema } from "./sqlite_schema.ts";
 
@@ -19,23 +20,23 @@ import { createSchema, hasSchema } from "./sqlite_schema.ts";
  * @param lockTimeout how long to go on trying while other processes keep the file locked, in ms.
  * @throws {StorageError} `unavailable` where it cannot be used; the message says why.
  */
-export async function openDatabase(
+export async function openSqliteFile(
   path: string,
   lockTimeout: number,
-): Promise<DatabaseSync> {
+): Promise<SqliteFile> {
   try {
-    return await patiently(lockTimeout, () => connect(path));
+    return await patiently(lockTimeout, () => connect(path, lockTimeout));
   } catch (error) {
     const message = `Cannot open ${path}: ${openReason(path, error)}`;
     throw new StorageError("unavailable", message, { cause: error });
   }
 }
 
-function connect(path: string): DatabaseSync {
+function connect(path: string, lockTimeout: number): SqliteFile {
   const db = new DatabaseSync(path);
   try {
     setUp(db);
-    return db;
+    return new SqliteFile({ path, db, lockTimeout });
   } catch (error) {
     db.close();
     throw error;
@@ -72,7 +73,7 @@ function openReason(path: string, error: unknown): string {
   if (error instanceof Error && error.name === "NotCapable") {
     return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
   }
-  if (!isBusy(error)) {
+  if (isAccessFault(error)) {
     if (!existsSync(directory) || !statSync(directory).isDirectory()) {
       return `there is no directory ${directory}`;
     }

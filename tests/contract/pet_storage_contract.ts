@@ -241,6 +241,7 @@ export function petStorageContract(
       const end = lastOf(before).id;
       for (let after = 0n; after < end; after = lastOf(walked).id) {
         walked.push(...await storage.list({ limit: 7, after }));
+        assert.ok(lastOf(walked).id > after, "the walk goes on");
         await nextTask();
       }
       isWalking = false;
@@ -266,6 +267,7 @@ export function petStorageContract(
       await nextTask();
     }
     await creating;
+    assert.ok(looks.length > 2);
     const all = await storage.list({ limit: 1000 });
     assert.equal(all.length, 200);
     // Each look was a beginning of the whole: nothing appeared below what it showed.
@@ -450,6 +452,7 @@ async function walk(
     assert.ok(page.length <= limit);
     walked.push(...page);
     if (page.length < limit) return walked;
+    assert.ok(lastOf(page).id > after, "the walk goes on");
     after = lastOf(page).id;
   }
 }

@@ -13,6 +13,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../adapters/storage/sqlite.ts";
+import type { NewApiKeyRecord } from "../../../core/issued_keys.ts";
 import { type NewPet, petId } from "../../../core/pet.ts";
 import { type PetStorage, StorageError } from "../../../core/pet_storage.ts";
 import { startStorage } from "../../programs/storage_process.ts";
@@ -22,6 +23,12 @@ const REX: Required<NewPet> = {
   name: "Rex",
   categoryId: 1n,
   status: "available",
+};
+
+const KEY: NewApiKeyRecord = {
+  name: "key",
+  digest: "0".repeat(64),
+  created: new Date(5000),
 };
 
 const directory = temporaryDirectory();
@@ -168,18 +175,20 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
   await storage.close();
 });
 
-test("sqliteStorage finishes creates that wait for a locked file when it is closed", async () => {
+test("sqliteStorage finishes writes that wait for a locked file when it is closed", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
   const creating = storage.create(REX);
+  const keeping = storage.apiKeys.insert(KEY);
   for (let turn = 0; turn < 5; turn++) await nextTask();
   const closing = storage.close();
   for (let turn = 0; turn < 5; turn++) await nextTask();
   other.exec("COMMIT");
   other.close();
   assert.equal((await creating).name, "Rex");
+  assert.equal((await keeping).name, "key");
   await closing;
 });
 
@@ -243,11 +252,7 @@ test("sqliteStorage gives and finds ids beyond 2^53 exactly", async () => {
     assert.deepEqual(await storage.get(petId(id)), pet);
     assert.deepEqual(await storage.list({ limit: 1, after: id - 1n }), [pet]);
   }
-  await storage.apiKeys.insert({
-    name: "key",
-    digest: "0".repeat(64),
-    created: new Date(5000),
-  });
+  await storage.apiKeys.insert(KEY);
   await storage.close();
 });
 
@@ -256,7 +261,12 @@ test("sqliteStorage says which permissions Deno must give it", {
 }, async () => {
   const repository = fileURLToPath(new URL("../../..", import.meta.url));
   const path = newPath();
-  for (const permissions of [[], [`--allow-read=${directory}`]]) {
+  const refused = [
+    [],
+    [`--allow-read=${directory}`],
+    [`--allow-read=${path}`, `--allow-write=${path}`],
+  ];
+  for (const permissions of refused) {
     const child = startStorage({
       denoFlags: [`--allow-read=${repository}`, ...permissions],
     });
