@@ -74,10 +74,7 @@ export function listenError(
 
 function listenReason(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
-  // Node and Bun name the system's error in `code`; Deno has a class for it.
-  const code = "code" in cause ? cause.code : undefined;
-  if (code === "EADDRINUSE" || cause.name === "AddrInUse") {
-    return "the address is in use";
-  }
-  return cause.message;
+  return "code" in cause && cause.code === "EADDRINUSE"
+    ? "the address is in use"
+    : cause.message;
 }

@@ -70,6 +70,11 @@ export class Wire {
     return this.#socket.writableLength;
   }
 
+  /** Whether the server has closed its side, or reset the connection. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Goes away at once. */
   close(): void {
     this.#socket.destroy();

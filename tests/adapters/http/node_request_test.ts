@@ -127,6 +127,7 @@ testOnNode(
   "what is done to a request's headers is seen by all that comes of it",
   async () => {
     await receive(POST, (request) => {
+      assert(request.body !== null);
       request.headers.set("x-a", "3");
       assert.equal(request.headers.get("x-a"), "3");
       assert.equal(request.clone().headers.get("x-a"), "3");

@@ -134,7 +134,7 @@ testOnNode(
   "a response that is already read is answered for with 500",
   async () => {
     const response = new Response("x");
-    await response.text();
+    await response.body?.cancel();
     const errors = await speaking(() => response, async (wire) => {
       wire.write(GET);
       assert.equal((await wire.answer()).status, 500);
@@ -347,6 +347,24 @@ testOnNode(
         },
       );
     }
+  },
+);
+
+testOnNode(
+  "a client that goes on sending after its answer is not cut off at once",
+  async () => {
+    await speaking(
+      () => new NodeResponse("no", { status: 413 }),
+      async (wire) => {
+        wire.write(
+          "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n",
+        );
+        assert.equal((await wire.answer()).body, "no");
+        wire.write("a".repeat(30_000));
+        await new Promise((go) => setTimeout(go, 50));
+        assert.equal(wire.isClosed, false);
+      },
+    );
   },
 );
 
