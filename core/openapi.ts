@@ -124,8 +124,8 @@ const petId: Parameter = {
   in: "path",
   required: true,
   description:
-    "Identifier of the animal to retrieve. Anything but a 64-bit integer in canonical decimal form is the `id` of no animal: 404.",
-  schema: { type: "integer", format: "int64" },
+    "Identifier of the animal to retrieve. Anything but a positive 64-bit integer in canonical decimal form is the `id` of no animal: 404.",
+  schema: { type: "integer", format: "int64", minimum: 1 },
   example: 7,
 };
 
