@@ -175,19 +175,32 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
   await storage.close();
 });
 
-test("sqliteStorage finishes writes that wait for a locked file when it is closed", async () => {
+test("sqliteStorage finishes a create that waits for a locked file when it is closed", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
   const creating = storage.create(REX);
-  const keeping = storage.apiKeys.insert(KEY);
   for (let turn = 0; turn < 5; turn++) await nextTask();
   const closing = storage.close();
   for (let turn = 0; turn < 5; turn++) await nextTask();
   other.exec("COMMIT");
   other.close();
   assert.equal((await creating).name, "Rex");
+  await closing;
+});
+
+test("sqliteStorage finishes a key record that waits for a locked file when it is closed", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  const keeping = storage.apiKeys.insert(KEY);
+  for (let turn = 0; turn < 5; turn++) await nextTask();
+  const closing = storage.close();
+  for (let turn = 0; turn < 5; turn++) await nextTask();
+  other.exec("COMMIT");
+  other.close();
   assert.equal((await keeping).name, "key");
   await closing;
 });
