@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { ErrorCode } from "../../core/error.ts";
+
 /** An answer whose every byte is known beforehand. */
 export interface Refusal {
   /** HTTP status code. */
@@ -41,11 +43,11 @@ export const REQUEST_TIMEOUT: Refusal = refusal(
   "Cannot read request: it did not arrive in time",
 );
 
-/** The header section is longer than the runtime reads (RFC 6585 §5). */
+/** The header section is longer than the runtime reads. RFC 6585's 431 has no code in the contract. */
 export const HEADER_TOO_LARGE: Refusal = refusal(
-  431,
-  "Request Header Fields Too Large",
-  "header_too_large",
+  400,
+  "Bad Request",
+  "bad_request",
   "Cannot read request: its header is too large",
 );
 
@@ -97,7 +99,7 @@ export function refusalResponse(refusal: Refusal): Response {
 function refusal(
   status: number,
   reason: string,
-  code: string,
+  code: ErrorCode,
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Refusal {

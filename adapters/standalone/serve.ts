@@ -36,6 +36,12 @@ interface ServeDefaultExport {
   readonly hostname: string;
   /** Bun only; Deno takes its own flags. */
   readonly port: number;
+  /** Bun only: whether errors are shown to the client, as an HTML page. */
+  readonly development: boolean;
+  /** Bun only: whether a port that is taken is shared with the server that has it. */
+  readonly reusePort: boolean;
+  /** Bun only: how long a connection may be idle, in seconds; a body has its own, shorter deadline. */
+  readonly idleTimeout: number;
   readonly fetch: (request: Request, info?: FetchInfo) => Promise<Response>;
   /** Deno calls it, in one worker only, once the server listens. */
   readonly onListen: (address: Address) => void;
@@ -77,6 +83,9 @@ async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
 const server: ServeDefaultExport = {
   hostname: config.host,
   port: config.port,
+  development: false,
+  reusePort: false,
+  idleTimeout: 30,
   fetch(request, info) {
     if (typeof info?.stop === "function") {
       stopServer ??= () => Promise.resolve(info.stop?.());

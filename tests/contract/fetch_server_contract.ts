@@ -491,6 +491,27 @@ export function testFetchServer(name: string, serve: Serve): void {
     wire.close();
   });
 
+  test(`${name}: close waits for a request body that is on its way`, async () => {
+    const { port, close } = await serve(
+      async (request) => new Response(await request.text()),
+      {
+        port: 0,
+      },
+    );
+    const wire = await Wire.open(
+      port,
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf ",
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const closed = close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    wire.write("whole");
+    const { status, body } = await wire.answer();
+    assert.deepEqual([status, body], [200, "half whole"]);
+    await closed;
+    wire.close();
+  });
+
   test(`${name}: close waits for an answer that is on its way`, async () => {
     const text = "a".repeat(MANY_BYTES);
     const server = await serve(() => new Response(text), { port: 0 });
