@@ -1,12 +1,7 @@
 /**
  * The promises of `ApiKeyStorage`, as tests: one per clause, each on a fresh storage.
  *
- * ```ts
- * import { memoryStorage } from "../../adapters/storage/memory.ts";
- * import { apiKeyStorageContract } from "./api_key_storage_contract.ts";
- *
- * apiKeyStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
- * ```
+ * `tests/adapters/storage/memory_test.ts` shows how to hold a storage to them.
  *
  * @module
  */

@@ -1,15 +1,9 @@
 /**
  * The promises of `PetStorage`, as tests: one per clause, each on a fresh storage.
  *
- * To hold a storage of your own to them, put these lines in a test file and run it with `deno test`,
- * `bun test` or `node --test`:
- *
- * ```ts
- * import { memoryStorage } from "../../adapters/storage/memory.ts";
- * import { petStorageContract } from "./pet_storage_contract.ts";
- *
- * petStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
- * ```
+ * To hold a storage of your own to them, call {@linkcode petStorageContract} in a test file, as
+ * `tests/adapters/storage/memory_test.ts` does in one line, and run that with `deno test`, `bun test`
+ * or `node --test`.
  *
  * @module
  */
