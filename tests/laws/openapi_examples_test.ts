@@ -1,0 +1,161 @@
+/**
+ * Law: every example in the OpenAPI document is a message that was really sent. An example without a
+ * request that brings it about fails, and so does a request whose response is another.
+ */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { memoryStorage } from "../../adapters/storage/memory.ts";
+import type { HandlerOptions } from "../../core/handle.ts";
+import { openApi } from "../../core/openapi.ts";
+import { StorageError } from "../../core/pet_storage.ts";
+import { type Answer, ask, type Question } from "../contract/ask.ts";
+import { handleService } from "../contract/handle_service.ts";
+
+type Trial = readonly [
+  method: string,
+  address: string,
+  question?: Question,
+  options?: Partial<HandlerOptions>,
+];
+
+const NO_KEY = { headers: { authorization: undefined } };
+const WRONG_KEY = { headers: { authorization: "Bearer wrong" } };
+const REX = { body: '{"name":"Rex","categoryId":1}' };
+const broken = failing(() => new Error("broken"));
+const away = failing(() => new StorageError("unavailable", "away"));
+const unknown = failing(() => new StorageError("outcome_unknown", "lost"));
+
+/** What to send for each example, to a service whose only animals are the Rexes 1 to 7. */
+const trials: Readonly<Record<string, Trial>> = {
+  "listPets 200 page": ["GET", "/pets?after=6"],
+  "listPets 200 end": ["GET", "/pets?after=7"],
+  "listPets 400 bounds": ["GET", "/pets?limit=0"],
+  "listPets 400 status": ["GET", "/pets?status=gone"],
+  "listPets 401 missing": ["GET", "/pets", NO_KEY],
+  "listPets 401 invalid": ["GET", "/pets", WRONG_KEY],
+  "listPets 500 failure": ["GET", "/pets", {}, broken],
+  "listPets 503 unavailable": ["GET", "/pets", {}, away],
+  "createPet 201 added": ["POST", "/pets", REX],
+  "createPet 400 members": ["POST", "/pets", { body: '{"categoryId":1.5}' }],
+  "createPet 400 missing": ["POST", "/pets"],
+  "createPet 400 json": ["POST", "/pets", { body: "{" }],
+  "createPet 401 missing": ["POST", "/pets", NO_KEY],
+  "createPet 401 invalid": ["POST", "/pets", WRONG_KEY],
+  "createPet 408 late": ["POST", "/pets", { body: new ReadableStream() }, {
+    bodyTimeout: 1,
+  }],
+  "createPet 413 large": ["POST", "/pets", { body: " ".repeat(65_537) }],
+  "createPet 415 type": ["POST", "/pets", {
+    ...REX,
+    headers: { "content-type": "text/plain" },
+  }],
+  "createPet 415 coding": ["POST", "/pets", {
+    ...REX,
+    headers: { "content-encoding": "gzip" },
+  }],
+  "createPet 500 failure": ["POST", "/pets", REX, broken],
+  "createPet 503 unavailable": ["POST", "/pets", REX, away],
+  "createPet 503 unknown": ["POST", "/pets", REX, unknown],
+  "getPet 200 pet": ["GET", "/pets/7"],
+  "getPet 401 missing": ["GET", "/pets/7", NO_KEY],
+  "getPet 401 invalid": ["GET", "/pets/7", WRONG_KEY],
+  "getPet 404 unknown": ["GET", "/pets/8"],
+  "getPet 500 failure": ["GET", "/pets/7", {}, broken],
+  "getPet 503 unavailable": ["GET", "/pets/7", {}, away],
+};
+
+const operations = Object.values(openApi().paths).flatMap((item) =>
+  Object.values(item)
+);
+
+test("every example response in the OpenAPI document is one that was sent", async () => {
+  const examples = operations.flatMap(({ operationId, responses }) =>
+    Object.entries(responses).flatMap(([status, { content }]) =>
+      Object.entries(content["application/json"]?.examples ?? {}).map((
+        [name, { value }],
+      ) => [`${operationId} ${status} ${name}`, value] as const)
+    )
+  );
+  assert.deepEqual(
+    examples.map(([name]) => name).sort(),
+    [
+      ...Object.keys(trials),
+    ].sort(),
+  );
+  for (const [name, value] of examples) {
+    const [method, address, question = {}, options = {}] = trials[name] ?? [];
+    assert.ok(method !== undefined && address !== undefined);
+    // The animal that is added is the seventh.
+    const pets = name === "createPet 201 added" ? 6 : 7;
+    const answer = await tryOut(method, address, { question, options, pets });
+    assert.equal(`${answer.status}`, name.split(" ")[1], name);
+    assert.deepEqual(JSON.parse(answer.text), value, name);
+  }
+});
+
+test("every example request in the OpenAPI document is accepted", async () => {
+  const bodies = operations.flatMap(({ requestBody }) =>
+    Object.values(requestBody?.content["application/json"]?.examples ?? {})
+  );
+  assert.equal(bodies.length, 2);
+  for (const { summary, value } of bodies) {
+    const question = { body: JSON.stringify(value) };
+    const answer = await tryOut("POST", "/pets", { question });
+    assert.equal(answer.status, 201, summary);
+  }
+});
+
+test("every example of a header in the OpenAPI document is one that was sent", async () => {
+  for (const baseUrl of ["/v1", "https://api.example.com/v1"]) {
+    const options = { baseUrl };
+    const sent = new Set<string>();
+    const tried: readonly Trial[] = [
+      ...Object.values(trials),
+      ["GET", "/pets?limit=2&after=5"],
+    ];
+    for (const [method, address, question = {}, more = {}] of tried) {
+      for (const pets of [6, 8]) {
+        const answer = await tryOut(method, address, {
+          question: question.body instanceof ReadableStream ? {} : question,
+          options: { ...more, ...options },
+          pets,
+        });
+        for (const value of answer.headers.values()) sent.add(value);
+      }
+    }
+    const { headers } = openApi(baseUrl).components;
+    for (const [name, { example }] of Object.entries(headers)) {
+      assert.ok(sent.has(`${example}`), `${name}: ${example}`);
+    }
+  }
+});
+
+/** Asks a service that has some Rexes. */
+async function tryOut(
+  method: string,
+  address: string,
+  { question, options = {}, pets = 7 }: {
+    readonly question: Question;
+    readonly options?: Partial<HandlerOptions>;
+    readonly pets?: number;
+  },
+): Promise<Answer> {
+  const storage = memoryStorage();
+  for (let i = 0; i < pets; i++) {
+    await storage.create({ name: "Rex", categoryId: 1n, status: "available" });
+  }
+  const service = handleService({ storage, onError: () => {}, ...options });
+  return await ask(service, method, address, question);
+}
+
+/** A storage whose every operation fails. */
+function failing(error: () => Error): Partial<HandlerOptions> {
+  return {
+    storage: {
+      ...memoryStorage(),
+      create: () => Promise.reject(error()),
+      get: () => Promise.reject(error()),
+      list: () => Promise.reject(error()),
+    },
+  };
+}
