@@ -120,7 +120,7 @@ test("readJson takes as many bytes as the cap, and answers 413 for one more", as
 
 test("readJson stops reading at the cap and cancels the rest", async () => {
   const { body, log } = stream(function* () {
-    for (;;) yield new Uint8Array(40);
+    for (let i = 0; i < 10; i++) yield new Uint8Array(40);
   }());
   assertRefused(await readJson(request(body), LIMITS), "payload_too_large");
   assert.deepEqual(log, { pulls: 3, cancels: 1 });
@@ -136,7 +136,7 @@ test("readJson reads nothing where Content-Length is above the cap", async () =>
 test("readJson believes no Content-Length that is below the cap", async () => {
   for (const length of ["1", "-1", "x", "", "1e1", "5, 5"]) {
     const { body, log } = stream(function* () {
-      for (;;) yield new Uint8Array(101);
+      for (let i = 0; i < 10; i++) yield new Uint8Array(101);
     }());
     const lying = request(body, { "content-length": length });
     assertRefused(await readJson(lying, LIMITS), "payload_too_large");
@@ -186,11 +186,26 @@ test("readJson answers 408 even where cancelling fails or never ends", async () 
   }
 });
 
+test("readJson answers 408 where the read under way fails as it is cancelled", async () => {
+  const { promise: read, reject } = Promise.withResolvers<never>();
+  const cancel = () => {
+    reject(new Error("cancelled"));
+    return Promise.resolve();
+  };
+  const late = {
+    headers: new Headers(),
+    body: { getReader: () => ({ read: () => read, cancel }) },
+  };
+  const limits = { ...LIMITS, bodyTimeout: 5 };
+  const result = await readJson(late as unknown as Request, limits);
+  assertRefused(result, "request_timeout");
+});
+
 test("readJson answers 413 even where cancelling fails", async () => {
   const body = new ReadableStream<Uint8Array>({
-    pull: (controller) => controller.enqueue(new Uint8Array(101)),
+    start: (controller) => controller.enqueue(new Uint8Array(101)),
     cancel: () => Promise.reject(new Error("no")),
-  }, { highWaterMark: 0 });
+  });
   assertRefused(await readJson(request(body), LIMITS), "payload_too_large");
 });
 
