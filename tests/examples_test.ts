@@ -38,6 +38,7 @@ test("the README shows the examples as they are, but for their first comment and
 for (
   const [file, runtime] of [
     ["embed_deno.ts", "deno"],
+    ["embed_docs.ts", "deno"],
     ["embed_bun.ts", "bun"],
     ["embed_node.ts", "node"],
     ["mount_node.ts", "node"],
