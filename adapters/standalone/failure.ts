@@ -24,13 +24,14 @@ function explain(cause: unknown): string {
     return cause.message;
   }
   if (!(cause instanceof Error)) return String(cause);
-  return isSystemError(cause) || isSystemError(cause.cause)
+  return saysEnough(cause) || saysEnough(cause.cause)
     ? cause.message
     : cause.stack ?? cause.message;
 }
 
-/** Errors with a `code`, such as EADDRINUSE, say enough without a stack. */
-function isSystemError(cause: unknown): boolean {
-  return cause instanceof Error && "code" in cause &&
-    typeof cause.code === "string";
+/** What the system refuses (EADDRINUSE, and Deno's missing permissions) needs no stack. */
+function saysEnough(cause: unknown): boolean {
+  return cause instanceof Error &&
+    (cause.name === "NotCapable" ||
+      ("code" in cause && typeof cause.code === "string"));
 }

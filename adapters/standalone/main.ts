@@ -72,10 +72,13 @@ async function start(args: readonly string[]): Promise<void> {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string" ? readPort("--port", port) : config.port,
   });
-  stopOnSignal(async () => {
-    await server.close();
-    await service.close();
-  }, config.shutdownTimeout);
+  stopOnSignal({
+    async finish() {
+      await Promise.all([service.app.drain(), server.close()]);
+    },
+    close: () => service.close(),
+    timeout: config.shutdownTimeout,
+  });
   process.stderr.write(await service.greeting(server));
 }
 

@@ -54,13 +54,19 @@ const config: Config = await orExit(() => readConfig(process.env));
 const service: Service = await orExit(() => openService(config, Response));
 let stopServer: (() => Promise<void>) | undefined;
 
-const stop = stopOnSignal(async () => {
-  await service.close();
-  await stopServer?.();
-  // Deno's `completed` settles just before the last bytes of the response are on their way.
-  await new Promise((resolve) => setTimeout(resolve, FLUSH_TIME));
-  await workers.allDone();
-}, config.shutdownTimeout);
+const stop = stopOnSignal({
+  async finish() {
+    await service.app.drain();
+    await stopServer?.();
+    // Deno's `completed` settles just before the last bytes of the response are on their way.
+    await new Promise((resolve) => setTimeout(resolve, FLUSH_TIME));
+  },
+  async close() {
+    await service.close();
+    await workers.allDone();
+  },
+  timeout: config.shutdownTimeout,
+});
 const workers = joinWorkers(stop);
 
 async function greet(address: Address): Promise<void> {

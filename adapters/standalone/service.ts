@@ -27,7 +27,7 @@ export interface Service {
   greeting(
     address: { readonly hostname: string; readonly port: number },
   ): Promise<string>;
-  /** Finishes the requests in flight, then closes the storage. */
+  /** Closes the storage, and writes what the log holds back. */
   close(): Promise<void>;
 }
 
@@ -75,12 +75,11 @@ This is the first API key. It is shown only now:
 
 Try it:
 
-    curl -H "Authorization: Bearer ${first.key}" ${pets}
+    curl -H "Authorization: Bearer ${first.key}" "${pets}"
 
 `;
     },
     async close() {
-      await app.drain();
       await storage.close();
       log.flush();
     },

@@ -6,29 +6,37 @@
 
 import process from "node:process";
 
+/** How a server ends. */
+export interface Ending {
+  /** Waits for the requests in flight, and takes no more. */
+  readonly finish: () => Promise<void>;
+  /** Lets go of everything. */
+  readonly close: () => Promise<void>;
+  /** How long `finish` may take, in ms. */
+  readonly timeout: number;
+}
+
 /**
- * On the first SIGTERM or SIGINT calls `stop` and exits with 0 when it is done, or when `timeout` ms
- * are over; on the second exits at once with 1.
+ * On the first SIGTERM or SIGINT finishes, closes and exits with 0; where finishing takes too long,
+ * closes without it. On the second signal exits at once with 1.
  *
  * @returns does what the first signal does, where none came yet.
  */
-export function stopOnSignal(
-  stop: () => Promise<void>,
-  timeout: number,
-): () => void {
+export function stopOnSignal({ finish, close, timeout }: Ending): () => void {
   let isStopping = false;
 
   async function end(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
-    const timer = setTimeout(() => {
+    const late = Promise.withResolvers<"late">();
+    const timer = setTimeout(late.resolve, timeout, "late");
+    if (await Promise.race([finish(), late.promise]) === "late") {
       process.stderr.write(
         `Some requests did not finish within ${timeout} ms\n`,
       );
-      process.exit(0);
-    }, timeout);
-    await stop();
+    }
     clearTimeout(timer);
+    await close();
     process.exit(0);
   }
 
