@@ -1,5 +1,6 @@
 /**
- * API keys: who may call. The service keeps no key, only the SHA-256 digest of each.
+ * API keys: who may call. The service stores no key, only the SHA-256 digest of each; a process holds
+ * in memory those it has lately seen to be valid, so as not to hash them at every request.
  *
  * Time tells a guesser nothing: keys are compared by their digests, and which digest a guess comes
  * near to says nothing about the key behind it.

@@ -30,7 +30,7 @@ export async function authenticate(
 ): Promise<ApiError | undefined> {
   const token = parseBearer(request.headers.get("authorization"));
   if (token instanceof ApiError) return token;
-  return await keys.verify(token) ? undefined : invalidKey;
+  return await keys.verify(token) === true ? undefined : invalidKey;
 }
 
 /**

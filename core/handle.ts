@@ -148,10 +148,14 @@ export function createHandler(options: HandlerOptions): Handler {
   }
 
   return async function handle(request) {
-    return toResponse(await answer(request), {
-      method: request.method,
-      Response,
-    });
+    let reply: Reply;
+    try {
+      reply = await answer(request);
+    } catch (cause) {
+      report(cause, request);
+      reply = internalError;
+    }
+    return toResponse(reply, { method: request.method, Response });
   };
 }
 

@@ -31,7 +31,11 @@ export function staticReply(
   }
 
   return async function reply(request) {
-    const whole = await (making ??= make());
+    making ??= make().catch((cause) => {
+      making = undefined; // the next request tries again
+      throw cause;
+    });
+    const whole = await making;
     return matchesETag(request.headers.get("if-none-match"), whole.etag)
       ? notModified(whole.headers)
       : whole;

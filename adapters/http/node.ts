@@ -88,7 +88,7 @@ function createFetchServer(
     requestTimeout,
     keepAliveTimeout,
     connectionsCheckingInterval: Math.min(1000, headersTimeout || Infinity),
-    // A request without Host is the fetch function's to refuse: Node would do it without a body.
+    // A request without Host is refused by the listener: Node would do it without a body.
     requireHostHeader: false,
   });
   const isOpen = (): boolean => server.listening;

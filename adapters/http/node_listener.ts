@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "./node_exchange.ts";
 import { findField } from "./node_headers.ts";
+import { inTurn } from "./node_pipeline.ts";
 import { nodeRequest } from "./node_request.ts";
 import { send, sendRefusal } from "./node_send.ts";
 import { BAD_REQUEST, INTERNAL_ERROR } from "./refusal.ts";
@@ -16,8 +17,16 @@ import { type FetchFunction, report, type ServeOptions } from "./server.ts";
 /** What `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Answers one exchange with a fetch function. Never throws. */
+/** Answers one exchange with a fetch function, when it has its turn. Never throws. */
 export function answer(
+  handle: FetchFunction,
+  exchange: Exchange,
+  onError: (error: unknown) => void,
+): void {
+  inTurn(exchange, () => answerNow(handle, exchange, onError));
+}
+
+function answerNow(
   handle: FetchFunction,
   exchange: Exchange,
   onError: (error: unknown) => void,
@@ -30,7 +39,10 @@ export function answer(
   const scheme = "encrypted" in req.socket ? "https" : "http";
   const host = findField(req.rawHeaders, "host");
   const url = requestUrl(scheme, host, req.url ?? "/");
-  if (url === undefined) return sendRefusal(BAD_REQUEST, exchange);
+  // Without Host a request must be refused, but for HTTP/1.0 (RFC 9112 §3.2).
+  if (url === undefined || (host === null && req.httpVersion === "1.1")) {
+    return sendRefusal(BAD_REQUEST, exchange);
+  }
   try {
     const response = handle(nodeRequest(exchange, url));
     if (isPromise(response)) {

@@ -535,6 +535,29 @@ test("two handlers share nothing", async () => {
   assert.equal((await send(two, "GET", "/pets")).text, "[]");
 });
 
+test("handle answers 500 where even looking at the cause fails", async () => {
+  const cause = new Proxy({}, {
+    getPrototypeOf() {
+      throw new Error(SECRET);
+    },
+  });
+  const fetch = handler({
+    storage: storageThat(() => Promise.reject(cause)),
+    onError: () => {},
+  });
+  const answer = await send(fetch, "GET", "/pets");
+  assertError(answer, "internal_error");
+  assertNoSecret(answer);
+});
+
+test("a key is valid only where verify answers true, not something like it", async () => {
+  for (const answer of [1, "yes", {}, [true]]) {
+    const verify = () => Promise.resolve(answer as unknown as boolean);
+    const fetch = handler({ keys: { verify } });
+    assertError(await send(fetch, "GET", "/pets"), "unauthorized");
+  }
+});
+
 function assertNoSecret({ text, headers }: Answer): void {
   for (const shown of [text, ...headers.values()]) {
     assert.doesNotMatch(shown, /SELECT|passwd|pet_key/);

@@ -149,8 +149,8 @@ testOnNode(
   },
 );
 
-testOnNode("a request without Host reaches the fetch function", async () => {
-  await receive("GET /a HTTP/1.1\r\n\r\n", ({ url, headers }) => {
+testOnNode("HTTP/1.0 without Host reaches the fetch function", async () => {
+  await receive("GET /a HTTP/1.0\r\n\r\n", ({ url, headers }) => {
     assert.equal(headers.get("host"), null);
     assert.equal(url, "http://localhost/a");
   });

@@ -307,6 +307,38 @@ testOnNode(
 );
 
 testOnNode(
+  "a pipelined request begins only when the unsafe ones before it are answered",
+  async () => {
+    const begun: string[] = [];
+    await speaking(async (request) => {
+      const step = `${request.method} ${new URL(request.url).pathname}`;
+      begun.push(step);
+      await new Promise((go) => setTimeout(go, 5));
+      begun.push(`${step} is answered`);
+      return new NodeResponse(step);
+    }, async (wire) => {
+      const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
+      const fields = " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+      wire.write(steps.map((step) => step + fields).join(""));
+      for (const step of steps) assert.equal((await wire.answer()).body, step);
+      assert.deepEqual(
+        begun,
+        steps.flatMap((step) => [step, `${step} is answered`]),
+      );
+    });
+  },
+);
+
+testOnNode("HTTP/1.1 without Host is 400 with an Error", async () => {
+  await speaking(() => new NodeResponse("ok"), async (wire) => {
+    wire.write("GET / HTTP/1.1\r\n\r\n");
+    const { status, body } = await wire.answer();
+    assert.equal(status, 400);
+    assert.equal(JSON.parse(body).code, "bad_request");
+  });
+});
+
+testOnNode(
   "a client that goes away aborts the signals of its pipelined requests",
   async () => {
     const signals: AbortSignal[] = [];
