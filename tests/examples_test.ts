@@ -7,12 +7,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { RUNTIME } from "./adapters/standalone/program.ts";
+import { freePort, RUNTIME } from "./adapters/standalone/program.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -92,13 +91,4 @@ async function statusOf(url: string): Promise<number> {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === "object" && address !== null);
-  return address.port;
 }

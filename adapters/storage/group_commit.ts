@@ -74,7 +74,6 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   return {
-    // deno-lint-ignore require-await -- a fault must be a rejection, never a throw
     async create(newPet) {
       if (isClosed) {
         throw new StorageError("unavailable", "The storage is closed");

@@ -50,7 +50,6 @@ export function memoryStorage(): MemoryStorage {
   return {
     apiKeys: memoryApiKeys(assertOpen),
 
-    // deno-lint-ignore require-await -- a fault must be a rejection, never a throw
     async create(newPet) {
       assertOpen();
       const { name, categoryId, status } = checkNewPet(newPet);
@@ -62,14 +61,12 @@ export function memoryStorage(): MemoryStorage {
       return pet;
     },
 
-    // deno-lint-ignore require-await -- as above
     async get(id) {
       assertOpen();
       if (id < 1n || id > BigInt(pets.length)) return undefined;
       return pets[Number(id) - 1];
     },
 
-    // deno-lint-ignore require-await -- as above
     async list(query) {
       assertOpen();
       const start = firstPosition(query, pets.length);
@@ -82,12 +79,10 @@ export function memoryStorage(): MemoryStorage {
         .flatMap((position) => pets[position] ?? []);
     },
 
-    // deno-lint-ignore require-await -- as above
     async ping() {
       assertOpen();
     },
 
-    // deno-lint-ignore require-await -- as above
     async close() {
       isClosed = true;
       pets = [];

@@ -41,32 +41,27 @@ export function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
   }
 
   return {
-    // deno-lint-ignore require-await -- a fault must be a rejection, never a throw
     async insert(record) {
       assertOpen();
       return keep(record);
     },
 
-    // deno-lint-ignore require-await -- as above
     async insertFirst(record) {
       assertOpen();
       return rows.length === 0 ? keep(record) : undefined;
     },
 
-    // deno-lint-ignore require-await -- as above
     async isActive(digest) {
       assertOpen();
       const id = byDigest.get(digest);
       return id !== undefined && rows[id - 1]?.revoked === undefined;
     },
 
-    // deno-lint-ignore require-await -- as above
     async list() {
       assertOpen();
       return rows.map(toRecord);
     },
 
-    // deno-lint-ignore require-await -- as above
     async revoke(id, time) {
       assertOpen();
       const row = rows[id - 1];

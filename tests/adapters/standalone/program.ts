@@ -7,6 +7,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -49,6 +50,18 @@ export interface Surroundings {
   readonly cwd: string;
   /** Environment variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A TCP port of 127.0.0.1 that nobody listens on just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== "object" || address === null) {
+    throw new TypeError("It listens on TCP");
+  }
+  return address.port;
 }
 
 /** Runs `work` in a new folder, which is gone afterwards. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
 import { test } from "node:test";
 import {
+  freePort,
   inNewFolder,
   type RunningServer,
   RUNTIME,
@@ -12,15 +12,6 @@ import { openSlowCreate } from "./slow_create.ts";
 const NODE = RUNTIME === "node" &&
   "serve.ts is for deno serve and Bun; main.ts serves on Node";
 const NOT_DENO = RUNTIME !== "deno" && "only deno serve has --parallel";
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === "object" && address !== null);
-  return address.port;
-}
 
 function listWith({ origin, key }: RunningServer): Promise<Response> {
   return fetch(`${origin}/v1/pets`, {
