@@ -4,17 +4,22 @@
  * `PAGE_SCREENSHOT=docs/page.png` also writes the picture that the README shows.
  */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import test from "node:test";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { readConfig } from "../../adapters/standalone/config.ts";
 import { loadRuntime } from "../../adapters/standalone/runtime.ts";
 import { openService } from "../../adapters/standalone/service.ts";
-import { chromium, openPage, type Page, type View } from "./browser.ts";
+import { noBrowser, openBrowser, type Opened } from "./browser.ts";
 
-const DESKTOP: View = { width: 1280, height: 900, scheme: "light" };
-const PHONE: View = { width: 390, height: 844, scheme: "light" };
-const DARK: View = { ...DESKTOP, scheme: "dark" };
+const WIDE = { width: 1280, height: 900 };
+const DESKTOP: BrowserContextOptions = { viewport: WIDE, colorScheme: "light" };
+const DARK: BrowserContextOptions = { viewport: WIDE, colorScheme: "dark" };
+const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  isMobile: true,
+  colorScheme: "light",
+};
 
 /** Beyond 2^53: a page that reads it with JSON.parse shows 9007199254740992. */
 const CATEGORY = "9007199254740993";
@@ -28,12 +33,11 @@ const DARK_BACKGROUND = "rgb(28, 32, 34)";
 /** Registers a test with a page that shows a server of its own, where there is a browser. */
 function onPage(
   name: string,
-  view: View,
-  check: (page: Page, origin: string) => Promise<void>,
+  options: BrowserContextOptions,
+  check: (opened: Opened, origin: string) => Promise<void>,
 ): void {
-  const skip = chromium === undefined && "there is no Chromium here";
-  test(name, { skip, timeout: 120_000 }, async () => {
-    assert.ok(chromium !== undefined);
+  test(name, { skip: noBrowser, timeout: 120_000 }, async () => {
+    const opened = await openBrowser(options);
     const { serve, Response } = await loadRuntime();
     const service = await openService(
       readConfig({
@@ -46,12 +50,13 @@ function onPage(
     const server = await serve((request) => service.app.fetch(request), {
       port: 0,
     });
-    const page = await openPage(chromium, `${server.url}/`, view);
     try {
-      await page.until(`document.querySelector(".opblock") !== null`);
-      await check(page, server.url);
+      await opened.page.goto(`${server.url}/`);
+      await opened.page.locator(".opblock").first().waitFor();
+      await check(opened, server.url);
+      assert.ok(opened.requests.includes(`${server.url}/`));
       assert.deepEqual(
-        page.requests.filter((url) =>
+        opened.requests.filter((url) =>
           !url.startsWith(`${server.url}/`) && !url.startsWith("data:") &&
           !url.startsWith("blob:") && url !== "about:blank"
         ),
@@ -59,7 +64,7 @@ function onPage(
         "requests that leave this server",
       );
     } finally {
-      await page.close();
+      await opened.close();
       await server.close();
       await service.close();
     }
@@ -83,13 +88,11 @@ async function execute(
   page: Page,
   operation: string,
 ): Promise<{ readonly status: string; readonly body: string }> {
-  const row = `${operation} .live-responses-table`;
   await page.click(`${operation} .execute`);
-  await page.until(`document.querySelector("${row} .highlight-code") !== null`);
-  const text = (selector: string): Promise<unknown> =>
-    page.evaluate(`document.querySelector("${row} ${selector}").innerText`);
-  const status = String(await text("tr.response .response-col_status"));
-  const body = String(await text(".highlight-code code, .highlight-code pre"));
+  const row = page.locator(`${operation} .live-responses-table tr.response`);
+  const body = await row.locator(".highlight-code").locator("code, pre").first()
+    .innerText();
+  const status = await row.locator(".response-col_status").innerText();
   return { status: status.trim().slice(0, 3), body };
 }
 
@@ -109,7 +112,7 @@ async function addPet(origin: string, categoryId: string): Promise<void> {
 onPage(
   "the page lists animals with a key, sends and shows every digit, and keeps the key nowhere",
   DESKTOP,
-  async (page, origin) => {
+  async ({ page, requests, complaints }, origin) => {
     await addPet(origin, CATEGORY);
     await enterKey(page, "secret");
     await tryOut(page, LIST);
@@ -119,31 +122,27 @@ onPage(
     );
     const { status, body } = await execute(page, LIST);
     assert.equal(status, "200");
-    assert.deepEqual(
+    assert.equal(
       body.replace(/\s/g, ""),
-      [
-        `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
-      ].join(),
+      `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
     );
     assert.ok(
-      page.requests.includes(`${origin}/v1/pets?limit=20&after=-${CATEGORY}`),
+      requests.includes(`${origin}/v1/pets?limit=20&after=-${CATEGORY}`),
     );
-    assert.deepEqual(page.complaints, []);
+    assert.deepEqual(complaints, []);
     assert.deepEqual(
       await page.evaluate(
         `[{ ...localStorage }, { ...sessionStorage }, document.cookie]`,
       ),
       [{}, {}, ""],
     );
-    assert.ok(page.requests.every((url) => !url.includes("secret")));
+    assert.ok(requests.every((url) => !url.includes("secret")));
     const { PAGE_SCREENSHOT } = process.env;
     if (PAGE_SCREENSHOT !== undefined) {
-      await page.evaluate(`document.querySelector(
-        "${LIST} .parameters-container").scrollIntoView()`);
-      await writeFile(
-        PAGE_SCREENSHOT,
-        new Uint8Array(Buffer.from(await page.screenshot(), "base64")),
-      );
+      // From the operation's own line to the end of the response's body.
+      await page.setViewportSize({ width: 1180, height: 1056 });
+      await page.evaluate(`document.querySelector("${LIST}").scrollIntoView()`);
+      await page.screenshot({ path: PAGE_SCREENSHOT });
     }
   },
 );
@@ -151,7 +150,7 @@ onPage(
 onPage(
   "the page adds an animal to the last digit, and shows what is wrong with a body",
   DESKTOP,
-  async (page) => {
+  async ({ page, complaints }) => {
     await enterKey(page, "secret");
     await tryOut(page, CREATE);
     await page.fill(
@@ -161,7 +160,7 @@ onPage(
     const added = await execute(page, CREATE);
     assert.equal(added.status, "201");
     assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`));
-    assert.deepEqual(page.complaints, []);
+    assert.deepEqual(complaints, []);
 
     await page.click(`${CREATE} .btn-clear`);
     await page.fill(`${CREATE} textarea`, '{"name":"","categoryId":1}');
@@ -169,15 +168,15 @@ onPage(
     assert.equal(refused.status, "400");
     assert.match(refused.body, /"Cannot create pet: name must not be empty"/);
     // The browser itself notes a status of 400; the page has nothing to complain of.
-    assert.equal(page.complaints.length, 1);
-    assert.match(page.complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
+    assert.equal(complaints.length, 1);
+    assert.match(complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
   },
 );
 
 onPage(
   "the page is light, and shows the 401 to who has no key",
   DESKTOP,
-  async (page) => {
+  async ({ page }) => {
     assert.notEqual(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
     await tryOut(page, GET);
     await page.fill(`${GET} tr[data-param-name="petId"] input`, "1");
@@ -187,24 +186,26 @@ onPage(
   },
 );
 
-onPage("the page fits a phone", PHONE, async (page, origin) => {
+onPage("the page fits a phone", PHONE, async ({ page, complaints }, origin) => {
   await addPet(origin, CATEGORY);
   const widest = `Math.max(document.documentElement.scrollWidth,
     document.body.scrollWidth)`;
-  assert.equal(await page.evaluate(widest), PHONE.width);
+  assert.equal(await page.evaluate(widest), 390);
   await enterKey(page, "secret");
   await tryOut(page, LIST);
   assert.equal((await execute(page, LIST)).status, "200");
   await tryOut(page, CREATE);
   await page.click(`${GET} .opblock-summary-control`);
-  await page.until(
-    `document.querySelector("${GET} .responses-table") !== null`,
-  );
-  assert.equal(await page.evaluate(widest), PHONE.width);
-  assert.deepEqual(page.complaints, []);
+  await page.locator(`${GET} .responses-table`).first().waitFor();
+  assert.equal(await page.evaluate(widest), 390);
+  assert.deepEqual(complaints, []);
 });
 
-onPage("the page follows the dark scheme", DARK, async (page) => {
-  assert.equal(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
-  assert.deepEqual(page.complaints, []);
-});
+onPage(
+  "the page follows the dark scheme",
+  DARK,
+  async ({ page, complaints }) => {
+    assert.equal(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
+    assert.deepEqual(complaints, []);
+  },
+);
