@@ -11,6 +11,8 @@ import { findField } from "./node_headers.ts";
 export interface NodeBody {
   /** Fails with an `AbortError` where the client goes away before the end. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Whether someone has read of it, or cancelled it. */
+  isUsed(): boolean;
   /** Lets what is not read yet pass by unseen; a reader that is still waiting fails. */
   abandon(): void;
 }
@@ -33,6 +35,7 @@ export function nodeBody(
   onFirstRead: () => void,
 ): NodeBody {
   let isRead = false;
+  let isOpen = false;
   let fail = (_reason: unknown): void => {};
   const source: UnderlyingByteSource = {
     type: "bytes",
@@ -51,9 +54,11 @@ export function nodeBody(
       const onClose = (): void => fail(clientGone());
       const stop = (): void => {
         req.off("data", onData).off("end", onEnd).off("close", onClose);
-        fail = () => {};
+        isOpen = false;
       };
+      isOpen = true;
       fail = (reason) => {
+        if (!isOpen) return;
         stop();
         controller.error(reason);
       };
@@ -70,14 +75,19 @@ export function nodeBody(
       req.resume();
     },
     cancel(reason) {
+      isRead = true;
       fail(reason);
       req.pause();
     },
   };
   return {
     stream: new ReadableStream(source, { highWaterMark: 0 }),
+    isUsed: () => isRead,
     abandon() {
-      fail(new DOMException("The request is already answered", "AbortError"));
+      // Where all was read, as it mostly was, the error would be made for nobody.
+      if (isOpen) {
+        fail(new DOMException("The request is already answered", "AbortError"));
+      }
       req.resume();
     },
   };

@@ -149,6 +149,19 @@ testOnNode(
   },
 );
 
+testOnNode("a body that someone reads is no other's to read", async () => {
+  await receive(POST, async (request) => {
+    assert.equal(request.bodyUsed, false);
+    const reader = request.body?.getReader();
+    await assert.rejects(request.text(), TypeError);
+    assert.equal((await reader?.read())?.done, false);
+    assert.equal(request.bodyUsed, true);
+    reader?.releaseLock();
+    await assert.rejects(request.json(), TypeError);
+    assert.throws(() => request.clone(), TypeError);
+  });
+});
+
 testOnNode("HTTP/1.0 without Host reaches the fetch function", async () => {
   await receive("GET /a HTTP/1.0\r\n\r\n", ({ url, headers }) => {
     assert.equal(headers.get("host"), null);
