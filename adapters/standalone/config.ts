@@ -10,7 +10,8 @@ import { parseBaseUrl } from "../../core/base_url.ts";
 /** Where the animals and the issued keys are kept. */
 export type Database =
   | { readonly kind: "memory" }
-  | { readonly kind: "sqlite"; readonly path: string };
+  | { readonly kind: "sqlite"; readonly path: string }
+  | { readonly kind: "postgres"; readonly url: string };
 
 /** A checked configuration. */
 export interface Config {
@@ -92,6 +93,7 @@ function readInteger(
 
 function readDatabase(url: string): Database {
   if (url === "memory:") return { kind: "memory" };
+  if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: "postgres", url };
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/s.exec(url)?.[1];
   if (path !== undefined && !path.startsWith(":")) {
     return { kind: "sqlite", path };
@@ -99,7 +101,7 @@ function readDatabase(url: string): Database {
   // Only the scheme is shown: what follows may hold a password.
   const scheme = /^[a-z0-9+.-]+:/i.exec(url)?.[0] ?? "no scheme";
   throw new ConfigError(
-    `DATABASE_URL must be sqlite:PATH (sqlite:petstore.db, sqlite:/var/lib/petstore/pets.db) or memory:, not ${scheme}…`,
+    `DATABASE_URL must be sqlite:PATH (sqlite:petstore.db, sqlite:/var/lib/petstore/pets.db), postgres://USER:PASSWORD@HOST:PORT/DATABASE or memory:, not ${scheme}…`,
   );
 }
 

@@ -134,7 +134,10 @@ function checkDatabase(database: Database, action: string): void {
     );
   }
   // Opening makes the file: only `issue` is meant to.
-  if (action !== "issue" && !existsSync(database.path)) {
+  if (
+    database.kind === "sqlite" && action !== "issue" &&
+    !existsSync(database.path)
+  ) {
     throw new ConfigError(
       `There is no database at ${database.path}: set DATABASE_URL, or start the server`,
     );

@@ -28,7 +28,7 @@ const START_HELP = `start: runs the server
 
 Settings in the environment, with their defaults:
 
-  DATABASE_URL       sqlite:petstore.db; or sqlite:PATH, or memory:
+  DATABASE_URL       sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:
   PETSTORE_API_KEYS  none; fixed keys, separated by commas, accepted beside the issued ones
   BASE_URL           /v1; a path, or an absolute URL that Location and Link are made from
   PETSTORE_HOST      127.0.0.1; as --host

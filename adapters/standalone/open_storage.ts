@@ -7,16 +7,37 @@
 import type { ApiKeyStorage } from "../../core/issued_keys.ts";
 import type { PetStorage } from "../../core/pet_storage.ts";
 import { memoryStorage } from "../storage/memory.ts";
-import type { Database } from "./config.ts";
+import { ConfigError, type Database } from "./config.ts";
 
 /** A storage that keeps keys beside the animals. */
 export interface Storage extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** Opens what a database address names. A driver is loaded only here, and only the one needed. */
+/**
+ * Opens what a database address names. A driver is loaded only here, and only the one needed.
+ *
+ * @throws {ConfigError} where the address is wrong.
+ */
 export async function openStorage(database: Database): Promise<Storage> {
-  if (database.kind === "memory") return memoryStorage();
-  const { sqliteStorage } = await import("../storage/sqlite.ts");
-  return await sqliteStorage(database.path);
+  switch (database.kind) {
+    case "memory":
+      return memoryStorage();
+    case "sqlite": {
+      const { sqliteStorage } = await import("../storage/sqlite.ts");
+      return await sqliteStorage(database.path);
+    }
+    case "postgres":
+      return await openPostgres(database.url);
+  }
+}
+
+async function openPostgres(url: string): Promise<Storage> {
+  const { postgresStorage } = await import("../storage/postgres.ts");
+  try {
+    return await postgresStorage(url);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new ConfigError(`DATABASE_URL is wrong: ${cause.message}`, { cause });
+  }
 }

@@ -27,6 +27,8 @@ export interface GroupCommitOptions {
   readonly maxBatch: number;
   /** The most animals that wait for a batch of theirs; a create beyond it is refused. */
   readonly maxQueue: number;
+  /** The longest that a create waits for a batch of its own, in ms; then it is refused. */
+  readonly maxWait: number;
 }
 
 /** Creates animals in batches. */
@@ -39,21 +41,36 @@ export interface GroupCommit {
 
 interface Waiting {
   readonly pet: Required<NewPet>;
+  /** When it came, in ms. */
+  readonly since: number;
   readonly resolve: (pet: Pet) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /** Makes an empty queue of creates in front of a database. */
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
-  const { commit, maxBatch, maxQueue } = options;
+  const { commit, maxBatch, maxQueue, maxWait } = options;
   let queue: Waiting[] = [];
   let isFlushing = false;
   let isClosed = false;
   let onIdle: (() => void)[] = [];
 
-  async function flush(): Promise<void> {
-    const batch = queue.slice(0, maxBatch);
-    queue = queue.slice(maxBatch);
+  /** Behind a database that hangs, nobody waits for more than the batch that hangs. */
+  function refuseLate(): void {
+    const oldest = performance.now() - maxWait;
+    const firstInTime = queue.findIndex(({ since }) => since >= oldest);
+    const late = firstInTime === -1 ? queue.length : firstInTime;
+    for (const { reject } of queue.splice(0, late)) {
+      reject(
+        new StorageError(
+          "unavailable",
+          `Cannot create pet: the database did not get to it within ${maxWait} ms`,
+        ),
+      );
+    }
+  }
+
+  async function commitBatch(batch: readonly Waiting[]): Promise<void> {
     try {
       const pets = await commit(batch.map((waiting) => waiting.pet));
       for (const [index, { resolve, reject }] of batch.entries()) {
@@ -64,6 +81,13 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+  }
+
+  async function flush(): Promise<void> {
+    refuseLate();
+    const batch = queue.slice(0, maxBatch);
+    queue = queue.slice(maxBatch);
+    if (batch.length > 0) await commitBatch(batch);
     if (queue.length > 0) {
       setImmediate(flush);
       return;
@@ -87,7 +111,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
         );
       }
       return new Promise((resolve, reject) => {
-        queue.push({ pet, resolve, reject });
+        queue.push({ pet, since: performance.now(), resolve, reject });
         if (isFlushing) return;
         isFlushing = true;
         setImmediate(flush);

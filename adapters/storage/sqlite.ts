@@ -10,19 +10,13 @@
  */
 
 import type { ApiKeyStorage } from "../../core/issued_keys.ts";
-import {
-  type NewPet,
-  type Pet,
-  PET_STATUSES,
-  type PetId,
-  petId,
-  type PetStatus,
-} from "../../core/pet.ts";
+import { type NewPet, type Pet, petId } from "../../core/pet.ts";
 import type { PetStorage } from "../../core/pet_storage.ts";
+import { checkAtLeast } from "./check_option.ts";
 import { groupCommit } from "./group_commit.ts";
 import { sqliteApiKeys } from "./sqlite_api_keys.ts";
 import { openSqliteFile } from "./sqlite_open.ts";
-import { STATUS_CODE } from "./sqlite_schema.ts";
+import { PET_COLUMNS, STATUS_CODE, toPet } from "./stored_row.ts";
 
 /** Settings of {@linkcode sqliteStorage}. */
 export interface SqliteStorageOptions {
@@ -36,7 +30,10 @@ export interface SqliteStorageOptions {
    * 11 µs each, and once for the disk. Default: 256.
    */
   readonly maxBatch?: number;
-  /** The most creates that wait to be written; any more are `unavailable`. Default: 10000. */
+  /**
+   * The most creates that wait to be written; any more are `unavailable`, and so is one that waits
+   * longer than 5 s. Default: 10000.
+   */
   readonly maxQueue?: number;
 }
 
@@ -68,22 +65,22 @@ export async function sqliteStorage(
 ): Promise<SqliteStorage> {
   const { lockTimeout = 5000, maxBatch = 256, maxQueue = 10_000 } = options;
   assertPath(path);
-  assertAtLeast("lockTimeout", lockTimeout, 0);
-  assertAtLeast("maxBatch", maxBatch, 1);
-  assertAtLeast("maxQueue", maxQueue, 1);
+  checkAtLeast("lockTimeout", lockTimeout, 0);
+  checkAtLeast("maxBatch", maxBatch, 1);
+  checkAtLeast("maxQueue", maxQueue, 1);
 
   const file = await openSqliteFile(path, lockTimeout);
   const insert = file.prepare(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );
   const byId = file.prepare(
-    "SELECT id, name, category_id, status FROM pets WHERE id = ?",
+    `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`,
   );
   const page = file.prepare(
-    "SELECT id, name, category_id, status FROM pets WHERE id > ? ORDER BY id LIMIT ?",
+    `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
   );
   const pageOfStatus = file.prepare(
-    `SELECT id, name, category_id, status FROM pets
+    `SELECT ${PET_COLUMNS} FROM pets
      WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,
   );
 
@@ -97,6 +94,7 @@ export async function sqliteStorage(
     commit: (batch) => file.write("create pet", () => batch.map(store)),
     maxBatch,
     maxQueue,
+    maxWait: 5000,
   });
 
   return {
@@ -127,25 +125,6 @@ export async function sqliteStorage(
   };
 }
 
-const STATUS_OF_CODE: readonly PetStatus[] = PET_STATUSES.toSorted(
-  (a, b) => STATUS_CODE[a] - STATUS_CODE[b],
-);
-
-function toPet(row: unknown): Pet {
-  // The columns that the queries name, in a STRICT table.
-  const [id, name, categoryId, code] = row as readonly [
-    PetId,
-    string,
-    bigint,
-    bigint,
-  ];
-  const status = STATUS_OF_CODE[Number(code)];
-  if (status === undefined) {
-    throw new RangeError(`Pet ${id} is stored with the unknown status ${code}`);
-  }
-  return { id, name, categoryId, status };
-}
-
 function assertPath(path: string): void {
   if (path === "" || path === ":memory:" || path.startsWith("file:")) {
     throw new TypeError(
@@ -154,11 +133,4 @@ function assertPath(path: string): void {
       }`,
     );
   }
-}
-
-function assertAtLeast(name: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw new RangeError(
-    `${name} must be an integer of at least ${least}, not ${value}`,
-  );
 }

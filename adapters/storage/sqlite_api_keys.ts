@@ -10,26 +10,26 @@ import type {
   NewApiKeyRecord,
 } from "../../core/issued_keys.ts";
 import type { SqliteFile } from "./sqlite_file.ts";
-
-// Times are ms since 1970.
-const COLUMNS = "id, name, created, revoked";
+import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
 
 /** Keeps the records in the table `api_keys` of an open file. */
 export function sqliteApiKeys(file: SqliteFile): ApiKeyStorage {
   const insert = file.prepare(
-    `INSERT INTO api_keys (name, digest, created) VALUES (?, ?, ?) RETURNING ${COLUMNS}`,
+    `INSERT INTO api_keys (name, digest, created) VALUES (?, ?, ?) RETURNING ${API_KEY_COLUMNS}`,
   );
   const any = file.prepare("SELECT 1 FROM api_keys LIMIT 1");
   const active = file.prepare(
     "SELECT 1 FROM api_keys WHERE digest = ? AND revoked IS NULL",
   );
-  const all = file.prepare(`SELECT ${COLUMNS} FROM api_keys ORDER BY id`);
+  const all = file.prepare(
+    `SELECT ${API_KEY_COLUMNS} FROM api_keys ORDER BY id`,
+  );
   const revoke = file.prepare(
-    `UPDATE api_keys SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING ${COLUMNS}`,
+    `UPDATE api_keys SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING ${API_KEY_COLUMNS}`,
   );
 
   function keep({ name, digest, created }: NewApiKeyRecord): ApiKeyRecord {
-    return toRecord(insert.get(name, digest, created.getTime()));
+    return toApiKeyRecord(insert.get(name, digest, created.getTime()));
   }
 
   return {
@@ -44,30 +44,12 @@ export function sqliteApiKeys(file: SqliteFile): ApiKeyStorage {
     isActive: (digest) =>
       file.read("check API key", () => active.get(digest) !== undefined),
 
-    list: () => file.read("list API keys", () => all.all().map(toRecord)),
+    list: () => file.read("list API keys", () => all.all().map(toApiKeyRecord)),
 
     revoke: (id, time) =>
       file.write("revoke API key", () => {
         const row = revoke.get(time.getTime(), id);
-        return row === undefined ? undefined : toRecord(row);
+        return row === undefined ? undefined : toApiKeyRecord(row);
       }),
   };
-}
-
-function toRecord(row: unknown): ApiKeyRecord {
-  // The columns of COLUMNS, in a STRICT table.
-  const [id, name, created, revoked] = row as readonly [
-    bigint,
-    string,
-    bigint,
-    bigint | null,
-  ];
-  const record = {
-    id: Number(id),
-    name,
-    created: new Date(Number(created)),
-  };
-  return revoked === null
-    ? record
-    : { ...record, revoked: new Date(Number(revoked)) };
 }

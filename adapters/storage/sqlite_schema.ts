@@ -5,20 +5,12 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { PetStatus } from "../../core/pet.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 export const APPLICATION_ID = 0x50455453;
 
 /** `PRAGMA user_version` of the files that this code reads and writes. */
 export const SCHEMA_VERSION = 1;
-
-/** How a status is stored. Files depend on these numbers: they are never reassigned. */
-export const STATUS_CODE = {
-  available: 0,
-  pending: 1,
-  sold: 2,
-} as const satisfies Record<PetStatus, number>;
 
 // AUTOINCREMENT keeps the id of a deleted row out of use.
 const SCHEMA: readonly string[] = [

@@ -33,6 +33,7 @@ function recorded(
   const creates = groupCommit({
     maxBatch: 100,
     maxQueue: 100,
+    maxWait: 60_000,
     ...options,
     commit(batch) {
       batches.push(batch.map((pet) => pet.name));
@@ -134,6 +135,26 @@ test("groupCommit refuses creates beyond maxQueue until there is room", async ()
   await assert.rejects(creates.create(REX), { kind: "unavailable" });
   await Promise.all(accepted);
   await creates.create(REX);
+});
+
+test("groupCommit refuses creates that waited too long behind a batch, and goes on", async () => {
+  const hanging = Promise.withResolvers<void>();
+  let commits = 0;
+  const { creates, batches } = recorded(async (batch) => {
+    if (++commits === 1) await hanging.promise;
+    return stored(batch);
+  }, { maxWait: 30 });
+  const first = creates.create(named("first"));
+  while (commits === 0) await nextTask();
+  const late = creates.create(named("late"));
+  const since = performance.now();
+  while (performance.now() - since < 40) await nextTask();
+  const inTime = creates.create(named("in time"));
+  hanging.resolve();
+  await assert.rejects(late, { name: "StorageError", kind: "unavailable" });
+  assert.equal((await first).name, "first");
+  assert.equal((await inTime).name, "in time");
+  assert.deepEqual(batches, [["first"], ["in time"]]);
 });
 
 test("groupCommit settles what it accepted before it is closed", async () => {

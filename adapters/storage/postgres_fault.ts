@@ -1,0 +1,119 @@
+/**
+ * PostgreSQL's errors in the words of the storage port.
+ *
+ * @module
+ * @see {@link https://www.postgresql.org/docs/current/errcodes-appendix.html}
+ */
+
+import { StorageError } from "../../core/pet_storage.ts";
+
+/** What an operator reads for a SQLSTATE; the server's own message follows. */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["25006", "the server only reads: it is a standby, or set to read-only"],
+  ["28000", "the server refuses this user"],
+  ["28P01", "the server refuses this password"],
+  ["3D000", "the server has no such database"],
+  ["42501", "this user may not do that"],
+  ["53100", "the disk of the server is full"],
+  ["53300", "the server has no connection left"],
+  ["55P03", "others kept a lock for too long"],
+  ["57014", "the server cancelled it"],
+  ["57P01", "the server is shutting down"],
+  ["57P02", "the server crashed"],
+  ["57P03", "the server is starting or shutting down"],
+]);
+
+/** Classes of SQLSTATE that are about the state of the server, not about what was asked of it. */
+const OF_THE_SERVER = new Set(["08", "25", "28", "40", "53", "55", "57", "58"]);
+
+/** Errors after which it is not known whether a statement was carried out: the connection ended. */
+const ENDS_THE_CONNECTION = /^(?:08|57P|58|XX)/;
+
+/**
+ * What `COMMIT`, or a statement that commits by itself, warns of where it did not wait for the
+ * standby that it should have waited for: the animal is on one machine only.
+ */
+const NOT_REPLICATED = new Set(["01000", "57P01"]);
+
+/** Tells whether a statement that failed may have been carried out all the same. */
+export function mayHaveHappened(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === undefined || ENDS_THE_CONNECTION.test(code);
+}
+
+/** Tells whether a warning means that a commit is less durable than it should be. */
+export function isNotReplicated(code: string | undefined): boolean {
+  return code !== undefined && NOT_REPLICATED.has(code);
+}
+
+/** A fault that came before anything was sent: nothing happened. */
+export function connectFault(action: string, error: unknown): StorageError {
+  return new StorageError("unavailable", `Cannot ${action}: ${reason(error)}`, {
+    cause: error,
+  });
+}
+
+/**
+ * The fault of a statement that changes nothing, or has not: `unavailable`. An error that is not
+ * about the state of the server is returned as it is.
+ */
+export function statementFault(action: string, error: unknown): unknown {
+  const code = sqlState(error);
+  if (code !== undefined && !OF_THE_SERVER.has(code.slice(0, 2))) return error;
+  return connectFault(action, error);
+}
+
+/** The fault of a change that may have happened. */
+export function outcomeUnknown(action: string, error: unknown): StorageError {
+  return new StorageError(
+    "outcome_unknown",
+    `Cannot tell whether it happened (${action}): ${reason(error)}`,
+    { cause: error },
+  );
+}
+
+const PASSING = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "ENOENT", // a Unix socket
+  "EAI_AGAIN",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+/** Tells whether a server that could not be reached may be there a moment later. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError) return error.errors.some(isPassing);
+  const state = sqlState(error);
+  if (state !== undefined) return /^(?:08|53|57P)/.test(state);
+  if ("code" in error) return PASSING.has(String(error.code));
+  // The driver's own words.
+  return /^Connection terminated|timeout/.test(error.message);
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = sqlState(error);
+  const words = code === undefined ? undefined : REASONS.get(code);
+  if (words !== undefined) return `${words} (${error.message})`;
+  // Where a name has several addresses there is one error for each, and no message.
+  if (error instanceof AggregateError && error.message === "") {
+    return error.errors.map(reason).join("; ");
+  }
+  return error.message;
+}
+
+/** The code of an error that the server sent. */
+function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  const { code } = error;
+  // Errors of the system have codes too: EPIPE is five letters as well.
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) &&
+      "severity" in error
+    ? code
+    : undefined;
+}
