@@ -1,0 +1,172 @@
+/**
+ * A PostgreSQL server of a test's own, which the test may kill.
+ *
+ * @module
+ */
+
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { serverAccount } from "./account.ts";
+import { findBinaries } from "./binaries.ts";
+import { runWell } from "./command.ts";
+import { createDatabase } from "./database.ts";
+import { guardedFolder } from "./guarded_folder.ts";
+import { serverPort } from "./port.ts";
+import { describeServer, type Server } from "./server.ts";
+import { type Row, runSql } from "./sql.ts";
+
+/** Settings of {@linkcode startCluster}. */
+export interface ClusterOptions {
+  /** Lines of `postgresql.conf`. Without any, it is as durable as PostgreSQL is by default. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** On 127.0.0.1. Default: one that is free. */
+  readonly port?: number;
+  /** What `postgres`, its superuser, has to give (SCRAM-SHA-256). Default: everybody is trusted. */
+  readonly password?: string;
+  /** Fills the data directory, which does not exist yet, in the server's account. Default: `initdb`. */
+  readonly fill?: (data: string) => Promise<void>;
+}
+
+/** A server and its databases. It ends with this process, if not before. */
+export interface Cluster extends Server {
+  /** `18.4`. */
+  readonly version: string;
+  readonly port: number;
+  /** Its files, and what a test wants to lie beside them; gone after {@linkcode Cluster.close}. */
+  readonly folder: string;
+  /** The `postgres://` URL of a database, for `postgres` unless another user is named. */
+  url(database: string, user?: string): string;
+  /** The URL of a new and empty database, in UTF-8. */
+  newDatabase(): Promise<string>;
+  /** Runs SQL as `postgres`, on a connection of its own. Default database: `postgres`. */
+  query(sql: string, options?: QueryOptions): Promise<readonly Row[]>;
+  /** Process ids of the clients' backends; with a text, of those amid a statement or transaction of it. */
+  backends(running?: string): Promise<readonly number[]>;
+  /** Ends it at once, and removes all that it made. */
+  close(): Promise<void>;
+}
+
+/** Settings of {@linkcode Cluster.query}. */
+export interface QueryOptions {
+  readonly database?: string;
+  /** For `$1` and so on. */
+  readonly values?: readonly unknown[];
+}
+
+const ATTEMPTS = 5;
+
+/** Starts a server, in about a second; rejects where {@linkcode findBinaries} says why it cannot. */
+export async function startCluster(
+  options: ClusterOptions = {},
+): Promise<Cluster> {
+  const binaries = await findBinaries();
+  if (binaries.missing !== false) throw new Error(binaries.missing);
+  const { folder: programs, version } = binaries;
+  const { password, settings = {}, fill = initdb } = options;
+  const { path: folder, remove } = guardedFolder("data/postmaster.pid", "QUIT");
+  serverAccount().give(folder);
+  const data = join(folder, "data");
+
+  try {
+    await fill(data);
+    configure(data, settings);
+    const { server, port } = await startSomewhere();
+    return describe(server, port);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+
+  async function initdb(): Promise<void> {
+    const passwordFile = join(folder, "password");
+    writeFileSync(passwordFile, password ?? "");
+    serverAccount().give(passwordFile);
+    await runWell([
+      ...serverAccount().prefix,
+      join(programs, "initdb"),
+      "--no-sync",
+      "--encoding=UTF8",
+      "--locale=C",
+      "--username=postgres",
+      ...(password === undefined
+        ? ["--auth=trust"]
+        : ["--auth=scram-sha-256", `--pwfile=${passwordFile}`]),
+      `--pgdata=${data}`,
+    ]);
+  }
+
+  /** Another process can take a port between our look and the server's; then another one is tried. */
+  async function startSomewhere(): Promise<{ server: Server; port: number }> {
+    for (let attempt = 1;; attempt++) {
+      const port = options.port ?? await serverPort();
+      const log = join(folder, `log.${attempt}`);
+      const server = describeServer({ binaries: programs, data, port, log });
+      try {
+        await server.start();
+        return { server, port };
+      } catch (error) {
+        const isTaken = server.log().includes("Address already in use");
+        if (!isTaken || options.port !== undefined || attempt === ATTEMPTS) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  function describe(server: Server, port: number): Cluster {
+    function url(database: string, user = "postgres"): string {
+      const login = password === undefined
+        ? user
+        : `${user}:${encodeURIComponent(password)}`;
+      return `postgres://${login}@127.0.0.1:${port}/${database}`;
+    }
+
+    function query(
+      sql: string,
+      { database = "postgres", values = [] }: QueryOptions = {},
+    ): Promise<readonly Row[]> {
+      return runSql(url(database), sql, values);
+    }
+
+    async function backends(running?: string): Promise<readonly number[]> {
+      const rows = await query(
+        `select pid from pg_stat_activity
+          where backend_type = 'client backend' and pid <> pg_backend_pid()
+            and ($1::text is null or state <> 'idle' and position($1 in query) > 0)`,
+        { values: [running] },
+      );
+      return rows.map(({ pid }) => Number(pid));
+    }
+
+    return {
+      ...server,
+      // Another after every start.
+      get pid() {
+        return server.pid;
+      },
+      version,
+      port,
+      folder,
+      url,
+      newDatabase: () => createDatabase(url("postgres")),
+      query,
+      backends,
+      close: remove,
+    };
+  }
+}
+
+function configure(
+  data: string,
+  settings: Readonly<Record<string, string>>,
+): void {
+  const lines = Object.entries({
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    // In its own folder rather than in /dev/shm, where a SIGKILL would leave it.
+    dynamic_shared_memory_type: "mmap",
+    max_connections: "100",
+    ...settings,
+  }).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
+  appendFileSync(join(data, "postgresql.conf"), `\n${lines.join("\n")}\n`);
+}

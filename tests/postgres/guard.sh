@@ -1,0 +1,28 @@
+#!/bin/sh
+# Ends the server of a folder, and removes the folder, once standard input ends: that is, once the
+# process that holds its other end is gone, however it ended.
+#
+# guard.sh FOLDER PIDFILE SIGNAL
+
+folder=$1 pidfile=$2 signal=$3
+trap '' HUP INT TERM
+cat >/dev/null
+
+# A number in a file may be another's by now; the server's command line names the folder.
+runs() {
+  pid=$(head -n 1 "$pidfile" 2>/dev/null) && [ -n "$pid" ] &&
+    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "$folder/"
+}
+
+family() { echo "$pid" "$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)"; }
+
+if runs; then
+  kill -CONT $(family)
+  kill -s "$signal" "$pid"
+  for _ in $(seq 100); do
+    runs || break
+    sleep 0.1
+  done
+  runs && kill -KILL $(family)
+fi 2>/dev/null
+rm -rf -- "$folder"

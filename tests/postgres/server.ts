@@ -1,0 +1,145 @@
+/**
+ * The processes of one PostgreSQL server: the postmaster and what it forks.
+ *
+ * @module
+ */
+
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { serverAccount } from "./account.ts";
+import { isAlive, pauseTree, signal } from "./process_tree.ts";
+import { until } from "./until.ts";
+
+/** How a server stops, as in `pg_ctl stop -m`. */
+export type StopMode =
+  /** Once all clients have left. */
+  | "smart"
+  /** Ends the clients' transactions, and writes a checkpoint. */
+  | "fast"
+  /** Like a crash that gives up its memory: the next start recovers. */
+  | "immediate";
+
+/** A server, running or not. */
+export interface Server {
+  /** Process id of the postmaster; of the last one where none runs. */
+  readonly pid: number;
+  /** Starts it again where it was; fulfilled once it takes connections. */
+  start(): Promise<void>;
+  /** Fulfilled once it is gone. */
+  stop(mode?: StopMode): Promise<void>;
+  restart(mode?: StopMode): Promise<void>;
+  /** Ends all its processes with SIGKILL, as a power cut would; what the kernel was given stays. */
+  kill(): Promise<void>;
+  /** Stops all its processes (SIGSTOP): connections stay open, and nothing is answered. */
+  pause(): Promise<void>;
+  /** The end of {@linkcode Server.pause}. */
+  resume(): void;
+  /** What it has written, all of it. */
+  log(): string;
+}
+
+/** What a server runs on. */
+export interface ServerOptions {
+  /** The folder of `postgres`. */
+  readonly binaries: string;
+  /** Its data directory, which belongs to its account. */
+  readonly data: string;
+  readonly port: number;
+  /** A file. */
+  readonly log: string;
+}
+
+const SIGNALS = {
+  smart: "SIGTERM",
+  fast: "SIGINT",
+  immediate: "SIGQUIT",
+} as const;
+
+/** Describes a server; nothing runs before {@linkcode Server.start}. */
+export function describeServer(options: ServerOptions): Server {
+  const { binaries, data, port, log } = options;
+  let pid = 0;
+  let paused: readonly number[] = [];
+
+  async function start(): Promise<void> {
+    pid = spawnPostmaster();
+    await until("PostgreSQL is ready", () => {
+      if (!isAlive(pid)) {
+        throw new Error(`PostgreSQL does not start:\n${readFileSync(log)}`);
+      }
+      return isReady(join(data, "postmaster.pid"), pid);
+    });
+  }
+
+  function spawnPostmaster(): number {
+    const [command = "", ...args] = [
+      ...serverAccount().prefix,
+      join(binaries, "postgres"),
+      "-D",
+      data,
+      "-p",
+      String(port),
+    ];
+    const output = openSync(log, "a");
+    const child = spawn(command, args, {
+      stdio: ["ignore", output, output],
+      // Not the tests' own PGDATA, PGOPTIONS, LC_ALL and the like.
+      env: { PATH: process.env.PATH, LC_ALL: "C" },
+      // Ctrl-C in a terminal is for the tests; the server's end is up to them.
+      detached: true,
+    });
+    closeSync(output);
+    child.unref();
+    if (child.pid === undefined) throw new Error(`Cannot run ${command}`);
+    return child.pid;
+  }
+
+  async function stop(mode: StopMode = "fast"): Promise<void> {
+    resume();
+    signal(pid, SIGNALS[mode]);
+    await until("PostgreSQL has stopped", () => !isAlive(pid));
+  }
+
+  async function kill(): Promise<void> {
+    const all = await pauseTree(pid);
+    all.forEach((pid) => signal(pid, "SIGKILL"));
+    await until("no process is left", () => !all.some(isAlive));
+    paused = [];
+  }
+
+  function resume(): void {
+    paused.forEach((pid) => signal(pid, "SIGCONT"));
+    paused = [];
+  }
+
+  return {
+    get pid() {
+      return pid;
+    },
+    start,
+    stop,
+    async restart(mode) {
+      await stop(mode);
+      await start();
+    },
+    kill,
+    async pause() {
+      paused = await pauseTree(pid);
+    },
+    resume,
+    log: () => readFileSync(log, "utf8"),
+  };
+}
+
+/** The postmaster's file names its process, and on line 8 its state (`pg_ctl` reads the same). */
+function isReady(pidFile: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(pidFile, "utf8").split("\n");
+    return lines[0] === String(pid) && lines[7]?.trim() === "ready";
+  } catch {
+    // Not written yet.
+    return false;
+  }
+}

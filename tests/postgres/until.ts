@@ -1,0 +1,20 @@
+/**
+ * Waiting for what other processes do.
+ *
+ * @module
+ */
+
+/** Looks every 10 ms until it is so; rejects when it is not within `timeout` ms (by default, 20 s). */
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  timeout = 20_000,
+): Promise<void> {
+  const deadline = performance.now() + timeout;
+  while (!await isSo()) {
+    if (performance.now() > deadline) {
+      throw new Error(`Not within ${timeout} ms: ${what}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
