@@ -30,7 +30,7 @@ test("the README shows the examples as they are, but for their first comment and
     .map((code) => code.replaceAll('"../', '"./petstore/'));
   assert.notEqual(shown.length, 0);
   for (const code of shown) {
-    assert.ok(code !== undefined && examples.includes(code), code);
+    assert.ok(code !== undefined && examples.includes(code), `${code}`);
   }
 });
 

@@ -701,7 +701,7 @@ export function httpContract(
           service,
           `{"name":"Rex","categoryId":${spelling}}`,
         );
-        assert.equal(answer.status, 201, spelling);
+        assert.equal(answer.status, 201, `${spelling}`);
         assert.ok(answer.text.includes(`"categoryId":${value},`), answer.text);
       }
     },

@@ -383,7 +383,7 @@ export function rawHttpContract(
     const text = post(server, REX, { length: REX.length + 5 });
     const { answers } = await exchange(server.port, [text], { end: true });
     const answer = answers[0];
-    assert.ok(answer === undefined || answer.status === 400, answer?.text);
+    assert.ok(answer === undefined || answer.status === 400, `${answer?.text}`);
     assert.equal((await list(server)).text, "[]");
   });
 
