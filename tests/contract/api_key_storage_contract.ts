@@ -12,6 +12,7 @@ import fc from "fast-check";
 import type { ApiKeyStorage, NewApiKeyRecord } from "../../core/issued_keys.ts";
 import { StorageError } from "../../core/pet_storage.ts";
 import { anyName } from "./pet_storage_contract.ts";
+import type { TestOptions } from "./test_options.ts";
 
 /** A storage that keeps records of issued API keys. */
 export interface KeepsApiKeys {
@@ -30,12 +31,13 @@ export interface KeepsApiKeys {
 export function apiKeyStorageContract(
   name: string,
   open: () => Promise<KeepsApiKeys>,
+  options: TestOptions = {},
 ): void {
   function clause(
     promise: string,
     check: (apiKeys: ApiKeyStorage, storage: KeepsApiKeys) => Promise<void>,
   ): void {
-    test(`${name}.apiKeys ${promise}`, async () => {
+    test(`${name}.apiKeys ${promise}`, options, async () => {
       const storage = await open();
       try {
         await check(storage.apiKeys, storage);
@@ -183,56 +185,69 @@ export function apiKeyStorageContract(
 export function persistentApiKeyStorageContract(
   name: string,
   newPlace: () => Promise<() => Promise<KeepsApiKeys>>,
+  options: TestOptions = {},
 ): void {
-  test(`${name}.apiKeys has every record when it is opened again`, async () => {
-    const open = await newPlace();
-    const first = await open();
-    await first.apiKeys.insert(numbered(1));
-    await first.apiKeys.insert(numbered(2));
-    await first.apiKeys.revoke(1, new Date(5000));
-    const records = await first.apiKeys.list();
-    await first.close();
-    const second = await open();
-    try {
-      assert.equal(records.length, 2);
-      assert.deepEqual(await second.apiKeys.list(), records);
-      assert.equal(await second.apiKeys.isActive(numbered(1).digest), false);
-      assert.equal(await second.apiKeys.isActive(numbered(2).digest), true);
-      assert.equal((await second.apiKeys.insert(numbered(3))).id, 3);
-    } finally {
-      await second.close();
-    }
-  });
-
-  test(`${name}.apiKeys keeps one first record of many opened at once`, async () => {
-    const open = await newPlace();
-    const storages = await Promise.all(Array.from({ length: 16 }, open));
-    try {
-      const outcomes = await Promise.all(
-        storages.map(({ apiKeys }, n) => apiKeys.insertFirst(numbered(n))),
-      );
-      const kept = outcomes.filter((record) => record !== undefined);
-      assert.equal(kept.length, 1);
-      for (const { apiKeys } of storages) {
-        assert.deepEqual(await apiKeys.list(), kept);
+  test(
+    `${name}.apiKeys has every record when it is opened again`,
+    options,
+    async () => {
+      const open = await newPlace();
+      const first = await open();
+      await first.apiKeys.insert(numbered(1));
+      await first.apiKeys.insert(numbered(2));
+      await first.apiKeys.revoke(1, new Date(5000));
+      const records = await first.apiKeys.list();
+      await first.close();
+      const second = await open();
+      try {
+        assert.equal(records.length, 2);
+        assert.deepEqual(await second.apiKeys.list(), records);
+        assert.equal(await second.apiKeys.isActive(numbered(1).digest), false);
+        assert.equal(await second.apiKeys.isActive(numbered(2).digest), true);
+        assert.equal((await second.apiKeys.insert(numbered(3))).id, 3);
+      } finally {
+        await second.close();
       }
-    } finally {
-      await Promise.all(storages.map((storage) => storage.close()));
-    }
-  });
+    },
+  );
 
-  test(`${name}.apiKeys sees at once what another that is open revokes`, async () => {
-    const open = await newPlace();
-    const [one, other] = [await open(), await open()];
-    try {
-      const { id } = await one.apiKeys.insert(numbered(1));
-      assert.equal(await other.apiKeys.isActive(numbered(1).digest), true);
-      await one.apiKeys.revoke(id, new Date(5000));
-      assert.equal(await other.apiKeys.isActive(numbered(1).digest), false);
-    } finally {
-      await Promise.all([one.close(), other.close()]);
-    }
-  });
+  test(
+    `${name}.apiKeys keeps one first record of many opened at once`,
+    options,
+    async () => {
+      const open = await newPlace();
+      const storages = await Promise.all(Array.from({ length: 16 }, open));
+      try {
+        const outcomes = await Promise.all(
+          storages.map(({ apiKeys }, n) => apiKeys.insertFirst(numbered(n))),
+        );
+        const kept = outcomes.filter((record) => record !== undefined);
+        assert.equal(kept.length, 1);
+        for (const { apiKeys } of storages) {
+          assert.deepEqual(await apiKeys.list(), kept);
+        }
+      } finally {
+        await Promise.all(storages.map((storage) => storage.close()));
+      }
+    },
+  );
+
+  test(
+    `${name}.apiKeys sees at once what another that is open revokes`,
+    options,
+    async () => {
+      const open = await newPlace();
+      const [one, other] = [await open(), await open()];
+      try {
+        const { id } = await one.apiKeys.insert(numbered(1));
+        assert.equal(await other.apiKeys.isActive(numbered(1).digest), true);
+        await one.apiKeys.revoke(id, new Date(5000));
+        assert.equal(await other.apiKeys.isActive(numbered(1).digest), false);
+      } finally {
+        await Promise.all([one.close(), other.close()]);
+      }
+    },
+  );
 }
 
 function numbered(n: number): NewApiKeyRecord {

@@ -16,6 +16,7 @@ import {
   assertError,
   assertJsonHeaders,
 } from "./error_reply.ts";
+import type { TestOptions } from "./test_options.ts";
 
 const INT64_MAX = "9223372036854775807";
 const INT64_MIN = "-9223372036854775808";
@@ -25,12 +26,13 @@ const REX = '{"name":"Rex","categoryId":1}';
 export function httpContract(
   name: string,
   open: () => Promise<OpenService>,
+  options: TestOptions = {},
 ): void {
   function clause(
     sentence: string,
     check: (service: OpenService) => Promise<void>,
   ): void {
-    test(`${name}: ${sentence}`, async () => {
+    test(`${name}: ${sentence}`, options, async () => {
       const service = await open();
       try {
         await check(service);

@@ -20,6 +20,7 @@ import {
   type PetStatus,
 } from "../../core/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pet_storage.ts";
+import type { TestOptions } from "./test_options.ts";
 
 const REX: Required<NewPet> = {
   name: "Rex",
@@ -93,12 +94,13 @@ export const anyNewPet: fc.Arbitrary<Required<NewPet>> = fc.record({
 export function petStorageContract(
   name: string,
   open: () => Promise<PetStorage>,
+  options: TestOptions = {},
 ): void {
   function clause(
     promise: string,
     check: (storage: PetStorage) => Promise<void>,
   ): void {
-    test(`${name} ${promise}`, async () => {
+    test(`${name} ${promise}`, options, async () => {
       const storage = await open();
       try {
         await check(storage);
@@ -353,8 +355,9 @@ export function petStorageContract(
 export function persistentPetStorageContract(
   name: string,
   newPlace: () => Promise<() => Promise<PetStorage>>,
+  options: TestOptions = {},
 ): void {
-  test(`${name} has everything when it is opened again`, async () => {
+  test(`${name} has everything when it is opened again`, options, async () => {
     const open = await newPlace();
     const first = await open();
     const pets = await createMany(first, 30);
@@ -367,69 +370,87 @@ export function persistentPetStorageContract(
     }
   });
 
-  test(`${name} keeps the creates that were under way when it was closed`, async () => {
-    const open = await newPlace();
-    const first = await open();
-    const creating = Array.from(
-      { length: 300 },
-      (_, i) => first.create(numbered(i)),
-    );
-    await first.close();
-    const pets = await Promise.all(creating);
-    const second = await open();
-    try {
-      assert.deepEqual(byId(await walk(second, 100)), byId(pets));
-    } finally {
-      await second.close();
-    }
-  });
-
-  test(`${name} uses no id again when it is opened again`, async () => {
-    const open = await newPlace();
-    const ids: bigint[] = [];
-    for (let round = 0; round < 4; round++) {
-      const storage = await open();
-      ids.push(...(await createMany(storage, 3)).map((pet) => pet.id));
-      await storage.close();
-    }
-    assertAscending(ids);
-  });
-
-  test(`${name} can be opened 16 times at once where nothing is`, async () => {
-    const open = await newPlace();
-    const storages = await Promise.all(Array.from({ length: 16 }, open));
-    try {
-      const pets = await Promise.all(
-        storages.flatMap((storage, i) =>
-          Array.from({ length: 5 }, () => storage.create(numbered(i)))
-        ),
+  test(
+    `${name} keeps the creates that were under way when it was closed`,
+    options,
+    async () => {
+      const open = await newPlace();
+      const first = await open();
+      const creating = Array.from(
+        { length: 300 },
+        (_, i) => first.create(numbered(i)),
       );
-      assert.equal(new Set(pets.map((pet) => pet.id)).size, 80);
-      for (const storage of storages) {
-        assert.deepEqual(byId(await walk(storage, 100)), byId(pets));
+      await first.close();
+      const pets = await Promise.all(creating);
+      const second = await open();
+      try {
+        assert.deepEqual(byId(await walk(second, 100)), byId(pets));
+      } finally {
+        await second.close();
       }
-    } finally {
-      await Promise.all(storages.map((storage) => storage.close()));
-    }
-  });
+    },
+  );
 
-  test(`${name} shows at once what another that is open has created`, async () => {
-    const open = await newPlace();
-    const [one, other] = [await open(), await open()];
-    try {
+  test(
+    `${name} uses no id again when it is opened again`,
+    options,
+    async () => {
+      const open = await newPlace();
       const ids: bigint[] = [];
-      for (let round = 0; round < 10; round++) {
-        for (const [writer, reader] of [[one, other], [other, one]] as const) {
-          const pet = await writer.create(numbered(round));
-          assert.deepEqual(await reader.get(pet.id), pet);
-          ids.push(pet.id);
-        }
+      for (let round = 0; round < 4; round++) {
+        const storage = await open();
+        ids.push(...(await createMany(storage, 3)).map((pet) => pet.id));
+        await storage.close();
       }
       assertAscending(ids);
-    } finally {
-      await Promise.all([one.close(), other.close()]);
-    }
-  });
+    },
+  );
+
+  test(
+    `${name} can be opened 16 times at once where nothing is`,
+    options,
+    async () => {
+      const open = await newPlace();
+      const storages = await Promise.all(Array.from({ length: 16 }, open));
+      try {
+        const pets = await Promise.all(
+          storages.flatMap((storage, i) =>
+            Array.from({ length: 5 }, () => storage.create(numbered(i)))
+          ),
+        );
+        assert.equal(new Set(pets.map((pet) => pet.id)).size, 80);
+        for (const storage of storages) {
+          assert.deepEqual(byId(await walk(storage, 100)), byId(pets));
+        }
+      } finally {
+        await Promise.all(storages.map((storage) => storage.close()));
+      }
+    },
+  );
+
+  test(
+    `${name} shows at once what another that is open has created`,
+    options,
+    async () => {
+      const open = await newPlace();
+      const [one, other] = [await open(), await open()];
+      try {
+        const ids: bigint[] = [];
+        for (let round = 0; round < 10; round++) {
+          for (
+            const [writer, reader] of [[one, other], [other, one]] as const
+          ) {
+            const pet = await writer.create(numbered(round));
+            assert.deepEqual(await reader.get(pet.id), pet);
+            ids.push(pet.id);
+          }
+        }
+        assertAscending(ids);
+      } finally {
+        await Promise.all([one.close(), other.close()]);
+      }
+    },
+  );
 }
 
 /** Joins the pages of a listing. */
