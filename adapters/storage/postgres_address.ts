@@ -67,7 +67,7 @@ type Parameters = Readonly<Partial<Record<Parameter, string>>>;
  */
 export function parsePostgresUrl(url: string): PostgresAddress {
   const parts =
-    /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/
+    /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@/?#]*))?(?:\?([^#]*))?$/
       .exec(url);
   if (parts === null) {
     throw new TypeError(
