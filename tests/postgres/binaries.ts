@@ -41,6 +41,13 @@ export function findBinaries(): Promise<Binaries> {
   return found ??= find();
 }
 
+/** The programs; rejects with the reason where there are none. */
+export async function requireBinaries(): Promise<FoundBinaries> {
+  const binaries = await findBinaries();
+  if (binaries.missing === false) return binaries;
+  throw new Error(binaries.missing);
+}
+
 async function find(): Promise<Binaries> {
   // What a server leaves, and whose process is whose, is read from /proc.
   if (process.platform !== "linux") {

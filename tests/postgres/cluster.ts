@@ -7,7 +7,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serverAccount } from "./account.ts";
-import { findBinaries } from "./binaries.ts";
+import { requireBinaries } from "./binaries.ts";
 import { runWell } from "./command.ts";
 import { createDatabase } from "./database.ts";
 import { guardedFolder } from "./guarded_folder.ts";
@@ -34,7 +34,7 @@ export interface Cluster extends Server {
   readonly port: number;
   /** Its files, and what a test wants to lie beside them; gone after {@linkcode Cluster.close}. */
   readonly folder: string;
-  /** The `postgres://` URL of a database, for `postgres` unless another user is named. */
+  /** The `postgres://` URL of a database, for `postgres` or, without a password, for another user. */
   url(database: string, user?: string): string;
   /** The URL of a new and empty database, in UTF-8. */
   newDatabase(): Promise<string>;
@@ -53,15 +53,11 @@ export interface QueryOptions {
   readonly values?: readonly unknown[];
 }
 
-const ATTEMPTS = 5;
-
-/** Starts a server, in about a second; rejects where {@linkcode findBinaries} says why it cannot. */
+/** Starts a server, in about a second; rejects where there are no programs. */
 export async function startCluster(
   options: ClusterOptions = {},
 ): Promise<Cluster> {
-  const binaries = await findBinaries();
-  if (binaries.missing !== false) throw new Error(binaries.missing);
-  const { folder: programs, version } = binaries;
+  const { folder: binaries, version } = await requireBinaries();
   const { password, settings = {}, fill = initdb } = options;
   const { path: folder, remove } = guardedFolder("data/postmaster.pid", "QUIT");
   serverAccount().give(folder);
@@ -70,7 +66,10 @@ export async function startCluster(
   try {
     await fill(data);
     configure(data, settings);
-    const { server, port } = await startSomewhere();
+    const port = options.port ?? await serverPort();
+    const log = join(folder, "log");
+    const server = describeServer({ binaries, data, port, log });
+    await server.start();
     return describe(server, port);
   } catch (error) {
     await remove();
@@ -83,7 +82,7 @@ export async function startCluster(
     serverAccount().give(passwordFile);
     await runWell([
       ...serverAccount().prefix,
-      join(programs, "initdb"),
+      join(binaries, "initdb"),
       "--no-sync",
       "--encoding=UTF8",
       "--locale=C",
@@ -95,27 +94,9 @@ export async function startCluster(
     ]);
   }
 
-  /** Another process can take a port between our look and the server's; then another one is tried. */
-  async function startSomewhere(): Promise<{ server: Server; port: number }> {
-    for (let attempt = 1;; attempt++) {
-      const port = options.port ?? await serverPort();
-      const log = join(folder, `log.${attempt}`);
-      const server = describeServer({ binaries: programs, data, port, log });
-      try {
-        await server.start();
-        return { server, port };
-      } catch (error) {
-        const isTaken = server.log().includes("Address already in use");
-        if (!isTaken || options.port !== undefined || attempt === ATTEMPTS) {
-          throw error;
-        }
-      }
-    }
-  }
-
   function describe(server: Server, port: number): Cluster {
     function url(database: string, user = "postgres"): string {
-      const login = password === undefined
+      const login = password === undefined || user !== "postgres"
         ? user
         : `${user}:${encodeURIComponent(password)}`;
       return `postgres://${login}@127.0.0.1:${port}/${database}`;

@@ -34,7 +34,7 @@ export function guardedFolder(
     "sh",
     [script, path, join(path, pidFile), signal],
     // Its own session, so that Ctrl-C in a terminal does not reach it.
-    { stdio: ["pipe", "ignore", "inherit"], detached: true },
+    { stdio: ["pipe", "ignore", "ignore"], detached: true },
   );
   const gone = new Promise<void>((resolve) =>
     guard.once("exit", () => resolve())

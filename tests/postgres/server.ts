@@ -4,11 +4,9 @@
  * @module
  */
 
-import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
-import { serverAccount } from "./account.ts";
+import { startDaemon } from "./daemon.ts";
 import { isAlive, pauseTree, signal } from "./process_tree.ts";
 import { until } from "./until.ts";
 
@@ -30,7 +28,7 @@ export interface Server {
   /** Fulfilled once it is gone. */
   stop(mode?: StopMode): Promise<void>;
   restart(mode?: StopMode): Promise<void>;
-  /** Ends all its processes with SIGKILL, as a power cut would; what the kernel was given stays. */
+  /** Ends all its processes with SIGKILL, at once. What they had given to the kernel stays. */
   kill(): Promise<void>;
   /** Stops all its processes (SIGSTOP): connections stay open, and nothing is answered. */
   pause(): Promise<void>;
@@ -64,36 +62,16 @@ export function describeServer(options: ServerOptions): Server {
   let paused: readonly number[] = [];
 
   async function start(): Promise<void> {
-    pid = spawnPostmaster();
+    pid = startDaemon(
+      [join(binaries, "postgres"), "-D", data, "-p", String(port)],
+      log,
+    );
     await until("PostgreSQL is ready", () => {
       if (!isAlive(pid)) {
         throw new Error(`PostgreSQL does not start:\n${readFileSync(log)}`);
       }
       return isReady(join(data, "postmaster.pid"), pid);
     });
-  }
-
-  function spawnPostmaster(): number {
-    const [command = "", ...args] = [
-      ...serverAccount().prefix,
-      join(binaries, "postgres"),
-      "-D",
-      data,
-      "-p",
-      String(port),
-    ];
-    const output = openSync(log, "a");
-    const child = spawn(command, args, {
-      stdio: ["ignore", output, output],
-      // Not the tests' own PGDATA, PGOPTIONS, LC_ALL and the like.
-      env: { PATH: process.env.PATH, LC_ALL: "C" },
-      // Ctrl-C in a terminal is for the tests; the server's end is up to them.
-      detached: true,
-    });
-    closeSync(output);
-    child.unref();
-    if (child.pid === undefined) throw new Error(`Cannot run ${command}`);
-    return child.pid;
   }
 
   async function stop(mode: StopMode = "fast"): Promise<void> {

@@ -6,6 +6,7 @@
 
 import { after } from "node:test";
 import process from "node:process";
+import { aloud } from "./aloud.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { createDatabase, dropDatabase } from "./database.ts";
@@ -29,10 +30,11 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
 
 async function ownServer(): Promise<SharedPostgres> {
   const { missing } = await findBinaries();
+  const skip = aloud(missing);
   let cluster: Promise<Cluster> | undefined;
   after(async () => await (await cluster)?.close());
   return {
-    skip: missing,
+    skip,
     async newDatabase() {
       // No test of these looks at a database after a crash.
       const settings = { fsync: "off", full_page_writes: "off" };

@@ -4,11 +4,11 @@
  * @module
  */
 
-/** Looks every 10 ms until it is so; rejects when it is not within `timeout` ms (by default, 20 s). */
+/** Looks every 10 ms until it is so; rejects when it is not within `timeout` ms (by default, 30 s). */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  timeout = 20_000,
+  timeout = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + timeout;
   while (!await isSo()) {

@@ -1,0 +1,90 @@
+/**
+ * PgBouncer in front of a server, as hosts of PostgreSQL put it there.
+ *
+ * @module
+ */
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { serverAccount } from "./account.ts";
+import type { Cluster } from "./cluster.ts";
+import { startDaemon } from "./daemon.ts";
+import { guardedFolder } from "./guarded_folder.ts";
+import { serverPort } from "./port.ts";
+import { isAlive } from "./process_tree.ts";
+import { runSql } from "./sql.ts";
+import { until } from "./until.ts";
+
+/** A running PgBouncer. It ends with this process, if not before. */
+export interface PgBouncer {
+  readonly pid: number;
+  /** The `postgres://` URL of a database of the server behind. */
+  url(database: string): string;
+  close(): Promise<void>;
+}
+
+const PROGRAM = ["/usr/sbin", "/usr/bin", "/usr/local/bin"]
+  .map((folder) => join(folder, "pgbouncer")).find(existsSync);
+
+/** `false`, or why there can be none. */
+export const missingPgBouncer: string | false = PROGRAM === undefined &&
+  "PgBouncer is not installed here";
+
+/**
+ * Starts PgBouncer in transaction mode: a connection of the server is a client's for one transaction.
+ *
+ * @param settings lines of its configuration, such as `default_pool_size`.
+ */
+export async function startPgBouncer(
+  cluster: Cluster,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PgBouncer> {
+  if (PROGRAM === undefined) throw new Error(String(missingPgBouncer));
+  const { path: folder, remove } = guardedFolder("pgbouncer.pid", "TERM");
+  serverAccount().give(folder);
+  const port = await serverPort();
+  const configuration = join(folder, "pgbouncer.ini");
+  const { username, password } = new URL(cluster.url("postgres"));
+  const lines = {
+    listen_addr: "127.0.0.1",
+    listen_port: String(port),
+    unix_socket_dir: "",
+    pidfile: join(folder, "pgbouncer.pid"),
+    // Whatever name a client gives, the server sees the one below.
+    auth_type: "any",
+    pool_mode: "transaction",
+    ...settings,
+  };
+  writeFileSync(
+    configuration,
+    [
+      "[databases]",
+      `* = host=127.0.0.1 port=${cluster.port} user=${username}` +
+      (password === "" ? "" : ` password=${decodeURIComponent(password)}`),
+      "[pgbouncer]",
+      ...Object.entries(lines).map(([name, value]) => `${name} = ${value}`),
+    ].join("\n"),
+  );
+  serverAccount().give(configuration);
+
+  const log = join(folder, "log");
+  const pid = startDaemon([PROGRAM, configuration], log);
+  const url = (database: string): string =>
+    `postgres://${username}@127.0.0.1:${port}/${database}`;
+  try {
+    await until("PgBouncer is ready", () => {
+      if (!isAlive(pid)) {
+        throw new Error(`PgBouncer does not start:\n${readFileSync(log)}`);
+      }
+      // Its own database, of statistics: asking there takes no connection of the server.
+      return runSql(url("pgbouncer"), "show version").then(
+        () => true,
+        () => false,
+      );
+    });
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { pid, url, close: remove };
+}

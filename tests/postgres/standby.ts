@@ -1,0 +1,75 @@
+/**
+ * A second server that follows a first by streaming replication.
+ *
+ * @module
+ */
+
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { serverAccount } from "./account.ts";
+import { findBinaries, requireBinaries } from "./binaries.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
+import { runWell } from "./command.ts";
+import { until } from "./until.ts";
+
+/** A server that answers what changes nothing, until it is promoted. */
+export interface Standby extends Cluster {
+  /** Makes it a server that takes writes; fulfilled once it does. */
+  promote(): Promise<void>;
+}
+
+/** Settings of {@linkcode startStandby}. */
+export interface StandbyOptions {
+  /** Whether the primary answers `commit` only when this standby has it on disk. Default: `false`. */
+  readonly synchronous?: boolean;
+}
+
+/** `false`, or why there can be no standby: `pg_basebackup`, which the npm package lacks, makes it. */
+export async function missingStandby(): Promise<string | false> {
+  return (await findBinaries()).missingProgram("pg_basebackup");
+}
+
+/** Starts a standby; fulfilled once it streams, and is waited for where it is synchronous. */
+export async function startStandby(
+  primary: Cluster,
+  { synchronous = false }: StandbyOptions = {},
+): Promise<Standby> {
+  const { folder: binaries } = await requireBinaries();
+  const name = `standby_${randomUUID().replaceAll("-", "_")}`;
+  // A copy asks for the same password.
+  const { password } = new URL(primary.url("postgres"));
+  const standby = await startCluster({
+    ...(password !== "" && { password: decodeURIComponent(password) }),
+    fill: async (data) => {
+      await runWell([
+        ...serverAccount().prefix,
+        join(binaries, "pg_basebackup"),
+        `--dbname=${primary.url("postgres")}?application_name=${name}`,
+        `--pgdata=${data}`,
+        "--write-recovery-conf",
+        "--checkpoint=fast",
+        "--no-sync",
+      ]);
+    },
+  });
+  if (synchronous) {
+    // In two texts: ALTER SYSTEM refuses to run in a transaction.
+    await primary.query(
+      `alter system set synchronous_standby_names = '${name}'`,
+    );
+    await primary.query("select pg_reload_conf()");
+  }
+  await until("the standby streams", async () => {
+    const [row] = await primary.query(
+      "select state, sync_state from pg_stat_replication where application_name = $1",
+      { values: [name] },
+    );
+    return row?.state === "streaming" &&
+      row.sync_state === (synchronous ? "sync" : "async");
+  });
+  return Object.assign(standby, {
+    async promote() {
+      await standby.query("select pg_promote()");
+    },
+  });
+}
