@@ -101,7 +101,8 @@ export function postgresConnections(
   /** Goes to the server that is the current one at the time. */
   class Client extends pg.Client {
     constructor(config: pg.ClientConfig) {
-      super({ ...config, ...hosts[current] });
+      // The pool hides the password from those who list its settings, and so from `...`.
+      super({ ...config, password: config.password, ...hosts[current] });
     }
   }
 

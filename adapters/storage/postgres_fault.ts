@@ -13,7 +13,6 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["28000", "the server refuses this user"],
   ["28P01", "the server refuses this password"],
   ["3D000", "the server has no such database"],
-  ["42501", "this user may not do that"],
   ["53100", "the disk of the server is full"],
   ["53300", "the server has no connection left"],
   ["55P03", "others kept a lock for too long"],

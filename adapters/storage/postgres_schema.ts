@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pet_storage.ts";
 import type { PostgresConnections, Send } from "./postgres_connections.ts";
 import { isPassing } from "./postgres_fault.ts";
+import type { IfMissing } from "./transfer.ts";
 
 /** The version of the tables that this code reads and writes. */
 const SCHEMA_VERSION = 1n;
@@ -62,16 +63,18 @@ const VERSION = {
  * Makes the tables where there are none. Any number of servers may do so at once. Waits up to
  * `patience` ms for a database server that is not there yet.
  *
+ * @param ifMissing `refuse` fails where there are no tables, in place of making them.
  * @throws {StorageError} `unavailable` where the database cannot be used; the message says why.
  */
 export async function openSchema(
   connections: PostgresConnections,
   patience: number,
+  ifMissing: IfMissing = "create",
 ): Promise<void> {
   const deadline = performance.now() + patience;
   for (;;) {
     try {
-      return await createSchema(connections);
+      return await createSchema(connections, ifMissing);
     } catch (error) {
       if (!(error instanceof StorageError)) {
         const reason = error instanceof Error ? error.message : String(error);
@@ -87,12 +90,18 @@ export async function openSchema(
   }
 }
 
-async function createSchema(connections: PostgresConnections): Promise<void> {
+async function createSchema(
+  connections: PostgresConnections,
+  ifMissing: IfMissing,
+): Promise<void> {
   const action = "open the database";
   const send: Send = (statement, values) =>
     connections.read(action, statement, values);
   // Looked at first without the lock: a standby, and a user who may create nothing, can do that.
   if (await hasSchema(send)) return;
+  if (ifMissing === "refuse") {
+    throw new Error("it has no tables of this program; nothing was changed");
+  }
   await connections.transaction(action, SCHEMA_LOCK, async (send) => {
     if (await hasSchema(send)) return;
     for (const text of SCHEMA) {

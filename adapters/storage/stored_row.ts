@@ -62,3 +62,66 @@ export function toApiKeyRecord(row: unknown): ApiKeyRecord {
     ? record
     : { ...record, revoked: new Date(Number(revoked)) };
 }
+
+/** All that is kept of an issued API key, times in ms since 1970. */
+export interface StoredApiKey {
+  readonly id: bigint;
+  readonly name: string;
+  readonly digest: string;
+  readonly created: bigint;
+  /** `null` where it is valid. */
+  readonly revoked: bigint | null;
+}
+
+/** A table, and how a whole row of it is read and written. */
+export interface StoredTable<T> {
+  readonly name: string;
+  /** What its records are called in messages. */
+  readonly called: string;
+  /** All its columns. */
+  readonly columns: readonly string[];
+  /** Their types, where a database asks for them. */
+  readonly types: readonly string[];
+  readonly toRecord: (row: unknown) => T;
+  readonly toRow: (record: T) => readonly (string | bigint | number | null)[];
+}
+
+/** The table of animals. */
+export const PETS: StoredTable<Pet> = {
+  name: "pets",
+  called: "animals",
+  columns: PET_COLUMNS.split(", "),
+  types: ["bigint", "text", "bigint", "smallint"],
+  toRecord: toPet,
+  toRow: ({ id, name, categoryId, status }) => [
+    id,
+    name,
+    categoryId,
+    STATUS_CODE[status],
+  ],
+};
+
+/** The table of issued API keys. */
+export const API_KEYS: StoredTable<StoredApiKey> = {
+  name: "api_keys",
+  called: "API keys",
+  columns: ["id", "name", "digest", "created", "revoked"],
+  types: ["bigint", "text", "text", "bigint", "bigint"],
+  toRecord(row) {
+    const [id, name, digest, created, revoked] = row as readonly [
+      bigint,
+      string,
+      string,
+      bigint,
+      bigint | null,
+    ];
+    return { id, name, digest, created, revoked };
+  },
+  toRow: ({ id, name, digest, created, revoked }) => [
+    id,
+    name,
+    digest,
+    created,
+    revoked,
+  ],
+};
