@@ -13,6 +13,7 @@ import {
 } from "../../../core/pet_storage.ts";
 import { findBinaries } from "../../postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../postgres/cluster.ts";
+import { enableTls, missingTls } from "../../postgres/tls.ts";
 
 const { missing: skip } = await findBinaries();
 const options = { skip, timeout: 60_000 };
@@ -69,6 +70,63 @@ test("postgresStorage on one server", options, async (t) => {
     for (const [name, check] of Object.entries(checks)) {
       await t.test(name, () => check(cluster));
     }
+  } finally {
+    await cluster.close();
+  }
+});
+
+const missingOpenssl = await missingTls();
+
+test("postgresStorage encrypts, and checks the server, as its address says", {
+  ...options,
+  skip: skip || missingOpenssl,
+}, async () => {
+  const cluster = await startCluster({
+    password: PASSWORD,
+    settings: { listen_addresses: "127.0.0.1,127.0.0.2" },
+  });
+  try {
+    const authority = await enableTls(cluster);
+    const url = await cluster.newDatabase();
+    const database = nameOf(url);
+    for (
+      const [parameters, isEncrypted] of [
+        ["", false],
+        ["sslmode=disable", false],
+        ["sslmode=require", true],
+        [`sslmode=require&sslrootcert=${authority}`, true],
+        [`sslmode=verify-ca&sslrootcert=${authority}`, true],
+        [`sslmode=verify-full&sslrootcert=${authority}`, true],
+        ["sslmode=require&channel_binding=require", true],
+      ] as const
+    ) {
+      const opened = await postgresStorage(`${url}?${parameters}`, TIMES);
+      await using(opened, async (storage) => {
+        await storage.create(REX);
+        const rows = await cluster.query(
+          `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
+            where application_name = 'petstore'`,
+          { database },
+        );
+        assert.ok(rows.length > 0);
+        for (const { ssl } of rows) assert.equal(ssl, isEncrypted, parameters);
+      });
+      while ((await cluster.backends()).length > 0);
+    }
+    // Its authority is none that this machine knows.
+    await assertRefused(`${url}?sslmode=verify-full`, /certificate|issuer/i);
+    // An address of the same server that is not in the certificate.
+    const alias = url.replace("127.0.0.1", "127.0.0.2");
+    const trusting = `sslrootcert=${authority}`;
+    const opened = await postgresStorage(
+      `${alias}?sslmode=verify-ca&${trusting}`,
+      TIMES,
+    );
+    await using(opened, (storage) => storage.ping());
+    await assertRefused(
+      `${alias}?sslmode=verify-full&${trusting}`,
+      /altnames|NotValidForName/,
+    );
   } finally {
     await cluster.close();
   }
