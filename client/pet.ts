@@ -42,7 +42,11 @@ export function getPetCall(base: string, id: bigint): Call<Pet> {
     isCreate: false,
     url: `${base}/pets/${id}`,
     status: 200,
-    read: (body) => readBody(petSchema, body),
+    read(body) {
+      const pet = readBody(petSchema, body);
+      if (typeof pet === "string" || pet.id === id) return pet;
+      return "id of the response is not the one that was asked for";
+    },
   };
 }
 

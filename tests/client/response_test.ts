@@ -71,6 +71,24 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
   }
 });
 
+test("an animal that is not the one that was asked for is invalid_response", async () => {
+  const { client } = scripted([
+    json(petJson(8n)),
+    json(petJson("9007199254740992")),
+    json(petJson(7n)),
+  ]);
+  const other = await failure(client.getPet(7n));
+  assert.equal(other.code, "invalid_response");
+  assert.equal(other.status, 200);
+  assert.equal(
+    other.message,
+    "Cannot get pet: id of the response is not the one that was asked for",
+  );
+  const rounded = await failure(client.getPet(9007199254740993n));
+  assert.equal(rounded.code, "invalid_response");
+  assert.equal((await client.getPet(7n)).id, 7n);
+});
+
 test("the message says which member is wrong, and does not quote it", async () => {
   const { client } = scripted([
     json(`[${petJson(1n)},{"id":"${KEY}","name":"","categoryId":1}]`),
