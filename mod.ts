@@ -40,6 +40,7 @@ export type {
   Reference,
   ResponseDescription,
   Schema,
+  SecurityRequirement,
   SecurityScheme,
 } from "./core/openapi_document.ts";
 

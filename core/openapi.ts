@@ -1,9 +1,10 @@
 /**
  * The contract as data: an OpenAPI 3.1 document of the service.
  *
- * It describes the operations of the contract. What every path has by the rules of HTTP (`HEAD`,
- * `OPTIONS`, 404, 405) is said once, in words: as operations they would double every generated
- * client, and a path that does not exist cannot be described at all.
+ * It declares every response to every path that it has. The operations of the contract are under the
+ * tag `animals`; `OPTIONS` and the document itself are under a tag of their own, so that whoever
+ * generates a client can leave them out. Two things are said in words: `HEAD`, which is `GET` without
+ * the body by the rules of HTTP, and the 404 of a path that does not exist, which no document can have.
  *
  * `tests/laws/openapi_test.ts` holds the document and the running service against each other.
  *
@@ -24,11 +25,17 @@ import {
   success,
   withFields,
 } from "./openapi_responses.ts";
-import { schemas } from "./openapi_schemas.ts";
+import { OPENAPI_VERSION, schemas } from "./openapi_schemas.ts";
+import {
+  getOpenApi,
+  malformedHost,
+  SERVICE_TAG,
+  withHttpRules,
+} from "./openapi_service.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT, MIN_LIMIT } from "./page.ts";
 
 const DESCRIPTION = `
-**Key.** Every operation needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
+**Key.** Every operation on animals needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
 
 **Integers.** \`id\`, \`categoryId\` and \`after\` are 64-bit integers, exact to the last digit, and JSON
 numbers in bodies. JavaScript's \`JSON.parse\` rounds those beyond 2^53: read them with a parser that
@@ -45,13 +52,12 @@ people. A refusal (4xx) has changed nothing.
 answer at all, the animal may have been added: look for it with \`after\` and the last \`id\` that you know
 before sending it again.
 
-**All paths.** \`HEAD\` is answered as \`GET\`, without the body. \`OPTIONS\` is answered 204 with \`Allow\` and
-needs no key; any other method is a 405 Error with \`Allow\`. A path that is not described here is a 404
-Error, and a malformed \`Host\` header a 400 Error. \`GET /openapi.json\` is this document and needs no key.
-Query parameters and members of a body that are not described here are ignored.
+**All paths.** \`HEAD\` is answered as \`GET\`, without the body. A path that is not described here is a 404
+Error. A server that is shutting down may answer any request with a 503 Error and \`Retry-After\`; nothing
+was changed. Query parameters and members of a body that are not described here are ignored.
 `.trim();
 
-/** What has no effect but can go wrong with every operation. */
+/** What has no effect but can go wrong with every operation on animals. */
 const commonErrors: readonly ErrorExamples[] = [
   {
     code: "unauthorized",
@@ -125,8 +131,16 @@ const petId: Parameter = {
   required: true,
   description:
     "Identifier of the animal to retrieve. Anything but a positive 64-bit integer in canonical decimal form is the `id` of no animal: 404.",
-  schema: { type: "integer", format: "int64", minimum: 1 },
+  schema: { type: "integer", format: "int64" },
   example: 7,
+};
+const anyPetId: Parameter = {
+  name: "petId",
+  in: "path",
+  required: true,
+  description: "Any text: no animal is looked for.",
+  schema: { type: "string", minLength: 1 },
+  example: "7",
 };
 
 const rex = { id: 7, name: "Rex", categoryId: 1, status: "available" } as const;
@@ -154,7 +168,7 @@ const listPets: OperationDescription = {
       {
         code: "bad_request",
         when:
-          "A parameter is out of bounds, given twice, or not in canonical form. The message names each one.",
+          "A parameter is out of bounds, given twice, or not in canonical form; the message names each one. Or the `Host` header is malformed.",
         examples: {
           bounds: [
             "limit=0",
@@ -164,6 +178,7 @@ const listPets: OperationDescription = {
             "status=gone",
             'Cannot list pets: status must be one of available, pending, sold, not "gone"',
           ],
+          ...malformedHost.examples,
         },
       },
       ...commonErrors,
@@ -208,7 +223,7 @@ const createPet: OperationDescription = {
       {
         code: "bad_request",
         when:
-          "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values. The message names each member and what is wrong with it.",
+          "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the `Host` header is malformed.",
         examples: {
           members: [
             "Members are missing or wrong",
@@ -222,6 +237,7 @@ const createPet: OperationDescription = {
             "The body is not JSON",
             "Cannot read the body: it is not valid JSON",
           ],
+          ...malformedHost.examples,
         },
       },
       {
@@ -284,33 +300,37 @@ const getPet: OperationDescription = {
   tags: ["animals"],
   deprecated: true,
   parameters: [petId],
-  responses: withFields(
-    {
-      "200": success("The animal.", {
-        schema: "Pet",
-        examples: { pet: { summary: "An animal", value: rex } },
-      }),
-      ...errors([
-        {
-          code: "not_found",
-          when: "The requested animal could not be found.",
-          examples: {
-            unknown: [
-              "No such animal",
-              'Cannot get pet: there is none with the id "8"',
-            ],
+  responses: {
+    // Neither this nor the 405 has Sunset: they come before the operation is known.
+    ...errors([malformedHost]),
+    ...withFields(
+      {
+        "200": success("The animal.", {
+          schema: "Pet",
+          examples: { pet: { summary: "An animal", value: rex } },
+        }),
+        ...errors([
+          {
+            code: "not_found",
+            when: "The requested animal could not be found.",
+            examples: {
+              unknown: [
+                "No such animal",
+                'Cannot get pet: there is none with the id "8"',
+              ],
+            },
           },
-        },
-        ...commonErrors,
-        storageUnavailable,
-      ]),
-    },
-    fields({
-      Sunset: "Sunset",
-      Deprecation: "Deprecation",
-      Link: "Successor-Link",
-    }),
-  ),
+          ...commonErrors,
+          storageUnavailable,
+        ]),
+      },
+      fields({
+        Sunset: "Sunset",
+        Deprecation: "Deprecation",
+        Link: "Successor-Link",
+      }),
+    ),
+  },
 };
 
 /**
@@ -332,7 +352,7 @@ const getPet: OperationDescription = {
 export function openApi(baseUrl = "/v1"): OpenApiDocument {
   const base = parseBaseUrl(baseUrl);
   return {
-    openapi: "3.1.1",
+    openapi: OPENAPI_VERSION,
     info: {
       title: "Pet store",
       version: "1.0.0",
@@ -346,11 +366,28 @@ export function openApi(baseUrl = "/v1"): OpenApiDocument {
     tags: [{
       name: "animals",
       description: "The animals, also called pets, that the service keeps.",
+    }, {
+      name: SERVICE_TAG,
+      description: "What the service tells of itself, without a key.",
     }],
     security: [{ apiKey: [] }],
     paths: {
-      "/pets": { get: listPets, post: createPet },
-      "/pets/{petId}": { get: getPet },
+      "/pets": withHttpRules({ get: listPets, post: createPet }, {
+        path: `${base.path}/pets`,
+        allow: "Pets-Allow",
+        operationId: "optionsPets",
+      }),
+      "/pets/{petId}": withHttpRules({ get: getPet }, {
+        path: `${base.path}/pets/{petId}`,
+        allow: "Pet-Allow",
+        operationId: "optionsPet",
+        parameters: [anyPetId],
+      }),
+      "/openapi.json": withHttpRules({ get: getOpenApi }, {
+        path: `${base.path}/openapi.json`,
+        allow: "OpenApi-Allow",
+        operationId: "optionsOpenApi",
+      }),
     },
     components: {
       schemas,

@@ -35,10 +35,10 @@ export type Schema = {
   readonly properties?: Readonly<Record<string, Schema>>;
 };
 
-/** A parameter of an operation, in the query or the path. */
+/** A parameter of an operation, in the query, the path or the header. */
 export type Parameter = {
   readonly name: string;
-  readonly in: "query" | "path";
+  readonly in: "query" | "path" | "header";
   readonly required: boolean;
   readonly description: string;
   readonly schema: Schema;
@@ -51,7 +51,7 @@ export type Header = {
   /** Whether every such response has it. */
   readonly required: boolean;
   readonly schema: Schema;
-  readonly example: string | number;
+  readonly example?: string | number;
 };
 
 /** Points at a part of the document, `#/components/…`. */
@@ -68,7 +68,7 @@ export type Example = {
 /** A body in one media type. */
 export type MediaType = {
   readonly schema: Schema;
-  readonly examples: Readonly<Record<string, Example>>;
+  readonly examples?: Readonly<Record<string, Example>>;
 };
 
 /** Bodies by media type. */
@@ -78,8 +78,12 @@ export type Content = Readonly<Record<string, MediaType>>;
 export type ResponseDescription = {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;
-  readonly content: Content;
+  /** Absent where the response has none. */
+  readonly content?: Content;
 };
+
+/** A way to say who is calling, as the name of its {@linkcode SecurityScheme}. Any one is enough. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 /** What a method on a path does. */
 export type OperationDescription = {
@@ -88,6 +92,8 @@ export type OperationDescription = {
   readonly description: string;
   readonly tags: readonly string[];
   readonly deprecated?: boolean;
+  /** In the place of the document's own; empty where no key is needed. */
+  readonly security?: readonly SecurityRequirement[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly description: string;
@@ -102,6 +108,7 @@ export type OperationDescription = {
 export type PathItem = {
   readonly get?: OperationDescription;
   readonly post?: OperationDescription;
+  readonly options?: OperationDescription;
 };
 
 /** A way to say who is calling. */
@@ -127,7 +134,7 @@ export type OpenApiDocument = {
     readonly name: string;
     readonly description: string;
   }[];
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly security: readonly SecurityRequirement[];
   /** By path template, `/pets/{petId}`. */
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {

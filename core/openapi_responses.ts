@@ -27,12 +27,33 @@ export interface ErrorExamples {
   readonly examples: Readonly<Record<string, readonly [string, string]>>;
 }
 
+/** The methods of each path (RFC 9110 §10.2.1), by the name of its `Allow` in the document. */
+export const ALLOW = {
+  "Pets-Allow": "GET, HEAD, POST, OPTIONS",
+  "Pet-Allow": "GET, HEAD, OPTIONS",
+  "OpenApi-Allow": "GET, HEAD, OPTIONS",
+} as const;
+
 /** Header fields by their name in the document; where two fields share one name, a word is added. */
 export function headers(baseUrl: BaseUrl): Readonly<Record<string, Header>> {
   const { sunset, deprecation, link } = deprecationHeaders(baseUrl);
   const seventh = petId(7n);
   return {
     "Cache-Control": constant("no-store", "Responses are not to be stored."),
+    "OpenApi-Cache-Control": constant(
+      "no-cache",
+      "The document may be stored; ask with `If-None-Match` whether it is still the same.",
+    ),
+    // No example: a document cannot contain its own.
+    ETag: {
+      description: "Names this version of the document (RFC 9110 §8.8.3).",
+      required: true,
+      schema: { type: "string", pattern: '^"[^"]+"$' },
+    },
+    ...mapValues(
+      ALLOW,
+      (methods) => constant(methods, `The methods of this path: ${methods}.`),
+    ),
     "X-Content-Type-Options": constant(
       "nosniff",
       "The body is what its media type says.",
@@ -102,10 +123,10 @@ export function fields(
 /** A response with a resource in it. */
 export function success(
   description: string,
-  { schema, headers = {}, examples }: {
+  { schema, headers = {}, ...rest }: {
     readonly schema: string;
     readonly headers?: Readonly<Record<string, Reference>>;
-    readonly examples: Readonly<Record<string, Example>>;
+    readonly examples?: Readonly<Record<string, Example>>;
   },
 ): ResponseDescription {
   return {
@@ -114,10 +135,18 @@ export function success(
     content: {
       "application/json": {
         schema: { $ref: `#/components/schemas/${schema}` },
-        examples,
+        ...rest,
       },
     },
   };
+}
+
+/** A response that is all in its header fields. */
+export function withoutContent(
+  description: string,
+  headers: Readonly<Record<string, Reference>>,
+): ResponseDescription {
+  return { description, headers };
 }
 
 /** The error responses of an operation by status. */
@@ -162,7 +191,8 @@ export function withFields(
   }));
 }
 
-function mapValues<T, U>(
+/** The same names, each with what its value is changed into. */
+export function mapValues<T, U>(
   values: Readonly<Record<string, T>>,
   change: (value: T) => U,
 ): Readonly<Record<string, U>> {

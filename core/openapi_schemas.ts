@@ -9,13 +9,15 @@ import type { Schema } from "./openapi_document.ts";
 import { MAX_LIMIT } from "./page.ts";
 import { MAX_NAME_LENGTH, PET_STATUSES } from "./pet.ts";
 
+/** The version of the OpenAPI Specification that the document follows. */
+export const OPENAPI_VERSION = "3.1.1";
+
 // An int64 has no written bounds: generators for other languages read them into a double.
 const id: Schema = {
   type: "integer",
   format: "int64",
-  minimum: 1,
   description:
-    "Assigned by the service on creation: ascending, and never given again.",
+    "Assigned by the service on creation: positive, ascending, and never given again.",
 };
 const name: Schema = {
   type: "string",
@@ -70,6 +72,18 @@ export const schemas: Readonly<Record<string, Schema>> = {
     description: "A page of animals, ascending by `id`.",
     maxItems: MAX_LIMIT,
     items: { $ref: "#/components/schemas/Pet" },
+  },
+  OpenApi: {
+    type: "object",
+    description: "An OpenAPI document.",
+    required: ["openapi"],
+    properties: {
+      openapi: {
+        type: "string",
+        const: OPENAPI_VERSION,
+        description: "The version of the OpenAPI Specification.",
+      },
+    },
   },
   Error: {
     type: "object",

@@ -42,6 +42,10 @@ export const page: Page = [
 export const queries: Query[] = [{}, { limit: 1, status: "sold", after: 7 }];
 export const next: string | undefined =
   ({} as operations["listPets"]["responses"][200]["headers"]).Link;
+export const allow: "GET, HEAD, OPTIONS" =
+  ({} as operations["getPet"]["responses"][405]["headers"]).Allow;
+export const etag: string =
+  ({} as operations["getOpenApi"]["responses"][304]["headers"]).ETag;
 `;
 
 const folder = mkdtempSync(join(tmpdir(), "openapi-"));

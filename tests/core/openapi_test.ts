@@ -98,19 +98,37 @@ test("openApi refuses a wrong base URL", () => {
   assert.throws(() => openApi("v1"), TypeError);
 });
 
-test("the document has the operations of the contract, under the tag animals", () => {
+test("the document has the operations of the contract under the tag animals, and its own under service", () => {
   const operations = Object.entries(openApi().paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, { operationId, tags, deprecated }]) => [
+    Object.entries(item).map(([method, { operationId, tags, ...rest }]) => [
       `${method.toUpperCase()} ${path}`,
       operationId,
-      tags,
-      deprecated ?? false,
+      ...tags,
+      rest.security === undefined ? "with a key" : "without",
+      rest.deprecated ?? false,
     ])
   );
   assert.deepEqual(operations, [
-    ["GET /pets", "listPets", ["animals"], false],
-    ["POST /pets", "createPet", ["animals"], false],
-    ["GET /pets/{petId}", "getPet", ["animals"], true],
+    ["GET /pets", "listPets", "animals", "with a key", false],
+    ["POST /pets", "createPet", "animals", "with a key", false],
+    ["OPTIONS /pets", "optionsPets", "service", "without", false],
+    ["GET /pets/{petId}", "getPet", "animals", "with a key", true],
+    ["OPTIONS /pets/{petId}", "optionsPet", "service", "without", false],
+    ["GET /openapi.json", "getOpenApi", "service", "without", false],
+    ["OPTIONS /openapi.json", "optionsOpenApi", "service", "without", false],
+  ]);
+});
+
+test("the document bounds an int64 by its format alone", () => {
+  const written: string[] = [];
+  JSON.stringify(openApi(), (_key, value) => {
+    if (value?.format === "int64") written.push(...Object.keys(value));
+    return value;
+  });
+  assert.deepEqual([...new Set(written)].sort(), [
+    "description",
+    "format",
+    "type",
   ]);
 });
 

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { parseInt64, parseJson } from "../../core/int64.ts";
 import type {
+  MediaType,
   OpenApiDocument,
   OperationDescription,
   Schema,
@@ -52,15 +53,27 @@ export function assertDeclared(
     assert.deepEqual(problems, [], `${name}: ${text}`);
   }
 
-  const mediaType = answer.headers.get("content-type") ?? "";
-  const content = declared.content[mediaType];
+  const mediaType = answer.headers.get("content-type");
+  if (declared.content === undefined) {
+    assert.deepEqual([mediaType, answer.text], [null, ""], "there is content");
+    return;
+  }
+  const content = declared.content[mediaType ?? ""];
   assert.ok(content !== undefined, `the media type ${mediaType} is undeclared`);
   if (isHead) return assert.equal(answer.text, "");
   const body = parseJson(answer.text);
   assert.deepEqual(judge(content.schema, body), [], answer.text);
-  if (answer.status >= 400) {
-    assert.equal(JSON.parse(answer.text).status, answer.status);
-  }
+  if (answer.status >= 400) assertShown(answer, content);
+}
+
+/** Asserts that an error repeats its status, and has a code that the examples of its status show. */
+function assertShown({ status, text }: Answer, { examples }: MediaType): void {
+  const body: Record<string, unknown> = JSON.parse(text);
+  assert.equal(body["status"], status);
+  const codes = Object.values(examples ?? {}).map(({ value }) =>
+    (value as Record<string, unknown>)["code"]
+  );
+  assert.ok(codes.includes(body["code"]), `${body["code"]} is not shown`);
 }
 
 /** The value that a header field or a parameter denotes: an integer in canonical form, or the text. */

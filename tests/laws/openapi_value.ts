@@ -32,9 +32,10 @@ function integer({ min, max }: {
 
 /** The text of a value that a parameter may have. */
 export function validText(schema: Schema): fc.Arbitrary<string> {
-  return schema.enum === undefined
-    ? integer(integerBounds(schema)).map(String)
-    : fc.constantFrom(...schema.enum);
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  return schema.type === "string"
+    ? fc.string({ minLength: schema.minLength ?? 0 })
+    : integer(integerBounds(schema)).map(String);
 }
 
 /** Any text for a parameter, near to what it may be or not. */
