@@ -1,6 +1,6 @@
 /**
- * Law: memory, SQLite and a plain `Map` give the same answers to the same commands, whatever the
- * commands are and however often the file is closed and opened between them.
+ * Law: memory, SQLite, PostgreSQL and a plain `Map` give the same answers to the same commands,
+ * whatever the commands are and however often the database is closed and opened between them.
  *
  * @module
  */
@@ -10,12 +10,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { memoryStorage } from "../../adapters/storage/memory.ts";
+import { postgresStorage } from "../../adapters/storage/postgres.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite.ts";
 import { INT64_MAX, INT64_MIN } from "../../core/int64.ts";
 import { type NewPet, type Pet, PET_STATUSES, petId } from "../../core/pet.ts";
 import type { PetQuery, PetStorage } from "../../core/pet_storage.ts";
 import { temporaryDirectory } from "../adapters/storage/temporary_directory.ts";
 import { anyNewPet } from "../contract/pet_storage_contract.ts";
+import { sharedPostgres } from "../postgres/shared.ts";
+import { runSql } from "../postgres/sql.ts";
 
 type Model = Map<bigint, Pet>;
 
@@ -28,6 +31,7 @@ interface Real {
 type Command = fc.AsyncCommand<Model, readonly Real[]>;
 
 const directory = temporaryDirectory();
+const { skip, newDatabase } = await sharedPostgres();
 let files = 0;
 
 /** A command that asks every storage and compares its answer with the model's. */
@@ -123,26 +127,58 @@ const anyCommand: readonly fc.Arbitrary<Command>[] = [
   fc.constant(reopen()),
 ];
 
-async function openBoth(): Promise<readonly Real[]> {
-  const memory = memoryStorage();
-  const path = join(directory, `${++files}.db`);
-  const sqlite: Real = {
-    storage: await sqliteStorage(path),
-    async reopen() {
-      await sqlite.storage.close();
-      return await sqliteStorage(path);
-    },
-  };
+/** How a storage is made empty and opened, and how it is opened again as it is. */
+type Place = () => Promise<{
+  readonly open: () => Promise<PetStorage>;
+}>;
+
+const memory: Place = () => {
   // What is in memory does not outlive its storage.
-  return [{ storage: memory, reopen: () => Promise.resolve(memory) }, sqlite];
+  const storage = memoryStorage();
+  const open = () => Promise.resolve({ ...storage, close: async () => {} });
+  return Promise.resolve({ open });
+};
+
+const sqlite: Place = () => {
+  const path = join(directory, `${++files}.db`);
+  return Promise.resolve({ open: () => sqliteStorage(path) });
+};
+
+const postgres: Place = async () => {
+  const url = await database();
+  await runSql(url, "truncate pets restart identity");
+  return { open: () => postgresStorage(url) };
+};
+
+let made: Promise<string> | undefined;
+
+/** One database for all runs: to make one takes longer than a run. */
+function database(): Promise<string> {
+  return made ??= (async () => {
+    const url = await newDatabase();
+    await (await postgresStorage(url)).close();
+    return url;
+  })();
 }
 
-test("memoryStorage and sqliteStorage answer every sequence of commands alike", async () => {
-  await fc.assert(
+async function open(place: Place): Promise<Real> {
+  const { open } = await place();
+  const real: Real = {
+    storage: await open(),
+    async reopen() {
+      await real.storage.close();
+      return await open();
+    },
+  };
+  return real;
+}
+
+function assertAlike(places: readonly Place[]): Promise<void> {
+  return fc.assert(
     fc.asyncProperty(
       fc.commands([...anyCommand], { maxCommands: 40 }),
       async (commands) => {
-        const reals = await openBoth();
+        const reals = await Promise.all(places.map(open));
         try {
           await fc.asyncModelRun(
             () => ({ model: new Map(), real: reals }),
@@ -155,4 +191,16 @@ test("memoryStorage and sqliteStorage answer every sequence of commands alike", 
     ),
     { numRuns: 60 },
   );
-});
+}
+
+test(
+  "memoryStorage and sqliteStorage answer every sequence of commands alike",
+  { timeout: 60_000 },
+  () => assertAlike([memory, sqlite]),
+);
+
+test(
+  "memoryStorage, sqliteStorage and postgresStorage answer every sequence of commands alike",
+  { skip, timeout: 60_000 },
+  () => assertAlike([memory, sqlite, postgres]),
+);
