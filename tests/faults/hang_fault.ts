@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findBinaries } from "../postgres/binaries.ts";
+import { type Cluster, startCluster } from "../postgres/cluster.ts";
+import { until } from "../postgres/until.ts";
+import { LONGEST_CREATE, LONGEST_READ } from "./bounds.ts";
+import { Load, pause } from "./load.ts";
+import { fetchOnItsOwn } from "./own_connection.ts";
+import { withServers } from "./servers.ts";
+
+const { missing } = await findBinaries();
+const options = { skip: missing, timeout: 90_000 };
+
+/** Longer than any answer is waited for, in ms. */
+const HANG = 10_000;
+/** How long a probe may take while it hangs, in ms: until there is no connection. */
+const LONGEST_PROBE = 3000;
+/** How long servers may take to find out that the database is there again, in ms. */
+const RECOVERY = 10_000;
+
+test(
+  "every request is answered in time while PostgreSQL hangs, and all is well afterwards",
+  options,
+  async () => {
+    await inCluster(async (cluster) => {
+      await withServers(2, await cluster.newDatabase(), async (servers) => {
+        const load = new Load();
+        for (const server of servers) {
+          load.start(server, { writers: 8, readers: 8 });
+        }
+        await load.more(200);
+        await cluster.pause();
+        await pause(HANG - LONGEST_PROBE);
+        const probes = servers.map((server) => server.readiness());
+        assert.deepEqual(await Promise.all(probes), [503, 503]);
+        const end = performance.now();
+        cluster.resume();
+        await load.more(200);
+        await load.stop();
+        for (const server of servers) {
+          const isReady = async () => await server.readiness() === 200;
+          await until("the server is ready again", isReady, RECOVERY);
+        }
+        assert.ok(load.count("uncertain") > 0);
+        assert.ok(load.longestRead() < LONGEST_READ);
+        assert.ok(load.longestCreate() < LONGEST_CREATE);
+        console.log(
+          `A hang under load: ${await load.account(servers[0])}; ` +
+            `${load.refusedReads} of ${load.reads.length} reads refused; ` +
+            `one acknowledged ${load.next(end)} ms after its end, ` +
+            `longest create ${load.longestCreate()} ms, read ${load.longestRead()} ms`,
+        );
+      });
+    });
+  },
+);
+
+test(
+  "500 creates that wait behind a PostgreSQL that hangs are all answered in time",
+  options,
+  async () => {
+    await inCluster(async (cluster) => {
+      await withServers(1, await cluster.newDatabase(), async ([server]) => {
+        const target = { ...server, fetch: fetchOnItsOwn };
+        const load = new Load();
+        // Leaves several idle connections.
+        await Promise.all(many(20, () => load.read(target)));
+        await load.create(target);
+
+        await cluster.pause();
+        const first = load.create(target);
+        await pause(100);
+        const requests = [
+          first,
+          ...many(500, () => load.create(target)),
+          ...many(100, () => load.read(target)),
+        ];
+        // The server itself lives.
+        const live = await fetch(`${server.origin}/livez`);
+        assert.equal(live.status, 200);
+        await live.body?.cancel();
+        await Promise.all(requests);
+        assert.equal(load.count("acknowledged"), 1);
+        assert.equal(load.refusedReads, 100);
+
+        cluster.resume();
+        const isReady = async () => await server.readiness() === 200;
+        await until("the server is ready again", isReady, RECOVERY);
+        assert.equal((await load.create(target)).outcome, "acknowledged");
+        assert.ok(load.longestRead() < LONGEST_READ);
+        assert.ok(load.longestCreate() < LONGEST_CREATE);
+        console.log(
+          `500 creates behind a hang: ${await load.account(target)}; ` +
+            `longest create ${load.longestCreate()} ms, read ${load.longestRead()} ms`,
+        );
+      });
+    });
+  },
+);
+
+test(
+  "a server that is told to end while PostgreSQL hangs answers what it has, and ends",
+  options,
+  async () => {
+    await inCluster(async (cluster) => {
+      await withServers(1, await cluster.newDatabase(), async ([server]) => {
+        const load = new Load();
+        // Leaves several idle connections.
+        await Promise.all(many(20, () => load.read(server)));
+        await cluster.pause();
+        const requests = [load.create(server), load.read(server)];
+        await pause(200);
+        const start = performance.now();
+        server.kill("SIGTERM");
+        assert.equal(await server.exited, 0);
+        const took = performance.now() - start;
+        await Promise.all(requests);
+        assert.equal(load.count("uncertain"), 1);
+        assert.equal(load.refusedReads, 1);
+        assert.ok(took < LONGEST_CREATE, `${took}`);
+        console.log(
+          `Told to end amid a hang: ${load.count("uncertain")} uncertain, ` +
+            `${load.refusedReads} read refused, ended after ${
+              Math.round(took)
+            } ms`,
+        );
+        cluster.resume();
+      });
+    });
+  },
+);
+
+function many(count: number, work: () => Promise<unknown>): Promise<unknown>[] {
+  return Array.from({ length: count }, work);
+}
+
+async function inCluster(
+  work: (cluster: Cluster) => Promise<void>,
+): Promise<void> {
+  const cluster = await startCluster();
+  try {
+    await work(cluster);
+  } finally {
+    cluster.resume();
+    await cluster.close();
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * Load over HTTP, and what became of it: what was acknowledged is there, what was refused is not.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { type Client, createClient, PetStoreError } from "../../client.ts";
+
+/** What a writer was told of one create. */
+export type Outcome =
+  /** 201. */
+  | "acknowledged"
+  /** 503 with `Retry-After`: nothing was changed. */
+  | "refused"
+  /** 503 without it: the animal may have been added. */
+  | "uncertain";
+
+/** One create. */
+export interface Create {
+  readonly name: string;
+  readonly outcome: Outcome;
+  /** The animal's id, where it was acknowledged. */
+  readonly id: bigint | undefined;
+  /** When it was answered, in ms of `performance.now()`. */
+  readonly answered: number;
+  /** How long that took, in ms. */
+  readonly took: number;
+}
+
+/** A server that is asked, and with what. */
+export interface Target {
+  readonly origin: string;
+  readonly key: string;
+  /** Sends the requests. Default: the global `fetch`. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+}
+
+/** Requests to servers, and what was answered. */
+export class Load {
+  /** All creates that were answered, in the order of the answers. */
+  readonly creates: Create[] = [];
+  /** How long reads took, in ms, answered and refused ones. */
+  readonly reads: number[] = [];
+  /** How many reads were refused. */
+  refusedReads = 0;
+  #sent = 0;
+  #isOver = false;
+  #failure: unknown;
+  readonly #workers: Promise<void>[] = [];
+
+  /** Creates one animal with a name of its own. */
+  async create(target: Target): Promise<Create> {
+    const number = ++this.#sent;
+    const name = `Rex ${number}`;
+    const client = clientOf(target);
+    const start = performance.now();
+    let outcome: Outcome = "acknowledged";
+    let id: bigint | undefined;
+    try {
+      const pet = await client.createPet({
+        name,
+        categoryId: BigInt(number),
+        status: statusOf(number),
+      });
+      id = pet.id;
+    } catch (error) {
+      outcome = outcomeOf(error);
+    }
+    const answered = performance.now();
+    const took = answered - start;
+    const create = { name, outcome, id, answered, took };
+    this.creates.push(create);
+    return create;
+  }
+
+  /** Lists a page. */
+  async read(target: Target): Promise<void> {
+    const start = performance.now();
+    try {
+      await clientOf(target).listPets();
+    } catch (error) {
+      assert.equal(outcomeOf(error), "refused", "a read changes nothing");
+      this.refusedReads++;
+    }
+    this.reads.push(performance.now() - start);
+  }
+
+  /** Begins to create and to read without end, with so many under way at once. */
+  start(
+    target: Target,
+    { writers, readers = 0 }: { writers: number; readers?: number },
+  ): void {
+    const begin = (count: number, work: () => Promise<boolean>) => {
+      for (let i = 0; i < count; i++) {
+        this.#workers.push(
+          (async () => {
+            while (!this.#isOver) {
+              // Those who are refused at once are not to come back at once.
+              if (!await work()) await pause(20);
+            }
+          })().catch((error) => {
+            this.#failure ??= error;
+          }),
+        );
+      }
+    };
+    begin(
+      writers,
+      async () => (await this.create(target)).outcome === "acknowledged",
+    );
+    begin(readers, async () => {
+      await this.read(target);
+      return false;
+    });
+  }
+
+  /** Ends what {@linkcode start} began; rejects where an answer was not as it must be. */
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#workers);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** How many creates had this outcome. */
+  count(outcome: Outcome): number {
+    return this.creates.filter((create) => create.outcome === outcome).length;
+  }
+
+  /** How long the slowest answer to a create took, in whole ms. */
+  longestCreate(): number {
+    return Math.round(Math.max(0, ...this.creates.map(({ took }) => took)));
+  }
+
+  /** How long the slowest answer to a read took, in whole ms. */
+  longestRead(): number {
+    return Math.round(Math.max(0, ...this.reads));
+  }
+
+  /**
+   * The longest time without an acknowledgement that ended after `from`, in whole ms. In ms of
+   * `performance.now()`.
+   */
+  longestGap(from = 0): number {
+    const times = this.creates.filter(({ outcome }) =>
+      outcome === "acknowledged"
+    ).map(({ answered }) => answered);
+    const gaps = times.slice(1).map((time, index) =>
+      time < from ? 0 : time - (times[index] as number)
+    );
+    return Math.round(Math.max(0, ...gaps));
+  }
+
+  /** How long after `from` the first acknowledgement came, in whole ms. */
+  next(from: number): number {
+    const next = this.creates.find(({ outcome, answered }) =>
+      outcome === "acknowledged" && answered > from
+    );
+    return Math.round((next?.answered ?? Infinity) - from);
+  }
+
+  /** Fulfilled once so many more creates are acknowledged; rejects where that takes too long. */
+  async more(count: number, timeout = 20_000): Promise<void> {
+    const deadline = performance.now() + timeout;
+    const enough = this.count("acknowledged") + count;
+    while (this.count("acknowledged") < enough) {
+      if (this.#failure !== undefined) throw this.#failure;
+      assert.ok(performance.now() < deadline, "no animals can be added");
+      await pause(20);
+    }
+  }
+
+  /**
+   * Walks through the animals of a server and holds them against the answers: every animal that was
+   * acknowledged is there, whole and once, and none that was refused.
+   *
+   * @returns how many of the uncertain ones were added.
+   */
+  async verify(target: Target): Promise<number> {
+    const byName = new Map(this.creates.map((create) => [create.name, create]));
+    const found = new Map<bigint, string>();
+    const names = new Set<string>();
+    let last = 0n;
+    let added = 0;
+    for await (const { id, name, categoryId, status } of walk(target)) {
+      assert.ok(id > last, `${id} comes after ${last}`);
+      last = id;
+      const create = byName.get(name);
+      assert.ok(create !== undefined, `nobody created ${name}`);
+      assert.notEqual(create.outcome, "refused", `${name} was refused`);
+      assert.ok(!names.has(name), `${name} is there twice`);
+      assert.equal(name, `Rex ${categoryId}`);
+      assert.equal(status, statusOf(Number(categoryId)));
+      if (create.outcome === "uncertain") added++;
+      found.set(id, name);
+      names.add(name);
+    }
+    const lost = this.creates.filter(({ id, name }) =>
+      id !== undefined && found.get(id) !== name
+    );
+    assert.deepEqual(lost, [], "acknowledged animals are lost");
+    return added;
+  }
+
+  /** Verifies, and says what happened: `300 acknowledged, 0 lost, …`. */
+  async account(target: Target): Promise<string> {
+    const added = await this.verify(target);
+    return `${this.count("acknowledged")} acknowledged, 0 lost, ` +
+      `${this.count("refused")} refused of which 0 were added, ` +
+      `${this.count("uncertain")} uncertain of which ${added} were added`;
+  }
+}
+
+/** Waits. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+const STATUSES = ["available", "pending", "sold"] as const;
+
+function statusOf(number: number): typeof STATUSES[number] {
+  return STATUSES[number % 3] as typeof STATUSES[number];
+}
+
+/** More than any answer takes: so it is always known what the server says. */
+const TIMEOUT = 60_000;
+
+function clientOf({ origin, key, fetch = globalThis.fetch }: Target): Client {
+  return createClient({
+    baseUrl: `${origin}/v1`,
+    key,
+    retries: 0,
+    timeout: TIMEOUT,
+    fetch: async (request) => {
+      const isCreate = request.method === "POST";
+      const response = await fetch(request);
+      if (!response.ok) await checkRefusal(response.clone(), isCreate);
+      return response;
+    },
+  });
+}
+
+async function* walk(target: Target): AsyncGenerator<
+  { id: bigint; name: string; categoryId: bigint; status: string }
+> {
+  yield* clientOf(target).pets();
+}
+
+/** The two refusals there are: the message and `Retry-After` tell the same. */
+async function checkRefusal(
+  response: Response,
+  isCreate: boolean,
+): Promise<void> {
+  const body = await response.text();
+  assert.equal(response.status, 503, body);
+  assert.match(
+    response.headers.get("content-type") ?? "",
+    /^application\/json/,
+  );
+  const { code, message, status, ...rest } = JSON.parse(body);
+  assert.deepEqual([code, status, rest], ["service_unavailable", 503, {}]);
+  if (response.headers.has("retry-after")) {
+    assert.match(message, /nothing was changed, and the request can be sent/);
+  } else {
+    assert.ok(isCreate, "a read changes nothing");
+    assert.match(message, /Cannot tell whether the pet was added/);
+  }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  // The server never ends: so there is always an answer.
+  if (!(error instanceof PetStoreError) || error.status !== 503) throw error;
+  return error.uncertain ? "uncertain" : "refused";
+}
