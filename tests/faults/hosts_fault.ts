@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import {
+  type PostgresStorage,
+  postgresStorage,
+} from "../../adapters/storage/postgres.ts";
+import { StorageError } from "../../core/pet_storage.ts";
+import { findBinaries } from "../postgres/binaries.ts";
+import { type Cluster, startCluster } from "../postgres/cluster.ts";
+import { serverPort } from "../postgres/port.ts";
+import { until } from "../postgres/until.ts";
+
+const { missing } = await findBinaries();
+const options = { skip: missing, timeout: 60_000 };
+const REX = { name: "Rex", categoryId: 1n, status: "sold" } as const;
+
+interface Two {
+  /** Takes reads only, as a standby does. */
+  readonly reading: Cluster;
+  readonly writing: Cluster;
+}
+
+let two: Promise<Two> | undefined;
+after(async () => {
+  const { reading, writing } = await two ?? {};
+  await Promise.all([reading?.close(), writing?.close()]);
+});
+
+function start(): Promise<Two> {
+  return two ??= (async () => {
+    const settings = { default_transaction_read_only: "on" };
+    return {
+      reading: await startCluster({ settings }),
+      writing: await startCluster(),
+    };
+  })();
+}
+
+/** Runs `work` with a storage at several ports of 127.0.0.1, in this order. */
+async function withStorage(
+  ports: readonly number[],
+  work: (storage: PostgresStorage) => Promise<void>,
+): Promise<void> {
+  const hosts = ports.map((port) => `127.0.0.1:${port}`);
+  const storage = await postgresStorage(
+    `postgres://postgres@${hosts}/postgres`,
+  );
+  try {
+    await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+test(
+  "a storage passes over a server that is down, wherever it stands in the address",
+  options,
+  async () => {
+    const { writing } = await start();
+    const down = await serverPort();
+    for (const ports of [[down, writing.port], [writing.port, down]]) {
+      await withStorage(ports, async (storage) => {
+        const pet = await storage.create(REX);
+        assert.deepEqual(await storage.get(pet.id), pet);
+      });
+    }
+  },
+);
+
+test(
+  "a storage passes over a server that only reads, wherever it stands in the address",
+  options,
+  async () => {
+    const { reading, writing } = await start();
+    const both = [reading.port, writing.port];
+    for (const ports of [both, both.toReversed()]) {
+      await withStorage(ports, async (storage) => {
+        // So many that all connections are made.
+        const creating = Array.from({ length: 40 }, () => storage.create(REX));
+        const reads = Array.from(
+          { length: 40 },
+          () => storage.list({ limit: 1 }),
+        );
+        await Promise.all([...creating, ...reads]);
+      });
+    }
+    const [tables] = await reading.query("select to_regclass('pets') as pets");
+    assert.equal(tables?.pets, null);
+  },
+);
+
+test(
+  "a storage goes to the other server when the one that it used takes no writes any more",
+  options,
+  async () => {
+    const { reading, writing } = await start();
+    await withStorage([writing.port, reading.port], async (storage) => {
+      await storage.create(REX);
+      await setReadOnly(writing, true);
+      await setReadOnly(reading, false);
+      try {
+        // The connection that is open tells of it: nothing happened.
+        await assert.rejects(storage.create(REX), { kind: "unavailable" });
+        // The other server is another database here, and has no tables yet.
+        await withStorage([reading.port], async () => {});
+        const { id } = await storage.create(REX);
+        assert.equal(id, 1n);
+      } finally {
+        await setReadOnly(writing, false);
+        await setReadOnly(reading, true);
+      }
+    });
+  },
+);
+
+test(
+  "a storage that no server of its address can be reached for is unavailable, and names them all but the password",
+  options,
+  async () => {
+    const [one, other] = [await serverPort(), await serverPort()];
+    const url =
+      `postgres://keeper:s3cret@127.0.0.1:${one},127.0.0.1:${other}/pets`;
+    await assert.rejects(
+      postgresStorage(url, { openTimeout: 0 }),
+      (error: unknown) => {
+        assert.ok(error instanceof StorageError);
+        assert.equal(error.kind, "unavailable");
+        assert.match(error.message, new RegExp(`127.0.0.1:${one}\\b`));
+        assert.match(error.message, new RegExp(`127.0.0.1:${other}\\b`));
+        console.log(`all down: ${error.message}`);
+        const all = `${error.stack} ${JSON.stringify(error)} ${
+          String(error.cause)
+        }`;
+        assert.ok(!all.includes("s3cret"));
+        return true;
+      },
+    );
+  },
+);
+
+test(
+  "a storage whose servers are all gone refuses, and goes on when one is back",
+  options,
+  async () => {
+    const { reading, writing } = await start();
+    await withStorage([reading.port, writing.port], async (storage) => {
+      const pet = await storage.create(REX);
+      await writing.stop();
+      for (let tries = 0; tries < 3; tries++) {
+        const asked = [storage.create(REX), storage.get(pet.id)];
+        for (const outcome of await Promise.allSettled(asked)) {
+          assert.equal(outcome.status, "rejected");
+          assert.equal(outcome.reason.kind, "unavailable");
+          assert.match(outcome.reason.message, new RegExp(`${writing.port}`));
+          assert.match(outcome.reason.message, /only reads/);
+        }
+      }
+      await writing.start();
+      assert.deepEqual(await storage.get(pet.id), pet);
+      assert.ok((await storage.create(REX)).id > pet.id);
+    });
+  },
+);
+
+/** Sets it for all transactions from now on, those of open connections as well. */
+async function setReadOnly(cluster: Cluster, isOn: boolean): Promise<void> {
+  const value = isOn ? "on" : "off";
+  // A session of its own may write where the default is that none does.
+  await cluster.query(
+    `alter system set default_transaction_read_only = ${value}`,
+  );
+  await cluster.query("select pg_reload_conf()");
+  await until("it is set", async () => {
+    const [row] = await cluster.query("show default_transaction_read_only");
+    return row?.default_transaction_read_only === value;
+  });
+}

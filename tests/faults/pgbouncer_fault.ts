@@ -1,0 +1,238 @@
+/** The contracts in PostgreSQL behind PgBouncer in transaction mode, and what comes of forgetting that. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import {
+  type PostgresStorage,
+  postgresStorage,
+} from "../../adapters/storage/postgres.ts";
+import { issuedKeys } from "../../core/issued_keys.ts";
+import {
+  apiKeyStorageContract,
+  persistentApiKeyStorageContract,
+} from "../contract/api_key_storage_contract.ts";
+import { handleService } from "../contract/handle_service.ts";
+import { httpContract } from "../contract/http_contract.ts";
+import {
+  persistentPetStorageContract,
+  petStorageContract,
+} from "../contract/pet_storage_contract.ts";
+import { findBinaries } from "../postgres/binaries.ts";
+import { type Cluster, startCluster } from "../postgres/cluster.ts";
+import {
+  missingPgBouncer,
+  type PgBouncer,
+  startPgBouncer,
+} from "../postgres/pgbouncer.ts";
+import { runSql } from "../postgres/sql.ts";
+import { Load } from "./load.ts";
+import { withServers } from "./servers.ts";
+
+const { missing } = await findBinaries();
+const skip = missing || missingPgBouncer;
+const options = { skip, timeout: 60_000 };
+
+const KILLS = 3;
+/** How many connections of the server all clients of a database share. */
+const POOL_SIZE = 3;
+const SETTINGS = {
+  default_pool_size: String(POOL_SIZE),
+  max_client_conn: "500",
+  // Every clause has a database of its own, and PgBouncer keeps connections for each.
+  server_idle_timeout: "1",
+  // After a server that could not be reached it would turn everybody away for 15 s.
+  server_login_retry: "1",
+};
+
+interface Pooled {
+  readonly cluster: Cluster;
+  readonly pgbouncer: PgBouncer;
+}
+
+let pooled: Promise<Pooled> | undefined;
+after(async () => {
+  const { cluster, pgbouncer } = await pooled ?? {};
+  // Not waited for: Bun gives a hook five seconds, and a hundred databases may take longer to remove.
+  void pgbouncer?.close();
+  void cluster?.close();
+});
+
+function start(): Promise<Pooled> {
+  return pooled ??= (async () => {
+    const cluster = await startCluster({
+      settings: { fsync: "off", full_page_writes: "off" },
+    });
+    return { cluster, pgbouncer: await startPgBouncer(cluster, SETTINGS) };
+  })();
+}
+
+/** The URL of a new database, through a PgBouncer. */
+async function newUrl(pgbouncer?: PgBouncer): Promise<string> {
+  const { cluster, pgbouncer: usual } = await start();
+  const { pathname } = new URL(await cluster.newDatabase());
+  return (pgbouncer ?? usual).url(pathname.slice(1));
+}
+
+async function newPlace(): Promise<() => Promise<PostgresStorage>> {
+  const url = `${await newUrl()}?pgbouncer=true`;
+  return () => postgresStorage(url);
+}
+
+const open = async () => await (await newPlace())();
+const name = "postgresStorage behind PgBouncer";
+
+petStorageContract(name, open, options);
+persistentPetStorageContract(name, newPlace, options);
+apiKeyStorageContract(name, open, options);
+persistentApiKeyStorageContract(name, newPlace, options);
+
+httpContract("handle on postgresStorage behind PgBouncer", async () => {
+  const storage = await open();
+  const keys = issuedKeys(storage.apiKeys);
+  const { key } = await keys.issue("the contract");
+  return {
+    ...handleService({ storage, keys }),
+    key,
+    close: () => storage.close(),
+  };
+}, options);
+
+test(
+  "forty connections of four storages share three of the server, and lose nothing",
+  options,
+  async () => {
+    const { cluster } = await start();
+    const url = `${await newUrl()}?pgbouncer=true`;
+    const storages = await Promise.all(
+      Array.from({ length: 4 }, () => postgresStorage(url)),
+    );
+    try {
+      const { most, isOver } = watchBackends(cluster, url);
+      const pets = await Promise.all(storages.map((storage) => use(storage)));
+      isOver();
+      const created = pets.flat();
+      assert.equal(new Set(created).size, created.length);
+      const rows = await runSql(url, "select count(*)::int as count from pets");
+      assert.equal(rows[0]?.count, created.length);
+      const backends = await most;
+      console.log(
+        `PgBouncer: ${created.length} created and read through ${backends} connections of the server`,
+      );
+      assert.ok(backends >= 1 && backends <= POOL_SIZE, `${backends}`);
+    } finally {
+      await Promise.all(storages.map((storage) => storage.close()));
+    }
+  },
+);
+
+test(
+  "nothing acknowledged is lost when PostgreSQL is killed under load behind PgBouncer",
+  options,
+  async () => {
+    // Its own: the tests above may not be disturbed, and what is committed is to be on disk.
+    const cluster = await startCluster();
+    const pgbouncer = await startPgBouncer(cluster, SETTINGS);
+    try {
+      const { pathname } = new URL(await cluster.newDatabase());
+      const url = `${pgbouncer.url(pathname.slice(1))}?pgbouncer=true`;
+      await withServers(2, url, async (servers) => {
+        const load = new Load();
+        for (const server of servers) load.start(server, { writers: 8 });
+        for (let kills = 0; kills < KILLS; kills++) {
+          await load.more(200);
+          await cluster.kill();
+          await cluster.start();
+        }
+        await load.more(200, 30_000);
+        await load.stop();
+        console.log(
+          `${KILLS} kills of PostgreSQL behind PgBouncer, ${await load.account(
+            servers[0],
+          )}; longest gap ${load.longestGap()} ms`,
+        );
+      });
+    } finally {
+      await pgbouncer.close();
+      await cluster.close();
+    }
+  },
+);
+
+test(
+  "the control: without pgbouncer=true PgBouncer refuses the connection",
+  options,
+  async () => {
+    await assert.rejects(
+      async () => postgresStorage(await newUrl(), { openTimeout: 0 }),
+      /unsupported startup parameter: lock_timeout/,
+    );
+  },
+);
+
+test(
+  "the control: prepared statements fail where PgBouncer lends another connection",
+  options,
+  async () => {
+    const { cluster } = await start();
+    const pgbouncer = await startPgBouncer(cluster, {
+      ...SETTINGS,
+      ignore_startup_parameters: "lock_timeout",
+    });
+    try {
+      const url = await newUrl(pgbouncer);
+      await (await postgresStorage(`${url}?pgbouncer=true`)).close();
+      const storages = await Promise.allSettled(
+        Array.from({ length: 4 }, () => postgresStorage(url)),
+      );
+      const faults: unknown[] = [];
+      for (const outcome of storages) {
+        if (outcome.status === "rejected") faults.push(outcome.reason);
+        else {
+          await use(outcome.value).catch((error) => faults.push(error));
+          await outcome.value.close();
+        }
+      }
+      console.log(`control, statements prepared: ${faults.length} of 4 failed`);
+      assert.ok(faults.length > 0, "this test could not fail");
+      assert.match(String(faults[0]), /prepared statement "petstore /);
+    } finally {
+      await pgbouncer.close();
+    }
+  },
+);
+
+/** Creates and reads, ten at a time; returns the ids of what it created. */
+async function use(storage: PostgresStorage): Promise<readonly bigint[]> {
+  const ids: bigint[] = [];
+  await Promise.all(Array.from({ length: 10 }, async () => {
+    for (let n = 0; n < 50; n++) {
+      const pet = await storage.create({
+        name: `Rex ${n}`,
+        categoryId: 1n,
+        status: "sold",
+      });
+      assert.deepEqual(await storage.get(pet.id), pet);
+      ids.push(pet.id);
+    }
+  }));
+  return ids;
+}
+
+/** Counts the connections that the server has for a database, until it is over. */
+function watchBackends(
+  cluster: Cluster,
+  url: string,
+): { readonly most: Promise<number>; readonly isOver: () => void } {
+  let goesOn = true;
+  async function watch(): Promise<number> {
+    let most = 0;
+    while (goesOn) {
+      const [row] = await cluster.query(
+        "select count(*)::int as count from pg_stat_activity where datname = $1",
+        { values: [new URL(url).pathname.slice(1)] },
+      );
+      most = Math.max(most, Number(row?.count));
+    }
+    return most;
+  }
+  return { most: watch(), isOver: () => goesOn = false };
+}
