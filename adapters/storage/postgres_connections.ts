@@ -128,6 +128,20 @@ export function postgresConnections(
   // An idle connection ended: the pool has let go of it, and whoever needs one next makes a new one.
   pool.on("error", () => {});
 
+  /** When each connection was made, and when the last one was lost, in ms. */
+  const made = new WeakMap<pg.PoolClient, number>();
+  let lost = -Infinity;
+  pool.on("connect", (client) => made.set(client, performance.now()));
+
+  /** Where one connection did not answer, those that are older are not waited for, one by one. */
+  async function take(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      if ((made.get(client) ?? 0) > lost) return client;
+      client.release(true);
+    }
+  }
+
   async function connect(action: string): Promise<pg.PoolClient> {
     if (closed !== undefined) {
       throw new StorageError("unavailable", "The storage is closed");
@@ -136,7 +150,7 @@ export function postgresConnections(
     for (let tries = 0; tries < hosts.length; tries++) {
       const tried = current;
       try {
-        return await pool.connect();
+        return await take();
       } catch (error) {
         faults.push(error);
         // Others who failed at the same server must not step over the next one.
@@ -172,13 +186,18 @@ export function postgresConnections(
     { name, text }: Statement,
     values: readonly Value[],
   ): Promise<readonly Row[]> {
-    const { rows } = await client.query<unknown[]>({
-      text,
-      values: [...values],
-      rowMode: "array",
-      ...address.pgbouncer ? {} : { name: `petstore ${name}` },
-    });
-    return rows;
+    try {
+      const { rows } = await client.query<unknown[]>({
+        text,
+        values: [...values],
+        rowMode: "array",
+        ...address.pgbouncer ? {} : { name: `petstore ${name}` },
+      });
+      return rows;
+    } catch (error) {
+      if (mayHaveHappened(error)) lost = performance.now();
+      throw error;
+    }
   }
 
   /** Sends what changes nothing, or nothing yet. */

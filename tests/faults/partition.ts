@@ -18,8 +18,10 @@ export interface Partition {
   close(): Promise<void>;
 }
 
-/** Opens an address that leads to a port of 127.0.0.1. */
-export async function openPartition(target: number): Promise<Partition> {
+/** Opens an address that leads to another one. */
+export async function openPartition(
+  target: { readonly port: number; readonly host: string },
+): Promise<Partition> {
   const sockets = new Set<Socket>();
   let isCut = false;
   /** Connections of an earlier generation are cut off. */
@@ -51,11 +53,7 @@ export async function openPartition(target: number): Promise<Partition> {
       client.resume();
       return;
     }
-    const server = connect({
-      port: target,
-      host: "127.0.0.1",
-      allowHalfOpen: true,
-    });
+    const server = connect({ ...target, allowHalfOpen: true });
     pass(client, server);
     pass(server, client);
   });

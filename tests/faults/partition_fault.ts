@@ -108,7 +108,10 @@ async function inPartition(
   work: (surroundings: Surroundings) => Promise<void>,
 ): Promise<void> {
   const cluster = await startCluster();
-  const partition = await openPartition(cluster.port);
+  const partition = await openPartition({
+    host: "127.0.0.1",
+    port: cluster.port,
+  });
   try {
     const direct = await cluster.newDatabase();
     const url = new URL(direct);
