@@ -56,7 +56,7 @@ test(
 );
 
 test(
-  "500 creates that wait behind a PostgreSQL that hangs are all answered in time",
+  "1500 creates that wait behind a PostgreSQL that hangs are all answered in time",
   options,
   async () => {
     await inCluster(async (cluster) => {
@@ -72,7 +72,7 @@ test(
         await pause(100);
         const requests = [
           first,
-          ...many(500, () => load.create(target)),
+          ...many(1500, () => load.create(target)),
           ...many(100, () => load.read(target)),
         ];
         // The server itself lives.
@@ -90,7 +90,7 @@ test(
         assert.ok(load.longestRead() < LONGEST_READ);
         assert.ok(load.longestCreate() < LONGEST_CREATE);
         console.log(
-          `500 creates behind a hang: ${await load.account(target)}; ` +
+          `1500 creates behind a hang: ${await load.account(target)}; ` +
             `longest create ${load.longestCreate()} ms, read ${load.longestRead()} ms`,
         );
       });
