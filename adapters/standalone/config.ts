@@ -58,7 +58,10 @@ export function readConfig(environment: Environment): Config {
     }
   }
   return {
-    database: readDatabase(environment.DATABASE_URL ?? "sqlite:petstore.db"),
+    database: readDatabase(
+      "DATABASE_URL",
+      environment.DATABASE_URL ?? "sqlite:petstore.db",
+    ),
     fixedKeys: readKeys(environment.PETSTORE_API_KEYS),
     baseUrl: readBaseUrl(environment.BASE_URL ?? "/v1"),
     host: environment.PETSTORE_HOST ?? "127.0.0.1",
@@ -91,18 +94,44 @@ function readInteger(
   );
 }
 
-function readDatabase(url: string): Database {
+/** A database that outlives its program. */
+export type LastingDatabase = Exclude<Database, { readonly kind: "memory" }>;
+
+/**
+ * Reads the address of a database that outlives its program, from a variable or an argument.
+ *
+ * @throws {ConfigError} where it is none; the message shows nothing that may be a password.
+ */
+export function readLastingDatabase(
+  name: string,
+  url: string,
+): LastingDatabase {
+  return parseDatabase(url) ?? refuseDatabase(name, url, LASTING.join(" or "));
+}
+
+function readDatabase(name: string, url: string): Database {
   if (url === "memory:") return { kind: "memory" };
+  return parseDatabase(url) ??
+    refuseDatabase(name, url, `${LASTING.join(", ")} or memory:`);
+}
+
+const LASTING = [
+  "sqlite:PATH (sqlite:petstore.db, sqlite:/var/lib/petstore/pets.db)",
+  "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+];
+
+function parseDatabase(url: string): LastingDatabase | undefined {
   if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: "postgres", url };
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/s.exec(url)?.[1];
-  if (path !== undefined && !path.startsWith(":")) {
-    return { kind: "sqlite", path };
-  }
+  return path !== undefined && !path.startsWith(":")
+    ? { kind: "sqlite", path }
+    : undefined;
+}
+
+function refuseDatabase(name: string, url: string, forms: string): never {
   // Only the scheme is shown: what follows may hold a password.
   const scheme = /^[a-z0-9+.-]+:/i.exec(url)?.[0] ?? "no scheme";
-  throw new ConfigError(
-    `DATABASE_URL must be sqlite:PATH (sqlite:petstore.db, sqlite:/var/lib/petstore/pets.db), postgres://USER:PASSWORD@HOST:PORT/DATABASE or memory:, not ${scheme}…`,
-  );
+  throw new ConfigError(`${name} must be ${forms}, not ${scheme}…`);
 }
 
 function readKeys(text: string | undefined): readonly string[] {

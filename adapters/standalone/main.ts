@@ -1,5 +1,6 @@
 /**
- * The pet store as a program: `start`, and `keys issue | list | revoke`. The same on Deno, Bun, Node.
+ * The pet store as a program: `start`, `keys issue | list | revoke`, and `copy FROM TO`. The same on
+ * Deno, Bun, Node.
  *
  * @module
  */
@@ -7,6 +8,7 @@
 import process from "node:process";
 import { parseArguments, UsageError } from "./arguments.ts";
 import { readConfig, readPort } from "./config.ts";
+import { runCopy } from "./copy.ts";
 import { reportAndExit } from "./failure.ts";
 import { runKeys } from "./keys.ts";
 import { loadRuntime } from "./runtime.ts";
@@ -17,6 +19,7 @@ const HELP = `The pet store service
 
   start    runs the server
   keys     issues, lists and revokes API keys
+  copy     copies all animals and API keys from one database to another
 
 Add --help to a command to see its options.
 `;
@@ -43,6 +46,8 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       return await start(args);
     case "keys":
       return await runKeys(args);
+    case "copy":
+      return await runCopy(args);
     case undefined:
     case "help":
     case "--help":
@@ -50,7 +55,9 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       return void process.stdout.write(HELP);
     default:
       throw new UsageError(
-        `There is no command ${JSON.stringify(command)}: use start or keys`,
+        `There is no command ${
+          JSON.stringify(command)
+        }: use start, keys or copy`,
       );
   }
 }

@@ -24,9 +24,7 @@ export async function sqliteTransfer(
   path: string,
   ifMissing: IfMissing,
 ): Promise<Transfer> {
-  // A file without content has no tables either, and would be given them.
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0 && ifMissing === "refuse") {
+  if (ifMissing === "refuse" && isMissing(path)) {
     throw new StorageError("unavailable", `There is no database at ${path}`);
   }
   const file = await openSqliteFile(path, LOCK_TIMEOUT);
@@ -41,6 +39,16 @@ export async function sqliteTransfer(
     },
     close: () => file.close(),
   };
+}
+
+/** A file without content has no tables either, and would be given them. */
+function isMissing(path: string): boolean {
+  try {
+    return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  } catch {
+    // Where it cannot be looked at, it cannot be opened, and that says why.
+    return false;
+  }
 }
 
 function records<T extends { readonly id: bigint }>(

@@ -29,7 +29,7 @@ const REX: Required<NewPet> = {
 };
 
 /** Names that something on the way to the disk and back might change. */
-const DELICATE_NAMES: readonly string[] = [
+export const DELICATE_NAMES: readonly string[] = [
   "e\u0301", // combining marks: not to be normalised to U+00E9
   "\u00e9",
   "\ufeffRex", // a byte order mark is a character of the name

@@ -50,6 +50,8 @@ export interface Surroundings {
   readonly cwd: string;
   /** Environment variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether it runs on a terminal (of `script`), with all that it writes there in `stdout`. */
+  readonly terminal?: boolean;
 }
 
 /** A TCP port of 127.0.0.1 that nobody listens on just now. */
@@ -82,7 +84,7 @@ export function runMain(
   surroundings: Surroundings,
 ): Program {
   const flags = RUNTIME === "deno"
-    ? ["run", ...taskFlags(args[0] === "keys" ? "keys" : "start")]
+    ? ["run", ...taskFlags(isTask(args[0]) ? args[0] : "start")]
     : [];
   return run([...flags, MAIN, ...args], surroundings);
 }
@@ -133,8 +135,15 @@ export function startServe(
   );
 }
 
+/** A command with a task of its own. */
+type Task = "start" | "keys" | "copy";
+
+function isTask(command: string | undefined): command is Task {
+  return command === "start" || command === "keys" || command === "copy";
+}
+
 /** The flags of a task, `--allow-env=…` and so on. */
-function taskFlags(task: "start" | "keys"): readonly string[] {
+function taskFlags(task: Task): readonly string[] {
   const config: { tasks: Record<string, string> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),
   );
@@ -144,11 +153,18 @@ function taskFlags(task: "start" | "keys"): readonly string[] {
   return ["--no-prompt", "--config", join(ROOT, "deno.json"), ...flags];
 }
 
-function run(args: readonly string[], { cwd, env }: Surroundings): Program {
+function run(
+  args: readonly string[],
+  { cwd, env, terminal = false }: Surroundings,
+): Program {
   const quiet = RUNTIME === "node"
     ? ["--disable-warning=ExperimentalWarning"]
     : [];
-  const child = spawn(process.execPath, [...quiet, ...args], {
+  const words = [process.execPath, ...quiet, ...args];
+  const [command = "", ...rest] = terminal
+    ? ["script", "-qec", words.map(quote).join(" "), "/dev/null"]
+    : words;
+  const child = spawn(command, rest, {
     cwd,
     env: { ...process.env, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -168,6 +184,11 @@ function run(args: readonly string[], { cwd, env }: Surroundings): Program {
       child.once("close", (code) => resolve(code))
     ),
   };
+}
+
+/** A word as a shell has it. */
+function quote(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function collect(child: ChildProcess, name: "stdout" | "stderr"): () => string {

@@ -1,0 +1,190 @@
+/**
+ * Databases for the tests of `copy`: what is in them is read by SQL, beside the code that is tested.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { basename } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
+import type { Storage } from "../../../adapters/standalone/open_storage.ts";
+import { postgresStorage } from "../../../adapters/storage/postgres.ts";
+import { PETS_LOCK } from "../../../adapters/storage/postgres_schema.ts";
+import { sqliteStorage } from "../../../adapters/storage/sqlite.ts";
+import { runSql } from "../../postgres/sql.ts";
+
+/** A database. */
+export interface Place {
+  /** As `copy` is given it, in the folder of an SQLite file. */
+  readonly address: string;
+  /** Runs a statement; its columns are to be text. */
+  readonly query: (sql: string) => Promise<readonly TextRow[]>;
+  /** Opens it as a server does, which makes its tables. */
+  readonly open: () => Promise<Storage>;
+  /** Begins a transaction that keeps all others from adding animals. */
+  readonly hold: () => Promise<Held>;
+}
+
+/** A row, by names of columns. */
+export type TextRow = Readonly<Record<string, string | null>>;
+
+/** A transaction under way. */
+export interface Held {
+  readonly query: (sql: string) => Promise<readonly TextRow[]>;
+  readonly commit: () => Promise<void>;
+}
+
+/** All that is kept, in text. */
+export interface Content {
+  readonly pets: readonly TextRow[];
+  readonly keys: readonly TextRow[];
+}
+
+const STATUSES = ["available", "pending", "sold"];
+
+/** A file that need not be there. */
+export function sqlitePlace(path: string): Place {
+  function connect(): DatabaseSync {
+    const db = new DatabaseSync(path);
+    db.exec("pragma busy_timeout = 10000");
+    return db;
+  }
+
+  async function query(
+    db: DatabaseSync,
+    sql: string,
+  ): Promise<readonly TextRow[]> {
+    // Rows without a prototype are not equal to those of PostgreSQL.
+    return db.prepare(sql).all().map((row) => ({ ...row })) as TextRow[];
+  }
+
+  return {
+    address: `sqlite:${basename(path)}`,
+    async query(sql) {
+      const db = connect();
+      try {
+        return await query(db, sql);
+      } finally {
+        db.close();
+      }
+    },
+    open: () => sqliteStorage(path),
+    async hold() {
+      const db = connect();
+      beginAtOnce(db);
+      return {
+        query: (sql) => query(db, sql),
+        async commit() {
+          db.exec("commit");
+          db.close();
+        },
+      };
+    },
+  };
+}
+
+/** Without a pause: between its transactions a copy lets go of the file for a moment only. */
+function beginAtOnce(db: DatabaseSync): void {
+  db.exec("pragma busy_timeout = 0");
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    try {
+      return db.exec("begin immediate");
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+  }
+}
+
+/** A database of a PostgreSQL server. */
+export function postgresPlace(url: string): Place {
+  return {
+    address: url,
+    query: async (sql) => await runSql(url, sql) as readonly TextRow[],
+    open: () => postgresStorage(url),
+    async hold() {
+      const client = new Client({ connectionString: url });
+      await client.connect();
+      await client.query("begin");
+      await client.query(`select pg_advisory_xact_lock(${PETS_LOCK})`);
+      return {
+        query: async (sql) => (await client.query(sql)).rows,
+        async commit() {
+          await client.query("commit");
+          await client.end();
+        },
+      };
+    },
+  };
+}
+
+/** Makes the tables, and so many animals, from the id 1 on. */
+export async function fill(place: Place, count: number): Promise<void> {
+  const storage = await place.open();
+  await storage.close();
+  await place.query(
+    `insert into pets (id, name, category_id, status)
+      with recursive n (i) as (
+        select cast(1 as bigint) union all select i + 1 from n where i < ${count}
+      )
+      select i, 'Animal ' || cast(i as text), i * 1000003, i % 3 from n`,
+  );
+}
+
+/** Reads all of it. */
+export async function content(place: Place): Promise<Content> {
+  return {
+    pets: await place.query(
+      `select cast(id as text) as id, name, cast(category_id as text) as category_id,
+        cast(status as text) as status from pets order by pets.id`,
+    ),
+    keys: await place.query(
+      `select cast(id as text) as id, name, digest, cast(created as text) as created,
+        cast(revoked as text) as revoked from api_keys order by api_keys.id`,
+    ),
+  };
+}
+
+/** How many animals there are; 0 where there are no tables yet. */
+export async function countPets(
+  { query }: Pick<Place, "query">,
+): Promise<number> {
+  const [row] = await query("select cast(count(*) as text) as n from pets");
+  return Number(row?.n);
+}
+
+/** Like `deepEqual`, and quick to say where many rows differ. */
+export function assertSame(actual: Content, expected: Content): void {
+  for (const name of ["pets", "keys"] as const) {
+    for (const [index, row] of expected[name].entries()) {
+      assert.deepEqual(actual[name][index], row);
+    }
+    assert.equal(actual[name].length, expected[name].length);
+  }
+}
+
+/** The animals as `GET` shows them, one a line. */
+export function petLines({ pets }: Content): string {
+  return pets.map(({ id, name, category_id, status }) =>
+    `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${category_id},` +
+    `"status":"${STATUSES[Number(status)]}"}\n`
+  ).join("");
+}
+
+/** Waits until a copy has written some of `total` animals, and holds it there. */
+export async function holdInTheMiddle(
+  place: Place,
+  total: number,
+): Promise<Held & { readonly count: number }> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    assert.ok(performance.now() < deadline, "it copies within 30 s");
+    const held = await place.hold();
+    const count = await countPets(held);
+    assert.ok(count < total, "it is held before the end");
+    if (count > 0) return { ...held, count };
+    await held.commit();
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
