@@ -5,6 +5,7 @@ import { missingStandby } from "../postgres/standby.ts";
 import { openLine } from "./line.ts";
 import { Load } from "./load.ts";
 import { type Pair, startPair } from "./pair.ts";
+import { openPartition } from "./partition.ts";
 import { type Servers, withServers } from "./servers.ts";
 
 const options = { skip: await missingStandby(), timeout: 150_000 };
@@ -95,6 +96,44 @@ test(
         });
       } finally {
         await address.close();
+      }
+    });
+  },
+);
+
+test(
+  "nothing acknowledged is lost when a primary is cut off and a synchronous standby takes over, even if it comes back as it was",
+  options,
+  async () => {
+    await inPair({ synchronous: true }, async (pair) => {
+      const database = await nameOfNewDatabase(pair.primary);
+      const { port } = pair.primary;
+      const first = await openPartition({ port, host: "127.0.0.1" });
+      const hosts = `127.0.0.1:${first.port},${pair.addresses[1]}`;
+      const url = `postgres://postgres@${hosts}/${database}`;
+      try {
+        await withServers(2, url, async (servers) => {
+          const load = startLoad(servers);
+          const waited = await acknowledge(load);
+          const gap = await gapOf(load, async () => {
+            first.cutOff();
+            await pair.standby.promote();
+          });
+          first.heal();
+          await load.more(ENOUGH);
+          await load.stop();
+          // Nobody has told the first primary that it is none any more; but nobody follows it.
+          await withServers(1, url, async ([mistaken]) => {
+            const { outcome } = await load.create(mistaken);
+            assert.notEqual(outcome, "acknowledged");
+          });
+          console.log(
+            `a primary is cut off, and comes back beside another: ${await load
+              .account(servers[0])}; ${waited} before it; gap ${gap} ms`,
+          );
+        });
+      } finally {
+        await first.close();
       }
     });
   },

@@ -37,6 +37,7 @@ const DISTANCE = 200;
 export async function startPair({ synchronous }: PairOptions): Promise<Pair> {
   let primary = await startCluster();
   const replication: Line[] = [];
+  const closing: Promise<void>[] = [];
   let standby: Standby;
   try {
     standby = await follow();
@@ -75,7 +76,7 @@ export async function startPair({ synchronous }: PairOptions): Promise<Pair> {
       await standby.promote();
       primary = standby;
       places = places.toReversed();
-      await killed.close();
+      closing.push(killed.close());
     },
 
     async repair() {
@@ -85,7 +86,7 @@ export async function startPair({ synchronous }: PairOptions): Promise<Pair> {
 
     async close() {
       await Promise.all([...lines, ...replication].map((line) => line.close()));
-      await Promise.all([primary.close(), standby.close()]);
+      await Promise.all([primary.close(), standby.close(), ...closing]);
     },
   };
 }
