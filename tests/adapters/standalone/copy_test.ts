@@ -12,6 +12,7 @@ import {
   DELICATE_NAMES,
 } from "../../contract/pet_storage_contract.ts";
 import { sharedPostgres } from "../../postgres/shared.ts";
+import { until } from "../../postgres/until.ts";
 import {
   assertSame,
   content,
@@ -383,7 +384,8 @@ for (const { title, skip, places } of WAYS) {
 
         // A key that only TO has revoked is no longer a copy of FROM's.
         await to.query("update api_keys set revoked = 5 where id = 1");
-        await copyInVain(from, to, cwd);
+        const { stderr } = await copyInVain(from, to, cwd);
+        assert.match(stderr, /TO has API keys that FROM does not have/);
       });
     },
   );
@@ -497,6 +499,48 @@ test(
       const { animals } = await copy(from, to, cwd);
       assert.equal(animals.there, held.count);
       assertSame(await content(to), await content(from));
+    });
+  },
+);
+
+test(
+  "a copy that loses the connection while it commits says that it cannot tell, and goes on the next time",
+  { skip, timeout },
+  async () => {
+    await inNewFolder(async (cwd) => {
+      const [from, to] = [sqlite(cwd, "from.db"), await postgres()];
+      await fill(from, 3000);
+      await (await to.open()).close();
+      // The second page stays in its COMMIT.
+      await to.query(
+        `create function wait() returns trigger language plpgsql as
+          'begin perform pg_sleep(50); return null; end'`,
+      );
+      await to.query(
+        `create constraint trigger wait after insert on pets deferrable initially deferred
+          for each row when (new.id = 1500) execute function wait()`,
+      );
+      const program = runMain(copyArguments(from, to), { cwd });
+      const committing =
+        `from pg_stat_activity where datname = current_database()
+          and query = 'COMMIT' and wait_event = 'PgSleep'`;
+      await until("it commits", async () => {
+        const found = await to.query(
+          `select cast(pid as text) as pid ${committing}`,
+        );
+        return found.length > 0;
+      });
+      await to.query(
+        `select cast(pg_terminate_backend(pid) as text) as done ${committing}`,
+      );
+      assert.equal(await program.exited, 1);
+      assert.match(
+        program.stderr(),
+        /^Cannot tell whether it happened \(copy animals\): .*\nRun the same command again/,
+      );
+      await to.query("drop trigger wait on pets");
+      const { animals } = await copy(from, to, cwd);
+      assert.deepEqual([animals.there, animals.copied], [1000, 2000]);
     });
   },
 );
@@ -657,7 +701,7 @@ test(
       const [from, to] = [sqlite(cwd, "from.db"), await postgres()];
       await fill(from, 3000);
       const url = new URL(to.address);
-      url.password = PASSWORD; // the server trusts everybody, and asks for none
+      url.password ||= PASSWORD; // a server that trusts everybody asks for none
       for (const terminal of [true, false]) {
         const run = await runToEnd(["copy", from.address, url.href], {
           cwd,
@@ -665,6 +709,7 @@ test(
         });
         assert.equal(run.code, 0, run.stdout + run.stderr);
         assert.match(run.stdout, /Copied/);
+        assert.equal((run.stdout + run.stderr).includes(url.password), false);
         assert.doesNotMatch(run.stdout + run.stderr, SHOWN);
       }
     });
