@@ -14,6 +14,7 @@ import {
   isNotReplicated,
   mayHaveHappened,
   outcomeUnknown,
+  ReadOnlyServer,
   statementFault,
 } from "./postgres_fault.ts";
 
@@ -210,7 +211,7 @@ export function postgresConnections(
     try {
       return await send(client, statement, values);
     } catch (error) {
-      throw statementFault(action, error);
+      throw statementFault(at(action, client), error);
     }
   }
 
@@ -231,13 +232,13 @@ export function postgresConnections(
       rows = await send(client, statement, values);
     } catch (error) {
       throw mayHaveHappened(error)
-        ? outcomeUnknown(action, error)
-        : statementFault(action, error);
+        ? outcomeUnknown(at(action, client), error)
+        : statementFault(at(action, client), error);
     } finally {
       client.off("notice", onNotice);
     }
     if (warning === undefined) return rows;
-    throw outcomeUnknown(action, new Error(warning));
+    throw outcomeUnknown(at(action, client), new Error(warning));
   }
 
   return {
@@ -267,13 +268,18 @@ export function postgresConnections(
   };
 }
 
+/** An action, and the server that it was asked of. */
+function at(action: string, { host, port }: pg.PoolClient): string {
+  return `${action} at ${describeHosts([{ host, port }])}`;
+}
+
 /** After a failover the old server may be there again, as a standby. */
 async function assertWritable(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<[string]>({
     text: "SHOW transaction_read_only",
     rowMode: "array",
   });
-  if (rows[0]?.[0] !== "off") throw new Error("The server only reads");
+  if (rows[0]?.[0] !== "off") throw new ReadOnlyServer();
 }
 
 /** The driver would look for a file of passwords, and end the program where it may not. */

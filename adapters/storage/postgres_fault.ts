@@ -7,6 +7,16 @@
 
 import { StorageError } from "../../core/pet_storage.ts";
 
+/** What an operator reads in place of the driver's own words. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^Query read timeout$/, "it did not answer in time"],
+  [
+    /connection timeout$|^timeout expired$|^timeout exceeded/,
+    "there was no connection in time",
+  ],
+  [/^Connection terminated/, "the connection was lost"],
+];
+
 /** What an operator reads for a SQLSTATE; the server's own message follows. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["25006", "the server only reads: it is a standby, or set to read-only"],
@@ -66,7 +76,7 @@ export function statementFault(action: string, error: unknown): unknown {
 export function outcomeUnknown(action: string, error: unknown): StorageError {
   return new StorageError(
     "outcome_unknown",
-    `Cannot tell whether it happened (${action}): ${reason(error)}`,
+    `Cannot tell the outcome (${action}): ${reason(error)}`,
     { cause: error },
   );
 }
@@ -83,15 +93,23 @@ const PASSING = new Set([
   "ETIMEDOUT",
 ]);
 
-/** Tells whether a server that could not be reached may be there a moment later. */
+/** A server that was reached, and takes no writes. In the midst of a switchover none does. */
+export class ReadOnlyServer extends Error {
+  /** Makes the error. */
+  constructor() {
+    super("The server only reads");
+  }
+}
+
+/** Tells whether a server that could not be used may be there for it a moment later. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof ReadOnlyServer) return true;
   if (error instanceof AggregateError) return error.errors.some(isPassing);
   const state = sqlState(error);
   if (state !== undefined) return /^(?:08|53|57P)/.test(state);
   if ("code" in error) return PASSING.has(String(error.code));
-  // The driver's own words.
-  return /^Connection terminated|timeout/.test(error.message);
+  return WORDS.some(([pattern]) => pattern.test(error.message));
 }
 
 function reason(error: unknown): string {
@@ -103,7 +121,8 @@ function reason(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") {
     return error.errors.map(reason).join("; ");
   }
-  return error.message;
+  const { message } = error;
+  return WORDS.find(([pattern]) => pattern.test(message))?.[1] ?? message;
 }
 
 /** The code of an error that the server sent. */

@@ -9,6 +9,7 @@ import { findBinaries } from "../postgres/binaries.ts";
 import { type Cluster, startCluster } from "../postgres/cluster.ts";
 import { serverPort } from "../postgres/port.ts";
 import { until } from "../postgres/until.ts";
+import { pause } from "./load.ts";
 
 const { missing } = await findBinaries();
 const options = { skip: missing, timeout: 60_000 };
@@ -110,6 +111,24 @@ test(
         await setReadOnly(reading, true);
       }
     });
+  },
+);
+
+test(
+  "a storage waits at its start for a server that takes writes, as in the midst of a switchover",
+  options,
+  async () => {
+    const { reading, writing } = await start();
+    await setReadOnly(writing, true);
+    const opening = withStorage(
+      [reading.port, writing.port],
+      async (storage) => void await storage.create(REX),
+    );
+    // Looked at now, so that a rejection has somebody to tell.
+    const isOpen = opening.then(() => "opened", (error) => error);
+    await pause(500);
+    await setReadOnly(writing, false);
+    assert.equal(await isOpen, "opened");
   },
 );
 
