@@ -5,6 +5,7 @@
  */
 
 import process from "node:process";
+import { StorageError } from "../../core/pet_storage.ts";
 
 /** What is written of a request. Never a key, a body, or a path with an id in it. */
 export interface RequestLine {
@@ -58,9 +59,13 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   };
 }
 
-/** The stack of an error and of its causes. */
+/**
+ * The stack of an error and of its causes. A fault of the storage is told by its message alone: there
+ * is one for every request while a database is gone, and it says what is wrong.
+ */
 function describe(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
+  if (cause instanceof StorageError) return `${cause.message} (${cause.kind})`;
   const stack = cause.stack ?? String(cause);
   return cause.cause === undefined
     ? stack

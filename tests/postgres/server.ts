@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "./daemon.ts";
 import { isAlive, pauseTree, signal } from "./process_tree.ts";
@@ -84,6 +84,8 @@ export function describeServer(options: ServerOptions): Server {
     const all = await pauseTree(pid);
     all.forEach((pid) => signal(pid, "SIGKILL"));
     await until("no process is left", () => !all.some(isAlive));
+    // The next one refuses to start as long as the kernel knows of this one, dead as it is.
+    await until("it is forgotten", () => !existsSync(`/proc/${pid}`));
     paused = [];
   }
 

@@ -494,7 +494,7 @@ test(
       await held.commit();
       assert.match(
         program.stderr(),
-        /Cannot copy animals: .*\nRun the same command again: it goes on/,
+        /Cannot copy animals at .*\nRun the same command again: it goes on/,
       );
       const { animals } = await copy(from, to, cwd);
       assert.equal(animals.there, held.count);
@@ -536,7 +536,7 @@ test(
       assert.equal(await program.exited, 1);
       assert.match(
         program.stderr(),
-        /^Cannot tell whether it happened \(copy animals\): .*\nRun the same command again/,
+        /^Cannot tell the outcome \(copy animals at .*\): .*\nRun the same command again/,
       );
       await to.query("drop trigger wait on pets");
       const { animals } = await copy(from, to, cwd);
