@@ -142,15 +142,15 @@ function isTask(command: string | undefined): command is Task {
   return command === "start" || command === "keys" || command === "copy";
 }
 
-/** The flags of a task, `--allow-env=…` and so on. */
+/** The flags of a task, `--allow-env=…` and so on: on a terminal Deno asks for what they do not allow. */
 function taskFlags(task: Task): readonly string[] {
   const config: { tasks: Record<string, string> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),
   );
   const flags = (config.tasks[task] ?? "").split(" ").filter((word) =>
-    word.startsWith("--allow")
+    /^--(?:allow|no-prompt)/.test(word)
   );
-  return ["--no-prompt", "--config", join(ROOT, "deno.json"), ...flags];
+  return ["--config", join(ROOT, "deno.json"), ...flags];
 }
 
 function run(
