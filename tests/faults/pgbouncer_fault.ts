@@ -23,6 +23,7 @@ import {
   type PgBouncer,
   startPgBouncer,
 } from "../postgres/pgbouncer.ts";
+import { dropDatabase } from "../postgres/database.ts";
 import { runSql } from "../postgres/sql.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
@@ -51,9 +52,8 @@ interface Pooled {
 let pooled: Promise<Pooled> | undefined;
 after(async () => {
   const { cluster, pgbouncer } = await pooled ?? {};
-  // Not waited for: Bun gives a hook five seconds, and a hundred databases may take longer to remove.
-  void pgbouncer?.close();
-  void cluster?.close();
+  await pgbouncer?.close();
+  await cluster?.close();
 });
 
 function start(): Promise<Pooled> {
@@ -77,7 +77,20 @@ async function newPlace(): Promise<() => Promise<PostgresStorage>> {
   return () => postgresStorage(url);
 }
 
-const open = async () => await (await newPlace())();
+/** Its database goes with it: Bun gives a hook five seconds, and a hundred would take longer then. */
+async function open(): Promise<PostgresStorage> {
+  const { cluster } = await start();
+  const url = await newUrl();
+  const storage = await postgresStorage(`${url}?pgbouncer=true`);
+  return {
+    ...storage,
+    async close() {
+      await storage.close();
+      await dropDatabase(url, cluster.url("postgres"));
+    },
+  };
+}
+
 const name = "postgresStorage behind PgBouncer";
 
 petStorageContract(name, open, options);
