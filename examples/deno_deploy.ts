@@ -29,7 +29,6 @@ interface Database {
 // Without DATABASE_URL all is as PGHOST, PGUSER and so on have it.
 const {
   DATABASE_URL = "postgres://",
-  PGSSLMODE,
   PETSTORE_API_KEYS,
   BASE_URL = "/v1",
 } = Deno.env.toObject();
@@ -46,12 +45,10 @@ function open(): Promise<Database> {
 }
 
 async function connect(): Promise<Database> {
-  // There are many instances, and each has connections of its own. What the address says comes last,
-  // and counts.
-  const defaults = "?connection_limit=3&" +
-    (PGSSLMODE === undefined ? "" : `sslmode=${PGSSLMODE}&`);
   const storage = await postgresStorage(
-    DATABASE_URL.replace(/\?|$/, defaults),
+    // There are many instances, and each has connections of its own. What the address says comes
+    // last, and counts.
+    DATABASE_URL.replace(/\?|$/, "?connection_limit=3&"),
     // A request is told at once that the database is not there: it can be sent again.
     { openTimeout: 0 },
   );

@@ -6,6 +6,7 @@
  */
 
 import { readFileSync } from "node:fs";
+import process from "node:process";
 import type { ConnectionOptions } from "node:tls";
 
 /** Where a server listens. What is absent comes from libpq's variables: `PGHOST`, `PGPORT`. */
@@ -62,10 +63,14 @@ type Parameters = Readonly<Partial<Record<Parameter, string>>>;
 /**
  * Reads a connection URI: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`.
  *
+ * @param environment gives `PGSSLMODE`, which is taken where the address has no `sslmode`.
  * @throws {TypeError} where it is none, or has a parameter that is unknown or wrong. The message
  * shows neither the password nor the rest of the address.
  */
-export function parsePostgresUrl(url: string): PostgresAddress {
+export function parsePostgresUrl(
+  url: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): PostgresAddress {
   const parts =
     /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@/?#]*))?(?:\?([^#]*))?$/
       .exec(url);
@@ -84,7 +89,7 @@ export function parsePostgresUrl(url: string): PostgresAddress {
     ...given("password", parameters.password ?? decode(password)),
     ...given("database", parameters.dbname ?? decode(path)),
     ...given("options", parameters.options),
-    ssl: readTls(parameters),
+    ssl: readTls(parameters, environment.PGSSLMODE),
     channelBinding: choose(parameters, "channel_binding", "disable", {
       disable: false,
       prefer: true,
@@ -122,13 +127,15 @@ function readParameters(query: string): Parameters {
   const parameters: Partial<Record<Parameter, string>> = {};
   for (const part of query.split("&").filter((part) => part !== "")) {
     // Not URLSearchParams: here + is a plus.
-    const [name, value] = part.split(/=(.*)/s, 2).map(decode);
+    const [name = "", value] = part.split(/=(.*)/s, 2).map(decode);
     const parameter = PARAMETERS.find((known) => known === name);
     if (parameter === undefined) {
+      // What does not look like a name may be a piece of a password.
+      const shown = value !== undefined && !query.includes("@")
+        ? `the parameter ${name}`
+        : "a parameter";
       throw new TypeError(
-        `It has the parameter ${JSON.stringify(name)}; known are ${
-          PARAMETERS.join(", ")
-        }`,
+        `It has ${shown} that is not known; known are ${PARAMETERS.join(", ")}`,
       );
     }
     parameters[parameter] = value ?? "";
@@ -157,12 +164,15 @@ function readHosts(
   });
 }
 
-function readTls(parameters: Parameters): ConnectionOptions | false {
+function readTls(
+  parameters: Parameters,
+  byDefault = "disable",
+): ConnectionOptions | false {
   const { sslrootcert, sslcert, sslkey } = parameters;
   const checks = choose<ConnectionOptions | false>(
     parameters,
     "sslmode",
-    "disable",
+    byDefault,
     // As libpq has them: with a root certificate `require` is `verify-ca`.
     {
       "disable": false,

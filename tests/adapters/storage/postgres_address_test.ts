@@ -92,7 +92,7 @@ const addresses: Readonly<Record<string, Partial<PostgresAddress>>> = {
 
 for (const [url, expected] of Object.entries(addresses)) {
   test(`parsePostgresUrl reads ${url}`, () => {
-    assert.deepEqual(parsePostgresUrl(url), { ...DEFAULTS, ...expected });
+    assert.deepEqual(parsePostgresUrl(url, {}), { ...DEFAULTS, ...expected });
   });
 }
 
@@ -105,12 +105,16 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "postgres://ann:1234/@localhost": /percent-encoded/,
   "postgres://ann:secret@localhost/a/b": /percent-encoded/,
   "postgres://ann:secret@localhost#x": /percent-encoded/,
+  "postgres://ann:pa?secret@localhost/pets": /a parameter that is not known/,
+  "postgres://ann:pa?secret": /a parameter that is not known/,
+  "postgres://ann:pa?secret=1@localhost/pets": /a parameter that is not known/,
+  "postgres://ann:pa?secret&": /a parameter that is not known/,
   "postgres://ann:secret%@localhost": /%/,
   "postgres://ann:secret@a:b": /HOST:PORT/,
   "postgres://ann:secret@localhost:0": /port .* from 1 to 65535, not "0"/,
   "postgres://ann:secret@localhost:65536": /port .* from 1 to 65535/,
   "postgres://ann:secret@localhost?sslmod=require":
-    /parameter "sslmod"; known are .*sslmode/,
+    /the parameter sslmod that is not known; known are .*sslmode/,
   "postgres://ann:secret@localhost?sslmode=prefer":
     /sslmode must be one of disable, require, verify-ca, verify-full, not "prefer"/,
   "postgres://ann:secret@localhost?sslmode=": /sslmode must be/,
@@ -119,14 +123,14 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "postgres://ann:secret@localhost?pgbouncer=1": /pgbouncer must be/,
   "postgres://ann:secret@localhost?connection_limit=0": /connection_limit/,
   "postgres://ann:secret@localhost?connection_limit=1e1": /connection_limit/,
-  "postgres://ann:secret@localhost?__proto__=x": /parameter "__proto__"/,
+  "postgres://ann:secret@localhost?__proto__=x": /parameter __proto__/,
   "postgres://ann:secret@localhost?sslmode=toString": /sslmode must be/,
 };
 
 for (const [url, message] of Object.entries(wrong)) {
   test(`parsePostgresUrl refuses ${url || "an empty address"}, and keeps the password to itself`, () => {
     assert.throws(
-      () => parsePostgresUrl(url),
+      () => parsePostgresUrl(url, {}),
       (error) => {
         assert.ok(error instanceof TypeError);
         assert.match(error.message, message);
@@ -136,6 +140,19 @@ for (const [url, message] of Object.entries(wrong)) {
     );
   });
 }
+
+test("parsePostgresUrl takes PGSSLMODE where the address says nothing of encryption", () => {
+  const PGSSLMODE = "verify-full";
+  assert.deepEqual(parsePostgresUrl("postgres://a", { PGSSLMODE }).ssl, {});
+  assert.equal(
+    parsePostgresUrl("postgres://a?sslmode=disable", { PGSSLMODE }).ssl,
+    false,
+  );
+  assert.throws(
+    () => parsePostgresUrl("postgres://a", { PGSSLMODE: "prefer" }),
+    /sslmode must be one of .* not "prefer"/,
+  );
+});
 
 test("parsePostgresUrl reads the files that TLS needs", () => {
   const directory = temporaryDirectory();
