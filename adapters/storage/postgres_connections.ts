@@ -10,6 +10,7 @@ import pg from "pg";
 import { StorageError } from "../../core/pet_storage.ts";
 import { describeHosts, type PostgresAddress } from "./postgres_address.ts";
 import {
+  areAllTaken,
   connectFault,
   isNotReplicated,
   mayHaveHappened,
@@ -154,6 +155,7 @@ export function postgresConnections(
         return await take();
       } catch (error) {
         faults.push(error);
+        if (areAllTaken(error)) break;
         // Others who failed at the same server must not step over the next one.
         if (current === tried) current = (current + 1) % hosts.length;
       }

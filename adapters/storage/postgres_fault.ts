@@ -7,6 +7,9 @@
 
 import { StorageError } from "../../core/pet_storage.ts";
 
+/** PgBouncer's words for settings that are sent when a connection is made. */
+const IS_POOLER = /^unsupported startup parameter/;
+
 /** What an operator reads in place of the driver's own words. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Query read timeout$/, "it did not answer in time"],
@@ -15,7 +18,15 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
     "there was no connection in time",
   ],
   [/^Connection terminated/, "the connection was lost"],
+  [IS_POOLER, "it is a pooler, which wants pgbouncer=true in the address"],
 ];
+
+/** The driver's words where every connection of the pool is taken. */
+const ALL_TAKEN = /^timeout exceeded/;
+
+/** PgBouncer's words where it has not sent a statement on; its code is that of a lost connection. */
+const NOT_SENT =
+  /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
 
 /** What an operator reads for a SQLSTATE; the server's own message follows. */
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -47,7 +58,13 @@ const NOT_REPLICATED = new Set(["01000", "57P01"]);
 /** Tells whether a statement that failed may have been carried out all the same. */
 export function mayHaveHappened(error: unknown): boolean {
   const code = sqlState(error);
-  return code === undefined || ENDS_THE_CONNECTION.test(code);
+  if (code === undefined) return true;
+  return ENDS_THE_CONNECTION.test(code) && !NOT_SENT.test(messageOf(error));
+}
+
+/** Tells whether there was no connection because all are in use: no other server would help. */
+export function areAllTaken(error: unknown): boolean {
+  return ALL_TAKEN.test(messageOf(error));
 }
 
 /** Tells whether a warning means that a commit is less durable than it should be. */
@@ -107,7 +124,9 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof ReadOnlyServer) return true;
   if (error instanceof AggregateError) return error.errors.some(isPassing);
   const state = sqlState(error);
-  if (state !== undefined) return /^(?:08|53|57P)/.test(state);
+  if (state !== undefined) {
+    return /^(?:08|53|57P)/.test(state) && !IS_POOLER.test(error.message);
+  }
   if ("code" in error) return PASSING.has(String(error.code));
   return WORDS.some(([pattern]) => pattern.test(error.message));
 }
@@ -134,4 +153,8 @@ function sqlState(error: unknown): string | undefined {
       "severity" in error
     ? code
     : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "";
 }
