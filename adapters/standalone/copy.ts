@@ -176,12 +176,12 @@ function asText(result: Result): string {
   const { animals, apiKeys } = result;
   const there = animals.there === 0
     ? ""
-    : `, after ${animals.there} that were there`;
+    : ` (after ${animals.there} that were there)`;
   const more = animals.more + apiKeys.more === 0
     ? ""
-    : `\nFROM was written to meanwhile: it has ${animals.more} more animals and ${apiKeys.more} more ` +
-      "API keys.\nStop the servers that use it, and run the same command again: it copies those.\n";
-  return `Copied ${animals.copied} animals${there}, and ${apiKeys.copied} API keys
+    : `\nFROM was written to meanwhile: it has more now (animals: ${animals.more}, API keys: ${apiKeys.more}).\n` +
+      "Stop the servers that use it, and run the same command again: it copies those.\n";
+  return `Copied animals: ${animals.copied}${there}, API keys: ${apiKeys.copied}
 
 ${asTable("Animals ", animals)}${asTable("API keys", apiKeys)}${more}`;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readFileSync, existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "./daemon.ts";
 import { isAlive, pauseTree, signal } from "./process_tree.ts";
