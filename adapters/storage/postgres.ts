@@ -15,7 +15,7 @@ import { checkAtLeast } from "./check_option.ts";
 import { groupCommit } from "./group_commit.ts";
 import { parsePostgresUrl } from "./postgres_address.ts";
 import { postgresApiKeys } from "./postgres_api_keys.ts";
-import { postgresConnections } from "./postgres_connections.ts";
+import { DURABLY, postgresConnections } from "./postgres_connections.ts";
 import { openSchema, PETS_LOCK } from "./postgres_schema.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "./stored_row.ts";
 
@@ -55,14 +55,12 @@ export interface PostgresStorage extends PetStorage {
 
 // One statement, and so one transaction. A row to insert is there only once `turn` is, and it takes
 // its id after that: so the lock is held from before the first id until the animals are visible to
-// all others. Without it a reader could see an id before a smaller one. An animal is on disk even
-// where the database is set up to commit without waiting.
+// all others. Without it a reader could see an id before a smaller one.
 const CREATE = {
   name: "create pets",
   text: `WITH turn AS MATERIALIZED (
       SELECT set_config('lock_timeout', $4, true),
-        CASE current_setting('synchronous_commit') WHEN 'off'
-          THEN set_config('synchronous_commit', 'on', true) END,
+        ${DURABLY},
         pg_advisory_xact_lock($5)
     )
     INSERT INTO pets (name, category_id, status)

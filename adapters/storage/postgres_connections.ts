@@ -14,6 +14,7 @@ import {
   connectFault,
   isNotReplicated,
   mayHaveHappened,
+  type Notice,
   outcomeUnknown,
   ReadOnlyServer,
   statementFault,
@@ -75,19 +76,23 @@ export interface PostgresConnections {
   close(): Promise<void>;
 }
 
-/** What a server tells beside its answer. */
-interface Notice {
-  readonly code?: string | undefined;
-  readonly message?: string | undefined;
-}
+/**
+ * What a transaction that writes selects: it waits for the disk even where the database is set up to
+ * commit without waiting, and hears where it did not wait for its standby.
+ */
+export const DURABLY = `CASE current_setting('synchronous_commit') WHEN 'off'
+      THEN set_config('synchronous_commit', 'on', true) END,
+    set_config('client_min_messages', 'warning', true)`;
 
-const BEGIN = { name: "begin", text: "BEGIN" };
+// Whatever the database is set to: each statement is to see what was done before the lock was given.
+const BEGIN = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const COMMIT = { name: "commit", text: "COMMIT" };
 // Set here, because a pooler takes no settings that are sent when a connection is made.
 const LOCK = {
   name: "lock",
   text: `SELECT set_config('lock_timeout', $1, true),
     set_config('idle_in_transaction_session_timeout', $2, true),
+    ${DURABLY},
     pg_advisory_xact_lock($3)`,
 };
 
@@ -225,8 +230,8 @@ export function postgresConnections(
     values: readonly Value[] = [],
   ): Promise<readonly Row[]> {
     let warning: string | undefined;
-    function onNotice({ code, message }: Notice): void {
-      if (isNotReplicated(code)) warning = message;
+    function onNotice(notice: Notice): void {
+      if (isNotReplicated(notice)) warning = notice.message;
     }
     client.on("notice", onNotice);
     let rows;

@@ -46,20 +46,33 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 /** Classes of SQLSTATE that are about the state of the server, not about what was asked of it. */
 const OF_THE_SERVER = new Set(["08", "25", "28", "40", "53", "55", "57", "58"]);
 
-/** Errors after which it is not known whether a statement was carried out: the connection ended. */
-const ENDS_THE_CONNECTION = /^(?:08|57P|58|XX)/;
+/**
+ * Errors after which it is not known whether a statement was carried out: the connection ended, or
+ * the server itself does not know (40003).
+ */
+const UNCERTAIN = /^(?:08|25P0[34]|40003|57P|58|XX)/;
 
 /**
  * What `COMMIT`, or a statement that commits by itself, warns of where it did not wait for the
  * standby that it should have waited for: the animal is on one machine only.
  */
 const NOT_REPLICATED = new Set(["01000", "57P01"]);
+/** The function of PostgreSQL that warns so. Triggers warn with the same code, and others may. */
+const WARNS = "SyncRepWaitForLSN";
+
+/** What a server tells beside its answer. */
+export interface Notice {
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+  /** The function of the server's source that tells it. */
+  readonly routine?: string | undefined;
+}
 
 /** Tells whether a statement that failed may have been carried out all the same. */
 export function mayHaveHappened(error: unknown): boolean {
   const code = sqlState(error);
   if (code === undefined) return true;
-  return ENDS_THE_CONNECTION.test(code) && !NOT_SENT.test(messageOf(error));
+  return UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
 }
 
 /** Tells whether there was no connection because all are in use: no other server would help. */
@@ -68,8 +81,8 @@ export function areAllTaken(error: unknown): boolean {
 }
 
 /** Tells whether a warning means that a commit is less durable than it should be. */
-export function isNotReplicated(code: string | undefined): boolean {
-  return code !== undefined && NOT_REPLICATED.has(code);
+export function isNotReplicated({ code = "", routine }: Notice): boolean {
+  return NOT_REPLICATED.has(code) && (routine ?? WARNS) === WARNS;
 }
 
 /** A fault that came before anything was sent: nothing happened. */

@@ -93,14 +93,9 @@ function records<T extends { readonly id: bigint }>(
     name: `page of ${name}`,
     text: `SELECT ${list} FROM ${name} WHERE id > $1 ORDER BY id LIMIT $2`,
   };
-  // A record is on disk even where the database is set up to commit without waiting.
   const restore = {
     name: `restore ${name}`,
-    text: `WITH durable AS MATERIALIZED (
-        SELECT CASE current_setting('synchronous_commit') WHEN 'off'
-          THEN set_config('synchronous_commit', 'on', true) END
-      )
-      INSERT INTO ${name} (${list}) SELECT ${list} FROM durable, unnest(${
+    text: `INSERT INTO ${name} (${list}) SELECT ${list} FROM unnest(${
       types.map((type, index) => `$${index + 1}::${type}[]`)
     }) AS record (${list})`,
   };

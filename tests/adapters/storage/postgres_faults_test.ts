@@ -248,6 +248,86 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     }
   },
 
+  async "takes turns whatever the isolation of transactions is set to"(
+    cluster,
+  ) {
+    for (const isolation of ["repeatable read", "serializable"]) {
+      const url = await cluster.newDatabase();
+      await cluster.query(
+        `alter database ${
+          nameOf(url)
+        } set default_transaction_isolation = '${isolation}'`,
+      );
+      const storages = await Promise.all(
+        Array.from({ length: 8 }, () => postgresStorage(url)),
+      );
+      const first = await Promise.all(
+        storages.map(({ apiKeys }, index) =>
+          apiKeys.insertFirst({
+            name: "first",
+            digest: `${index}`,
+            created: new Date(0),
+          })
+        ),
+      );
+      assert.equal(first.filter((record) => record !== undefined).length, 1);
+      for (const storage of storages) await storage.close();
+    }
+  },
+
+  async "knows that a create is committed, whatever a trigger warns of"(
+    cluster,
+  ) {
+    await triggered(cluster, "raise warning 'audit'", async (storage) => {
+      assert.equal((await storage.create(REX)).id, 1n);
+    });
+  },
+
+  async "cannot tell where the server says that it cannot"(cluster) {
+    const raise = "raise exception 'ambiguous' using errcode = '40003'";
+    await triggered(
+      cluster,
+      raise,
+      (storage) =>
+        assertFault(storage.create(REX), "outcome_unknown", /ambiguous/),
+    );
+  },
+
+  async "hears of a commit without its standby, however little is told"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    await (await postgresStorage(url, TIMES)).close();
+    const setting = "synchronous_standby_names";
+    const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
+    try {
+      await cluster.query(`alter system set ${setting} = 'nobody'`);
+      await cluster.query("select pg_reload_conf()");
+      await using(
+        await postgresStorage(quiet, { queryTimeout: 20_000 }),
+        async (storage) => {
+          await storage.ping();
+          const creating = assertFault(
+            storage.create(REX),
+            "outcome_unknown",
+            /synchronous replication/,
+          );
+          let ended = 0;
+          while (ended === 0) {
+            const rows = await cluster.query(
+              "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+            );
+            ended = rows.length;
+          }
+          await creating;
+        },
+      );
+    } finally {
+      await cluster.query(`alter system reset ${setting}`);
+      await cluster.query("select pg_reload_conf()");
+    }
+  },
+
   async "reads from a server that only reads, and refuses creates there"(
     cluster,
   ) {
@@ -398,6 +478,26 @@ async function using(
   } finally {
     await storage.close();
   }
+}
+
+/** Runs `work` on a storage whose database carries out `statement` after every animal added. */
+async function triggered(
+  cluster: Cluster,
+  statement: string,
+  work: (storage: PostgresStorage) => Promise<unknown>,
+): Promise<void> {
+  const url = await cluster.newDatabase();
+  await using(await postgresStorage(url, TIMES), async (storage) => {
+    await cluster.query(
+      `create function act() returns trigger language plpgsql as $$ begin
+        ${statement};
+        return null;
+      end $$;
+      create trigger act after insert on pets execute function act()`,
+      { database: nameOf(url) },
+    );
+    await work(storage);
+  });
 }
 
 /** Runs `work` while another connection holds the lock under which animals are added. */
