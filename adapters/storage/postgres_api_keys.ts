@@ -36,10 +36,11 @@ export function postgresApiKeys(
   const keep = "keep API key";
 
   return {
-    async insert(record) {
-      const [row] = await connections.write(keep, INSERT, values(record));
-      return toApiKeyRecord(row);
-    },
+    insert: (record) =>
+      connections.transaction(keep, API_KEYS_LOCK, async (send) => {
+        const [row] = await send(INSERT, values(record));
+        return toApiKeyRecord(row);
+      }),
 
     insertFirst: (record) =>
       connections.transaction(keep, API_KEYS_LOCK, async (send) => {
@@ -61,12 +62,14 @@ export function postgresApiKeys(
 
     async revoke(id, time) {
       if (!Number.isSafeInteger(id)) return undefined;
-      const [row] = await connections.write(
+      return await connections.transaction(
         "revoke API key",
-        REVOKE,
-        [id, time.getTime()],
+        API_KEYS_LOCK,
+        async (send) => {
+          const [row] = await send(REVOKE, [id, time.getTime()]);
+          return row && toApiKeyRecord(row);
+        },
       );
-      return row && toApiKeyRecord(row);
     },
   };
 }

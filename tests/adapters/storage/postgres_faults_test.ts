@@ -221,7 +221,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await using(await opening, (storage) => storage.ping());
   },
 
-  async "keeps an animal on disk where the database commits without waiting"(
+  async "keeps animals and keys on disk where the database commits without waiting"(
     cluster,
   ) {
     const url = await cluster.newDatabase();
@@ -233,18 +233,27 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
         insert into seen values (current_setting('synchronous_commit'));
         return null;
       end $$;
-      create trigger look after insert on pets execute function look()`,
+      create trigger look after insert on pets execute function look();
+      create trigger look after insert or update on api_keys execute function look()`,
       { database },
     );
-    for (const [setting, expected] of [["off", "on"], ["local", "local"]]) {
+    for (
+      const [setting, expected] of [["off", "on"], ["local", "local"]] as const
+    ) {
       await cluster.query("truncate seen", { database });
       const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
       await using(await postgresStorage(tuned, TIMES), async (storage) => {
         await storage.create(REX);
         await storage.get(petId(1n));
+        const { id } = await storage.apiKeys.insert({
+          name: "Ann",
+          digest: setting,
+          created: new Date(0),
+        });
+        await storage.apiKeys.revoke(id, new Date(0));
       });
       const rows = await cluster.query("select * from seen", { database });
-      assert.deepEqual(rows.map((row) => row.setting), [expected]);
+      assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
     }
   },
 
