@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Socket } from "node:net";
 import process from "node:process";
 import pg from "pg";
 import { StorageError } from "../../core/pet_storage.ts";
@@ -110,6 +111,15 @@ export function postgresConnections(
     constructor(config: pg.ClientConfig) {
       // The pool hides the password from those who list its settings, and so from `...`.
       super({ ...config, password: config.password, ...hosts[current] });
+    }
+
+    override end(): Promise<void>;
+    override end(callback: (error: Error) => void): void;
+    override end(callback?: (error: Error) => void): Promise<void> | void {
+      // It says goodbye; where the server hangs and does not, that keeps no program from ending.
+      // The type knows less than that it is a socket, of TCP, of Unix, or of TLS on one.
+      (this.connection.stream as Socket).unref();
+      return callback === undefined ? super.end() : super.end(callback);
     }
   }
 
