@@ -72,7 +72,7 @@ export function parsePostgresUrl(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): PostgresAddress {
   const parts =
-    /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@/?#]*))?(?:\?([^#]*))?$/
+    /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@/?#]*))?(?:\?([^@#]*))?$/
       .exec(url);
   if (parts === null) {
     throw new TypeError(
@@ -131,9 +131,9 @@ function readParameters(query: string): Parameters {
     const parameter = PARAMETERS.find((known) => known === name);
     if (parameter === undefined) {
       // What does not look like a name may be a piece of a password.
-      const shown = value !== undefined && !query.includes("@")
-        ? `the parameter ${name}`
-        : "a parameter";
+      const shown = value === undefined
+        ? "a parameter"
+        : `the parameter ${name}`;
       throw new TypeError(
         `It has ${shown} that is not known; known are ${PARAMETERS.join(", ")}`,
       );
