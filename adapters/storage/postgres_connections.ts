@@ -113,6 +113,21 @@ export function postgresConnections(
       super({ ...config, password: config.password, ...hosts[current] });
     }
 
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(
+      callback?: (error: Error) => void,
+    ): Promise<pg.Client> | void {
+      if (callback === undefined) return super.connect();
+      try {
+        super.connect(callback);
+      } catch (error) {
+        // Deno throws where it may not use a socket, and the pool would wait for this one for ever.
+        this.connection.stream.destroy();
+        callback(error as Error);
+      }
+    }
+
     override end(): Promise<void>;
     override end(callback: (error: Error) => void): void;
     override end(callback?: (error: Error) => void): Promise<void> | void {

@@ -6,6 +6,7 @@ import { type Cluster, startCluster } from "../../postgres/cluster.ts";
 import {
   inNewFolder,
   type RunningServer,
+  RUNTIME,
   runToEnd,
   startMain,
 } from "./program.ts";
@@ -49,6 +50,21 @@ test(
         server.kill("SIGTERM");
         assert.equal(await server.exited, 0);
         assert.ok(!server.stderr().includes("sesame"));
+      }
+    });
+  },
+);
+
+test(
+  "a Unix socket that Deno may not use ends the program with the reason",
+  { skip: RUNTIME !== "deno" && "only Deno refuses", timeout: 60_000 },
+  async () => {
+    await inNewFolder(async (cwd) => {
+      const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
+      for (const args of [["keys", "list"], ["start"]]) {
+        const { code, stderr } = await runToEnd(args, { cwd, env });
+        assert.match(stderr, /read access to "\/nowhere/);
+        assert.equal(code, 1);
       }
     });
   },
