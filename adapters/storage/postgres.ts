@@ -92,13 +92,14 @@ const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
  * another (the one that accepts writes is used), TLS by `sslmode`, `sslrootcert`, `sslcert`, `sslkey`,
  * and two parameters of its own: `connection_limit=N` (10 connections at most), and `pgbouncer=true`
  * for a pooler that gives every transaction another connection: statements are not prepared then.
- * Without `sslmode`, and without `PGSSLMODE`, the connection is not encrypted; `require` encrypts, `verify-full` also checks who
- * the server is.
+ * Without `sslmode`, and without `PGSSLMODE`, the connection is not encrypted; `require` encrypts,
+ * `verify-full` also checks who the server is.
  *
  * A connection that is lost is made anew by the next operation that needs one. A read that a fault
  * reached is `unavailable`; a create that was sent, and not answered, is `outcome_unknown`.
  *
- * On Deno it needs `--allow-net=HOST:PORT` and `--allow-env=PG*`.
+ * On Deno it needs `--allow-net=HOST:PORT` and `--allow-env=PG*`; for a Unix socket `--allow-read` and
+ * `--allow-write` of it.
  *
  * @throws {TypeError} where the address is none, or has a parameter that is unknown or wrong.
  * @throws {RangeError} where an option is out of range.
