@@ -10,7 +10,7 @@
 
 import type { ApiKeyStorage } from "../../core/issued_keys.ts";
 import { type NewPet, type Pet, petId } from "../../core/pet.ts";
-import type { PetStorage } from "../../core/pet_storage.ts";
+import { type PetStorage, StorageError } from "../../core/pet_storage.ts";
 import { checkAtLeast } from "./check_option.ts";
 import { groupCommit } from "./group_commit.ts";
 import { parsePostgresUrl } from "./postgres_address.ts";
@@ -147,8 +147,15 @@ export async function postgresStorage(
       `${lockTimeout}ms`,
       PETS_LOCK,
     ]);
+    if (rows.length !== batch.length) {
+      // A trigger of somebody's left some out, and nothing says which.
+      throw new StorageError(
+        "outcome_unknown",
+        `Cannot tell the outcome (create pet): the database kept ${rows.length} of ${batch.length} animals`,
+      );
+    }
     return rows.map(([id], index) => {
-      // As many rows come back as were sent, in the same order.
+      // In the order in which they were sent.
       const pet = batch[index] as Required<NewPet>;
       return { id: petId(id as bigint), ...pet };
     });

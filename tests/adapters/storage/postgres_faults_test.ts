@@ -292,6 +292,28 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     });
   },
 
+  async "gives no create the id of another, where a trigger leaves one out"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    await using(await postgresStorage(url, TIMES), async (storage) => {
+      await cluster.query(
+        `create function act() returns trigger language plpgsql as $$ begin
+          return case when new.name <> 'Tom' then new end;
+        end $$;
+        create trigger act before insert on pets for each row execute function act()`,
+        { database: nameOf(url) },
+      );
+      await Promise.all(["Rex", "Tom", "Ann"].map((name) =>
+        assertFault(
+          storage.create({ ...REX, name }),
+          "outcome_unknown",
+          /kept 2 of 3/,
+        )
+      ));
+    });
+  },
+
   async "cannot tell where the server says that it cannot"(cluster) {
     const raise = "raise exception 'ambiguous' using errcode = '40003'";
     await triggered(
