@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cluster } from "../postgres/cluster.ts";
 import { missingStandby } from "../postgres/standby.ts";
+import { until } from "../postgres/until.ts";
+import { hasTables } from "./has_tables.ts";
 import { openLine } from "./line.ts";
 import { Load } from "./load.ts";
 import { type Pair, startPair } from "./pair.ts";
@@ -147,6 +149,11 @@ test(
       const database = await nameOfNewDatabase(pair.primary);
       const url = `postgres://postgres@${pair.addresses}/${database}`;
       await withServers(2, url, async (servers) => {
+        // The tables are to be there when it takes over: only the last animals are late.
+        await until(
+          "the standby has the tables",
+          () => hasTables(pair.standby, database),
+        );
         const load = startLoad(servers);
         let rounds = 0;
         let lost: Lost = { animals: 0, replaced: 0 };

@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Client, createClient } from "../../client.ts";
 import { startCluster } from "../postgres/cluster.ts";
-import {
-  missingStandby,
-  type Standby,
-  startStandby,
-} from "../postgres/standby.ts";
+import { missingStandby, startStandby } from "../postgres/standby.ts";
 import { until } from "../postgres/until.ts";
+import { hasTables } from "./has_tables.ts";
 import { type FaultServer, withServers } from "./servers.ts";
 
 const options = { skip: await missingStandby(), timeout: 60_000 };
@@ -69,16 +66,4 @@ async function assertReplica(
 
 function clientOf({ origin, key }: FaultServer): Client {
   return createClient({ baseUrl: `${origin}/v1`, key, retries: 0 });
-}
-
-async function hasTables(standby: Standby, database: string): Promise<boolean> {
-  try {
-    const rows = await standby.query("select from petstore_schema", {
-      database,
-    });
-    return rows.length === 1;
-  } catch {
-    // The database itself may not be there yet.
-    return false;
-  }
 }
