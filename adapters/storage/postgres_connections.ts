@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Socket } from "node:net";
 import process from "node:process";
+import { clearTimeout, setTimeout } from "node:timers";
 import pg from "pg";
 import { StorageError } from "../../core/pet_storage.ts";
 import { describeHosts, type PostgresAddress } from "./postgres_address.ts";
@@ -97,6 +97,9 @@ const LOCK = {
     pg_advisory_xact_lock($3)`,
 };
 
+/** How long a server may take to hang up, in ms. */
+const GOODBYE = 1000;
+
 /** Makes no connection yet: the first statement does. */
 export function postgresConnections(
   address: PostgresAddress,
@@ -131,9 +134,10 @@ export function postgresConnections(
     override end(): Promise<void>;
     override end(callback: (error: Error) => void): void;
     override end(callback?: (error: Error) => void): Promise<void> | void {
-      // It says goodbye; where the server hangs and does not, that keeps no program from ending.
-      // The type knows less than that it is a socket, of TCP, of Unix, or of TLS on one.
-      (this.connection.stream as Socket).unref();
+      // It says goodbye, and waits for the server to hang up; one that hangs never does.
+      const timer = setTimeout(() => this.connection.stream.destroy(), GOODBYE);
+      timer.unref();
+      this.once("end", () => clearTimeout(timer));
       return callback === undefined ? super.end() : super.end(callback);
     }
   }
