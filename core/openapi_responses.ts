@@ -141,14 +141,6 @@ export function success(
   };
 }
 
-/** A response that is all in its header fields. */
-export function withoutContent(
-  description: string,
-  headers: Readonly<Record<string, Reference>>,
-): ResponseDescription {
-  return { description, headers };
-}
-
 /** The error responses of an operation by status. */
 export function errors(
   refusals: readonly ErrorExamples[],

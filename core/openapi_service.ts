@@ -21,7 +21,6 @@ import {
   mapValues,
   success,
   withFields,
-  withoutContent,
 } from "./openapi_responses.ts";
 
 /** The tag of the operations here. */
@@ -64,10 +63,14 @@ export const getOpenApi: OperationDescription = {
         ETag: "ETag",
       }),
     }),
-    "304": withoutContent(
-      "You have the document: it is the one that `If-None-Match` names.",
-      fields({ "Cache-Control": "OpenApi-Cache-Control", ETag: "ETag" }),
-    ),
+    "304": {
+      description:
+        "You have the document: it is the one that `If-None-Match` names.",
+      headers: fields({
+        "Cache-Control": "OpenApi-Cache-Control",
+        ETag: "ETag",
+      }),
+    },
     ...errors([malformedHost]),
   },
 };
@@ -115,7 +118,7 @@ export function withHttpRules(
       security: [],
       ...options,
       responses: {
-        "204": withoutContent("The methods are in `Allow`.", allowed),
+        "204": { description: "The methods are in `Allow`.", headers: allowed },
         ...errors([malformedHost]),
       },
     },

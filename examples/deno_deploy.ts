@@ -32,7 +32,9 @@ const {
   PETSTORE_API_KEYS,
   BASE_URL = "/v1",
 } = Deno.env.toObject();
-const fixedKeys = apiKeys(PETSTORE_API_KEYS?.split(/\s*,\s*/) ?? []);
+const fixedKeys = apiKeys(
+  PETSTORE_API_KEYS?.split(",").map((key) => key.trim()) ?? [],
+);
 let database: Promise<Database> | undefined;
 
 /** The database, opened by the first who needs it, and by the next one after that has failed. */
@@ -80,6 +82,6 @@ open().catch((error) => console.error(error));
 // Deno Deploy ends an instance 5 s after this signal.
 Deno.addSignalListener("SIGINT", async () => {
   await server.shutdown();
-  await storage.close();
+  await storage.close().catch((error) => console.error(error));
   Deno.exit();
 });

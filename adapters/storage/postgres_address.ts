@@ -210,8 +210,12 @@ function choose<T>(
 ): T {
   const value = parameters[name] ?? byDefault;
   if (Object.hasOwn(meanings, value)) return meanings[value] as T;
+  // What is there by default is right, unless it is of the environment.
+  const what = parameters[name] === undefined
+    ? `PG${name.toUpperCase()}`
+    : `Its ${name}`;
   throw new TypeError(
-    `Its ${name} must be one of ${Object.keys(meanings).join(", ")}, not ${
+    `${what} must be one of ${Object.keys(meanings).join(", ")}, not ${
       JSON.stringify(value)
     }`,
   );
@@ -221,9 +225,8 @@ function readInteger(name: string, text: string, max: number): number {
   const value = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= max) return value;
   throw new TypeError(
-    `Its ${name} must be an integer from 1 to ${max}, not ${
-      JSON.stringify(text)
-    }`,
+    // Not what it is instead: without a host, a password stands where a port does.
+    `Its ${name} must be an integer from 1 to ${max}`,
   );
 }
 

@@ -13,6 +13,7 @@ import { describeHosts, type PostgresAddress } from "./postgres_address.ts";
 import {
   areAllTaken,
   connectFault,
+  isConnectionLost,
   isNotReplicated,
   mayHaveHappened,
   type Notice,
@@ -232,7 +233,7 @@ export function postgresConnections(
       });
       return rows;
     } catch (error) {
-      if (mayHaveHappened(error)) lost = performance.now();
+      if (isConnectionLost(error)) lost = performance.now();
       throw error;
     }
   }

@@ -10,6 +10,9 @@ import { StorageError } from "../../core/pet_storage.ts";
 /** PgBouncer's words for settings that are sent when a connection is made. */
 const IS_POOLER = /^unsupported startup parameter/;
 
+const POOLER_WORDS =
+  "it is a pooler, which wants pgbouncer=true in the address";
+
 /** What an operator reads in place of the driver's own words. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Query read timeout$/, "it did not answer in time"],
@@ -18,7 +21,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
     "there was no connection in time",
   ],
   [/^Connection terminated/, "the connection was lost"],
-  [IS_POOLER, "it is a pooler, which wants pgbouncer=true in the address"],
+  [IS_POOLER, POOLER_WORDS],
 ];
 
 /** The driver's words where every connection of the pool is taken. */
@@ -31,6 +34,9 @@ const NOT_SENT =
 /** What an operator reads for a SQLSTATE; the server's own message follows. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["25006", "the server only reads: it is a standby, or set to read-only"],
+  // A prepared statement that is not there, or is there already.
+  ["26000", POOLER_WORDS],
+  ["42P05", POOLER_WORDS],
   ["28000", "the server refuses this user"],
   ["28P01", "the server refuses this password"],
   ["3D000", "the server has no such database"],
@@ -44,7 +50,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Classes of SQLSTATE that are about the state of the server, not about what was asked of it. */
-const OF_THE_SERVER = new Set(["08", "25", "28", "40", "53", "55", "57", "58"]);
+const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 
 /**
  * Errors after which it is not known whether a statement was carried out: the connection ended, or
@@ -75,6 +81,12 @@ export function mayHaveHappened(error: unknown): boolean {
   return UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
 }
 
+/** Tells whether a connection that was in use is no good any more: no fault of one statement does that. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === undefined || /^(?:08|57P)/.test(code);
+}
+
 /** Tells whether there was no connection because all are in use: no other server would help. */
 export function areAllTaken(error: unknown): boolean {
   return ALL_TAKEN.test(messageOf(error));
@@ -98,7 +110,7 @@ export function connectFault(action: string, error: unknown): StorageError {
  */
 export function statementFault(action: string, error: unknown): unknown {
   const code = sqlState(error);
-  if (code !== undefined && !OF_THE_SERVER.has(code.slice(0, 2))) return error;
+  if (code !== undefined && !OF_THE_SERVER.test(code)) return error;
   return connectFault(action, error);
 }
 

@@ -104,8 +104,8 @@ async function createSchema(
   }
   await connections.transaction(action, SCHEMA_LOCK, async (send) => {
     if (await hasSchema(send)) return;
-    for (const text of SCHEMA) {
-      await send({ name: text.slice(0, 30), text }, []);
+    for (const [index, text] of SCHEMA.entries()) {
+      await send({ name: `make tables ${index}`, text }, []);
     }
   });
 }
