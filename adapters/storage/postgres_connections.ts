@@ -1,36 +1,21 @@
 /**
- * Connections to PostgreSQL: every statement in bounded time, and every fault in the words of the
- * storage port.
+ * Statements and transactions on connections to PostgreSQL: each in bounded time, and every fault in
+ * the words of the storage port.
  *
  * @module
  */
 
-import process from "node:process";
-import { clearTimeout, setTimeout } from "node:timers";
-import pg from "pg";
-import { StorageError } from "../../core/pet_storage.ts";
+import type pg from "pg";
 import { describeHosts, type PostgresAddress } from "./postgres_address.ts";
 import {
-  areAllTaken,
-  connectFault,
   isConnectionLost,
   isNotReplicated,
   mayHaveHappened,
   type Notice,
   outcomeUnknown,
-  ReadOnlyServer,
   statementFault,
 } from "./postgres_fault.ts";
-
-/** How long things may take, in ms. */
-export interface Timeouts {
-  /** To be given a connection, or to make one, at each server. */
-  readonly connectTimeout: number;
-  /** From a statement to its result. */
-  readonly queryTimeout: number;
-  /** To wait for a lock that another connection holds. */
-  readonly lockTimeout: number;
-}
+import { postgresPool, type Timeouts } from "./postgres_pool.ts";
 
 /** A statement that the server prepares once for each connection. */
 export interface Statement {
@@ -98,113 +83,20 @@ const LOCK = {
     pg_advisory_xact_lock($3)`,
 };
 
-/** How long a server may take to hang up, in ms. */
-const GOODBYE = 1000;
-
 /** Makes no connection yet: the first statement does. */
 export function postgresConnections(
   address: PostgresAddress,
-  { connectTimeout, queryTimeout, lockTimeout }: Timeouts,
+  timeouts: Timeouts,
 ): PostgresConnections {
-  const { hosts, user, database, options } = address;
-  let current = 0;
-  let closed: Promise<void> | undefined;
-
-  /** Goes to the server that is the current one at the time. */
-  class Client extends pg.Client {
-    constructor(config: pg.ClientConfig) {
-      // The pool hides the password from those who list its settings, and so from `...`.
-      super({ ...config, password: config.password, ...hosts[current] });
-    }
-
-    override connect(): Promise<pg.Client>;
-    override connect(callback: (error: Error) => void): void;
-    override connect(
-      callback?: (error: Error) => void,
-    ): Promise<pg.Client> | void {
-      if (callback === undefined) return super.connect();
-      try {
-        super.connect(callback);
-      } catch (error) {
-        // Deno throws where it may not use a socket, and the pool would wait for this one for ever.
-        this.connection.stream.destroy();
-        callback(error as Error);
-      }
-    }
-
-    override end(): Promise<void>;
-    override end(callback: (error: Error) => void): void;
-    override end(callback?: (error: Error) => void): Promise<void> | void {
-      // It says goodbye, and waits for the server to hang up; one that hangs never does.
-      const timer = setTimeout(() => this.connection.stream.destroy(), GOODBYE);
-      timer.unref();
-      this.once("end", () => clearTimeout(timer));
-      return callback === undefined ? super.end() : super.end(callback);
-    }
-  }
-
-  const pool = new pg.Pool({
-    // The type says that a client is made from nothing; in truth it is given the pool's settings.
-    Client: Client as unknown as new () => pg.Client,
-    max: address.connectionLimit,
-    connectionTimeoutMillis: connectTimeout,
-    query_timeout: queryTimeout,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    application_name: address.applicationName,
-    ...user === undefined ? {} : { user },
-    ...database === undefined ? {} : { database },
-    ...options === undefined ? {} : { options },
-    ...address.pgbouncer ? {} : { lock_timeout: lockTimeout },
-    password: address.password ?? passwordOfEnvironment,
-    ssl: address.ssl,
-    enableChannelBinding: address.channelBinding,
-    types: { getTypeParser },
-    onConnect: address.writable ? assertWritable : undefined,
-  });
-  // An idle connection ended: the pool has let go of it, and whoever needs one next makes a new one.
-  pool.on("error", () => {});
-
-  /** When each connection was made, and when the last one was lost, in ms. */
-  const made = new WeakMap<pg.PoolClient, number>();
-  let lost = -Infinity;
-  pool.on("connect", (client) => made.set(client, performance.now()));
-
-  /** Where one connection did not answer, those that are older are not waited for, one by one. */
-  async function take(): Promise<pg.PoolClient> {
-    for (;;) {
-      const client = await pool.connect();
-      if ((made.get(client) ?? 0) > lost) return client;
-      client.release(true);
-    }
-  }
-
-  async function connect(action: string): Promise<pg.PoolClient> {
-    if (closed !== undefined) {
-      throw new StorageError("unavailable", "The storage is closed");
-    }
-    const faults: unknown[] = [];
-    for (let tries = 0; tries < hosts.length; tries++) {
-      const tried = current;
-      try {
-        return await take();
-      } catch (error) {
-        faults.push(error);
-        if (areAllTaken(error)) break;
-        // Others who failed at the same server must not step over the next one.
-        if (current === tried) current = (current + 1) % hosts.length;
-      }
-    }
-    const cause = faults.length === 1 ? faults[0] : new AggregateError(faults);
-    throw connectFault(`${action} at ${describeHosts(hosts)}`, cause);
-  }
+  const pool = postgresPool(address, timeouts);
+  const { lockTimeout, queryTimeout } = timeouts;
 
   /** Lends a connection to `work`; where that fails, the connection is not used again. */
   async function use<T>(
     action: string,
     work: (client: pg.PoolClient) => Promise<T>,
   ): Promise<T> {
-    const client = await connect(action);
+    const client = await pool.connect(action);
     // The statement under way is told too; without a listener the program would end.
     client.on("error", ignore);
     let fault: Error | undefined;
@@ -233,7 +125,7 @@ export function postgresConnections(
       });
       return rows;
     } catch (error) {
-      if (isConnectionLost(error)) lost = performance.now();
+      if (isConnectionLost(error)) pool.mistrust();
       throw error;
     }
   }
@@ -298,44 +190,13 @@ export function postgresConnections(
         return result;
       }),
 
-    close() {
-      closed ??= pool.end();
-      return closed;
-    },
+    close: () => pool.close(),
   };
 }
 
 /** An action, and the server that it was asked of. */
 function at(action: string, { host, port }: pg.PoolClient): string {
   return `${action} at ${describeHosts([{ host, port }])}`;
-}
-
-/** After a failover the old server may be there again, as a standby. */
-async function assertWritable(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<[string]>({
-    text: "SHOW transaction_read_only",
-    rowMode: "array",
-  });
-  if (rows[0]?.[0] !== "off") throw new ReadOnlyServer();
-}
-
-/** The driver would look for a file of passwords, and end the program where it may not. */
-function passwordOfEnvironment(): string {
-  const { PGPASSWORD } = process.env;
-  if (PGPASSWORD !== undefined) return PGPASSWORD;
-  throw new Error(
-    "the server asks for a password: put it into the address, or into PGPASSWORD",
-  );
-}
-
-const INT8 = 20;
-
-/** An int8 as bigint, where the driver would leave it a string; the rest as the driver has it. */
-function getTypeParser(
-  oid: number,
-  format?: "text" | "binary",
-): (text: string) => unknown {
-  return oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format as "text");
 }
 
 function ignore(): void {}
