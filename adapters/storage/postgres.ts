@@ -33,8 +33,8 @@ export interface PostgresStorageOptions {
   readonly queryTimeout?: number;
   /**
    * How long a statement waits for locks of others, in ms; then it is `unavailable`. To be less than
-   * `queryTimeout`, so that it is known that nothing happened. Default: 3000, or half of
-   * `queryTimeout` where that is less.
+   * `queryTimeout`, so that it is known that nothing happened. Default: three fifths of
+   * `queryTimeout`, and 3000 at most.
    */
   readonly lockTimeout?: number;
   /** How long to wait at the start for a database server that is not there yet, in ms. Default: 10000. */
@@ -114,7 +114,7 @@ export async function postgresStorage(
   const {
     connectTimeout = 3000,
     queryTimeout = 5000,
-    lockTimeout = Math.min(3000, Math.ceil(queryTimeout / 2)),
+    lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6)),
     openTimeout = 10_000,
     maxBatch = 256,
     maxQueue = 10_000,
