@@ -1,0 +1,67 @@
+/**
+ * The pet store on H3, with its own `serve` and its validation by Standard Schema (valibot).
+ *
+ * @module
+ */
+
+import {
+  getValidatedQuery,
+  getValidatedRouterParams,
+  H3,
+  readValidatedBody,
+  serve,
+} from "h3";
+import { badRequest, notFound, unauthorized } from "./errors.ts";
+import { createPet, getPet, listPets } from "./pets.ts";
+import { newPet, pageQuery, petParameters } from "./schemas.ts";
+import { HOST, KEYS, PORT } from "./settings.ts";
+
+/** What a validation that failed leaves in an HTTPError. */
+interface StandardFailure {
+  readonly issues: readonly { readonly message: string }[];
+}
+
+const app = new H3({
+  silent: true,
+  onError({ status, data }, event) {
+    const issues = (data as Partial<StandardFailure> | undefined)?.issues;
+    if (issues === undefined) return;
+    event.res.status = status;
+    return badRequest(issues);
+  },
+});
+
+app.use((event) => {
+  const authorization = event.req.headers.get("authorization");
+  if (
+    authorization?.startsWith("Bearer ") && KEYS.has(authorization.slice(7))
+  ) {
+    return;
+  }
+  event.res.status = 401;
+  return unauthorized;
+});
+
+app.get("/v1/pets", async (event) => {
+  const query = await getValidatedQuery(event, pageQuery);
+  const { pets, link } = listPets(query);
+  if (link !== undefined) event.res.headers.set("link", link);
+  return pets;
+});
+
+app.get("/v1/pets/:petId", async (event) => {
+  const { petId } = await getValidatedRouterParams(event, petParameters);
+  const pet = getPet(petId);
+  if (pet !== undefined) return pet;
+  event.res.status = 404;
+  return notFound;
+});
+
+app.post("/v1/pets", async (event) => {
+  const pet = createPet(await readValidatedBody(event, newPet));
+  event.res.status = 201;
+  event.res.headers.set("location", `pets/${pet.id}`);
+  return pet;
+});
+
+serve(app, { port: PORT, hostname: HOST, silent: true });

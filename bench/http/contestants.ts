@@ -1,0 +1,87 @@
+/**
+ * Who takes part: the programs in `bench/contestants`, and the runtimes that each runs on.
+ *
+ * @module
+ */
+
+import { checkName, type RuntimeName, RUNTIMES } from "../options.ts";
+import { KEY } from "./cases.ts";
+
+/** A server that takes part. */
+export interface Contestant {
+  readonly name: string;
+  /** Its program in `bench/contestants`. */
+  readonly program: string;
+  readonly runtimes: readonly RuntimeName[];
+  /** How the program is started on a port. */
+  readonly args?: (port: number) => readonly string[];
+  /** Environment variables of its own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it is a ceiling: which fields of our header its constant answer has. */
+  readonly ceiling?: "content-type" | "ours";
+}
+
+/** What everything is measured by. */
+export const CEILING = "ceiling";
+/** What everything is compared with. */
+export const OURS = "ours";
+
+const standalone = {
+  program: "ours_standalone.ts",
+  runtimes: RUNTIMES,
+  args: (port: number) => ["start", "--port", String(port)],
+};
+
+const CONTESTANTS: readonly Contestant[] = [
+  {
+    name: CEILING,
+    program: "ceiling.ts",
+    runtimes: RUNTIMES,
+    ceiling: "content-type",
+  },
+  {
+    name: "ceiling, our headers",
+    program: "ceiling.ts",
+    runtimes: RUNTIMES,
+    ceiling: "ours",
+  },
+  { name: OURS, program: "ours.ts", runtimes: RUNTIMES },
+  {
+    name: "ours, global Response",
+    program: "ours_global_response.ts",
+    runtimes: ["node"],
+  },
+  {
+    name: "ours, standalone",
+    ...standalone,
+    env: { DATABASE_URL: "memory:", REQUEST_LOG: "off" },
+  },
+  {
+    name: "ours, standalone, log on",
+    ...standalone,
+    env: { DATABASE_URL: "memory:", REQUEST_LOG: "on" },
+  },
+  { name: "hono", program: "hono.ts", runtimes: RUNTIMES },
+  { name: "h3", program: "h3.ts", runtimes: RUNTIMES },
+  { name: "elysia", program: "elysia.ts", runtimes: ["bun"] },
+  { name: "fastify", program: "fastify.ts", runtimes: ["node"] },
+  { name: "express", program: "express.ts", runtimes: ["node"] },
+];
+
+/** The environment that every contestant is started in, beside its own. */
+export const COMMON_ENVIRONMENT = {
+  NODE_ENV: "production",
+  PETSTORE_API_KEYS: KEY,
+};
+
+/** The contestants of these names, or all. */
+export function chooseContestants(
+  names: readonly string[] | undefined,
+): Contestant[] {
+  const known = CONTESTANTS.map(({ name }) => name);
+  names?.forEach((name) => checkName(name, known, "contestant"));
+  return CONTESTANTS.filter(({ name }) => names?.includes(name) ?? true);
+}
+
+/** Ours, which is asked even where it is not measured: all others must answer as it does. */
+export const ours: Contestant = chooseContestants([OURS])[0] as Contestant;

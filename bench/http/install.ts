@@ -1,0 +1,34 @@
+/**
+ * The packages of the contestants, in a folder of their own: whoever runs the service needs none.
+ *
+ * @module
+ */
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const FOLDER = fileURLToPath(new URL("../contestants", import.meta.url));
+
+/**
+ * Installs the packages where they are not there yet, in the versions of `package-lock.json`.
+ *
+ * @throws {Error} where npm fails.
+ */
+export function install(): void {
+  if (existsSync(`${FOLDER}/node_modules/.package-lock.json`)) return;
+  console.error("Installing the packages of the contestants");
+  const { status, stderr, error } = spawnSync("npm", [
+    "ci",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ], { cwd: FOLDER, encoding: "utf8", timeout: 300_000 });
+  if (status === 0) return;
+  throw new Error(
+    `Cannot install the packages of the contestants: ${
+      error?.message ?? stderr
+    }`,
+  );
+}
