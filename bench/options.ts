@@ -38,8 +38,8 @@ export interface Command {
 /** An option or a value that the bench does not know. */
 export class UsageError extends Error {}
 
-const DEFAULT_ROUNDS = 7;
-const DEFAULT_SECONDS = 1;
+const DEFAULT_ROUNDS = 11;
+const DEFAULT_SECONDS = 0.5;
 const QUICK_SECONDS = 0.2;
 
 /**

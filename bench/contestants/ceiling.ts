@@ -8,6 +8,7 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import { createServer } from "node:http";
 import process from "node:process";
 import { HOST, PORT } from "./settings.ts";

@@ -40,24 +40,24 @@ const CONTESTANTS: readonly Contestant[] = [
     ceiling: "content-type",
   },
   {
-    name: "ceiling, our headers",
+    name: "ceiling with our headers",
     program: "ceiling.ts",
     runtimes: RUNTIMES,
     ceiling: "ours",
   },
   { name: OURS, program: "ours.ts", runtimes: RUNTIMES },
   {
-    name: "ours, global Response",
+    name: "ours with global Response",
     program: "ours_global_response.ts",
     runtimes: ["node"],
   },
   {
-    name: "ours, standalone",
+    name: "ours standalone",
     ...standalone,
     env: { DATABASE_URL: "memory:", REQUEST_LOG: "off" },
   },
   {
-    name: "ours, standalone, log on",
+    name: "ours standalone with log",
     ...standalone,
     env: { DATABASE_URL: "memory:", REQUEST_LOG: "on" },
   },

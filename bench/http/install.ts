@@ -5,18 +5,20 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const FOLDER = fileURLToPath(new URL("../contestants", import.meta.url));
 
 /**
- * Installs the packages where they are not there yet, in the versions of `package-lock.json`.
+ * Installs the packages where they are not there yet, or are older ones, in the versions of `package-lock.json`.
  *
  * @throws {Error} where npm fails.
  */
 export function install(): void {
-  if (existsSync(`${FOLDER}/node_modules/.package-lock.json`)) return;
+  if (time("node_modules/.package-lock.json") >= time("package-lock.json")) {
+    return;
+  }
   console.error("Installing the packages of the contestants");
   const { status, stderr, error } = spawnSync("npm", [
     "ci",
@@ -31,4 +33,9 @@ export function install(): void {
       error?.message ?? stderr
     }`,
   );
+}
+
+/** When a file was written, in ms; 0 where it is not there. */
+function time(name: string): number {
+  return statSync(`${FOLDER}/${name}`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

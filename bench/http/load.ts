@@ -8,6 +8,7 @@
 import { spawnSync } from "node:child_process";
 import { autocannon } from "./autocannon.ts";
 import type { Case } from "./cases.ts";
+import { findRuntimes } from "./runtimes.ts";
 import { wrk } from "./wrk.ts";
 
 /** How many connections the load has. */
@@ -37,13 +38,11 @@ export type Load = (
 ) => Promise<Count>;
 
 /** The load generator that there is: wrk, or else autocannon, which takes more of the machine. */
-export function findLoad(
-  node: string,
-): { readonly name: string; readonly load: Load } {
+export function findLoad(): { readonly name: string; readonly load: Load } {
   const hasWrk = spawnSync("wrk", ["--version"]).error === undefined;
-  return hasWrk
-    ? { name: "wrk", load: wrk }
-    : { name: "autocannon", load: autocannon(node) };
+  if (hasWrk) return { name: "wrk", load: wrk };
+  const [node] = findRuntimes(["node"]);
+  return { name: "autocannon", load: autocannon(node?.command ?? "node") };
 }
 
 /**

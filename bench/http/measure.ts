@@ -29,8 +29,10 @@ export interface MeasureOptions {
   readonly contestants: readonly Contestant[];
   readonly load: Load;
   readonly rounds: number;
-  /** How long a turn is. */
+  /** How long a turn is, in seconds. */
   readonly seconds: number;
+  /** How long each contestant is under load before the first round, in seconds; 0 is not at all. */
+  readonly warmUp: number;
   /** How many animals there are before. */
   readonly animals: number;
 }
@@ -40,8 +42,10 @@ export async function measure(options: MeasureOptions): Promise<Round[]> {
   const servers: Server[] = [];
   try {
     await startAll(servers, options);
-    // All must have started to slow down those that are measured no more than the others.
-    for (const server of servers) await takeTurn(server, options);
+    if (options.warmUp > 0) {
+      const warmUp = { ...options, seconds: options.warmUp };
+      for (const server of servers) await takeTurn(server, warmUp);
+    }
     const rounds: Round[] = [];
     for (let round = 0; round < options.rounds; round++) {
       rounds.push(await takeTurns(rotate(servers, round), options));
@@ -60,7 +64,7 @@ async function startAll(
   const first = await startServer(ours, runtime);
   const isMeasured = contestants.some(({ name }) => name === OURS);
   try {
-    await seed(first.origin, animals);
+    await seed(first.port, animals);
   } catch (error) {
     await first.stop();
     throw error;
@@ -76,7 +80,7 @@ async function startAll(
       ceilingEnvironment(contestant, expected, work),
     );
     servers.push(server);
-    if (contestant.ceiling === undefined) await seed(server.origin, animals);
+    if (contestant.ceiling === undefined) await seed(server.port, animals);
     const answer = await ask(server.origin, work);
     if (contestant.ceiling !== "content-type") {
       compare(contestant.name, answer, expected);

@@ -16,6 +16,8 @@ import type { Runtime } from "./runtimes.ts";
 /** A server that listens. */
 export interface Server {
   readonly contestant: Contestant;
+  /** It listens on 127.0.0.1. */
+  readonly port: number;
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
   /** The processor time that the process has taken so far, on all its threads, in µs. */
@@ -102,6 +104,7 @@ export async function startServer(
   if (isOver) throw fault(`ended before it listened:\n${complaints}`);
   return {
     contestant,
+    port,
     origin: `http://127.0.0.1:${port}`,
     async processorTime() {
       const { promise, resolve, reject } = Promise.withResolvers<number>();
