@@ -39,3 +39,5 @@ export function install(): void {
 function time(name: string): number {
   return statSync(`${FOLDER}/${name}`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
+
+if (import.meta.main) install();

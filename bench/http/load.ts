@@ -40,7 +40,7 @@ export type Load = (
 /** The load generator that there is: wrk, or else autocannon, which takes more of the machine. */
 export function findLoad(): { readonly name: string; readonly load: Load } {
   const hasWrk = spawnSync("wrk", ["--version"]).error === undefined;
-  if (hasWrk) return { name: "wrk", load: wrk };
+  if (hasWrk) return { name: "wrk", load: wrk() };
   const [node] = findRuntimes(["node"]);
   return { name: "autocannon", load: autocannon(node?.command ?? "node") };
 }

@@ -7,19 +7,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import type { Case } from "./cases.ts";
-import { CONNECTIONS, type Count } from "./load.ts";
+import { CONNECTIONS, type Load } from "./load.ts";
 import { outputOf } from "./output.ts";
 
-/** Runs wrk once. */
-export async function wrk(
-  origin: string,
-  work: Case,
-  seconds: number,
-): Promise<Count> {
+/** Makes the load that runs wrk once. */
+export function wrk(): Load {
   const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
-  try {
-    const script = join(folder, "request.lua");
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const script = join(folder, "request.lua");
+  return async (origin, work, seconds) => {
     writeFileSync(script, luaScript(work));
     const output = await outputOf("wrk", [
       "--threads=1",
@@ -29,14 +27,12 @@ export async function wrk(
       `--script=${script}`,
       origin + work.target,
     ], {
-      seconds: Math.ceil(seconds) + 10,
-      // It counts in whole seconds; told to stop, it says what it has.
+      seconds: seconds + 10,
+      // It counts in whole seconds; interrupted, it says what it has.
       interruptAfter: Number.isInteger(seconds) ? undefined : seconds,
     });
     return JSON.parse(output.trim().split("\n").at(-1) ?? "");
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  };
 }
 
 /** There is no function `response` in it: wrk would call it for every answer, and be slower. */
