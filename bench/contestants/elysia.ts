@@ -19,8 +19,8 @@ new Elysia()
   .onError(({ code, error, status }) => {
     if (code === "VALIDATION") return status(400, badRequest([error]));
   })
-  .onBeforeHandle(({ headers, status }) => {
-    const { authorization } = headers;
+  .onBeforeHandle(({ request, status }) => {
+    const authorization = request.headers.get("authorization");
     if (
       !authorization?.startsWith("Bearer ") || !KEYS.has(authorization.slice(7))
     ) return status(401, unauthorized);
