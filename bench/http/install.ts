@@ -11,7 +11,8 @@ import { fileURLToPath } from "node:url";
 const FOLDER = fileURLToPath(new URL("../contestants", import.meta.url));
 
 /**
- * Installs the packages where they are not there yet, or are older ones, in the versions of `package-lock.json`.
+ * Installs the packages in the versions of `package-lock.json`, where they are not there yet or the
+ * file is newer.
  *
  * @throws {Error} where npm fails.
  */
