@@ -22,12 +22,12 @@ const HELP = `deno task bench [PART…] [OPTIONS]
 
 Parts: ${Object.keys(parts).join(", ")}. Default: all.
 
-  --rounds N          how often everything has its turn (7)
-  --seconds S         how long a turn is (1)
+  --rounds N          how often everything has its turn (11)
+  --seconds S         how long a turn is, in seconds (0.5)
   --runtime LIST      deno,bun,node (all)
   --case LIST         http: cases, such as list20,get (all)
   --contestant LIST   http: contestants, such as ours,ceiling,hono (all)
-  --quick             one round of 0.2 s, which measures nothing: it shows that all runs
+  --quick             one round of 0.2 s: it measures nothing, but shows that all runs
   --json              all figures, raw ones too, as JSON
 `;
 
