@@ -16,6 +16,7 @@ interface Part {
 /** The parts in the order they run in; each is loaded only when it is its turn. */
 const parts: Readonly<Record<string, () => Promise<Part>>> = {
   http: () => import("./http.ts"),
+  storage: () => import("./storage.ts"),
 };
 
 const HELP = `deno task bench [PART…] [OPTIONS]

@@ -1,0 +1,21 @@
+/**
+ * Folders for the files of a measurement.
+ *
+ * @module
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Does work in a new folder, which is gone afterwards. `TMPDIR` says on which disk it is. */
+export async function inNewFolder<T>(
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
