@@ -30,7 +30,10 @@ export interface HandlerOptions {
    * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
    */
   readonly baseUrl?: string;
-  /** The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). */
+  /**
+   * The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). A `Content-Length` below
+   * it is believed, as a server makes it true: who puts another body under it must take it off.
+   */
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;

@@ -92,13 +92,70 @@ export function checkMediaType(headers: Headers): ApiError | undefined {
 }
 
 /** Reads the bytes of a body up to the cap. Where there are more, the rest is not read. */
-async function readBytes(
+function readBytes(
+  request: Request,
+  limits: BodyLimits,
+): Promise<Uint8Array | ApiError> | ApiError {
+  const length = request.headers.get("content-length");
+  if (length === null || !/^[0-9]+$/.test(length)) {
+    return readStream(request, limits);
+  }
+  return Number(length) > limits.maxBodyBytes
+    ? tooLarge(limits.maxBodyBytes)
+    : readWhole(request, limits);
+}
+
+/**
+ * Reads a body of an announced length, which is where HTTP ends it (RFC 9112 §6.3): no more can come
+ * than fits the cap. Does the same as {@linkcode readStream}, for a third of the time: as much as all
+ * the rest of a create (`bench/fast_paths.ts`).
+ */
+async function readWhole(
   request: Request,
   { maxBodyBytes, bodyTimeout }: BodyLimits,
 ): Promise<Uint8Array | ApiError> {
-  if (Number(request.headers.get("content-length")) > maxBodyBytes) {
-    return tooLarge(maxBodyBytes);
+  const reading = request.arrayBuffer().then(
+    (buffer) =>
+      buffer.byteLength > maxBodyBytes
+        ? tooLarge(maxBodyBytes) // an embedder put another body under the header of the first
+        : new Uint8Array(buffer),
+    () => cutShort,
+  );
+  // Most bodies come along with their header, and need no timer: one costs Deno 6 µs.
+  return await isSettled(reading)
+    ? await reading
+    : await withDeadline(reading, bodyTimeout);
+}
+
+/** Whether a promise that never rejects is fulfilled within a few turns of the microtask queue. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let isFulfilled = false;
+  promise.then(() => isFulfilled = true);
+  for (let turn = 0; turn < 8 && !isFulfilled; turn++) await undefined;
+  return isFulfilled;
+}
+
+/** What a promise comes to, or the 408 where that takes too long. */
+async function withDeadline<T>(
+  promise: Promise<T>,
+  timeout: number,
+): Promise<T | ApiError> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const deadline = new Promise<ApiError>((resolve) => {
+    timer = setTimeout(() => resolve(late), timeout);
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** Reads a body chunk by chunk. */
+async function readStream(
+  request: Request,
+  { maxBodyBytes, bodyTimeout }: BodyLimits,
+): Promise<Uint8Array | ApiError> {
   if (request.body === null) return missing;
   const reader = request.body.getReader();
   let isLate = false;
@@ -154,10 +211,12 @@ function concatenate(
   return bytes;
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 /** Decodes strictly: `request.text()` would put U+FFFD in the place of bytes that are not UTF-8. */
 function decodeUtf8(bytes: Uint8Array): string | ApiError {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     return notUtf8;
   }

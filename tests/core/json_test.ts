@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ApiError } from "../../core/error.ts";
@@ -133,14 +134,87 @@ test("readJson reads nothing where Content-Length is above the cap", async () =>
   assert.equal(log.pulls, 0);
 });
 
-test("readJson believes no Content-Length that is below the cap", async () => {
-  for (const length of ["1", "-1", "x", "", "1e1", "5, 5"]) {
+test("readJson believes no Content-Length that is none", async () => {
+  for (const length of ["-1", "x", "", "1e1", "5, 5"]) {
     const { body, log } = stream(function* () {
       for (let i = 0; i < 10; i++) yield new Uint8Array(101);
     }());
     const lying = request(body, { "content-length": length });
     assertRefused(await readJson(lying, LIMITS), "payload_too_large");
     assert.deepEqual(log, { pulls: 1, cancels: 1 });
+  }
+});
+
+test("readJson refuses a body over the cap whose Content-Length says less", async () => {
+  const { body } = stream([new Uint8Array(101)]);
+  const lying = request(body, { "content-length": "1" });
+  assertRefused(await readJson(lying, LIMITS), "payload_too_large");
+});
+
+// Law: a body that is announced, and so read at once, is read as one that is not, chunk by chunk.
+test("readJson comes to the same with Content-Length and without", async () => {
+  const text = fc.oneof(
+    fc.json({ maxDepth: 2 }),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("", "1e2", "9007199254740993", "\ufeff{}"),
+  ).map((text) => new TextEncoder().encode(text));
+  const body = fc.oneof(text, fc.uint8Array());
+  await fc.assert(
+    fc.asyncProperty(body, fc.boolean(), async (bytes, isAtOnce) => {
+      const ask = (headers: Record<string, string>): Promise<unknown> => {
+        const { body } = stream(
+          Array.from(bytes, (byte) => Uint8Array.of(byte)),
+        );
+        const sent = isAtOnce ? new Uint8Array(bytes) : body;
+        return readJson(request(sent, headers), {
+          ...LIMITS,
+          maxBodyBytes: 20,
+        });
+      };
+      assert.deepEqual(
+        await ask({ "content-length": `${bytes.byteLength}` }),
+        await ask({}),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("readJson answers 408 where an announced body stops coming", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Uint8Array.of(0x31)),
+  });
+  const sent = request(body, { "content-length": "2" });
+  const limits = { ...LIMITS, bodyTimeout: 5 };
+  assertRefused(await readJson(sent, limits), "request_timeout");
+});
+
+test("readJson reads an announced body that comes late, but in time", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      setTimeout(() => {
+        controller.enqueue(Uint8Array.of(0x31));
+        controller.close();
+      }, 1);
+    },
+  });
+  const sent = request(body, { "content-length": "1" });
+  assert.equal(await readJson(sent, LIMITS), 1n);
+});
+
+test("readJson answers 400 where an announced body breaks off", async () => {
+  for (const isLater of [false, true]) {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        const breakOff = () => controller.error(new Error("secret"));
+        if (isLater) setTimeout(breakOff, 1);
+        else breakOff();
+      },
+    });
+    const sent = request(body, { "content-length": "2" });
+    const result = await readJson(sent, LIMITS);
+    assertRefused(result, "bad_request");
+    assert.match(result instanceof ApiError ? result.message : "", /cut short/);
   }
 });
 
