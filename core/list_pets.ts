@@ -7,7 +7,7 @@
 import { ApiError } from "./error.ts";
 import type { Call, Service } from "./operation.ts";
 import { nextPage, parsePage } from "./page.ts";
-import { petToJson } from "./pet.ts";
+import { petsToJson } from "./pet.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 
 /**
@@ -24,12 +24,11 @@ export async function listPets(
   // One animal more than the page holds tells whether there is a next one.
   const found = await storage.list({ ...page, limit: page.limit + 1 });
   const pets = found.slice(0, page.limit);
-  const body = `[${pets.map(petToJson).join(",")}]`;
   const last = pets.at(-1);
   if (last === undefined || found.length <= page.limit) {
-    return jsonReply(200, body);
+    return jsonReply(200, petsToJson(pets));
   }
-  return jsonReply(200, body, {
+  return jsonReply(200, petsToJson(pets), {
     link: `<${baseUrl.page(nextPage(page, last.id))}>; rel="next"`,
   });
 }

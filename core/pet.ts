@@ -111,17 +111,43 @@ export function parsePetId(text: string): PetId | undefined {
  * @throws {TypeError} where a member is missing or of a wrong type: a storage broke its promise.
  */
 export function petToJson(pet: Pet): string {
-  const { id, name, categoryId, status } = pet;
-  if (
-    typeof id !== "bigint" || typeof name !== "string" ||
-    typeof categoryId !== "bigint" ||
-    typeof status !== "string"
-  ) {
-    throw new TypeError("The storage returned something that is not a Pet");
-  }
+  const { id, name, categoryId, status } = checkPet(pet);
   return `{"id":${id},"name":${
     JSON.stringify(name)
   },"categoryId":${categoryId},"status":${JSON.stringify(status)}}`;
+}
+
+/**
+ * Writes animals as a JSON array, each as {@linkcode petToJson} does.
+ *
+ * `JSON.stringify` takes no `bigint`, but is twice as fast as text put together (`bench/fast_paths.ts`):
+ * it writes the array where every integer in it is exact as a `number`.
+ *
+ * @throws {TypeError} as {@linkcode petToJson}.
+ */
+export function petsToJson(pets: readonly Pet[]): string {
+  const exact: unknown[] = [];
+  for (const pet of pets) {
+    const { name, status } = checkPet(pet);
+    const id = Number(pet.id);
+    const categoryId = Number(pet.categoryId);
+    // What is rounded is never safe: it comes to 2^53 or more.
+    if (!Number.isSafeInteger(id) || !Number.isSafeInteger(categoryId)) {
+      return `[${pets.map(petToJson).join(",")}]`;
+    }
+    exact.push({ id, name, categoryId, status });
+  }
+  return JSON.stringify(exact);
+}
+
+function checkPet(pet: Pet): Pet {
+  if (
+    typeof pet.id !== "bigint" || typeof pet.name !== "string" ||
+    typeof pet.categoryId !== "bigint" || typeof pet.status !== "string"
+  ) {
+    throw new TypeError("The storage returned something that is not a Pet");
+  }
+  return pet;
 }
 
 function isPetId(value: bigint): value is PetId {

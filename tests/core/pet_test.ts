@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import * as v from "valibot";
@@ -6,9 +7,11 @@ import {
   newPetSchema,
   parsePetId,
   type Pet,
+  PET_STATUSES,
   petId,
   petNameSchema,
   petStatusSchema,
+  petsToJson,
   petToJson,
 } from "../../core/pet.ts";
 
@@ -145,5 +148,28 @@ test("petToJson throws a TypeError where the storage broke its promise", () => {
   ];
   for (const pet of broken) {
     assert.throws(() => petToJson(pet as Pet), TypeError);
+    assert.throws(() => petsToJson([rex, pet as Pet]), TypeError);
   }
+});
+
+// Law: an array is written as its animals one by one, whether JSON.stringify may write it or not.
+test("petsToJson writes animals as petToJson does", () => {
+  const integer = fc.oneof(
+    fc.bigInt({ min: -9n, max: 99n }),
+    fc.bigInt({ min: 2n ** 53n - 2n, max: 2n ** 53n + 2n }),
+    fc.bigInt({ min: -(2n ** 53n) - 2n, max: 2n - 2n ** 53n }),
+    fc.bigInt({ min: -INT64_MAX - 1n, max: INT64_MAX }),
+  );
+  const pet = fc.record({
+    id: integer.filter((id) => id > 0n).map(petId),
+    name: fc.string({ unit: "binary" }),
+    categoryId: integer,
+    status: fc.constantFrom(...PET_STATUSES),
+  }, { noNullPrototype: true });
+  fc.assert(
+    fc.property(fc.array(pet, { maxLength: 5 }), (pets) => {
+      assert.equal(petsToJson(pets), `[${pets.map(petToJson).join(",")}]`);
+    }),
+    { numRuns: 1000 },
+  );
 });

@@ -65,6 +65,29 @@ test("parseJson makes a bigint of a number exactly where its value is an int64",
   );
 });
 
+// Law: how a text is read depends on nothing that stands beside it. A long number is read by a reviver,
+// and so is all that is with it; what has none is not.
+test("parseJson reads a text alike, whether or not a long number is beside it", () => {
+  const short = fc.jsonValue({ noUnicodeString: false }).map((value) =>
+    JSON.stringify(
+      value,
+      (_, each) => typeof each === "number" ? Math.trunc(each % 1e15) : each,
+    )
+  );
+  const text = fc.oneof(
+    short,
+    numberLiteral.map(spell),
+    fc.constantFrom("-0", '{"__proto__":7,"a":[]}', '{"a":1,"a":[-0]}'),
+  );
+  fc.assert(
+    fc.property(text, (text) => {
+      const beside = parseJson(`[${text},1234567890123456]`);
+      assert.deepEqual(beside, [parseJson(text), 1234567890123456n]);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 // Law: but for numbers, parseJson is JSON.parse; a text is refused by both or by neither.
 test("parseJson is JSON.parse for all that has no number in it", () => {
   const value = fc.jsonValue({ noUnicodeString: false }).map((value) =>
