@@ -4,13 +4,15 @@
  * @module
  */
 
-import type { ApiKeys } from "./api_keys.ts";
+import { type ApiKeys, isSendable } from "./api_keys.ts";
 import { ApiError } from "./error.ts";
 
 /** The challenge where no key was sent. */
 export const CHALLENGE = 'Bearer realm="petstore"';
 /** The challenge where the key that was sent is not valid. */
 export const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
+
+const SCHEME = "bearer ";
 
 const missingKey = new ApiError(
   "unauthorized",
@@ -42,7 +44,11 @@ export async function authenticate(
  * all, none or another scheme's (RFC 6750 §3.1).
  */
 export function parseBearer(header: string | null): string | ApiError {
-  const credentials = /^bearer(?: +(.*))?$/i.exec(header ?? "")?.[1] ?? "";
-  if (credentials === "") return missingKey;
-  return /^[\x21-\x7e]+$/.test(credentials) ? credentials : invalidKey;
+  if (header === null) return missingKey;
+  const isBearer = header.slice(0, SCHEME.length).toLowerCase() === SCHEME;
+  let start = SCHEME.length;
+  while (header[start] === " ") start++;
+  if (!isBearer || start === header.length) return missingKey;
+  const token = header.slice(start);
+  return isSendable(token) ? token : invalidKey;
 }

@@ -18,22 +18,32 @@ export interface Reply {
 /** Something that makes a response: the global `Response`, or an adapter's lighter one. */
 export type ResponseConstructor = new (
   body: string | null,
-  init: { readonly status: number; readonly headers: Record<string, string> },
+  init: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+  },
 ) => Response;
 
-const JSON_HEADERS = {
+/** The headers of every JSON response. */
+export const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   "content-type": "application/json",
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
-};
+});
 
 /** A reply whose body is JSON text, with the headers of every JSON response. */
 export function jsonReply(
   status: number,
   body: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers?: Readonly<Record<string, string>>,
 ): Reply & { readonly body: string } {
-  return { status, headers: { ...JSON_HEADERS, ...headers }, body };
+  return {
+    status,
+    headers: headers === undefined
+      ? JSON_HEADERS
+      : { ...JSON_HEADERS, ...headers },
+    body,
+  };
 }
 
 /**
@@ -48,7 +58,7 @@ export function toResponse(
   },
 ): Response {
   if (method !== "HEAD" || body === null) {
-    return new Response(body, { status, headers: { ...headers } });
+    return new Response(body, { status, headers });
   }
   const length = new TextEncoder().encode(body).byteLength;
   return new Response(null, {

@@ -44,9 +44,10 @@ export function serve(
         onListen: () => {},
         // guard() lets nothing come here; the runtime's own answer would tell too much.
         onError: () => refusalResponse(INTERNAL_ERROR),
-      }, (request, { completed }) => {
+      }, (request, info) => {
         if (closed !== undefined) return refusalResponse(CLOSING);
-        if (request.body !== null) uploads.add(completed);
+        // Not `request.body`: to make a stream of it costs as much as to read it.
+        if (request.method !== "GET") uploads.add(info.completed);
         return answer(request);
       });
       const { addr } = server;
@@ -64,7 +65,7 @@ export function serve(
 }
 
 /**
- * The requests in flight that have a body. `shutdown()` takes away what is not read of one yet (Deno
+ * The requests in flight that may have a body. `shutdown()` takes away what is not read of one yet (Deno
  * 2.9), so it is called only when there are none; it waits for all the others itself.
  */
 class Uploads {

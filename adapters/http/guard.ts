@@ -31,7 +31,7 @@ export function guard(
       makeUrlSafe(request);
       const response = handle(request);
       return response instanceof Promise
-        ? response.then(check).catch(fail)
+        ? response.then(check, fail)
         : check(response);
     } catch (error) {
       return fail(error);

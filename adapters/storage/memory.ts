@@ -75,8 +75,12 @@ export function memoryStorage(): MemoryStorage {
       }
       const matches = positions[query.status];
       const from = lowerBound(matches, start);
-      return matches.slice(from, from + query.limit)
-        .flatMap((position) => pets[position] ?? []);
+      const found: Pet[] = [];
+      for (const position of matches.slice(from, from + query.limit)) {
+        const pet = pets[position];
+        if (pet !== undefined) found.push(pet);
+      }
+      return found;
     },
 
     async ping() {
