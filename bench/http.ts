@@ -5,7 +5,7 @@
  * @module
  */
 
-import process from "node:process";
+import { endOnSignal } from "./end_on_signal.ts";
 import { type Case, chooseCases } from "./http/cases.ts";
 import { chooseContestants, type Contestant } from "./http/contestants.ts";
 import { install } from "./http/install.ts";
@@ -28,7 +28,7 @@ export async function run(options: BenchOptions): Promise<readonly Table[]> {
   const cases = chooseCases(options.cases);
   const chosen = chooseContestants(options.contestants);
   install();
-  endOnSignal();
+  endOnSignal(endAll);
   const runtimes = findRuntimes(options.runtimes);
   const { name, load } = findLoad();
   const { rounds, seconds, quick } = options;
@@ -74,14 +74,4 @@ async function measureCases(
     found.push({ name: work.name, rounds });
   }
   return found;
-}
-
-/** The servers have no reason to outlive this process. */
-function endOnSignal(): void {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      endAll();
-      process.exit(130);
-    });
-  }
 }

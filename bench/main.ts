@@ -17,6 +17,9 @@ interface Part {
 const parts: Readonly<Record<string, () => Promise<Part>>> = {
   http: () => import("./http.ts"),
   storage: () => import("./storage.ts"),
+  sizes: () => import("./sizes.ts"),
+  start: () => import("./start.ts"),
+  bundle: () => import("./bundle.ts"),
 };
 
 const HELP = `deno task bench [PART…] [OPTIONS]

@@ -9,19 +9,26 @@ import process from "node:process";
 import { startCluster } from "../tests/postgres/cluster.ts";
 import { createDatabase, dropDatabase } from "../tests/postgres/database.ts";
 
-/** Does work on a new and empty database, which is gone afterwards. */
-export async function inNewDatabase<T>(
-  work: (url: string) => Promise<T>,
+/** Does work with a maker of new and empty databases, which are all gone afterwards. */
+export async function withNewDatabases<T>(
+  work: (newDatabase: () => Promise<string>) => Promise<T>,
 ): Promise<T> {
   const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined) {
-    const url = await createDatabase(given);
-    return await work(url).finally(() => dropDatabase(url, given));
+  if (given === undefined) {
+    const cluster = await startCluster();
+    return await work(() => cluster.newDatabase()).finally(() =>
+      cluster.close()
+    );
   }
-  const cluster = await startCluster();
+  const urls: string[] = [];
+  async function newDatabase(server: string): Promise<string> {
+    const url = await createDatabase(server);
+    urls.push(url);
+    return url;
+  }
   try {
-    return await work(await cluster.newDatabase());
+    return await work(() => newDatabase(given));
   } finally {
-    await cluster.close();
+    for (const url of urls) await dropDatabase(url, given);
   }
 }

@@ -5,9 +5,11 @@
  * @module
  */
 
+import { endOnSignal } from "./end_on_signal.ts";
 import { findRuntimes, type Runtime } from "./http/runtimes.ts";
+import { endAll } from "./http/server.ts";
 import { inRuntime, titleOf } from "./in_runtime.ts";
-import { inNewDatabase } from "./new_database.ts";
+import { withNewDatabases } from "./new_database.ts";
 import { inNewFolder } from "./new_folder.ts";
 import type { BenchOptions } from "./options.ts";
 import {
@@ -29,6 +31,7 @@ const NOTES = [
 /** Measures both storages on every runtime. */
 export async function run(options: BenchOptions): Promise<readonly Table[]> {
   const { rounds, seconds } = options;
+  endOnSignal(endAll);
   const runtimes = findRuntimes(options.runtimes);
   const tables: Table[] = [];
   for (const runtime of runtimes) {
@@ -64,25 +67,25 @@ async function postgresTables(
   runtimes: readonly Runtime[],
   options: ComparisonOptions,
 ): Promise<readonly Table[]> {
-  const tables: Table[] = [];
-  for (const runtime of runtimes) {
-    say(`PostgreSQL on ${runtime.name}`);
-    const rows = await inNewDatabase((url) => {
-      const task: PostgresTask = { ...options, url };
+  return await withNewDatabases(async (newDatabase) => {
+    const tables: Table[] = [];
+    for (const runtime of runtimes) {
+      say(`PostgreSQL on ${runtime.name}`);
+      const task: PostgresTask = { ...options, url: await newDatabase() };
       const program = new URL("storage/postgres.ts", import.meta.url);
-      return inRuntime(runtime, program, { task, seconds: LIMIT });
-    });
-    tables.push({
-      title: `PostgreSQL on ${titleOf(runtime)}: postgresStorage and bare pg`,
-      columns: COLUMNS,
-      rows: rows as readonly ComparisonRow[],
-      notes: [
-        ...NOTES,
-        "Both have a pool of 10 connections; each create of the bare loop is an INSERT of its own.",
-      ],
-    });
-  }
-  return tables;
+      const rows = await inRuntime(runtime, program, { task, seconds: LIMIT });
+      tables.push({
+        title: `PostgreSQL on ${titleOf(runtime)}: postgresStorage and bare pg`,
+        columns: COLUMNS,
+        rows: rows as readonly ComparisonRow[],
+        notes: [
+          ...NOTES,
+          "Both have a pool of 10 connections; each create of the bare loop is an INSERT of its own.",
+        ],
+      });
+    }
+    return tables;
+  });
 }
 
 async function httpTable(

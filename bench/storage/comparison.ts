@@ -5,9 +5,7 @@
  */
 
 import { inTurns, middleHalf, ratios, roundedMedian } from "../turns.ts";
-
-/** Does a piece of work so many times, with so many under way at once. */
-export type Way = (times: number, atOnce: number) => Promise<void>;
+import { speedometer, type Way } from "../way.ts";
 
 /** Two ways to do the same work. */
 export interface Comparison {
@@ -48,25 +46,6 @@ const ROUNDS_OF_WRITES = 5;
 /** The first turns find out how much work a turn is. */
 const WARM_UP = 3;
 
-/** Work that blocks: one after the other, however many are asked for at once. */
-export function blocking(work: (i: number) => unknown): Way {
-  let i = 0;
-  return async (times) => {
-    for (const end = i + times; i < end; i++) work(i);
-  };
-}
-
-/** Work that is waited for. */
-export function waiting(work: (i: number) => Promise<unknown>): Way {
-  let i = 0;
-  return async (times, atOnce) => {
-    const end = i + times;
-    await Promise.all(Array.from({ length: atOnce }, async () => {
-      while (i < end) await work(i++);
-    }));
-  };
-}
-
 /** Measures all comparisons, with 1, 16, 64 and 256 under way at once. */
 export async function compareAll(
   comparisons: readonly Comparison[],
@@ -106,20 +85,4 @@ async function compare(
     middleHalf(gains),
     target === undefined ? "" : `${target}${ratio < target ? " missed" : ""}`,
   ];
-}
-
-/** Measures how often a second a way does its work, in turns that last about as long as they should. */
-function speedometer(
-  way: Way,
-  atOnce: number,
-  turnTime: number,
-): () => Promise<number> {
-  let times = atOnce;
-  return async () => {
-    const start = performance.now();
-    await way(times, atOnce);
-    const speed = times / (performance.now() - start) * 1000;
-    times = Math.max(4 * atOnce, Math.round(speed * turnTime));
-    return speed;
-  };
 }

@@ -13,13 +13,12 @@ import { STATUS_CODE } from "../../adapters/storage/stored_row.ts";
 import type { PetStorage } from "../../core/pet_storage.ts";
 import { readTask } from "../in_runtime.ts";
 import { jumpingId, numberedPet } from "../sample_pets.ts";
+import { blocking, waiting } from "../way.ts";
 import { barePet, COLUMNS } from "./bare_pet.ts";
 import {
-  blocking,
   compareAll,
   type Comparison,
   type ComparisonOptions,
-  waiting,
 } from "./comparison.ts";
 import { fill, PETS } from "./fill.ts";
 

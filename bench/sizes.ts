@@ -1,0 +1,157 @@
+/**
+ * The part `sizes` of the bench: whether a read takes as long among ten million animals as among a
+ * thousand, and what memory an animal takes.
+ *
+ * @module
+ */
+
+import { endOnSignal } from "./end_on_signal.ts";
+import { findRuntimes, type Runtime } from "./http/runtimes.ts";
+import { endAll } from "./http/server.ts";
+import { inRuntime, titleOf } from "./in_runtime.ts";
+import { withNewDatabases } from "./new_database.ts";
+import { inNewFolder } from "./new_folder.ts";
+import type { BenchOptions } from "./options.ts";
+import type { MemoryResult, MemoryTask } from "./sizes/memory.ts";
+import type { PostgresSizesTask } from "./sizes/postgres.ts";
+import type { SqliteSizesTask } from "./sizes/sqlite.ts";
+import type { SweepOptions, SweepRow } from "./sizes/sweep.ts";
+import type { Table } from "./table.ts";
+
+const SIZES = [1e3, 1e4, 1e5, 1e6, 1e7];
+const QUICK_SIZES = [1e3, 1e4];
+/** Filling a PostgreSQL with ten million takes minutes. */
+const POSTGRES_SIZES = [1e3, 1e4, 1e5, 1e6];
+const LIMIT = 300; // seconds, for a runtime on one of the storages
+/** The most that a read may take at the largest size, beside the smallest. */
+const TARGET_GROWTH = 1.3;
+/** The most bytes that an animal may take. */
+const TARGET_BYTES = { deno: 210, bun: 270, node: 210 } as const;
+
+/** Measures the storages at several sizes. */
+export async function run(options: BenchOptions): Promise<readonly Table[]> {
+  const { rounds, seconds, quick } = options;
+  endOnSignal(endAll);
+  const runtimes = findRuntimes(options.runtimes);
+  const sizes = quick ? QUICK_SIZES : SIZES;
+  const tables: Table[] = [];
+  const uses: Table["rows"][number][] = [];
+  for (const runtime of runtimes) {
+    const task: MemoryTask = { sizes, rounds, seconds };
+    const result = await measure("memory", runtime, task) as MemoryResult;
+    tables.push(sweepTable("memoryStorage", runtime, sizes, result.rows));
+    uses.push(...useRows(runtime, result));
+  }
+  if (uses.length > 0) tables.push(useTable(uses));
+  // On one runtime: what grows, or does not, is the database.
+  for (const runtime of runtimes.slice(0, 1)) {
+    const sweepOptions = { rounds, seconds };
+    tables.push(
+      await sqliteTable(runtime, sizes, sweepOptions),
+      await postgresTable(
+        runtime,
+        quick ? QUICK_SIZES : POSTGRES_SIZES,
+        sweepOptions,
+      ),
+    );
+  }
+  return tables;
+}
+
+async function sqliteTable(
+  runtime: Runtime,
+  sizes: readonly number[],
+  options: SweepOptions,
+): Promise<Table> {
+  const rows = await inNewFolder((folder) => {
+    const task: SqliteSizesTask = { ...options, sizes, folder };
+    return measure("sqlite", runtime, task);
+  });
+  return sweepTable("sqliteStorage", runtime, sizes, rows as SweepRow[]);
+}
+
+async function postgresTable(
+  runtime: Runtime,
+  sizes: readonly number[],
+  options: SweepOptions,
+): Promise<Table> {
+  const rows = await withNewDatabases(async (newDatabase) => {
+    const databases: PostgresSizesTask["databases"][number][] = [];
+    for (const animals of sizes) {
+      databases.push({ animals, url: await newDatabase() });
+    }
+    const task: PostgresSizesTask = { ...options, databases };
+    return await measure("postgres", runtime, task);
+  });
+  return sweepTable("postgresStorage", runtime, sizes, rows as SweepRow[]);
+}
+
+function measure(
+  program: string,
+  runtime: Runtime,
+  task: unknown,
+): Promise<unknown> {
+  console.error(`Sizes of ${program} on ${runtime.name}`);
+  const url = new URL(`sizes/${program}.ts`, import.meta.url);
+  return inRuntime(runtime, url, { task, seconds: LIMIT });
+}
+
+function sweepTable(
+  storage: string,
+  runtime: Runtime,
+  sizes: readonly number[],
+  rows: readonly SweepRow[],
+): Table {
+  return {
+    title: `${storage} on ${
+      titleOf(runtime)
+    }: µs for one read, by the number of animals`,
+    columns: [
+      "work",
+      ...sizes.map(scientific),
+      "growth",
+      "middle half",
+      "target",
+    ],
+    rows: rows.map(({ work, microseconds, growth, spread }) => [
+      work,
+      ...microseconds,
+      growth,
+      spread,
+      `${TARGET_GROWTH}${growth > TARGET_GROWTH ? " missed" : ""}`,
+    ]),
+    notes: [
+      "Medians; growth: the largest size to the smallest in the same round. Lists are of 20, one read at a time.",
+      "Any id: 65,536 ids drawn from all, in turn: what they lead to is in no cache of the processor when it is their turn again. 1000 ids: a working set, drawn from all.",
+    ],
+  };
+}
+
+function useRows(
+  runtime: Runtime,
+  { uses }: MemoryResult,
+): readonly Table["rows"][number][] {
+  const target = TARGET_BYTES[runtime.name];
+  return uses.map(({ animals, resident, heap }) => [
+    titleOf(runtime),
+    scientific(animals),
+    resident,
+    heap,
+    `${target}${Math.max(resident, heap) > target ? " missed" : ""}`,
+  ]);
+}
+
+function useTable(rows: Table["rows"]): Table {
+  return {
+    title: "memoryStorage: bytes for an animal",
+    columns: ["runtime", "animals", "resident", "heap", "target"],
+    rows,
+    notes: [
+      "After a collection and a pause, less what the process took after 200,000 animals that are gone again. Names of 12 to 19 characters, each its own text, are counted.",
+    ],
+  };
+}
+
+function scientific(animals: number): string {
+  return `1e${Math.log10(animals)}`;
+}
