@@ -9,12 +9,16 @@ import { findField } from "./node_headers.ts";
 
 /** The body of a request, of which one part or all may never be read. */
 export interface NodeBody {
-  /** Fails with an `AbortError` where the client goes away before the end. */
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Whether someone has read of it, or cancelled it. */
   isUsed(): boolean;
   /** Lets what is not read yet pass by unseen; a reader that is still waiting fails. */
   abandon(): void;
+}
+
+/** A body as a stream. */
+export interface StreamBody extends NodeBody {
+  /** Fails with an `AbortError` where the client goes away before the end. */
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 /** Whether a request announces a body of at least one byte (RFC 9112 §6.3). */
@@ -33,7 +37,7 @@ export function hasBody(req: IncomingMessage): boolean {
 export function nodeBody(
   req: IncomingMessage,
   onFirstRead: () => void,
-): NodeBody {
+): StreamBody {
   let isRead = false;
   let isOpen = false;
   let fail = (_reason: unknown): void => {};

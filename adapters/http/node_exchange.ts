@@ -5,8 +5,9 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { hasBody, type NodeBody } from "./node_body.ts";
+import { hasBody, type StreamBody } from "./node_body.ts";
 import { findField } from "./node_headers.ts";
+import type { WholeBody } from "./node_whole_body.ts";
 
 /** One request and its answer. */
 export interface Exchange {
@@ -19,7 +20,7 @@ export interface Exchange {
   /** Whether the server takes further requests, on this connection or any. */
   readonly isOpen: () => boolean;
   /** The request's body, once someone asked for it. */
-  body?: NodeBody;
+  body?: StreamBody | WholeBody;
 }
 
 /**
@@ -69,15 +70,17 @@ export function endAnswer(
 
 /** Calls back once where the client goes away before its answer is out; never after that. */
 export function whenGone({ req, res }: Exchange, callback: () => void): void {
+  const { socket } = req;
   const onClose = (): void => {
-    if (res.writableFinished || !res.destroyed && !req.socket.destroyed) return;
+    const isGone = res.destroyed || socket.destroyed;
+    if (!isGone && !res.writableFinished) return;
     res.off("close", onClose);
-    req.off("close", onClose);
-    callback();
+    socket.off("close", onClose);
+    if (!res.writableFinished) callback();
   };
   // An answer that waits behind another (pipelining) has no socket yet, and is told nothing.
   res.on("close", onClose);
-  req.on("close", onClose);
+  socket.on("close", onClose);
   onClose();
 }
 

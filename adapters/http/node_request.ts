@@ -5,9 +5,10 @@
  */
 
 import { delegate } from "./delegate.ts";
-import { clientGone, hasBody, type NodeBody, nodeBody } from "./node_body.ts";
+import { clientGone, hasBody, nodeBody, type StreamBody } from "./node_body.ts";
 import { type Exchange, whenGone } from "./node_exchange.ts";
 import { lazyHeaders } from "./node_headers.ts";
+import { wholeBody } from "./node_whole_body.ts";
 
 /**
  * A `Request` over Node's own. Method, URL, header, body and signal are read where they lie; the real
@@ -43,15 +44,25 @@ class LazyRequest {
 
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     // The real request may have given it to a clone, and have another.
-    return this.#request === undefined
+    return this.#request === undefined && !this.#isWhole()
       ? this.#body()?.stream ?? null
-      : this.#request.body;
+      : this.#become().body;
   }
 
   get bodyUsed(): boolean {
     return this.#request === undefined
       ? this.#exchange.body?.isUsed() ?? false
       : this.#request.bodyUsed;
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    if (this.#request !== undefined || this.#exchange.body !== undefined) {
+      return this.#become().arrayBuffer();
+    }
+    if (!this.#hasBody()) return Promise.resolve(new ArrayBuffer(0));
+    const body = wholeBody(this.#exchange.req, () => this.#continue());
+    this.#exchange.body = body;
+    return body.bytes;
   }
 
   clone(): Request {
@@ -62,14 +73,17 @@ class LazyRequest {
   }
 
   #become(): Request {
+    if (this.#request !== undefined) return this.#request;
     const { method, headers } = this;
-    if (
-      this.#request === undefined &&
-      (this.bodyUsed || this.#exchange.body?.stream.locked)
-    ) {
-      return usedRequest(this.#url, { method, headers });
+    const { body } = this.#exchange;
+    const isLocked = body !== undefined && "stream" in body &&
+      body.stream.locked;
+    if (!this.bodyUsed && !isLocked) {
+      return this.#request = this.#makeRequest();
     }
-    return this.#request ??= this.#makeRequest();
+    const used = usedRequest(this.#url, { method, headers });
+    // A stream that someone else reads stays the body of this one.
+    return this.#isWhole() ? this.#request = used : used;
   }
 
   #makeRequest(): Request {
@@ -88,18 +102,31 @@ class LazyRequest {
   }
 
   /** The body, the same one every time; `undefined` where there is none. */
-  #body(): NodeBody | undefined {
+  #body(): StreamBody | undefined {
+    const { body } = this.#exchange;
+    if (body !== undefined && "stream" in body) return body;
+    if (!this.#hasBody()) return undefined;
+    return this.#exchange.body = nodeBody(
+      this.#exchange.req,
+      () => this.#continue(),
+    );
+  }
+
+  /** Whether the body was asked for in one piece. */
+  #isWhole(): boolean {
+    const { body } = this.#exchange;
+    return body !== undefined && "bytes" in body;
+  }
+
+  #hasBody(): boolean {
     const { method } = this;
-    const { req, res, awaitsContinue } = this.#exchange;
-    if (
-      method === "GET" || method === "HEAD" || method === "TRACE" ||
-      !hasBody(req)
-    ) {
-      return undefined;
-    }
-    return this.#exchange.body ??= nodeBody(req, () => {
-      if (awaitsContinue && !res.headersSent) res.writeContinue();
-    });
+    return method !== "GET" && method !== "HEAD" && method !== "TRACE" &&
+      hasBody(this.#exchange.req);
+  }
+
+  #continue(): void {
+    const { res, awaitsContinue } = this.#exchange;
+    if (awaitsContinue && !res.headersSent) res.writeContinue();
   }
 
   static {
