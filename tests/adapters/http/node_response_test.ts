@@ -135,3 +135,43 @@ testOnNode("NodeResponse has json, redirect and error", async () => {
   assert.equal(redirect.headers.get("location"), "http://a/b");
   assert.equal(NodeResponse.error().type, "error");
 });
+
+testOnNode(
+  "NodeResponse sees what a frozen header says each time",
+  async () => {
+    let count = 0;
+    const changing = Object.freeze({
+      get "x-a"(): string {
+        return String(++count);
+      },
+    });
+    const first = new NodeResponse("x", { headers: changing });
+    const second = new NodeResponse("x", { headers: changing });
+    assert.equal(first.headers.get("x-a"), "1");
+    assert.equal(second.headers.get("x-a"), "2");
+    const cases: Record<string, string>[] = [
+      { "x-a": "1", "Content-Type": "text/html" },
+      { "x-a": "1" },
+      { "x-a": " padded\t" },
+      { "x-a": "a\nb" },
+    ];
+    for (const headers of cases) {
+      const expected = await look(Response, ["x", { headers }]);
+      Object.freeze(headers);
+      for (let i = 0; i < 2; i++) {
+        assert.deepEqual(
+          await look(NodeResponse, ["x", { headers }]),
+          expected,
+        );
+      }
+    }
+  },
+);
+
+testOnNode("NodeResponse sees what was changed in a header object", () => {
+  const headers = { "x-a": "1" };
+  new NodeResponse("x", { headers });
+  headers["x-a"] = "2";
+  const { headers: seen } = new NodeResponse("x", { headers });
+  assert.equal(seen.get("x-a"), "2");
+});
