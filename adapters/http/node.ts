@@ -83,14 +83,19 @@ function createFetchServer(
     headersTimeout = Math.min(10_000, requestTimeout || Infinity),
     keepAliveTimeout = 5_000,
   } = options;
-  const server = createServer({
+  // Named, as not every version of Node's types knows the last one.
+  const settings = {
     headersTimeout,
     requestTimeout,
     keepAliveTimeout,
     connectionsCheckingInterval: Math.min(1000, headersTimeout || Infinity),
     // A request without Host is refused by the listener: Node would do it without a body.
     requireHostHeader: false,
-  });
+    // A request that announces no body gets no stream events, of which we use none: it saves a tenth
+    // of a small answer. Node 22 does not know the option, and goes on as before.
+    optimizeEmptyRequests: true,
+  };
+  const server = createServer(settings);
   const isOpen = (): boolean => server.listening;
   const listener = (awaitsContinue: boolean): NodeListener => (req, res) =>
     answer(handle, { req, res, awaitsContinue, isOpen }, onError);

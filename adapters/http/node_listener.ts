@@ -46,10 +46,23 @@ function answerNow(
   try {
     const response = handle(nodeRequest(exchange, url));
     if (isPromise(response)) {
-      response.then((response) => send(response, exchange)).catch(fail);
+      // One promise less than then().catch().
+      response.then((response) => trySend(response, exchange, fail), fail);
     } else {
-      send(response, exchange)?.catch(fail);
+      trySend(response, exchange, fail);
     }
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function trySend(
+  response: unknown,
+  exchange: Exchange,
+  fail: (error: unknown) => void,
+): void {
+  try {
+    send(response, exchange)?.catch(fail);
   } catch (error) {
     fail(error);
   }
