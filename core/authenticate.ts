@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ApiKeys, isSendable } from "./api_keys.ts";
+import { isSendable } from "./api_keys.ts";
 import { ApiError } from "./error.ts";
 
 /** The challenge where no key was sent. */
@@ -19,21 +19,12 @@ const missingKey = new ApiError(
   'API key is missing: send it in the header "Authorization: Bearer <API_KEY>"',
   { "www-authenticate": CHALLENGE },
 );
-const invalidKey = new ApiError(
+/** The 401 where a key was sent that is not valid. */
+export const invalidKey: ApiError = new ApiError(
   "unauthorized",
   "API key is invalid: it is unknown or revoked",
   { "www-authenticate": INVALID_TOKEN_CHALLENGE },
 );
-
-/** Lets the request pass (`undefined`), or refuses it with 401 and a challenge (RFC 6750 §3). */
-export async function authenticate(
-  request: Request,
-  keys: ApiKeys,
-): Promise<ApiError | undefined> {
-  const token = parseBearer(request.headers.get("authorization"));
-  if (token instanceof ApiError) return token;
-  return await keys.verify(token) === true ? undefined : invalidKey;
-}
 
 /**
  * Takes the token out of an `Authorization` header: the scheme in any case, one or more spaces, the

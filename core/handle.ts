@@ -5,16 +5,21 @@
  */
 
 import type { ApiKeys } from "./api_keys.ts";
-import { authenticate } from "./authenticate.ts";
+import { invalidKey, parseBearer } from "./authenticate.ts";
 import { parseBaseUrl } from "./base_url.ts";
 import { createPet } from "./create_pet.ts";
 import { ApiError } from "./error.ts";
 import { deprecationHeaders, getPet } from "./get_pet.ts";
 import { listPets } from "./list_pets.ts";
 import { openApi } from "./openapi.ts";
-import type { Call, Operation } from "./operation.ts";
+import type { Operation } from "./operation.ts";
 import { type PetStorage, StorageError } from "./pet_storage.ts";
-import { type Reply, type ResponseConstructor, toResponse } from "./reply.ts";
+import {
+  JSON_HEADERS,
+  type Reply,
+  type ResponseConstructor,
+  toResponse,
+} from "./reply.ts";
 import { createRouter, type OperationName } from "./route.ts";
 import { staticReply } from "./static_reply.ts";
 import { parseTarget } from "./target.ts";
@@ -119,30 +124,17 @@ export function createHandler(options: HandlerOptions): Handler {
     },
   );
 
-  async function answer(request: Request): Promise<Reply> {
-    const target = parseTarget(request);
-    if (target instanceof ApiError) return target;
-    const route = router.match(request.method, target.path);
-    if (route instanceof ApiError) return route;
-    if (route.kind === "options") {
-      return { status: 204, headers: { allow: route.allow }, body: null };
-    }
-    if (route.kind === "openapi") return await openApiReply(request);
-    const call = { request, query: target.query, petId: route.petId };
-    const reply = await perform(operations[route.operation], call);
-    return route.operation === "getPet"
-      ? { ...reply, headers: { ...reply.headers, ...deprecation } }
-      : reply;
-  }
+  const deprecated = Object.freeze({ ...JSON_HEADERS, ...deprecation });
 
-  async function perform(operation: Operation, call: Call): Promise<Reply> {
-    try {
-      return await authenticate(call.request, keys) ??
-        await operation(call, service);
-    } catch (cause) {
-      report(cause, call.request);
-      return refusalFor(cause);
-    }
+  function deprecate({ status, headers, body }: Reply): Reply {
+    // Those of a success are made once; an adapter may know them again.
+    return {
+      status,
+      headers: headers === JSON_HEADERS
+        ? deprecated
+        : { ...headers, ...deprecation },
+      body,
+    };
   }
 
   function report(cause: unknown, request: Request): void {
@@ -151,20 +143,43 @@ export function createHandler(options: HandlerOptions): Handler {
   }
 
   return async function handle(request) {
-    let reply: Reply;
+    const respond = (reply: Reply): Response =>
+      toResponse(reply, { method: request.method, Response });
+    let finish = respond;
     try {
-      reply = await answer(request);
+      const target = parseTarget(request);
+      if (target instanceof ApiError) return respond(target);
+      const route = router.match(request.method, target.path);
+      if (route instanceof ApiError) return respond(route);
+      if (route.kind === "options") return respond(allowed(route.allow));
+      if (route.kind === "openapi") return respond(await openApiReply(request));
+      if (route.operation === "getPet") {
+        finish = (reply) => respond(deprecate(reply));
+      }
+      const key = parseBearer(request.headers.get("authorization"));
+      if (key instanceof ApiError) return finish(key);
+      if (await keys.verify(key) !== true) return finish(invalidKey);
+      const call = { request, query: target.query, petId: route.petId };
+      return finish(await operations[route.operation](call, service));
     } catch (cause) {
       report(cause, request);
-      reply = internalError;
+      return finish(refusalFor(cause));
     }
-    return toResponse(reply, { method: request.method, Response });
   };
 }
 
+/** The answer to `OPTIONS` (RFC 9110 §9.3.7). */
+function allowed(allow: string): Reply {
+  return { status: 204, headers: { allow }, body: null };
+}
+
 function refusalFor(cause: unknown): ApiError {
-  if (!(cause instanceof StorageError)) return internalError;
-  return cause.kind === "unavailable" ? unavailable : outcomeUnknown;
+  try {
+    if (!(cause instanceof StorageError)) return internalError;
+    return cause.kind === "unavailable" ? unavailable : outcomeUnknown;
+  } catch {
+    return internalError; // a cause that cannot even be looked at, as a proxy may be
+  }
 }
 
 function checkOptions(options: HandlerOptions): void {

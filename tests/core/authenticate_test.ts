@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { authenticate, parseBearer } from "../../core/authenticate.ts";
+import type { ApiKeys } from "../../core/api_keys.ts";
+import { parseBearer } from "../../core/authenticate.ts";
 import { ApiError } from "../../core/error.ts";
+import { createHandler, type Handler, memoryStorage } from "../../mod.ts";
 
 const MISSING = 'Bearer realm="petstore"';
 const INVALID = 'Bearer realm="petstore", error="invalid_token"';
@@ -11,6 +13,16 @@ function challenge(header: string | null): string | undefined {
   assert.ok(refusal instanceof ApiError, `${header}`);
   assert.equal(refusal.status, 401);
   return refusal.headers["www-authenticate"];
+}
+
+function handlerWith(keys: ApiKeys): Handler {
+  return createHandler({ storage: memoryStorage(), keys });
+}
+
+function request(authorization: string): Request {
+  return new Request("http://localhost/v1/pets", {
+    headers: { authorization },
+  });
 }
 
 test("parseBearer takes the token behind the scheme, in any case, and spaces", () => {
@@ -43,29 +55,24 @@ test("parseBearer answers invalid_token for credentials that are no token", () =
   for (const header of wrong) assert.equal(challenge(header), INVALID, header);
 });
 
-test("authenticate asks the checker for the token alone", async () => {
+test("the checker is asked for the token alone, and its word is the answer", async () => {
   const asked: string[] = [];
-  const keys = {
-    verify(key: string) {
+  const handle = handlerWith({
+    verify(key) {
       asked.push(key);
       return Promise.resolve(key === "good");
     },
-  };
-  const request = (authorization: string) =>
-    new Request("http://localhost/", { headers: { authorization } });
-  assert.equal(await authenticate(request("Bearer good"), keys), undefined);
-  const refusal = await authenticate(request("Bearer bad"), keys);
-  assert.ok(refusal instanceof ApiError);
-  assert.equal(refusal.headers["www-authenticate"], INVALID);
+  });
+  assert.equal((await handle(request("Bearer good"))).status, 200);
+  const refusal = await handle(request("Bearer bad"));
+  assert.equal(refusal.status, 401);
+  assert.equal(refusal.headers.get("www-authenticate"), INVALID);
   assert.deepEqual(asked, ["good", "bad"]);
 });
 
-test("authenticate asks nobody where there is no token", async () => {
-  const keys = { verify: () => assert.fail("asked") };
+test("nobody is asked where there is no token", async () => {
+  const handle = handlerWith({ verify: () => assert.fail("asked") });
   for (const authorization of ["", "Basic good", "Bearer a b"]) {
-    const request = new Request("http://localhost/", {
-      headers: { authorization },
-    });
-    assert.ok(await authenticate(request, keys) instanceof ApiError);
+    assert.equal((await handle(request(authorization))).status, 401);
   }
 });
