@@ -20,6 +20,7 @@ const parts: Readonly<Record<string, () => Promise<Part>>> = {
   sizes: () => import("./sizes.ts"),
   start: () => import("./start.ts"),
   bundle: () => import("./bundle.ts"),
+  paths: () => import("./paths.ts"),
 };
 
 const HELP = `deno task bench [PART…] [OPTIONS]
