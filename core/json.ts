@@ -107,8 +107,8 @@ function readBytes(
 
 /**
  * Reads a body of an announced length, which is where HTTP ends it (RFC 9112 §6.3): no more can come
- * than fits the cap. Does the same as {@linkcode readStream}, for a third of the time: as much as all
- * the rest of a create (`bench/fast_paths.ts`).
+ * than fits the cap. It comes to the same as {@linkcode readStream} and takes 0.7 of its time on Deno
+ * and Bun, less on Node (`deno task bench paths`).
  */
 async function readWhole(
   request: Request,
