@@ -13,6 +13,11 @@ import { SqliteFile } from "./sqlite_file.ts";
 import { patiently } from "./sqlite_patience.ts";
 import { createSchema, hasSchema } from "./sqlite_schema.ts";
 
+// SQLite's own 2000 does not hold what a thousand animals need that are spread over a million: with this
+// they are read in two thirds of the time. Four times as much gains nothing (`deno task bench sizes`).
+/** The most that a connection keeps of the file in memory, in KiB. */
+const CACHE_SIZE = 16_000;
+
 /**
  * Opens a file; where there is none, creates it and its tables. Any number of processes may do so at
  * once.
@@ -60,6 +65,7 @@ function setUp(db: DatabaseSync): void {
   // On macOS a plain fsync leaves the data in the drive's cache; elsewhere these change nothing.
   db.prepare("PRAGMA fullfsync = ON").run();
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
+  db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
   // Every time, because it also shows that the file can be written.
   db.prepare("BEGIN IMMEDIATE").run();
   if (!hasSchema(db)) createSchema(db);
