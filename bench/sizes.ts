@@ -5,24 +5,22 @@
  * @module
  */
 
+import { join } from "node:path";
 import { endOnSignal } from "./end_on_signal.ts";
 import { findRuntimes, type Runtime } from "./http/runtimes.ts";
 import { endAll } from "./http/server.ts";
-import { inRuntime, titleOf } from "./in_runtime.ts";
+import { titleOf } from "./in_runtime.ts";
 import { withNewDatabases } from "./new_database.ts";
 import { inNewFolder } from "./new_folder.ts";
 import type { BenchOptions } from "./options.ts";
-import type { MemoryResult, MemoryTask } from "./sizes/memory.ts";
-import type { PostgresSizesTask } from "./sizes/postgres.ts";
-import type { SqliteSizesTask } from "./sizes/sqlite.ts";
-import type { SweepOptions, SweepRow } from "./sizes/sweep.ts";
+import { type Sweep, sweep, type SweepOptions } from "./sizes/sweep.ts";
+import type { SizeTask } from "./sizes/turns.ts";
 import type { Table } from "./table.ts";
 
 const SIZES = [1e3, 1e4, 1e5, 1e6, 1e7];
 const QUICK_SIZES = [1e3, 1e4];
 /** Filling a PostgreSQL with ten million takes minutes. */
 const POSTGRES_SIZES = [1e3, 1e4, 1e5, 1e6];
-const LIMIT = 300; // seconds, for a runtime on one of the storages
 /** The most that a read may take at the largest size, beside the smallest. */
 const TARGET_GROWTH = 1.3;
 /** The most bytes that an animal may take. */
@@ -35,39 +33,46 @@ export async function run(options: BenchOptions): Promise<readonly Table[]> {
   const runtimes = findRuntimes(options.runtimes);
   const sizes = quick ? QUICK_SIZES : SIZES;
   const tables: Table[] = [];
-  const uses: Table["rows"][number][] = [];
+  const uses: Row[] = [];
   for (const runtime of runtimes) {
-    const task: MemoryTask = { sizes, rounds, seconds };
-    const result = await measure("memory", runtime, task) as MemoryResult;
-    tables.push(sweepTable("memoryStorage", runtime, sizes, result.rows));
-    uses.push(...useRows(runtime, result));
+    say("memory", runtime);
+    const tasks = sizes.map((animals) => ({
+      kind: "memory" as const,
+      animals,
+    }));
+    const found = await sweep(runtime, tasks, { rounds, seconds });
+    tables.push(sweepTable("memoryStorage", runtime, sizes, found));
+    uses.push(...useRows(runtime, found));
   }
   if (uses.length > 0) tables.push(useTable(uses));
   // On one runtime: what grows, or does not, is the database.
   for (const runtime of runtimes.slice(0, 1)) {
-    const sweepOptions = { rounds, seconds };
+    const postgresSizes = quick ? QUICK_SIZES : POSTGRES_SIZES;
     tables.push(
-      await sqliteTable(runtime, sizes, sweepOptions),
-      await postgresTable(
-        runtime,
-        quick ? QUICK_SIZES : POSTGRES_SIZES,
-        sweepOptions,
-      ),
+      await sqliteTable(runtime, sizes, { rounds, seconds }),
+      await postgresTable(runtime, postgresSizes, { rounds, seconds }),
     );
   }
   return tables;
 }
+
+type Row = Table["rows"][number];
 
 async function sqliteTable(
   runtime: Runtime,
   sizes: readonly number[],
   options: SweepOptions,
 ): Promise<Table> {
-  const rows = await inNewFolder((folder) => {
-    const task: SqliteSizesTask = { ...options, sizes, folder };
-    return measure("sqlite", runtime, task);
+  say("SQLite", runtime);
+  return await inNewFolder(async (folder) => {
+    const tasks = sizes.map((animals) => ({
+      kind: "sqlite" as const,
+      animals,
+      address: join(folder, `${animals}.db`),
+    }));
+    const found = await sweep(runtime, tasks, options);
+    return sweepTable("sqliteStorage", runtime, sizes, found);
   });
-  return sweepTable("sqliteStorage", runtime, sizes, rows as SweepRow[]);
 }
 
 async function postgresTable(
@@ -75,32 +80,22 @@ async function postgresTable(
   sizes: readonly number[],
   options: SweepOptions,
 ): Promise<Table> {
-  const rows = await withNewDatabases(async (newDatabase) => {
-    const databases: PostgresSizesTask["databases"][number][] = [];
+  say("PostgreSQL", runtime);
+  return await withNewDatabases(async (newDatabase) => {
+    const tasks: Omit<SizeTask, "turnTime">[] = [];
     for (const animals of sizes) {
-      databases.push({ animals, url: await newDatabase() });
+      tasks.push({ kind: "postgres", animals, address: await newDatabase() });
     }
-    const task: PostgresSizesTask = { ...options, databases };
-    return await measure("postgres", runtime, task);
+    const found = await sweep(runtime, tasks, options);
+    return sweepTable("postgresStorage", runtime, sizes, found);
   });
-  return sweepTable("postgresStorage", runtime, sizes, rows as SweepRow[]);
-}
-
-function measure(
-  program: string,
-  runtime: Runtime,
-  task: unknown,
-): Promise<unknown> {
-  console.error(`Sizes of ${program} on ${runtime.name}`);
-  const url = new URL(`sizes/${program}.ts`, import.meta.url);
-  return inRuntime(runtime, url, { task, seconds: LIMIT });
 }
 
 function sweepTable(
   storage: string,
   runtime: Runtime,
   sizes: readonly number[],
-  rows: readonly SweepRow[],
+  { rows }: Sweep,
 ): Table {
   return {
     title: `${storage} on ${
@@ -122,17 +117,14 @@ function sweepTable(
     ]),
     notes: [
       "Medians; growth: the largest size to the smallest in the same round. Lists are of 20, one read at a time.",
-      "Any id: 65,536 ids drawn from all, in turn: what they lead to is in no cache of the processor when it is their turn again. 1000 ids: a working set, drawn from all.",
+      "Any id: 65,536 ids drawn from all, in turn: what they lead to is in no cache when it is their turn again. 1000 ids: a working set, drawn from all.",
     ],
   };
 }
 
-function useRows(
-  runtime: Runtime,
-  { uses }: MemoryResult,
-): readonly Table["rows"][number][] {
+function useRows(runtime: Runtime, { uses }: Sweep): readonly Row[] {
   const target = TARGET_BYTES[runtime.name];
-  return uses.map(({ animals, resident, heap }) => [
+  return [...uses].map(([animals, { resident, heap }]) => [
     titleOf(runtime),
     scientific(animals),
     resident,
@@ -141,7 +133,7 @@ function useRows(
   ]);
 }
 
-function useTable(rows: Table["rows"]): Table {
+function useTable(rows: readonly Row[]): Table {
   return {
     title: "memoryStorage: bytes for an animal",
     columns: ["runtime", "animals", "resident", "heap", "target"],
@@ -154,4 +146,8 @@ function useTable(rows: Table["rows"]): Table {
 
 function scientific(animals: number): string {
   return `1e${Math.log10(animals)}`;
+}
+
+function say(storage: string, { name }: Runtime): void {
+  console.error(`Sizes of ${storage} on ${name}`);
 }

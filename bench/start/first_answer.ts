@@ -31,6 +31,7 @@ const FLAGS = {
 } as const;
 
 const LIMIT = 20_000; // ms
+const ENDING_TIME = 3000; // ms
 /** Between two looks whether it listens, in ms. */
 const INTERVAL = 1;
 
@@ -72,8 +73,11 @@ export async function firstAnswer(
       await delay(INTERVAL);
     }
   } finally {
-    child.kill("SIGKILL");
+    // Not SIGKILL: Node writes its compile cache when the process ends by itself.
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), ENDING_TIME);
     await ended;
+    clearTimeout(timer);
   }
 }
 
