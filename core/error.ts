@@ -68,7 +68,7 @@ export class ApiError implements Reply {
       headers,
     );
     this.status = reply.status;
-    this.headers = reply.headers;
+    this.headers = Object.freeze(reply.headers); // many responses have the same
     this.body = reply.body;
   }
 }

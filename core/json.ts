@@ -96,6 +96,10 @@ function readBytes(
   request: Request,
   limits: BodyLimits,
 ): Promise<Uint8Array | ApiError> | ApiError {
+  // No fault of the client: it is told 500, and `onError` this.
+  if (request.bodyUsed) {
+    throw new TypeError("The body of the request was read before");
+  }
   const length = request.headers.get("content-length");
   if (length === null || !/^[0-9]+$/.test(length)) {
     return readStream(request, limits);

@@ -15,7 +15,10 @@ export interface Reply {
   readonly body: string | null;
 }
 
-/** Something that makes a response: the global `Response`, or an adapter's lighter one. */
+/**
+ * Something that makes a response: the global `Response`, or an adapter's lighter one. It must not
+ * change `headers`: other responses have the same object, which is frozen then.
+ */
 export type ResponseConstructor = new (
   body: string | null,
   init: {

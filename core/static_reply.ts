@@ -24,7 +24,11 @@ export function staticReply(
     const etag = await strongETag(new TextEncoder().encode(body));
     return {
       status: 200,
-      headers: { ...headers, "x-content-type-options": "nosniff", etag },
+      headers: Object.freeze({
+        ...headers,
+        "x-content-type-options": "nosniff",
+        etag,
+      }),
       body,
       etag,
     };

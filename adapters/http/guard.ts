@@ -21,10 +21,16 @@ export function guard(
     report(onError, error);
     return refusalResponse(INTERNAL_ERROR);
   };
-  const check = (response: Response): Response =>
-    response instanceof Response && response.type !== "error"
-      ? response
-      : fail(new TypeError("The fetch function did not return a Response"));
+  const check = (response: Response): Response => {
+    try {
+      if (response instanceof Response && response.type !== "error") {
+        return response;
+      }
+    } catch (error) {
+      return fail(error);
+    }
+    return fail(new TypeError("The fetch function did not return a Response"));
+  };
   return (request) => {
     if (request.method === "CONNECT") return refusalResponse(NO_TUNNEL);
     try {

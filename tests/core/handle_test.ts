@@ -528,6 +528,31 @@ test("createHandler makes every response with the Response it is given", async (
   assert.deepEqual(made, [200, 200, 204, 404]);
 });
 
+test("no response can change the header of another", async () => {
+  const given: Record<string, string>[] = [];
+  const fetch = handler({
+    Response: class extends Response {
+      constructor(
+        body: string | null,
+        init: { status: number; headers: Record<string, string> },
+      ) {
+        super(body, init);
+        given.push(init.headers);
+      }
+    },
+  });
+  await send(fetch, "POST", "/pets", { body: REX });
+  const paths = ["/pets", "/pets/1", "/pets/2", "/nothing", "/openapi.json"];
+  for (const path of [...paths, ...paths]) await send(fetch, "GET", path);
+  await fetch(new Request("http://localhost/v1/pets"));
+  const seen = new Set<object>();
+  for (const headers of given) {
+    assert.ok(Object.isFrozen(headers) || !seen.has(headers));
+    seen.add(headers);
+  }
+  assert.ok(seen.size < given.length);
+});
+
 test("two handlers share nothing", async () => {
   const one = handler();
   const two = handler();

@@ -180,6 +180,14 @@ test("readJson comes to the same with Content-Length and without", async () => {
   );
 });
 
+test("readJson throws where someone else has read the body: that is no fault of the client", async () => {
+  for (const headers of [{}, { "content-length": "1" }]) {
+    const sent = request(Uint8Array.of(0x31), headers);
+    await sent.text();
+    await assert.rejects(readJson(sent, LIMITS), TypeError);
+  }
+});
+
 test("readJson answers 408 where an announced body stops coming", async () => {
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(Uint8Array.of(0x31)),
