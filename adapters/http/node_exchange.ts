@@ -80,7 +80,8 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
   };
   // An answer that waits behind another (pipelining) has no socket yet, and is told nothing.
   res.on("close", onClose);
-  socket.on("close", onClose);
+  // As many requests as a client sends without waiting listen to one socket.
+  socket.setMaxListeners(0).on("close", onClose);
   onClose();
 }
 

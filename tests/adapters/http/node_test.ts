@@ -363,6 +363,29 @@ testOnNode(
 );
 
 testOnNode(
+  "requests that come without waiting cause no warning, however many look at their signal",
+  async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", onWarning);
+    const errors = await speaking(
+      async ({ signal }) => {
+        await new Promise((go) => setImmediate(go));
+        return new NodeResponse(String(signal.aborted));
+      },
+      async (wire) => {
+        wire.write(GET.repeat(20));
+        for (let i = 0; i < 20; i++) {
+          assert.equal((await wire.answer()).body, "false");
+        }
+      },
+    );
+    process.off("warning", onWarning);
+    assert.deepEqual([warnings, errors], [[], []]);
+  },
+);
+
+testOnNode(
   "a long body that nobody reads closes the connection after the answer",
   async () => {
     for (
