@@ -9,6 +9,7 @@ import { ApiError, quote } from "./error.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "./int64.ts";
 import { PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
 import type { PetQuery } from "./pet_storage.ts";
+import type { Query } from "./query.ts";
 
 /** The least `limit`. */
 export const MIN_LIMIT = 1;
@@ -17,6 +18,10 @@ export const MAX_LIMIT = 100;
 /** The `limit` where none is sent. */
 export const DEFAULT_LIMIT = 20;
 
+const LIMIT_RULE = `one integer from ${MIN_LIMIT} to ${MAX_LIMIT}`;
+const STATUS_RULE = `one of ${PET_STATUSES.join(", ")}`;
+const AFTER_RULE = `one integer from ${INT64_MIN} to ${INT64_MAX}`;
+
 /**
  * Reads which page a caller wants: at most `limit` animals (1 to 100, default 20) of one `status`
  * (default: all) with an id above `after` (any int64). Other parameters are ignored.
@@ -24,7 +29,7 @@ export const DEFAULT_LIMIT = 20;
  * @returns the page, or a 400 that names every parameter that is out of bounds, repeated, or not in
  * canonical decimal form (`05`, `+5`, `1e1`, `10.0`, empty).
  */
-export function parsePage(query: URLSearchParams): PetQuery | ApiError {
+export function parsePage(query: Query): PetQuery | ApiError {
   const problems: string[] = [];
 
   function read<T>(
@@ -32,31 +37,20 @@ export function parsePage(query: URLSearchParams): PetQuery | ApiError {
     parse: (text: string) => T | undefined,
     rule: string,
   ): T | undefined {
-    const [text, ...more] = query.getAll(name);
+    const values = query.getAll(name);
+    const text = values[0];
     if (text === undefined) return undefined;
-    const value = more.length > 0 ? undefined : parse(text);
+    const value = values.length > 1 ? undefined : parse(text);
     if (value === undefined) {
-      const sent = more.length > 0 ? `${more.length + 1} values` : quote(text);
+      const sent = values.length > 1 ? `${values.length} values` : quote(text);
       problems.push(`${name} must be ${rule}, not ${sent}`);
     }
     return value;
   }
 
-  const limit = read(
-    "limit",
-    parseLimit,
-    `one integer from ${MIN_LIMIT} to ${MAX_LIMIT}`,
-  );
-  const status = read(
-    "status",
-    parseStatus,
-    `one of ${PET_STATUSES.join(", ")}`,
-  );
-  const after = read(
-    "after",
-    parseInt64,
-    `one integer from ${INT64_MIN} to ${INT64_MAX}`,
-  );
+  const limit = read("limit", parseLimit, LIMIT_RULE);
+  const status = read("status", parseStatus, STATUS_RULE);
+  const after = read("after", parseInt64, AFTER_RULE);
   if (problems.length > 0) {
     return new ApiError(
       "bad_request",
