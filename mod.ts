@@ -55,9 +55,13 @@ export {
   petNameSchema,
   type PetStatus,
   petStatusSchema,
+  petToJson,
 } from "./core/pet.ts";
 
 export {
+  type GetPet,
+  type JsonPage,
+  type ListPets,
   type PetQuery,
   type PetStorage,
   StorageError,

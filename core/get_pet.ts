@@ -7,7 +7,8 @@
 import type { BaseUrl } from "./base_url.ts";
 import { ApiError, quote } from "./error.ts";
 import type { Call, Service } from "./operation.ts";
-import { parsePetId, petToJson } from "./pet.ts";
+import { checkJson, parsePetId, type PetId, petToJson } from "./pet.ts";
+import type { PetStorage } from "./pet_storage.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 
 /** Answers 200 with the animal; 404 where there is none, or where the text can be no animal's id. */
@@ -16,14 +17,25 @@ export async function getPet(
   { storage }: Service,
 ): Promise<Reply> {
   const id = parsePetId(petId);
-  const pet = id === undefined ? undefined : await storage.get(id);
-  if (pet === undefined) {
+  const json = id === undefined
+    ? undefined
+    : await (storage.get.json?.(id) ?? readPet(storage, id));
+  if (json === undefined) {
     return new ApiError(
       "not_found",
       `Cannot get pet: there is none with the id ${quote(petId)}`,
     );
   }
-  return jsonReply(200, petToJson(pet));
+  return jsonReply(200, checkJson(json));
+}
+
+/** Does what `storage.get.json` does, where the storage has none. */
+async function readPet(
+  storage: PetStorage,
+  id: PetId,
+): Promise<string | undefined> {
+  const pet = await storage.get(id);
+  return pet === undefined ? undefined : petToJson(pet);
 }
 
 /** The fields that every response of `getPet` carries, errors too. */

@@ -195,6 +195,11 @@ function checkOptions(options: HandlerOptions): void {
   for (const method of ["create", "get", "list"] as const) {
     checkKind(storage?.[method], "function", `storage.${method}`);
   }
+  for (const method of ["get", "list"] as const) {
+    const { json } = storage[method];
+    if (json === undefined) continue;
+    checkKind(json, "function", `storage.${method}.json`);
+  }
   checkKind(keys?.verify, "function", "keys.verify");
   if (baseUrl !== undefined) checkKind(baseUrl, "string", "baseUrl");
   if (onError !== undefined) checkKind(onError, "function", "onError");

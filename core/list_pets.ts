@@ -7,7 +7,9 @@
 import { ApiError } from "./error.ts";
 import type { Call, Service } from "./operation.ts";
 import { nextPage, parsePage } from "./page.ts";
-import { petsToJson } from "./pet.ts";
+import { checkJson, petsToJson } from "./pet.ts";
+import type { JsonPage, PetQuery, PetStorage } from "./pet_storage.ts";
+import { parseQuery } from "./query.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 
 /**
@@ -18,17 +20,25 @@ export async function listPets(
   { query }: Call,
   { storage, baseUrl }: Service,
 ): Promise<Reply> {
-  // The constructor takes one leading "?" away: without this one, "??limit=5" would set the limit.
-  const page = parsePage(new URLSearchParams(`?${query}`));
+  const page = parsePage(parseQuery(query));
   if (page instanceof ApiError) return page;
-  // One animal more than the page holds tells whether there is a next one.
-  const found = await storage.list({ ...page, limit: page.limit + 1 });
-  const pets = found.slice(0, page.limit);
-  const last = pets.at(-1);
-  if (last === undefined || found.length <= page.limit) {
-    return jsonReply(200, petsToJson(pets));
-  }
-  return jsonReply(200, petsToJson(pets), {
-    link: `<${baseUrl.page(nextPage(page, last.id))}>; rel="next"`,
+  const { json, last } = await (storage.list.json?.(page) ??
+    readPage(storage, page));
+  const body = checkJson(json);
+  if (last === undefined) return jsonReply(200, body);
+  return jsonReply(200, body, {
+    link: `<${baseUrl.page(nextPage(page, last))}>; rel="next"`,
   });
+}
+
+/** Does what `storage.list.json` does, where the storage has none. */
+async function readPage(
+  storage: PetStorage,
+  query: PetQuery,
+): Promise<JsonPage> {
+  // One animal more than the page holds tells whether there is a next one.
+  const found = await storage.list({ ...query, limit: query.limit + 1 });
+  const pets = found.slice(0, query.limit);
+  const last = found.length > query.limit ? pets.at(-1)?.id : undefined;
+  return { json: petsToJson(pets), last };
 }

@@ -108,36 +108,57 @@ export function parsePetId(text: string): PetId | undefined {
 /**
  * Writes an animal as JSON, with its int64 members as exact JSON numbers.
  *
+ * `JSON.stringify` takes no `bigint`, but is faster than text put together, 1.2 to 2.5 times (`deno task
+ * bench paths`): it writes what has only integers that are exact as a `number`.
+ *
  * @throws {TypeError} where a member is missing or of a wrong type: a storage broke its promise.
  */
 export function petToJson(pet: Pet): string {
-  const { id, name, categoryId, status } = checkPet(pet);
-  return `{"id":${id},"name":${
-    JSON.stringify(name)
-  },"categoryId":${categoryId},"status":${JSON.stringify(status)}}`;
+  const exact = withNumbers(pet);
+  return exact === undefined ? joinPet(pet) : JSON.stringify(exact);
 }
 
 /**
  * Writes animals as a JSON array, each as {@linkcode petToJson} does.
  *
- * `JSON.stringify` takes no `bigint`, but is about twice as fast as text put together (`deno task bench
- * paths`): it writes the array where every integer in it is exact as a `number`.
- *
  * @throws {TypeError} as {@linkcode petToJson}.
  */
 export function petsToJson(pets: readonly Pet[]): string {
-  const exact: unknown[] = [];
+  const all: unknown[] = [];
   for (const pet of pets) {
-    const { name, status } = checkPet(pet);
-    const id = Number(pet.id);
-    const categoryId = Number(pet.categoryId);
-    // What is rounded is never safe: it comes to 2^53 or more.
-    if (!Number.isSafeInteger(id) || !Number.isSafeInteger(categoryId)) {
-      return `[${pets.map(petToJson).join(",")}]`;
-    }
-    exact.push({ id, name, categoryId, status });
+    const exact = withNumbers(pet);
+    if (exact === undefined) return `[${pets.map(petToJson).join(",")}]`;
+    all.push(exact);
   }
-  return JSON.stringify(exact);
+  return JSON.stringify(all);
+}
+
+/** Does what {@linkcode petToJson} does, for any integers. The text is in one piece, to be kept. */
+export function joinPet({ id, name, categoryId, status }: Pet): string {
+  return [
+    `{"id":${id},"name":`,
+    JSON.stringify(name),
+    `,"categoryId":${categoryId},"status":`,
+    JSON.stringify(status),
+    "}",
+  ].join("");
+}
+
+/** The animal with its integers as `number`; `undefined` where one would not be exact. */
+function withNumbers(pet: Pet): unknown {
+  const { name, status } = checkPet(pet);
+  const id = Number(pet.id);
+  const categoryId = Number(pet.categoryId);
+  // What is rounded is never safe: it comes to 2^53 or more.
+  return Number.isSafeInteger(id) && Number.isSafeInteger(categoryId)
+    ? { id, name, categoryId, status }
+    : undefined;
+}
+
+/** @throws {TypeError} where what a storage gave as JSON text is none. */
+export function checkJson(json: string): string {
+  if (typeof json === "string") return json;
+  throw new TypeError("The storage returned JSON that is not a text");
 }
 
 function checkPet(pet: Pet): Pet {

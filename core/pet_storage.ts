@@ -19,6 +19,32 @@ export interface PetQuery {
   readonly after?: bigint;
 }
 
+/** Returns the animal with this id; `undefined` where there is none. */
+export interface GetPet {
+  (id: PetId): Promise<Pet | undefined>;
+  /**
+   * Returns the same as JSON text, byte for byte as `petToJson` writes it: for a storage that keeps the
+   * text of its animals, so that it is not written anew for every request. May be left out. It belongs
+   * to the function: who puts another `get` in its place takes both away.
+   */
+  readonly json?: (id: PetId) => Promise<string | undefined>;
+}
+
+/** Returns the animals that match, ascending by id. */
+export interface ListPets {
+  (query: PetQuery): Promise<readonly Pet[]>;
+  /** Returns the same as JSON text. May be left out, and belongs to the function, as {@linkcode GetPet.json}. */
+  readonly json?: (query: PetQuery) => Promise<JsonPage>;
+}
+
+/** What `list.json` returns. */
+export interface JsonPage {
+  /** The array of the animals, each byte for byte as `petToJson` writes it, without white space. */
+  readonly json: string;
+  /** The id of the last of them where more animals match; `undefined` where no more do. */
+  readonly last: PetId | undefined;
+}
+
 /**
  * Keeps animals. Every method returns a promise, and rejects with a {@linkcode StorageError} where
  * the fault is one a caller can act on.
@@ -37,10 +63,10 @@ export interface PetStorage {
   create(pet: Required<NewPet>): Promise<Pet>;
 
   /** Returns the animal with this id; `undefined` where there is none. */
-  get(id: PetId): Promise<Pet | undefined>;
+  readonly get: GetPet;
 
   /** Returns the animals that match, ascending by id. */
-  list(query: PetQuery): Promise<readonly Pet[]>;
+  readonly list: ListPets;
 
   /** Fulfilled where the storage can answer now; rejected with the reason where it cannot. */
   ping(): Promise<void>;

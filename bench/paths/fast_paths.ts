@@ -9,14 +9,17 @@ import { requestUrl } from "../../adapters/http/request_url.ts";
 import { digestKey } from "../../core/api_keys.ts";
 import { parseJson } from "../../core/int64.ts";
 import { readJson } from "../../core/json.ts";
+import { parsePage } from "../../core/page.ts";
 import {
+  joinPet,
   type Pet,
   PET_STATUSES,
   petId,
   petsToJson,
-  petToJson,
 } from "../../core/pet.ts";
-import { apiKeys } from "../../mod.ts";
+import type { PetQuery } from "../../core/pet_storage.ts";
+import { decodeQuery, parseQuery } from "../../core/query.ts";
+import { apiKeys, memoryStorage } from "../../mod.ts";
 import { readTask } from "../in_runtime.ts";
 import { inTurns, middleHalf, ratios, roundedMedian } from "../turns.ts";
 import { blocking, speedometer, waiting, type Way } from "../way.ts";
@@ -37,15 +40,27 @@ interface Paths {
 const SHARE_OF_TURN = 0.1;
 const KEY = "pet_0123456789ABCDEFGHIJabcdefghij0123456789";
 const LIMITS = { maxBodyBytes: 65_536, bodyTimeout: 10_000 };
+const QUERY = "limit=100&status=available";
 const BODY = '{"name":"Rex","categoryId":1,"status":"available"}';
 const keys = apiKeys([KEY]);
 
 const paths: readonly Paths[] = [
   ...[20, 100].map((count): Paths => ({
     name: `${count} animals as JSON: by JSON.stringify, or put together`,
-    plain: blocking((i) => `[${page(count, i).map(petToJson).join(",")}]`),
+    plain: blocking((i) => `[${page(count, i).map(joinPet).join(",")}]`),
     fast: blocking((i) => petsToJson(page(count, i))),
   })),
+  ...[20, 100].map((count): Paths => ({
+    name:
+      `${count} animals in memory as JSON: text that is kept, or made of objects`,
+    plain: waiting(async (i) => petsToJson(await memory.list(query(count, i)))),
+    fast: waiting(async (i) => await memory.list.json?.(query(count, i))),
+  })),
+  {
+    name: "a query: by hand, or by URLSearchParams",
+    plain: blocking(() => parsePage(decodeQuery(QUERY))),
+    fast: blocking(() => parsePage(parseQuery(QUERY))),
+  },
   {
     // A name of the same length that might be a number sends the text to the reviver.
     name: "a body parsed: without a reviver, or with",
@@ -83,9 +98,20 @@ const pets = names.map((name, i): Pet => ({
   status: PET_STATUSES[i % 3] ?? "available",
 }));
 
+const memory = memoryStorage();
+for (const pet of pets) await memory.create(pet);
+
+function startOf(count: number, i: number): number {
+  return (i * 7919) % (pets.length - count);
+}
+
 function page(count: number, i: number): readonly Pet[] {
-  const start = (i * 7919) % (pets.length - count);
+  const start = startOf(count, i);
   return pets.slice(start, start + count);
+}
+
+function query(count: number, i: number): PetQuery {
+  return { limit: count, after: BigInt(startOf(count, i)) };
 }
 
 function post(headers: Readonly<Record<string, string>>): Request {

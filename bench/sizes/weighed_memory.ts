@@ -13,7 +13,7 @@ import { memoryStorage } from "../../adapters/storage/memory.ts";
 import type { PetStorage } from "../../core/pet_storage.ts";
 import { statusOf } from "./status.ts";
 
-/** What an animal takes, in bytes. */
+/** What an animal takes, in bytes, once it was listed. */
 export interface MemoryUse {
   /** Of the resident set. */
   readonly resident: number;
@@ -45,9 +45,11 @@ export async function weighedMemory(animals: number): Promise<WeighedMemory> {
   }
   // What the runtime takes for its own work is no animal's.
   const first = await filledMemory(WARM_UP);
+  await readAll(first);
   await first.close();
   const before = await settledMemory();
   const storage = await filledMemory(animals);
+  await readAll(storage);
   const after = await settledMemory();
   const use = {
     resident: Math.round((after.rss - before.rss) / animals),
@@ -69,6 +71,16 @@ async function filledMemory(animals: number): Promise<PetStorage> {
     if (n % 1000 === 0) await nextTurn();
   }
   return storage;
+}
+
+/** Has a storage keep all that it keeps: the text of every animal too. */
+async function readAll({ list }: PetStorage): Promise<void> {
+  for (let after = 0n;;) {
+    const page = await list.json?.({ limit: 1000, after });
+    if (page?.last === undefined) return;
+    after = page.last;
+    await nextTurn();
+  }
 }
 
 async function settledMemory(): Promise<NodeJS.MemoryUsage> {

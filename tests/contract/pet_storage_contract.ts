@@ -16,10 +16,16 @@ import {
   type NewPet,
   type Pet,
   PET_STATUSES,
+  type PetId,
   petId,
   type PetStatus,
+  petToJson,
 } from "../../core/pet.ts";
-import { type PetStorage, StorageError } from "../../core/pet_storage.ts";
+import {
+  type PetQuery,
+  type PetStorage,
+  StorageError,
+} from "../../core/pet_storage.ts";
 import type { TestOptions } from "./test_options.ts";
 
 const REX: Required<NewPet> = {
@@ -193,6 +199,34 @@ export function petStorageContract(
     }
   });
 
+  clause("says the same as JSON text, where it does", async (storage) => {
+    await createMany(storage, 7);
+    for (const name of ['"\\', "\u2028\ufeff", "e\u0301", "😀"]) {
+      for (const categoryId of [INT64_MIN, 2n ** 53n, INT64_MAX]) {
+        await storage.create({ name, categoryId, status: "sold" });
+      }
+    }
+    const all = await storage.list({ limit: 100 });
+    assert.equal(all.length, 19);
+    // More than once: a text may be kept.
+    for (const _time of [1, 2]) {
+      for (const { id } of [...all, { id: petId(INT64_MAX) }]) {
+        await assertSameJsonOfOne(storage, id);
+      }
+      for (const status of [undefined, ...PET_STATUSES]) {
+        for (const limit of [1, 2, 18, 19, 20]) {
+          for (const after of [INT64_MIN, ...all.map((pet) => pet.id)]) {
+            const query = { limit, after };
+            await assertSameJson(
+              storage,
+              status === undefined ? query : { ...query, status },
+            );
+          }
+        }
+      }
+    }
+  });
+
   clause("gives 300 creates at once ids of their own", async (storage) => {
     const before = await storage.create(REX);
     const pets = await Promise.all(
@@ -341,6 +375,10 @@ export function petStorageContract(
     await assertUnavailable(() => storage.create(REX));
     await assertUnavailable(() => storage.get(id));
     await assertUnavailable(() => storage.list({ limit: 1 }));
+    const listJson = storage.list.json;
+    if (listJson) await assertUnavailable(() => listJson({ limit: 1 }));
+    const getJson = storage.get.json;
+    if (getJson) await assertUnavailable(() => getJson(petId(1n)));
     await assertUnavailable(() => storage.ping());
   });
 }
@@ -502,6 +540,30 @@ async function assertKept(
     { ...(await storage.list({ ...query, status }))[0] },
     expected,
   );
+}
+
+async function assertSameJsonOfOne(
+  storage: PetStorage,
+  id: PetId,
+): Promise<void> {
+  if (storage.get.json === undefined) return;
+  const pet = await storage.get(id);
+  const expected = pet === undefined ? undefined : petToJson(pet);
+  assert.equal(await storage.get.json(id), expected);
+}
+
+async function assertSameJson(
+  storage: PetStorage,
+  query: PetQuery,
+): Promise<void> {
+  if (storage.list.json === undefined) return;
+  const [...pets] = await storage.list({ ...query, limit: query.limit + 1 });
+  if (pets.length > query.limit) pets.pop();
+  const more = await storage.list({ ...query, after: pets.at(-1)?.id ?? 0n });
+  assert.deepEqual(await storage.list.json(query), {
+    json: `[${pets.map(petToJson).join(",")}]`,
+    last: more.length > 0 ? pets.at(-1)?.id : undefined,
+  });
 }
 
 async function assertUnavailable(act: () => Promise<unknown>): Promise<void> {

@@ -9,7 +9,11 @@ import {
   type HandlerOptions,
 } from "../../core/handle.ts";
 import type { Pet } from "../../core/pet.ts";
-import { type PetStorage, StorageError } from "../../core/pet_storage.ts";
+import {
+  type ListPets,
+  type PetStorage,
+  StorageError,
+} from "../../core/pet_storage.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 
@@ -22,6 +26,14 @@ const CALLS = [
   ["POST", "/pets", { body: REX }],
   ["GET", "/pets/1", {}],
 ] as const;
+
+/** A storage whose `list` has this `json`, whatever that is. */
+function withJson(list: PetStorage["list"], json: unknown): PetStorage {
+  return {
+    ...memoryStorage(),
+    list: Object.assign(list, { json }) as ListPets,
+  };
+}
 
 function handler(options: Partial<HandlerOptions> = {}): Handler {
   return createHandler({
@@ -220,6 +232,74 @@ test("handle shows no more animals than asked, even where a storage lists more",
   const answer = await send(fetch, "GET", "/pets?limit=2");
   assert.equal(JSON.parse(answer.text).length, 2);
   assert.equal(answer.headers.get("link"), '<?limit=2&after=2>; rel="next"');
+});
+
+test("handle sends the JSON text that a storage keeps", async () => {
+  const asked: unknown[] = [];
+  const list = () => assert.fail("asked for objects");
+  const fetch = handler({
+    storage: withJson(list, (query: unknown) => {
+      asked.push(query);
+      const last = asked.length === 1 ? 9n : undefined;
+      return Promise.resolve({ json: '[ "kept" ]', last });
+    }),
+  });
+  const first = await send(fetch, "GET", "/pets?limit=7&status=sold");
+  assert.equal(first.text, '[ "kept" ]');
+  assert.equal(
+    first.headers.get("link"),
+    '<?limit=7&status=sold&after=9>; rel="next"',
+  );
+  const second = await send(fetch, "GET", "/pets?after=9");
+  assert.equal(second.text, '[ "kept" ]');
+  assert.equal(second.headers.get("link"), null);
+  assert.deepEqual(asked, [
+    { limit: 7, status: "sold" },
+    { limit: 20, after: 9n },
+  ]);
+});
+
+test("handle sends nothing that another list or get of a storage would hide", async () => {
+  const storage = memoryStorage();
+  const fetch = handler({
+    storage: {
+      ...storage,
+      get: () => Promise.resolve(undefined),
+      list: async (query) =>
+        (await storage.list(query)).filter(({ name }) => name !== "Secret"),
+    },
+  });
+  await send(fetch, "POST", "/pets", {
+    body: '{"name":"Secret","categoryId":1}',
+  });
+  await send(fetch, "POST", "/pets", { body: REX });
+  const answer = await send(fetch, "GET", "/pets");
+  assert.deepEqual(
+    JSON.parse(answer.text).map(({ name }: Pet) => name),
+    ["Rex"],
+  );
+  assertError(await send(fetch, "GET", "/pets/1"), "not_found");
+});
+
+test("handle answers 500 where the JSON of a storage is no text", async () => {
+  for (const value of [null, 0, {}, [], new String("[]")]) {
+    const none = () => Promise.resolve([]);
+    const fetch = handler({
+      storage: withJson(none, () => Promise.resolve({ json: value })),
+      onError: () => {},
+    });
+    assertError(await send(fetch, "GET", "/pets"), "internal_error");
+    const get = handler({
+      storage: {
+        ...memoryStorage(),
+        get: Object.assign(() => Promise.resolve(undefined), {
+          json: () => Promise.resolve(value as string),
+        }),
+      },
+      onError: () => {},
+    });
+    assertError(await send(get, "GET", "/pets/1"), "internal_error");
+  }
 });
 
 test("handle asks a storage for one animal more than a page holds", async () => {
@@ -485,6 +565,8 @@ test("createHandler throws a TypeError for an option of a wrong kind", () => {
     { storage: null },
     { storage: {} },
     { storage: { ...memoryStorage(), list: 1 } },
+    { storage: withJson(() => Promise.resolve([]), 1) },
+    { storage: withJson(() => Promise.resolve([]), null) },
     { keys: undefined },
     { keys: ["secret"] },
     { baseUrl: 1 },

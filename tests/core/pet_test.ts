@@ -4,6 +4,7 @@ import test from "node:test";
 import * as v from "valibot";
 import {
   int64Schema,
+  joinPet,
   newPetSchema,
   parsePetId,
   type Pet,
@@ -152,8 +153,8 @@ test("petToJson throws a TypeError where the storage broke its promise", () => {
   }
 });
 
-// Law: an array is written as its animals one by one, whether JSON.stringify may write it or not.
-test("petsToJson writes animals as petToJson does", () => {
+// Law: animals are written alike, whether JSON.stringify may do it or not, and one by one or together.
+test("petToJson and petsToJson write animals as joinPet does", () => {
   const integer = fc.oneof(
     fc.bigInt({ min: -9n, max: 99n }),
     fc.bigInt({ min: 2n ** 53n - 2n, max: 2n ** 53n + 2n }),
@@ -168,7 +169,8 @@ test("petsToJson writes animals as petToJson does", () => {
   }, { noNullPrototype: true });
   fc.assert(
     fc.property(fc.array(pet, { maxLength: 5 }), (pets) => {
-      assert.equal(petsToJson(pets), `[${pets.map(petToJson).join(",")}]`);
+      assert.equal(petsToJson(pets), `[${pets.map(joinPet).join(",")}]`);
+      assert.deepEqual(pets.map(petToJson), pets.map(joinPet));
     }),
     { numRuns: 1000 },
   );
