@@ -79,7 +79,9 @@ export function checkMediaType(headers: Headers): ApiError | undefined {
     return wrongCoding;
   }
   const contentType = headers.get("content-type");
-  if (contentType === null) return undefined;
+  if (contentType === null || contentType === "application/json") {
+    return undefined;
+  }
   const [mediaType = "", ...parameters] = contentType.toLowerCase().split(";");
   if (mediaType.trim() !== "application/json") return wrongMediaType;
   for (const parameter of parameters) {
@@ -126,25 +128,23 @@ async function readWhole(
         : new Uint8Array(buffer),
     () => whole = cutShort,
   );
-  // On Deno most bodies are there within two turns of the microtask queue, and need no timer.
-  for (let turn = 0; turn < 4 && whole === undefined; turn++) await undefined;
-  return whole ?? await withDeadline(reading, bodyTimeout);
+  // On Deno and Node most bodies are there within two turns of the microtask queue, and need no timer.
+  for (let turn = 0; turn < 2 && whole === undefined; turn++) await undefined;
+  return whole ?? withDeadline(reading, bodyTimeout);
 }
 
-/** What a promise comes to, or the 408 where that takes too long. */
-async function withDeadline<T>(
+/** What a promise that is never rejected comes to, or the 408 where that takes too long. */
+function withDeadline<T>(
   promise: Promise<T>,
   timeout: number,
 ): Promise<T | ApiError> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const deadline = new Promise<ApiError>((resolve) => {
-    timer = setTimeout(() => resolve(late), timeout);
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(late), timeout);
+    promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
   });
-  try {
-    return await Promise.race([promise, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Reads a body chunk by chunk. */
