@@ -7,7 +7,7 @@
 import { Elysia, t } from "elysia";
 import { badRequest, notFound, unauthorized } from "./errors.ts";
 import { createPet, getPet, listPets } from "./pets.ts";
-import { HOST, KEYS, PORT } from "./settings.ts";
+import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
 
 const status = t.Union([
   t.Literal("available"),
@@ -15,7 +15,12 @@ const status = t.Union([
   t.Literal("sold"),
 ]);
 
-new Elysia()
+const app = new Elysia();
+if (HAS_FIELDS) {
+  app.onRequest(({ set }) => void Object.assign(set.headers, FIELDS));
+}
+
+app
   .onError(({ code, error, status }) => {
     if (code === "VALIDATION") return status(400, badRequest([error]));
   })

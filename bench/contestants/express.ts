@@ -10,11 +10,18 @@ import * as v from "valibot";
 import { badRequest, notFound, unauthorized } from "./errors.ts";
 import { createPet, getPet, listPets } from "./pets.ts";
 import { newPet, pageQuery, petParameters } from "./schemas.ts";
-import { HOST, KEYS, PORT } from "./settings.ts";
+import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
 
 const app = express();
 app.disable("x-powered-by");
 app.disable("etag");
+
+if (HAS_FIELDS) {
+  app.use((_request, response, next) => {
+    response.set(FIELDS);
+    next();
+  });
+}
 
 app.use((request, response, next) => {
   const { authorization } = request.headers;

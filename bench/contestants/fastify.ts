@@ -14,7 +14,7 @@ import {
   type NewPet,
   type PageQuery,
 } from "./pets.ts";
-import { HOST, KEYS, PORT } from "./settings.ts";
+import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
 
 const status = { type: "string", enum: ["available", "pending", "sold"] };
 const pet = {
@@ -45,6 +45,13 @@ app.setErrorHandler(
     return reply.code(400).send(badRequest([cause]));
   },
 );
+
+if (HAS_FIELDS) {
+  app.addHook("onRequest", (_request, reply, done) => {
+    reply.headers(FIELDS);
+    done();
+  });
+}
 
 app.addHook("onRequest", (request, reply, done) => {
   const { authorization } = request.headers;

@@ -14,7 +14,7 @@ import {
 import { badRequest, notFound, unauthorized } from "./errors.ts";
 import { createPet, getPet, listPets } from "./pets.ts";
 import { newPet, pageQuery, petParameters } from "./schemas.ts";
-import { HOST, KEYS, PORT } from "./settings.ts";
+import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
 
 /** What a validation that failed leaves in an HTTPError. */
 interface StandardFailure {
@@ -30,6 +30,12 @@ const app = new H3({
     return badRequest(issues);
   },
 });
+
+if (HAS_FIELDS) {
+  app.use((event) => {
+    for (const name in FIELDS) event.res.headers.set(name, FIELDS[name] ?? "");
+  });
+}
 
 app.use((event) => {
   const authorization = event.req.headers.get("authorization");

@@ -16,6 +16,12 @@ export const KEYS: ReadonlySet<string> = new Set(
   (process.env.PETSTORE_API_KEYS ?? "").split(","),
 );
 
+/** Header fields to add to every answer: those that ours has and a framework would not. */
+export const FIELDS: Readonly<Record<string, string>> = JSON.parse(
+  process.env.FIELDS ?? "{}",
+);
+export const HAS_FIELDS = Object.keys(FIELDS).length > 0;
+
 process.stdin.on("data", () => {
   process.stderr.write(`cpu ${JSON.stringify(process.cpuUsage())}\n`);
 });

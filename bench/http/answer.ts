@@ -59,6 +59,24 @@ export function compare(name: string, answer: Answer, ours: Answer): void {
   );
 }
 
+/**
+ * Looks whether an answer has all fields of our header, but for the parameters of its media type.
+ *
+ * @throws {Error} that names one that is missing or another.
+ */
+export function compareFields(
+  name: string,
+  { headers }: Answer,
+  ours: Answer,
+): void {
+  for (const [field, expected] of Object.entries(ours.headers)) {
+    const value = headers[field];
+    if (value === expected) continue;
+    if (field === "content-type" && value?.startsWith(expected)) continue;
+    throw new Error(`${name} answers with ${field}: ${value}, not ${expected}`);
+  }
+}
+
 function judged({ status, headers, body }: Answer): string {
   if (status >= 400) return `${status} ${judgedError(body)}`;
   // The Link of a single animal says that the operation is deprecated: others have no such thing.

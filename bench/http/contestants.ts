@@ -17,8 +17,10 @@ export interface Contestant {
   readonly args?: (port: number) => readonly string[];
   /** Environment variables of its own. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it is a ceiling: which fields of our header its constant answer has. */
-  readonly ceiling?: "content-type" | "ours";
+  /** Where it is a ceiling: which fields of our header its constant answer has, and whether it reads. */
+  readonly ceiling?: "content-type" | "ours" | "ours, reading";
+  /** Where it is a framework: whether it adds the fields of our header that it would not have. */
+  readonly addsOurFields?: true;
 }
 
 /** What everything is measured by. */
@@ -52,6 +54,12 @@ const CONTESTANTS: readonly Contestant[] = [
     runtimes: RUNTIMES,
     ceiling: "ours",
   },
+  {
+    name: "least service",
+    program: "ceiling.ts",
+    runtimes: RUNTIMES,
+    ceiling: "ours, reading",
+  },
   ours,
   {
     name: "ours with global Response",
@@ -68,12 +76,24 @@ const CONTESTANTS: readonly Contestant[] = [
     ...standalone,
     env: { DATABASE_URL: "memory:", REQUEST_LOG: "on" },
   },
-  { name: "hono", program: "hono.ts", runtimes: RUNTIMES },
-  { name: "h3", program: "h3.ts", runtimes: RUNTIMES },
-  { name: "elysia", program: "elysia.ts", runtimes: ["bun"] },
-  { name: "fastify", program: "fastify.ts", runtimes: ["node"] },
-  { name: "express", program: "express.ts", runtimes: ["node"] },
+  ...framework("hono", RUNTIMES),
+  ...framework("h3", RUNTIMES),
+  ...framework("elysia", ["bun"]),
+  ...framework("fastify", ["node"]),
+  ...framework("express", ["node"]),
 ];
+
+/** A framework as it is, and with the header fields that ours has. */
+function framework(
+  name: string,
+  runtimes: readonly RuntimeName[],
+): readonly Contestant[] {
+  const plain = { name, program: `${name}.ts`, runtimes };
+  return [
+    plain,
+    { ...plain, name: `${name} with our headers`, addsOurFields: true },
+  ];
+}
 
 /** The environment that every contestant is started in, beside its own. */
 export const COMMON_ENVIRONMENT = {

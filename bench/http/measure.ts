@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Answer, ask, compare } from "./answer.ts";
+import { type Answer, ask, compare, compareFields } from "./answer.ts";
 import type { Case } from "./cases.ts";
 import { type Contestant, OURS, ours } from "./contestants.ts";
 import { checkCount, type Count, type Load } from "./load.ts";
@@ -77,13 +77,19 @@ async function startAll(
     const server = await startServer(
       contestant,
       runtime,
-      ceilingEnvironment(contestant, expected, work),
+      {
+        ...ceilingEnvironment(contestant, expected, work),
+        ...fieldsEnvironment(contestant, expected),
+      },
     );
     servers.push(server);
     if (contestant.ceiling === undefined) await seed(server.port, animals);
     const answer = await ask(server.origin, work);
     if (contestant.ceiling !== "content-type") {
       compare(contestant.name, answer, expected);
+    }
+    if (contestant.ceiling?.startsWith("ours") || contestant.addsOurFields) {
+      compareFields(contestant.name, answer, expected);
     }
   }
 }
@@ -98,9 +104,24 @@ function ceilingEnvironment(
   const all = { status, headers, body };
   const least = { ...all, headers: { "content-type": "application/json" } };
   return {
-    ANSWER: JSON.stringify(ceiling === "ours" ? all : least),
+    ANSWER: JSON.stringify(ceiling === "content-type" ? least : all),
     READ_BODY: method === "POST" ? "yes" : "no",
+    READ_HEAD: ceiling === "ours, reading" ? "yes" : "no",
   };
+}
+
+/** What a framework is told: the fields to add to every answer. */
+function fieldsEnvironment(
+  { addsOurFields }: Contestant,
+  { headers, body }: Answer,
+): Readonly<Record<string, string>> {
+  if (!addsOurFields) return {};
+  // What a framework has by itself, and the link of a listing, are its own work.
+  const own = ["content-type", "location", body.startsWith("[") ? "link" : ""];
+  const fields = Object.entries(headers).filter(([name]) =>
+    !own.includes(name)
+  );
+  return { FIELDS: JSON.stringify(Object.fromEntries(fields)) };
 }
 
 async function takeTurns(
