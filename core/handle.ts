@@ -102,6 +102,18 @@ const outcomeUnknown = new ApiError(
  * @throws {RangeError} where a number is out of bounds.
  */
 export function createHandler(options: HandlerOptions): Handler {
+  const { Response = globalThis.Response } = options;
+  return createResponder(
+    options,
+    (reply, { method }) => toResponse(reply, { method, Response }),
+  );
+}
+
+/** Does what {@linkcode createHandler} does, where the caller adds something to every response. */
+export function createResponder(
+  options: Omit<HandlerOptions, "Response">,
+  makeResponse: (reply: Reply, request: Request) => Response,
+): Handler {
   checkOptions(options);
   const {
     storage,
@@ -109,7 +121,6 @@ export function createHandler(options: HandlerOptions): Handler {
     maxBodyBytes = 65_536,
     bodyTimeout = 10_000,
     onError = (cause) => console.error(cause),
-    Response = globalThis.Response,
   } = options;
   const baseUrl = parseBaseUrl(options.baseUrl ?? "/v1");
   const router = createRouter(baseUrl.path);
@@ -143,8 +154,7 @@ export function createHandler(options: HandlerOptions): Handler {
   }
 
   return async function handle(request) {
-    const respond = (reply: Reply): Response =>
-      toResponse(reply, { method: request.method, Response });
+    const respond = (reply: Reply): Response => makeResponse(reply, request);
     let finish = respond;
     try {
       const target = parseTarget(request);

@@ -16,8 +16,8 @@ const PLAIN = /^[\w&=.-]*$/;
 /**
  * Reads the query of a URL, without its `?`, as `URLSearchParams` does (WHATWG URL §5.1).
  *
- * Where there is nothing to decode, as in nearly all queries, that is done by hand: in a third of the
- * time and less (`deno task bench paths`).
+ * Where there is nothing to decode, as in nearly all queries, that is done by hand: a page is read
+ * about twice as fast on Deno and Bun, a twentieth faster on Node (`deno task bench paths`).
  */
 export function parseQuery(query: string): Query {
   return PLAIN.test(query) ? splitQuery(query) : decodeQuery(query);

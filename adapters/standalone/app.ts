@@ -20,9 +20,10 @@ import type { Log } from "./log.ts";
 
 /** What the app is made of. */
 export interface AppParts {
-  /** Makes the service; its faults go to the log, with the request's id. */
+  /** Makes the service; its faults go to the log, and its responses carry the request's id. */
   readonly createHandler: (
     onError: (cause: unknown, request: Request) => void,
+    makeResponse: (reply: Reply, request: Request) => Response,
   ) => Handler;
   /** The path as a template; `undefined` where there is no such path. */
   readonly template: (path: string) => string | undefined;
@@ -69,23 +70,32 @@ export function createApp(
   { createHandler, template, docs, storage, log, Response }: AppParts,
 ): App {
   const ids = new WeakMap<Request, string>();
-  const handle = createHandler((cause, request) =>
-    log.fault(cause, ids.get(request))
+  const handle = createHandler(
+    (cause, request) => log.fault(cause, ids.get(request)),
+    respond,
   );
   let inFlight = 0;
   let drained: PromiseWithResolvers<void> | undefined;
 
+  // A field that is added to a response which is there already costs much more, on Deno most of all.
+  function respond({ status, headers, body }: Reply, request: Request) {
+    const id = ids.get(request) ?? "";
+    return toResponse(
+      { status, headers: { ...headers, "x-request-id": id }, body },
+      { method: request.method, Response },
+    );
+  }
+
   async function answer(request: Request, path: string): Promise<Response> {
-    const own = { method: request.method, Response };
     if (path === LIVE || path === READY) {
-      return toResponse(await probe(request.method, path), own);
+      return respond(await probe(request.method, path), request);
     }
-    if (drained !== undefined) return toResponse(draining, own);
+    if (drained !== undefined) return respond(draining, request);
     const response = await handle(request);
     // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
     const isCut = drained !== undefined && request.method === "POST" &&
       response.status === 400;
-    return isCut ? toResponse(draining, own) : response;
+    return isCut ? respond(draining, request) : response;
   }
 
   async function probe(method: string, path: string): Promise<Reply> {
@@ -119,8 +129,8 @@ export function createApp(
         const page = route === undefined && drained === undefined
           ? await docs?.(request)
           : undefined;
+        page?.headers.set("x-request-id", id);
         const response = page ?? await answer(request, path);
-        response.headers.set("x-request-id", id);
         log.request({
           time: new Date().toISOString(),
           method: request.method.slice(0, 20),

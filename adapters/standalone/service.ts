@@ -6,7 +6,7 @@
 
 import { type ApiKeys, apiKeys } from "../../core/api_keys.ts";
 import { parseBaseUrl } from "../../core/base_url.ts";
-import { createHandler } from "../../core/handle.ts";
+import { createResponder } from "../../core/handle.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/issued_keys.ts";
 import type { ResponseConstructor } from "../../core/reply.ts";
 import { createRouter } from "../../core/route.ts";
@@ -42,14 +42,13 @@ export async function openService(
   const log = createLog({ requests: config.requestLog });
   const page = await openDocs(`${baseUrl.path}/openapi.json`);
   const app = createApp({
-    createHandler: (onError) =>
-      createHandler({
+    createHandler: (onError, makeResponse) =>
+      createResponder({
         storage,
         keys: acceptedKeys(config.fixedKeys, issued),
         baseUrl: config.baseUrl,
         onError,
-        Response,
-      }),
+      }, makeResponse),
     template: createRouter(baseUrl.path).template,
     docs: page instanceof Error ? undefined : page,
     storage,

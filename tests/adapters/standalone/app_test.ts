@@ -2,13 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
+import { createResponder } from "../../../core/handle.ts";
 import { createRouter } from "../../../core/route.ts";
-import {
-  apiKeys,
-  createHandler,
-  memoryStorage,
-  type PetStorage,
-} from "../../../mod.ts";
+import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
 
 interface Options {
   readonly storage?: PetStorage;
@@ -19,8 +15,11 @@ function open({ storage = memoryStorage() }: Options = {}) {
   const faults: { readonly cause: unknown; readonly id: string | undefined }[] =
     [];
   const app = createApp({
-    createHandler: (onError) =>
-      createHandler({ storage, keys: apiKeys(["secret"]), onError }),
+    createHandler: (onError, makeResponse) =>
+      createResponder(
+        { storage, keys: apiKeys(["secret"]), onError },
+        makeResponse,
+      ),
     template: createRouter("/v1").template,
     storage,
     log: {
