@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import process from "node:process";
 import test from "node:test";
 import { ApiError } from "../../core/error.ts";
 import { checkMediaType, readJson } from "../../core/json.ts";
@@ -363,4 +364,51 @@ test("checkMediaType refuses every other type, charset and coding", () => {
     assert.equal(refusal?.status, 415, JSON.stringify(headers));
     assert.equal(refusal.headers["accept"], "application/json");
   }
+});
+
+/** How many timers are set in this process; 0 where the runtime does not tell (Bun 1.4). */
+function countTimers(): number {
+  return process.getActiveResourcesInfo()
+    .filter((resource) => resource === "Timeout").length;
+}
+
+function tellsTimers(): boolean {
+  const before = countTimers();
+  const timer = setTimeout(() => {}, 1000);
+  const after = countTimers();
+  clearTimeout(timer);
+  return after === before + 1;
+}
+
+test("readJson leaves no timer behind, whenever the body comes", {
+  skip: tellsTimers() ? false : "this runtime does not tell its timers",
+}, async () => {
+  const text = new TextEncoder().encode("[1]");
+  const before = countTimers();
+  for (const headers of [{ "content-length": "3" }, {}]) {
+    for (const wait of [0, 5]) {
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          if (wait > 0) await new Promise((go) => setTimeout(go, wait));
+          controller.enqueue(text);
+          controller.close();
+        },
+      });
+      const reading = readJson(request(body, headers), LIMITS);
+      if (wait > 0) {
+        await new Promise((go) => setImmediate(go));
+        assert.equal(
+          countTimers(),
+          before + 2,
+          "the deadline's, and the body's",
+        );
+      }
+      assert.deepEqual(await reading, [1n]);
+      assert.equal(countTimers(), before);
+    }
+  }
+  // One that is there at once needs none.
+  const whole = request(text, { "content-length": "3" });
+  assert.deepEqual(await readJson(whole, LIMITS), [1n]);
+  assert.equal(countTimers(), before);
 });

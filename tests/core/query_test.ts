@@ -22,6 +22,11 @@ test("parseQuery decodes what is percent-encoded, and + as a space", () => {
   assert.deepEqual(query.getAll("after"), ["🐕"]);
 });
 
+test("parseQuery decodes + where nothing else is to be decoded", () => {
+  assert.deepEqual(parseQuery("limit=1+2").getAll("limit"), ["1 2"]);
+  assert.deepEqual(parseQuery("li+mit=1&limit=2").getAll("limit"), ["2"]);
+});
+
 test("parseQuery takes no question mark away", () => {
   assert.deepEqual(parseQuery("?limit=5").getAll("limit"), []);
   assert.deepEqual(parseQuery("?limit=5").getAll("?limit"), ["5"]);

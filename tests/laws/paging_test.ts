@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
+import { memoryStorage } from "../../adapters/storage/memory.ts";
 import { ask, linked, type OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 
@@ -15,6 +16,18 @@ const limit = fc.oneof(
   fc.integer({ min: 1, max: 100 }),
   fc.constant(undefined),
 );
+
+/** A service on a storage that gives no JSON text, as one on a database does. */
+function serviceOfObjects(): OpenService {
+  const storage = memoryStorage();
+  return handleService({
+    storage: {
+      ...storage,
+      get: (id) => storage.get(id),
+      list: (query) => storage.list(query),
+    },
+  });
+}
 
 async function add(service: OpenService, status: Status): Promise<void> {
   const body = `{"name":"Rex","categoryId":1,"status":"${status}"}`;
@@ -69,8 +82,9 @@ test("a walk is the filter of all, in full pages", async () => {
     statuses,
     limit,
     filter,
-    async (all, limit, filter) => {
-      const service = handleService();
+    fc.boolean(),
+    async (all, limit, filter, asObjects) => {
+      const service = asObjects ? serviceOfObjects() : handleService();
       for (const status of all) await add(service, status);
       const pages = await walk(service, { limit, status: filter });
       const expected = matching(all, filter);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Docs } from "../../../adapters/docs/docs.ts";
 import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
 import { createResponder } from "../../../core/handle.ts";
@@ -8,9 +9,10 @@ import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
 
 interface Options {
   readonly storage?: PetStorage;
+  readonly docs?: Docs;
 }
 
-function open({ storage = memoryStorage() }: Options = {}) {
+function open({ storage = memoryStorage(), docs }: Options = {}) {
   const lines: RequestLine[] = [];
   const faults: { readonly cause: unknown; readonly id: string | undefined }[] =
     [];
@@ -21,6 +23,7 @@ function open({ storage = memoryStorage() }: Options = {}) {
         makeResponse,
       ),
     template: createRouter("/v1").template,
+    docs,
     storage,
     log: {
       request: (line) => void lines.push(line),
@@ -54,6 +57,40 @@ test("the app returns a well-formed X-Request-Id as it was sent", async () => {
     get("/v1/pets", { "x-request-id": "trace-1.a_b~" }),
   );
   assert.equal(response.headers.get("x-request-id"), "trace-1.a_b~");
+});
+
+test("the app gives every response an X-Request-Id, whoever made it", async () => {
+  const { app } = open({
+    docs: (request) =>
+      Promise.resolve(
+        new URL(request.url).pathname === "/docs"
+          ? new Response("page")
+          : undefined,
+      ),
+  });
+  const requests = [
+    ["/docs"],
+    ["/livez"],
+    ["/readyz"],
+    ["/livez", "POST"],
+    ["/v1/pets"],
+    ["/v1/pets", "HEAD"],
+    ["/v1/pets", "OPTIONS"],
+    ["/v1/pets", "PUT"],
+    ["/v1/pets?limit=0"],
+    ["/v1/pets/1"],
+    ["/v1/openapi.json"],
+    ["/nowhere"],
+  ] as const;
+  for (const [path, method] of requests) {
+    const request = get(path, { "x-request-id": "trace" }, method);
+    const { headers } = await app.fetch(request);
+    assert.equal(headers.get("x-request-id"), "trace", `${method} ${path}`);
+  }
+  await app.drain();
+  const late = await app.fetch(get("/v1/pets", { "x-request-id": "late" }));
+  assert.equal(late.status, 503);
+  assert.equal(late.headers.get("x-request-id"), "late");
 });
 
 for (const id of ["", "two words", "a\tb", "<script>", "x".repeat(129), "ä"]) {
