@@ -64,8 +64,11 @@ export {
   type ListPets,
   type PetQuery,
   type PetStorage,
+  type Read,
+  type ReadJson,
   StorageError,
   type StorageErrorKind,
+  withJson,
 } from "./core/pet_storage.ts";
 export {
   type MemoryStorage,

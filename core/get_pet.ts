@@ -8,7 +8,7 @@ import type { BaseUrl } from "./base_url.ts";
 import { ApiError, quote } from "./error.ts";
 import type { Call, Service } from "./operation.ts";
 import { checkJson, parsePetId, type PetId, petToJson } from "./pet.ts";
-import type { PetStorage } from "./pet_storage.ts";
+import { jsonOf, type PetStorage } from "./pet_storage.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 
 /** Answers 200 with the animal; 404 where there is none, or where the text can be no animal's id. */
@@ -19,7 +19,7 @@ export async function getPet(
   const id = parsePetId(petId);
   const json = id === undefined
     ? undefined
-    : await (storage.get.json?.(id) ?? readPet(storage, id));
+    : await (jsonOf(storage.get)?.(id) ?? readPet(storage, id));
   if (json === undefined) {
     return new ApiError(
       "not_found",
@@ -29,7 +29,7 @@ export async function getPet(
   return jsonReply(200, checkJson(json));
 }
 
-/** Does what `storage.get.json` does, where the storage has none. */
+/** Does what `storage.get.json` does. */
 async function readPet(
   storage: PetStorage,
   id: PetId,

@@ -138,7 +138,7 @@ export function createResponder(
   const deprecated = Object.freeze({ ...JSON_HEADERS, ...deprecation });
 
   function deprecate({ status, headers, body }: Reply): Reply {
-    // Those of a success are made once; an adapter may know them again.
+    // Those of a success are made once; a `Response` of an adapter may know them again.
     return {
       status,
       headers: headers === JSON_HEADERS
@@ -204,11 +204,6 @@ function checkOptions(options: HandlerOptions): void {
   } = options;
   for (const method of ["create", "get", "list"] as const) {
     checkKind(storage?.[method], "function", `storage.${method}`);
-  }
-  for (const method of ["get", "list"] as const) {
-    const { json } = storage[method];
-    if (json === undefined) continue;
-    checkKind(json, "function", `storage.${method}.json`);
   }
   checkKind(keys?.verify, "function", "keys.verify");
   if (baseUrl !== undefined) checkKind(baseUrl, "string", "baseUrl");

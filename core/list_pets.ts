@@ -7,8 +7,13 @@
 import { ApiError } from "./error.ts";
 import type { Call, Service } from "./operation.ts";
 import { nextPage, parsePage } from "./page.ts";
-import { checkJson, petsToJson } from "./pet.ts";
-import type { JsonPage, PetQuery, PetStorage } from "./pet_storage.ts";
+import { checkJson, petId, petsToJson } from "./pet.ts";
+import {
+  jsonOf,
+  type JsonPage,
+  type PetQuery,
+  type PetStorage,
+} from "./pet_storage.ts";
 import { parseQuery } from "./query.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 
@@ -22,16 +27,16 @@ export async function listPets(
 ): Promise<Reply> {
   const page = parsePage(parseQuery(query));
   if (page instanceof ApiError) return page;
-  const { json, last } = await (storage.list.json?.(page) ??
+  const { json, last } = await (jsonOf(storage.list)?.(page) ??
     readPage(storage, page));
   const body = checkJson(json);
   if (last === undefined) return jsonReply(200, body);
   return jsonReply(200, body, {
-    link: `<${baseUrl.page(nextPage(page, last))}>; rel="next"`,
+    link: `<${baseUrl.page(nextPage(page, petId(last)))}>; rel="next"`,
   });
 }
 
-/** Does what `storage.list.json` does, where the storage has none. */
+/** Does what `storage.list.json` does. */
 async function readPage(
   storage: PetStorage,
   query: PetQuery,

@@ -108,8 +108,8 @@ export function parsePetId(text: string): PetId | undefined {
 /**
  * Writes an animal as JSON, with its int64 members as exact JSON numbers.
  *
- * `JSON.stringify` takes no `bigint`, but is faster than text put together, 1.2 to 3.5 times (`deno task
- * bench paths`): it writes what has only integers that are exact as a `number`.
+ * `JSON.stringify` takes no `bigint`, but pages are put together 2.5 to 3.5 times as fast by it as by
+ * hand (`deno task bench paths`): it writes what has only integers that are exact as a `number`.
  *
  * @throws {TypeError} where a member is missing or of a wrong type: a storage broke its promise.
  */
@@ -133,7 +133,7 @@ export function petsToJson(pets: readonly Pet[]): string {
   return JSON.stringify(all);
 }
 
-/** Does what {@linkcode petToJson} does, for any integers. The text is in one piece, to be kept. */
+/** Writes an animal that was checked, with any integers. The text is in one piece, to be kept. */
 export function joinPet({ id, name, categoryId, status }: Pet): string {
   return [
     `{"id":${id},"name":`,
@@ -172,7 +172,7 @@ function checkPet(pet: Pet): Pet {
 }
 
 function isPetId(value: bigint): value is PetId {
-  return value >= 1n && value <= INT64_MAX;
+  return typeof value === "bigint" && value >= 1n && value <= INT64_MAX;
 }
 
 function isWellFormed(name: string): boolean {

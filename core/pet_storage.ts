@@ -19,23 +19,27 @@ export interface PetQuery {
   readonly after?: bigint;
 }
 
-/** Returns the animal with this id; `undefined` where there is none. */
-export interface GetPet {
-  (id: PetId): Promise<Pet | undefined>;
-  /**
-   * Returns the same as JSON text, byte for byte as `petToJson` writes it: for a storage that keeps the
-   * text of its animals, so that it is not written anew for every request. May be left out. It belongs
-   * to the function: who puts another `get` in its place takes both away.
-   */
-  readonly json?: (id: PetId) => Promise<string | undefined>;
+/** A function of a storage that reads. */
+export interface Read<Argument, Found, Json> {
+  /** Returns objects. */
+  (argument: Argument): Promise<Found>;
+  /** Returns the same as JSON text; made by {@linkcode withJson}. May be left out. */
+  readonly json?: ReadJson<Argument, Json> | undefined;
 }
 
-/** Returns the animals that match, ascending by id. */
-export interface ListPets {
-  (query: PetQuery): Promise<readonly Pet[]>;
-  /** Returns the same as JSON text. May be left out, and belongs to the function, as {@linkcode GetPet.json}. */
-  readonly json?: (query: PetQuery) => Promise<JsonPage>;
+/** The `json` of a {@linkcode Read}. */
+export interface ReadJson<Argument, Json> {
+  /** Returns JSON text. */
+  (argument: Argument): Promise<Json>;
+  /** The function that returns the same as objects. */
+  readonly of: unknown;
 }
+
+/** Returns the animal with this id, or its JSON text; `undefined` where there is none. */
+export type GetPet = Read<PetId, Pet | undefined, string | undefined>;
+
+/** Returns the animals that match, or their JSON text, ascending by id. */
+export type ListPets = Read<PetQuery, readonly Pet[], JsonPage>;
 
 /** What `list.json` returns. */
 export interface JsonPage {
@@ -73,6 +77,28 @@ export interface PetStorage {
 
   /** Finishes the creates under way, then lets go of everything. May be called more than once. */
   close(): Promise<void>;
+}
+
+/**
+ * Gives a function of a storage a `json` that returns JSON text, byte for byte as `petToJson` writes it:
+ * for a storage that keeps the text of its animals, so that it is not written anew at every request.
+ *
+ * It serves this function alone. Another one in its place, as in a wrapper that hides animals, is asked
+ * for objects, even where it has the properties of this one, as a copy, a mock or a `Proxy` has.
+ */
+export function withJson<Argument, Found, Json>(
+  read: (argument: Argument) => Promise<Found>,
+  json: (argument: Argument) => Promise<Json>,
+): Read<Argument, Found, Json> {
+  return Object.assign(read, { json: Object.assign(json, { of: read }) });
+}
+
+/** The `json` of a function, where it has one of its own. */
+export function jsonOf<Argument, Found, Json>(
+  read: Read<Argument, Found, Json>,
+): ReadJson<Argument, Json> | undefined {
+  const { json } = read;
+  return json?.of === read ? json : undefined;
 }
 
 /** What is known about the operation that failed. */

@@ -77,7 +77,8 @@ export function createApp(
   let inFlight = 0;
   let drained: PromiseWithResolvers<void> | undefined;
 
-  // A field that is added to a response which is there already costs much more, on Deno most of all.
+  // A field that is added to a response which is there already, as that of the page is, costs much
+  // more, on Deno most of all.
   function respond({ status, headers, body }: Reply, request: Request) {
     const id = ids.get(request) ?? "";
     return toResponse(

@@ -22,6 +22,7 @@ import {
   type PetQuery,
   type PetStorage,
   StorageError,
+  withJson,
 } from "../../core/pet_storage.ts";
 import { checkNewPet } from "./check_new_pet.ts";
 import { memoryApiKeys } from "./memory_api_keys.ts";
@@ -88,36 +89,30 @@ export function memoryStorage(): MemoryStorage {
       return animals.pet(position);
     },
 
-    get: Object.assign(
-      async function get(id: PetId): Promise<Pet | undefined> {
+    get: withJson(
+      async (id: PetId) => {
         const position = locate(id);
         return position === undefined ? undefined : animals.pet(position);
       },
-      {
-        async json(id: PetId): Promise<string | undefined> {
-          const position = locate(id);
-          return position === undefined ? undefined : animals.json(position);
-        },
+      async (id) => {
+        const position = locate(id);
+        return position === undefined ? undefined : animals.json(position);
       },
     ),
 
-    list: Object.assign(
-      async function list(query: PetQuery): Promise<readonly Pet[]> {
-        return find(query).map((position) => animals.pet(position));
-      },
-      {
-        async json(query: PetQuery): Promise<JsonPage> {
-          // One more than the page holds tells whether there is a next one.
-          const found = find({ ...query, limit: query.limit + 1 });
-          const page = found.slice(0, query.limit);
-          const last = found.length > page.length ? page.at(-1) : undefined;
-          return {
-            json: `[${
-              page.map((position) => animals.json(position)).join(",")
-            }]`,
-            last: last === undefined ? undefined : idAt(last),
-          };
-        },
+    list: withJson(
+      async (query: PetQuery) =>
+        find(query).map((position) => animals.pet(position)),
+      async (query): Promise<JsonPage> => {
+        // One more than the page holds tells whether there is a next one.
+        const found = find({ ...query, limit: query.limit + 1 });
+        const page = found.slice(0, query.limit);
+        const last = found.length > page.length ? page.at(-1) : undefined;
+        const texts = page.map((position) => animals.json(position));
+        return {
+          json: `[${texts.join(",")}]`,
+          last: last === undefined ? undefined : idAt(last),
+        };
       },
     ),
 
@@ -137,8 +132,8 @@ export function memoryStorage(): MemoryStorage {
 const BLOCK_SIZE = 1024;
 
 /**
- * Up to {@linkcode BLOCK_SIZE} animals, each member in an array of its own: even with the JSON text of
- * every one of them, they take less memory than they would as objects without.
+ * Up to {@linkcode BLOCK_SIZE} animals, each member in an array of its own: that takes half the memory of
+ * an object for each, and with the JSON text of every one about a tenth more than the objects alone.
  */
 class Block {
   readonly names: string[] = [];

@@ -10,7 +10,7 @@ import {
   setTimeout as delay,
 } from "node:timers/promises";
 import { memoryStorage } from "../../adapters/storage/memory.ts";
-import type { PetStorage } from "../../core/pet_storage.ts";
+import { jsonOf, type PetStorage } from "../../core/pet_storage.ts";
 import { statusOf } from "./status.ts";
 
 /** What an animal takes, in bytes, once it was listed. */
@@ -75,10 +75,12 @@ async function filledMemory(animals: number): Promise<PetStorage> {
 
 /** Has a storage keep all that it keeps: the text of every animal too. */
 async function readAll({ list }: PetStorage): Promise<void> {
+  const json = jsonOf(list);
+  if (json === undefined) throw new TypeError("It keeps no text");
   for (let after = 0n;;) {
-    const page = await list.json?.({ limit: 1000, after });
-    if (page?.last === undefined) return;
-    after = page.last;
+    const { last } = await json({ limit: 1000, after });
+    if (last === undefined) return;
+    after = last;
     await nextTurn();
   }
 }

@@ -10,9 +10,11 @@ import {
 } from "../../core/handle.ts";
 import type { Pet } from "../../core/pet.ts";
 import {
-  type ListPets,
+  type JsonPage,
+  type PetQuery,
   type PetStorage,
   StorageError,
+  withJson,
 } from "../../core/pet_storage.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
@@ -27,11 +29,14 @@ const CALLS = [
   ["GET", "/pets/1", {}],
 ] as const;
 
-/** A storage whose `list` has this `json`, whatever that is. */
-function withJson(list: PetStorage["list"], json: unknown): PetStorage {
+/** A storage whose `list` has this `json`. */
+function listing(
+  list: (query: PetQuery) => Promise<readonly Pet[]>,
+  json: (query: PetQuery) => Promise<unknown>,
+): PetStorage {
   return {
     ...memoryStorage(),
-    list: Object.assign(list, { json }) as ListPets,
+    list: withJson(list, json as (query: PetQuery) => Promise<JsonPage>),
   };
 }
 
@@ -238,7 +243,7 @@ test("handle sends the JSON text that a storage keeps", async () => {
   const asked: unknown[] = [];
   const list = () => assert.fail("asked for objects");
   const fetch = handler({
-    storage: withJson(list, (query: unknown) => {
+    storage: listing(list, (query) => {
       asked.push(query);
       const last = asked.length === 1 ? 9n : undefined;
       return Promise.resolve({ json: '[ "kept" ]', last });
@@ -259,42 +264,68 @@ test("handle sends the JSON text that a storage keeps", async () => {
   ]);
 });
 
-test("handle sends nothing that another list or get of a storage would hide", async () => {
-  const storage = memoryStorage();
-  const fetch = handler({
-    storage: {
-      ...storage,
-      get: () => Promise.resolve(undefined),
-      list: async (query) =>
-        (await storage.list(query)).filter(({ name }) => name !== "Secret"),
+test("handle sends nothing that another list or get of a storage hides", async () => {
+  const kept = memoryStorage();
+  const list = async (query: PetQuery) =>
+    (await kept.list(query)).filter(({ name }) => name !== "Secret");
+  const get = () => Promise.resolve(undefined);
+  const wrappers: readonly PetStorage[] = [
+    { ...kept, get, list },
+    // A proxy, and a function with the properties of another, as a mock has.
+    {
+      ...kept,
+      get: new Proxy(kept.get, { apply: get }),
+      list: new Proxy(kept.list, { apply: (_, __, [query]) => list(query) }),
     },
-  });
-  await send(fetch, "POST", "/pets", {
+    {
+      ...kept,
+      get: Object.assign(get, kept.get),
+      list: Object.assign((query: PetQuery) => list(query), kept.list),
+    },
+  ];
+  await send(handler({ storage: kept }), "POST", "/pets", {
     body: '{"name":"Secret","categoryId":1}',
   });
-  await send(fetch, "POST", "/pets", { body: REX });
-  const answer = await send(fetch, "GET", "/pets");
-  assert.deepEqual(
-    JSON.parse(answer.text).map(({ name }: Pet) => name),
-    ["Rex"],
-  );
-  assertError(await send(fetch, "GET", "/pets/1"), "not_found");
+  await send(handler({ storage: kept }), "POST", "/pets", { body: REX });
+  for (const storage of wrappers) {
+    const fetch = handler({ storage });
+    const answer = await send(fetch, "GET", "/pets");
+    assert.deepEqual(
+      JSON.parse(answer.text).map(({ name }: Pet) => name),
+      ["Rex"],
+    );
+    assertError(await send(fetch, "GET", "/pets/1"), "not_found");
+  }
+});
+
+test("handle answers 500 where what a storage calls the last id is none", async () => {
+  for (const last of [null, 0n, -1n, 2n ** 63n, 1.5, "x>; rel=evil", {}]) {
+    const fetch = handler({
+      storage: listing(
+        () => Promise.resolve([]),
+        () => Promise.resolve({ json: "[]", last }),
+      ),
+      onError: () => {},
+    });
+    assertError(await send(fetch, "GET", "/pets"), "internal_error");
+  }
 });
 
 test("handle answers 500 where the JSON of a storage is no text", async () => {
   for (const value of [null, 0, {}, [], new String("[]")]) {
     const none = () => Promise.resolve([]);
     const fetch = handler({
-      storage: withJson(none, () => Promise.resolve({ json: value })),
+      storage: listing(none, () => Promise.resolve({ json: value })),
       onError: () => {},
     });
     assertError(await send(fetch, "GET", "/pets"), "internal_error");
     const get = handler({
       storage: {
         ...memoryStorage(),
-        get: Object.assign(() => Promise.resolve(undefined), {
-          json: () => Promise.resolve(value as string),
-        }),
+        get: withJson(
+          () => Promise.resolve(undefined),
+          () => Promise.resolve(value as string),
+        ),
       },
       onError: () => {},
     });
@@ -565,8 +596,6 @@ test("createHandler throws a TypeError for an option of a wrong kind", () => {
     { storage: null },
     { storage: {} },
     { storage: { ...memoryStorage(), list: 1 } },
-    { storage: withJson(() => Promise.resolve([]), 1) },
-    { storage: withJson(() => Promise.resolve([]), null) },
     { keys: undefined },
     { keys: ["secret"] },
     { baseUrl: 1 },

@@ -366,6 +366,16 @@ test("checkMediaType refuses every other type, charset and coding", () => {
   }
 });
 
+test("readJson throws where an announced body is no memory that can be read", async () => {
+  const buffer = new ArrayBuffer(3);
+  buffer.transfer(); // and it is detached
+  const odd = request(Uint8Array.of(1, 2, 3), { "content-length": "3" });
+  Object.defineProperty(odd, "arrayBuffer", {
+    value: () => Promise.resolve(buffer),
+  });
+  await assert.rejects(readJson(odd, LIMITS), TypeError);
+});
+
 /** How many timers are set in this process; 0 where the runtime does not tell (Bun 1.4). */
 function countTimers(): number {
   return process.getActiveResourcesInfo()

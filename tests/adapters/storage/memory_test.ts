@@ -9,7 +9,7 @@ import { petStorageContract } from "../../contract/pet_storage_contract.ts";
 petStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
 apiKeyStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
 
-test("memoryStorage keeps the JSON text of its animals", async () => {
+test("memoryStorage gives the JSON text of its animals", async () => {
   const storage = memoryStorage();
   const pet = await storage.create({
     name: "Rex",
