@@ -66,7 +66,7 @@ export function memoryStorage(): MemoryStorage {
   /** The positions of the animals that match. */
   function find({ limit, status, after }: PetQuery): number[] {
     assertOpen();
-    const start = firstPosition(after, animals.count);
+    const start = firstPosition(animals.count, after);
     if (status !== undefined) {
       const matches = positions[status];
       const from = lowerBound(matches, start);
@@ -146,7 +146,7 @@ class Block {
 /**
  * All animals; the one with id n stands at position n - 1. They are in blocks because an array that
  * grows without end is copied time and again, and a garbage collector may look through the whole of
- * it whenever something was added (that of Bun does).
+ * it whenever something was added.
  */
 class Animals {
   readonly #blocks: Block[] = [];
@@ -177,7 +177,7 @@ class Animals {
     const status = statuses[index];
     if (
       name === undefined || categoryId === undefined || status === undefined
-    ) throw new RangeError(`There is no animal at position ${position}`);
+    ) throw noAnimal(position);
     return { id: idAt(position), name, categoryId, status };
   }
 
@@ -189,9 +189,13 @@ class Animals {
 
   #block(position: number): Block {
     const block = this.#blocks[Math.floor(position / BLOCK_SIZE)];
-    if (block !== undefined) return block;
-    throw new RangeError(`There is no animal at position ${position}`);
+    if (block === undefined) throw noAnimal(position);
+    return block;
   }
+}
+
+function noAnimal(position: number): RangeError {
+  return new RangeError(`There is no animal at position ${position}`);
 }
 
 function idAt(position: number): PetId {
@@ -203,7 +207,7 @@ function noPositions(): Record<PetStatus, number[]> {
 }
 
 /** The position of the first animal whose id is above `after`: from 0 to `count`. */
-function firstPosition(after = 0n, count: number): number {
+function firstPosition(count: number, after = 0n): number {
   if (after <= 0n) return 0;
   return after >= BigInt(count) ? count : Number(after);
 }
