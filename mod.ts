@@ -23,10 +23,10 @@ export {
   createHandler,
   type Handler,
   type HandlerOptions,
-} from "./core/handle.ts";
-export type { ResponseConstructor } from "./core/reply.ts";
-export type { ErrorBody, ErrorCode } from "./core/error.ts";
-export { openApi } from "./core/openapi.ts";
+} from "./core/handler.ts";
+export type { ResponseConstructor } from "./core/http/reply.ts";
+export type { ErrorBody, ErrorCode } from "./core/http/refusal.ts";
+export { openApi } from "./core/openapi/openapi.ts";
 export type {
   Content,
   Example,
@@ -42,7 +42,7 @@ export type {
   Schema,
   SecurityRequirement,
   SecurityScheme,
-} from "./core/openapi_document.ts";
+} from "./core/openapi/document.ts";
 
 export {
   int64Schema,
@@ -56,7 +56,7 @@ export {
   type PetStatus,
   petStatusSchema,
   petToJson,
-} from "./core/pet.ts";
+} from "./core/pets/pet.ts";
 
 export {
   type GetPet,
@@ -69,13 +69,10 @@ export {
   StorageError,
   type StorageErrorKind,
   withJson,
-} from "./core/pet_storage.ts";
-export {
-  type MemoryStorage,
-  memoryStorage,
-} from "./adapters/storage/memory.ts";
+} from "./core/pets/pet_storage.ts";
+export { type MemoryStorage, memoryStorage } from "./adapters/memory/mod.ts";
 
-export { type ApiKeys, apiKeys } from "./core/api_keys.ts";
+export { type ApiKeys, apiKeys } from "./core/keys/api_keys.ts";
 export {
   type ApiKeyRecord,
   type ApiKeyStorage,
@@ -84,4 +81,4 @@ export {
   issuedKeys,
   type NewApiKeyRecord,
   REVOCATION_DELAY,
-} from "./core/issued_keys.ts";
+} from "./core/keys/issued_keys.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { BaseUrl } from "./base_url.ts";
-import type { BodyLimits } from "./json.ts";
-import type { PetStorage } from "./pet_storage.ts";
-import type { Reply } from "./reply.ts";
+import type { BaseUrl } from "./http/base_url.ts";
+import type { BodyLimits } from "./http/body.ts";
+import type { PetStorage } from "./pets/pet_storage.ts";
+import type { Reply } from "./http/reply.ts";
 
 /** One request, routed and allowed. */
 export interface Call {

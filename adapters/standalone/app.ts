@@ -5,17 +5,17 @@
  * @module
  */
 
-import { ApiError } from "../../core/error.ts";
-import type { Handler } from "../../core/handle.ts";
-import type { PetStorage } from "../../core/pet_storage.ts";
+import { ApiError } from "../../core/http/refusal.ts";
+import type { Handler } from "../../core/handler.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import {
   jsonReply,
   type Reply,
   type ResponseConstructor,
   toResponse,
-} from "../../core/reply.ts";
-import { parseTarget } from "../../core/target.ts";
-import type { Docs } from "../docs/docs.ts";
+} from "../../core/http/reply.ts";
+import { parseTarget } from "../../core/http/target.ts";
+import type { Docs } from "../docs/mod.ts";
 import type { Log } from "./log.ts";
 
 /** What the app is made of. */

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { apiKeys } from "../../core/api_keys.ts";
-import { parseBaseUrl } from "../../core/base_url.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
+import { parseBaseUrl } from "../../core/http/base_url.ts";
 
 /** Where the animals and the issued keys are kept. */
 export type Database =

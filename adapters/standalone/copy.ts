@@ -5,8 +5,8 @@
  */
 
 import process from "node:process";
-import { StorageError } from "../../core/pet_storage.ts";
-import type { IfMissing, Transfer } from "../storage/transfer.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
+import type { IfMissing, Transfer } from "../database/transfer.ts";
 import { parseArguments, UsageError } from "./arguments.ts";
 import {
   ConfigError,
@@ -141,10 +141,10 @@ async function open(
   ifMissing: IfMissing,
 ): Promise<Transfer> {
   if (database.kind === "sqlite") {
-    const { sqliteTransfer } = await import("../storage/sqlite_transfer.ts");
+    const { sqliteTransfer } = await import("../sqlite/transfer.ts");
     return await sqliteTransfer(database.path, ifMissing);
   }
-  const { postgresTransfer } = await import("../storage/postgres_transfer.ts");
+  const { postgresTransfer } = await import("../postgres/transfer.ts");
   try {
     return await postgresTransfer(database.url, ifMissing);
   } catch (cause) {

@@ -7,10 +7,10 @@
 
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { INT64_MAX } from "../../core/int64.ts";
-import { type Pet, petToJson } from "../../core/pet.ts";
-import type { StoredApiKey } from "../storage/stored_row.ts";
-import type { Records } from "../storage/transfer.ts";
+import { INT64_MAX } from "../../core/pets/int64.ts";
+import { type Pet, petToJson } from "../../core/pets/pet.ts";
+import type { StoredApiKey } from "../database/stored_row.ts";
+import type { Records } from "../database/transfer.ts";
 import { ConfigError } from "./config.ts";
 import type { Progress } from "./progress.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import process from "node:process";
-import { StorageError } from "../../core/pet_storage.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import { UsageError } from "./arguments.ts";
 import { ConfigError } from "./config.ts";
 

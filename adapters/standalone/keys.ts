@@ -12,8 +12,8 @@ import {
   type IssuedKey,
   type IssuedKeys,
   issuedKeys,
-} from "../../core/issued_keys.ts";
-import { petNameSchema } from "../../core/pet.ts";
+} from "../../core/keys/issued_keys.ts";
+import { petNameSchema } from "../../core/pets/pet.ts";
 import { parseArguments, UsageError } from "./arguments.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
 import { openStorage } from "./open_storage.ts";

@@ -5,7 +5,7 @@
  */
 
 import process from "node:process";
-import { StorageError } from "../../core/pet_storage.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** What is written of a request. Never a key, a body, or a path with an id in it. */
 export interface RequestLine {

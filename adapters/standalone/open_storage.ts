@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { ApiKeyStorage } from "../../core/issued_keys.ts";
-import type { PetStorage } from "../../core/pet_storage.ts";
-import { memoryStorage } from "../storage/memory.ts";
+import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { memoryStorage } from "../memory/mod.ts";
 import { ConfigError, type Database } from "./config.ts";
 
 /** A storage that keeps keys beside the animals. */
@@ -24,7 +24,7 @@ export async function openStorage(database: Database): Promise<Storage> {
     case "memory":
       return memoryStorage();
     case "sqlite": {
-      const { sqliteStorage } = await import("../storage/sqlite.ts");
+      const { sqliteStorage } = await import("../sqlite/mod.ts");
       return await sqliteStorage(database.path);
     }
     case "postgres":
@@ -33,7 +33,7 @@ export async function openStorage(database: Database): Promise<Storage> {
 }
 
 async function openPostgres(url: string): Promise<Storage> {
-  const { postgresStorage } = await import("../storage/postgres.ts");
+  const { postgresStorage } = await import("../postgres/mod.ts");
   try {
     return await postgresStorage(url);
   } catch (cause) {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { ResponseConstructor } from "../../core/reply.ts";
-import type { ServeOptions, Server } from "../http/server.ts";
+import type { ResponseConstructor } from "../../core/http/reply.ts";
+import type { ServeOptions, Server } from "../serve/server.ts";
 
 /** What a runtime brings. */
 export interface Runtime {
@@ -19,11 +19,11 @@ export interface Runtime {
 /** Loads the adapter of the runtime that this program runs on. */
 export async function loadRuntime(): Promise<Runtime> {
   if ("Deno" in globalThis) {
-    return { ...await import("../http/deno.ts"), Response };
+    return { ...await import("../deno/mod.ts"), Response };
   }
   if ("Bun" in globalThis) {
-    return { ...await import("../http/bun.ts"), Response };
+    return { ...await import("../bun/mod.ts"), Response };
   }
-  const { serve, NodeResponse } = await import("../http/node.ts");
+  const { serve, NodeResponse } = await import("../node/mod.ts");
   return { serve, Response: NodeResponse };
 }

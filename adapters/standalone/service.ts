@@ -4,14 +4,14 @@
  * @module
  */
 
-import { type ApiKeys, apiKeys } from "../../core/api_keys.ts";
-import { parseBaseUrl } from "../../core/base_url.ts";
-import { createResponder } from "../../core/handle.ts";
-import { type IssuedKeys, issuedKeys } from "../../core/issued_keys.ts";
-import type { ResponseConstructor } from "../../core/reply.ts";
-import { createRouter } from "../../core/route.ts";
-import { type Docs, docs } from "../docs/docs.ts";
-import { origin } from "../http/server.ts";
+import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
+import { parseBaseUrl } from "../../core/http/base_url.ts";
+import { createResponder } from "../../core/handler.ts";
+import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
+import type { ResponseConstructor } from "../../core/http/reply.ts";
+import { createRouter } from "../../core/http/route.ts";
+import { type Docs, docs } from "../docs/mod.ts";
+import { origin } from "../serve/server.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createLog } from "./log.ts";

@@ -1,7 +1,7 @@
 /**
  * The promises of `ApiKeyStorage`, as tests: one per clause, each on a fresh storage.
  *
- * `tests/adapters/storage/memory_test.ts` shows how to hold a storage to them.
+ * `tests/adapters/memory/memory_test.ts` shows how to hold a storage to them.
  *
  * @module
  */
@@ -9,8 +9,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { ApiKeyStorage, NewApiKeyRecord } from "../../core/issued_keys.ts";
-import { StorageError } from "../../core/pet_storage.ts";
+import type {
+  ApiKeyStorage,
+  NewApiKeyRecord,
+} from "../../core/keys/issued_keys.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import { anyName } from "./pet_storage_contract.ts";
 import type { TestOptions } from "./test_options.ts";
 

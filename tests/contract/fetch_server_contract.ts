@@ -12,7 +12,7 @@ import type {
   FetchFunction,
   ServeOptions,
   Server,
-} from "../../adapters/http/server.ts";
+} from "../../adapters/serve/server.ts";
 import { Wire } from "./wire.ts";
 
 /** A `serve` of the adapters. */

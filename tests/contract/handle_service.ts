@@ -4,9 +4,9 @@
  * @module
  */
 
-import { memoryStorage } from "../../adapters/storage/memory.ts";
-import { apiKeys } from "../../core/api_keys.ts";
-import { createHandler, type HandlerOptions } from "../../core/handle.ts";
+import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
+import { createHandler, type HandlerOptions } from "../../core/handler.ts";
 import type { OpenService } from "./ask.ts";
 
 /** A fresh and empty service; what goes wrong inside fails nothing by itself, but is a 500. */

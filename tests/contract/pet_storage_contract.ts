@@ -2,7 +2,7 @@
  * The promises of `PetStorage`, as tests: one per clause, each on a fresh storage.
  *
  * To hold a storage of your own to them, call {@linkcode petStorageContract} in a test file, as
- * `tests/adapters/storage/memory_test.ts` does in one line, and run that with `deno test`, `bun test`
+ * `tests/adapters/memory/memory_test.ts` does in one line, and run that with `deno test`, `bun test`
  * or `node --test`.
  *
  * @module
@@ -11,7 +11,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { INT64_MAX, INT64_MIN } from "../../core/int64.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
 import {
   type NewPet,
   type Pet,
@@ -20,13 +20,13 @@ import {
   petId,
   type PetStatus,
   petToJson,
-} from "../../core/pet.ts";
+} from "../../core/pets/pet.ts";
 import {
   jsonOf,
   type PetQuery,
   type PetStorage,
   StorageError,
-} from "../../core/pet_storage.ts";
+} from "../../core/pets/pet_storage.ts";
 import type { TestOptions } from "./test_options.ts";
 
 const REX: Required<NewPet> = {

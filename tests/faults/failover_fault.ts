@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Cluster } from "../postgres/cluster.ts";
-import { missingStandby } from "../postgres/standby.ts";
-import { until } from "../postgres/until.ts";
+import type { Cluster } from "../support/postgres/cluster.ts";
+import { missingStandby } from "../support/postgres/standby.ts";
+import { until } from "../support/postgres/until.ts";
 import { hasTables } from "./has_tables.ts";
 import { openLine } from "./line.ts";
 import { Load } from "./load.ts";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createClient } from "../../client.ts";
+import { createClient } from "../../adapters/client/mod.ts";
 import {
   inNewFolder,
   type RunningServer,
   startMain,
 } from "../adapters/standalone/program.ts";
-import { findBinaries } from "../postgres/binaries.ts";
-import { startCluster } from "../postgres/cluster.ts";
-import { until } from "../postgres/until.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { until } from "../support/postgres/until.ts";
 
 const { missing } = await findBinaries();
 const options = { skip: missing, timeout: 600_000 };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findBinaries } from "../postgres/binaries.ts";
-import { type Cluster, startCluster } from "../postgres/cluster.ts";
-import { until } from "../postgres/until.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
+import { until } from "../support/postgres/until.ts";
 import { LONGEST_CREATE, LONGEST_READ } from "./bounds.ts";
 import { Load, pause } from "./load.ts";
 import { fetchOnItsOwn } from "./own_connection.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Standby } from "../postgres/standby.ts";
+import type { Standby } from "../support/postgres/standby.ts";
 
 /** Tells whether a standby has the tables of the pet store, in this database. */
 export async function hasTables(

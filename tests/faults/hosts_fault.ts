@@ -3,12 +3,12 @@ import { after, test } from "node:test";
 import {
   type PostgresStorage,
   postgresStorage,
-} from "../../adapters/storage/postgres.ts";
-import { StorageError } from "../../core/pet_storage.ts";
-import { findBinaries } from "../postgres/binaries.ts";
-import { type Cluster, startCluster } from "../postgres/cluster.ts";
-import { serverPort } from "../postgres/port.ts";
-import { until } from "../postgres/until.ts";
+} from "../../adapters/postgres/mod.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
+import { serverPort } from "../support/postgres/port.ts";
+import { until } from "../support/postgres/until.ts";
 import { pause } from "./load.ts";
 
 const { missing } = await findBinaries();

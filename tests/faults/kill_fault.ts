@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findBinaries } from "../postgres/binaries.ts";
-import { type Cluster, startCluster } from "../postgres/cluster.ts";
-import { signal } from "../postgres/process_tree.ts";
-import { until } from "../postgres/until.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
+import { signal } from "../support/postgres/process_tree.ts";
+import { until } from "../support/postgres/until.ts";
 import { Load, pause } from "./load.ts";
 import { type FaultServer, withServers } from "./servers.ts";
 import { CREATES, openSession } from "./session.ts";

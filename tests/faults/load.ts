@@ -5,7 +5,11 @@
  */
 
 import assert from "node:assert/strict";
-import { type Client, createClient, PetStoreError } from "../../client.ts";
+import {
+  type Client,
+  createClient,
+  PetStoreError,
+} from "../../adapters/client/mod.ts";
 
 /** What a writer was told of one create. */
 export type Outcome =

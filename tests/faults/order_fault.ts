@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Pool } from "pg";
-import { postgresStorage } from "../../adapters/storage/postgres.ts";
-import { findBinaries } from "../postgres/binaries.ts";
-import { startCluster } from "../postgres/cluster.ts";
-import { runSql } from "../postgres/sql.ts";
+import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { runSql } from "../support/postgres/sql.ts";
 import { Load, pause } from "./load.ts";
 import { type Servers, withServers } from "./servers.ts";
 import { startWalk } from "./walker.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type Cluster, startCluster } from "../postgres/cluster.ts";
-import { type Standby, startStandby } from "../postgres/standby.ts";
+import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
+import { type Standby, startStandby } from "../support/postgres/standby.ts";
 import { type Line, openLine } from "./line.ts";
 
 /** A primary and its standby, which change places. */

@@ -4,8 +4,8 @@ import { after, test } from "node:test";
 import {
   type PostgresStorage,
   postgresStorage,
-} from "../../adapters/storage/postgres.ts";
-import { issuedKeys } from "../../core/issued_keys.ts";
+} from "../../adapters/postgres/mod.ts";
+import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import {
   apiKeyStorageContract,
   persistentApiKeyStorageContract,
@@ -16,15 +16,15 @@ import {
   persistentPetStorageContract,
   petStorageContract,
 } from "../contract/pet_storage_contract.ts";
-import { findBinaries } from "../postgres/binaries.ts";
-import { type Cluster, startCluster } from "../postgres/cluster.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
   type PgBouncer,
   startPgBouncer,
-} from "../postgres/pgbouncer.ts";
-import { dropDatabase } from "../postgres/database.ts";
-import { runSql } from "../postgres/sql.ts";
+} from "../support/postgres/pgbouncer.ts";
+import { dropDatabase } from "../support/postgres/database.ts";
+import { runSql } from "../support/postgres/sql.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
 

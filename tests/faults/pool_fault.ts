@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findBinaries } from "../postgres/binaries.ts";
-import { startCluster } from "../postgres/cluster.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
 import { LONGEST_CREATE, LONGEST_READ } from "./bounds.ts";
 import { Load, pause } from "./load.ts";
 import { withServers } from "./servers.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Client, createClient } from "../../client.ts";
-import { startCluster } from "../postgres/cluster.ts";
-import { missingStandby, startStandby } from "../postgres/standby.ts";
-import { until } from "../postgres/until.ts";
+import { type Client, createClient } from "../../adapters/client/mod.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { missingStandby, startStandby } from "../support/postgres/standby.ts";
+import { until } from "../support/postgres/until.ts";
 import { hasTables } from "./has_tables.ts";
 import { type FaultServer, withServers } from "./servers.ts";
 

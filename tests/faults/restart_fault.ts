@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findBinaries } from "../postgres/binaries.ts";
-import { startCluster } from "../postgres/cluster.ts";
-import { until } from "../postgres/until.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { until } from "../support/postgres/until.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
 

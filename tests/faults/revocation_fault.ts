@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { postgresStorage } from "../../adapters/storage/postgres.ts";
-import { type IssuedKeys, issuedKeys } from "../../core/issued_keys.ts";
+import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
 import {
   inNewFolder,
   type RunningServer,
   runToEnd,
   startMain,
 } from "../adapters/standalone/program.ts";
-import { findBinaries } from "../postgres/binaries.ts";
-import { sharedPostgres } from "../postgres/shared.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
 import { pause } from "./load.ts";
 
 const { missing } = await findBinaries();

@@ -5,7 +5,7 @@
  */
 
 import { Client } from "pg";
-import { PETS_LOCK } from "../../adapters/storage/postgres_schema.ts";
+import { PETS_LOCK } from "../../adapters/postgres/schema.ts";
 
 /** A connection that a test holds. */
 export interface Session {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Cluster, startCluster } from "../postgres/cluster.ts";
+import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingStandby,
   type Standby,
   startStandby,
-} from "../postgres/standby.ts";
-import { until } from "../postgres/until.ts";
+} from "../support/postgres/standby.ts";
+import { until } from "../support/postgres/until.ts";
 import { LONGEST_CREATE } from "./bounds.ts";
 import { Load } from "./load.ts";
 import { type Servers, withServers } from "./servers.ts";

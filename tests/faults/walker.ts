@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createClient } from "../../client.ts";
+import { createClient } from "../../adapters/client/mod.ts";
 import type { Target } from "./load.ts";
 
 /** A walk under way. */

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { apiKeys } from "../../core/api_keys.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parseInt64, parseJson } from "../../core/int64.ts";
+import { parseInt64, parseJson } from "../../core/pets/int64.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/storage/memory.ts";
-import { generateKey, isIssuedForm } from "../../core/api_keys.ts";
-import { issuedKeys } from "../../core/issued_keys.ts";
+import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { generateKey, isIssuedForm } from "../../core/keys/api_keys.ts";
+import { issuedKeys } from "../../core/keys/issued_keys.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

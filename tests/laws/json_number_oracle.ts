@@ -1,5 +1,5 @@
 /**
- * What a JSON number denotes, by exact rational arithmetic. It shares nothing with `core/int64.ts`:
+ * What a JSON number denotes, by exact rational arithmetic. It shares nothing with `core/pets/int64.ts`:
  * it multiplies out where that one counts digits.
  *
  * @module

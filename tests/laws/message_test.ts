@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { quote } from "../../core/error.ts";
+import { quote } from "../../core/http/refusal.ts";
 import { ask } from "../contract/ask.ts";
 import { assertAnyError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";

@@ -1,6 +1,6 @@
 /**
  * Laws of NewPet. The oracle is written from the contract and the table of decisions; it judges the
- * JSON that was generated, before it was spelled out, and shares nothing with `core/pet.ts`.
+ * JSON that was generated, before it was spelled out, and shares nothing with `core/pets/pet.ts`.
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";

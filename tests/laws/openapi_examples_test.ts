@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/storage/memory.ts";
-import type { HandlerOptions } from "../../core/handle.ts";
-import { openApi } from "../../core/openapi.ts";
-import type { OperationDescription } from "../../core/openapi_document.ts";
-import { StorageError } from "../../core/pet_storage.ts";
+import { memoryStorage } from "../../adapters/memory/mod.ts";
+import type { HandlerOptions } from "../../core/handler.ts";
+import { openApi } from "../../core/openapi/openapi.ts";
+import type { OperationDescription } from "../../core/openapi/document.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 

@@ -5,13 +5,13 @@
  */
 
 import assert from "node:assert/strict";
-import { parseInt64, parseJson } from "../../core/int64.ts";
+import { parseInt64, parseJson } from "../../core/pets/int64.ts";
 import type {
   MediaType,
   OpenApiDocument,
   OperationDescription,
   Schema,
-} from "../../core/openapi_document.ts";
+} from "../../core/openapi/document.ts";
 import type { Answer } from "../contract/ask.ts";
 import type { Judge } from "./openapi_schema.ts";
 

@@ -8,11 +8,11 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/storage/memory.ts";
-import { INT64_MAX, INT64_MIN, parseInt64 } from "../../core/int64.ts";
-import type { OpenApiDocument } from "../../core/openapi_document.ts";
-import { type Pet, petId } from "../../core/pet.ts";
-import { type PetStorage, StorageError } from "../../core/pet_storage.ts";
+import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { INT64_MAX, INT64_MIN, parseInt64 } from "../../core/pets/int64.ts";
+import type { OpenApiDocument } from "../../core/openapi/document.ts";
+import { type Pet, petId } from "../../core/pets/pet.ts";
+import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type OpenService } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";

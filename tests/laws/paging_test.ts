@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/storage/memory.ts";
+import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { ask, linked, type OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 

@@ -9,16 +9,21 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { memoryStorage } from "../../adapters/storage/memory.ts";
-import { postgresStorage } from "../../adapters/storage/postgres.ts";
-import { sqliteStorage } from "../../adapters/storage/sqlite.ts";
-import { INT64_MAX, INT64_MIN } from "../../core/int64.ts";
-import { type NewPet, type Pet, PET_STATUSES, petId } from "../../core/pet.ts";
-import type { PetQuery, PetStorage } from "../../core/pet_storage.ts";
-import { temporaryDirectory } from "../adapters/storage/temporary_directory.ts";
+import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
+import {
+  type NewPet,
+  type Pet,
+  PET_STATUSES,
+  petId,
+} from "../../core/pets/pet.ts";
+import type { PetQuery, PetStorage } from "../../core/pets/pet_storage.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { anyNewPet } from "../contract/pet_storage_contract.ts";
-import { sharedPostgres } from "../postgres/shared.ts";
-import { runSql } from "../postgres/sql.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
+import { runSql } from "../support/postgres/sql.ts";
 
 type Model = Map<bigint, Pet>;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { docs } from "../../../adapters/docs/docs.ts";
+import { docs } from "../../../adapters/docs/mod.ts";
 
 const ORIGIN = "http://localhost";
 const FILES = ["page.css", "page.js", "swagger-ui.css", "swagger-ui.js"];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Docs } from "../../../adapters/docs/docs.ts";
+import type { Docs } from "../../../adapters/docs/mod.ts";
 import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
-import { createResponder } from "../../../core/handle.ts";
-import { createRouter } from "../../../core/route.ts";
+import { createResponder } from "../../../core/handler.ts";
+import { createRouter } from "../../../core/http/route.ts";
 import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
 
 interface Options {

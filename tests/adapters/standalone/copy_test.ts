@@ -5,14 +5,14 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { INT64_MAX, INT64_MIN } from "../../../core/int64.ts";
-import { issuedKeys } from "../../../core/issued_keys.ts";
+import { INT64_MAX, INT64_MIN } from "../../../core/pets/int64.ts";
+import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import {
   anyNewPet,
   DELICATE_NAMES,
 } from "../../contract/pet_storage_contract.ts";
-import { sharedPostgres } from "../../postgres/shared.ts";
-import { until } from "../../postgres/until.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { until } from "../../support/postgres/until.ts";
 import {
   assertSame,
   content,

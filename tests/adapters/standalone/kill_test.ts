@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createClient } from "../../../client.ts";
+import { createClient } from "../../../adapters/client/mod.ts";
 import { inNewFolder, startMain } from "./program.ts";
 
 const ROUNDS = 4;

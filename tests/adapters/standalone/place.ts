@@ -9,10 +9,10 @@ import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import type { Storage } from "../../../adapters/standalone/open_storage.ts";
-import { postgresStorage } from "../../../adapters/storage/postgres.ts";
-import { PETS_LOCK } from "../../../adapters/storage/postgres_schema.ts";
-import { sqliteStorage } from "../../../adapters/storage/sqlite.ts";
-import { runSql } from "../../postgres/sql.ts";
+import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { PETS_LOCK } from "../../../adapters/postgres/schema.ts";
+import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { runSql } from "../../support/postgres/sql.ts";
 
 /** A database. */
 export interface Place {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aloud } from "../../postgres/aloud.ts";
-import { findBinaries } from "../../postgres/binaries.ts";
-import { type Cluster, startCluster } from "../../postgres/cluster.ts";
+import { aloud } from "../../support/postgres/aloud.ts";
+import { findBinaries } from "../../support/postgres/binaries.ts";
+import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import {
   inNewFolder,
   type RunningServer,

@@ -1,0 +1,112 @@
+/**
+ * Serves a fetch function with `Bun.serve`.
+ *
+ * @module
+ */
+
+import { guard } from "../serve/guard.ts";
+import { INTERNAL_ERROR, refusalResponse } from "../serve/refusal.ts";
+import {
+  DEFAULT_HOSTNAME,
+  DEFAULT_PORT,
+  type FetchFunction,
+  listenError,
+  origin,
+  type ServeOptions,
+  type Server,
+} from "../serve/server.ts";
+
+export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
+
+/** Settings of {@linkcode serve} on Bun. */
+export interface BunServeOptions extends ServeOptions {
+  /**
+   * How long nothing may move on a connection, in ms: 0 (for ever) or 1,000 to 255,000, in whole
+   * seconds. Default: 30,000, as Bun's own 10,000 would cut off an answer that is slow to begin.
+   */
+  readonly idleTimeout?: number;
+  /**
+   * The longest request body, in bytes. Default: 1 MiB, as Bun goes on reading what a fetch function
+   * leaves unread, up to this; its own limit is 128 MiB. Beyond it Bun says `413` without a body.
+   */
+  readonly maxRequestBodySize?: number;
+}
+
+/** What is used of `Bun`: its own types are not known to other type checkers. */
+interface BunRuntime {
+  serve(options: {
+    readonly port: number;
+    readonly hostname: string;
+    readonly idleTimeout: number;
+    readonly maxRequestBodySize: number;
+    readonly development: boolean;
+    readonly reusePort: boolean;
+    readonly fetch: FetchFunction;
+    readonly error: () => Response;
+  }): BunServer;
+}
+
+interface BunServer {
+  readonly hostname: string;
+  readonly port: number;
+  readonly pendingRequests: number;
+  stop(closeActiveConnections?: boolean): Promise<void>;
+}
+
+/** How often a server that is closing looks whether all is answered, in ms. */
+const CLOSING_INTERVAL = 10;
+
+/**
+ * Listens, and answers every request with a fetch function.
+ *
+ * @returns fulfilled once it listens; rejected where it cannot, as where the port is taken.
+ */
+export function serve(
+  handle: FetchFunction,
+  options: BunServeOptions = {},
+): Promise<Server> {
+  const {
+    port = DEFAULT_PORT,
+    hostname = DEFAULT_HOSTNAME,
+    onError = console.error,
+    idleTimeout = 30_000,
+    maxRequestBodySize = 1024 * 1024,
+  } = options;
+  const { Bun } = globalThis as unknown as { readonly Bun: BunRuntime };
+  return new Promise((resolve, reject) => {
+    try {
+      const server = Bun.serve({
+        port,
+        hostname,
+        idleTimeout: Math.ceil(idleTimeout / 1000),
+        maxRequestBodySize,
+        // In development Bun shows errors to the client, as an HTML page.
+        development: false,
+        // Out of development Bun shares a port that is taken, and takes over its clients.
+        reusePort: false,
+        fetch: guard(handle, onError),
+        // guard() lets nothing come here; the runtime's own answer would tell too much.
+        error: () => refusalResponse(INTERNAL_ERROR),
+      });
+      let closed: Promise<void> | undefined;
+      resolve({
+        hostname: server.hostname,
+        port: server.port,
+        url: origin(server.hostname, server.port),
+        close: () => closed ??= close(server),
+      });
+    } catch (cause) {
+      reject(listenError(hostname, port, cause));
+    }
+  });
+}
+
+/** Bun's `stop()` alone waits for clients that have sent half a request, and for ever. */
+async function close(server: BunServer): Promise<void> {
+  const stopped = server.stop();
+  while (server.pendingRequests > 0) {
+    await new Promise((resolve) => setTimeout(resolve, CLOSING_INTERVAL));
+  }
+  await server.stop(true);
+  await stopped;
+}

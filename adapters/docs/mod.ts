@@ -1,0 +1,157 @@
+/**
+ * A page to read the contract and try it: Swagger UI, with the service's own OpenAPI document, a key
+ * that its user enters, and nothing from any other server.
+ *
+ * It needs the npm package `swagger-ui-dist`; the core and the other adapters do not.
+ *
+ * @see docs/decisions/001-docs-page.md
+ * @module
+ */
+
+import { readFile } from "node:fs/promises";
+import { ApiError } from "../../core/http/refusal.ts";
+import { type Reply, toResponse } from "../../core/http/reply.ts";
+import { staticReply } from "../../core/http/static_reply.ts";
+import { parseTarget } from "../../core/http/target.ts";
+
+/** Settings of {@linkcode docs}. */
+export interface DocsOptions {
+  /** The path of the OpenAPI document, on the same server. Default: `/v1/openapi.json`. */
+  readonly openApiUrl?: string;
+  /** Where the page is; its files are below. Default: `/docs`. */
+  readonly path?: string;
+  /** Another path that shows the same page, such as `/`. Default: none. */
+  readonly alias?: string;
+}
+
+/** Answers requests for the page and its files; fulfilled with `undefined` for any other path. */
+export type Docs = (request: Request) => Promise<Response | undefined>;
+
+/**
+ * What the page may do. It has no inline script or style, evaluates no text, and talks to nobody but
+ * its own server: a key that is entered goes nowhere else. `data:` holds the icons of the style sheet.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const HTML = "text/html; charset=utf-8";
+const CSS = "text/css; charset=utf-8";
+const JAVASCRIPT = "text/javascript; charset=utf-8";
+
+/** The files that the page loads: name, media type, and where they are. */
+const FILES: readonly (readonly [string, string, string])[] = [
+  ["swagger-ui.css", CSS, "swagger-ui-dist/swagger-ui.css"],
+  ["swagger-ui.js", JAVASCRIPT, "swagger-ui-dist/swagger-ui-bundle.js"],
+  ["page.css", CSS, "./page.css"],
+  ["page.js", JAVASCRIPT, "./page.js"],
+];
+
+const methodNotAllowed = new ApiError(
+  "method_not_allowed",
+  "Cannot use this method on the documentation: it has GET, HEAD",
+  { allow: "GET, HEAD" },
+);
+
+/**
+ * Reads the page's files and makes the function that answers with them. All addresses in the page are
+ * relative, so it also works behind a proxy that mounts the server below a path of its own.
+ *
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { docs } from "./mod.ts";
+ *
+ * const showDocs = await docs({ openApiUrl: "/v1/openapi.json" });
+ * const page = await showDocs(new Request("http://localhost/docs"));
+ * assert.equal(page?.headers.get("content-type"), "text/html; charset=utf-8");
+ * const other = await showDocs(new Request("http://localhost/v1/pets"));
+ * assert.equal(other, undefined); // for the service to answer
+ * ```
+ *
+ * @throws {TypeError} where a path does not begin with one `/`, or `path` ends in one.
+ * @throws {Error} where the package `swagger-ui-dist` is not installed or cannot be read.
+ */
+export async function docs(options: DocsOptions = {}): Promise<Docs> {
+  const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
+  checkPath(openApiUrl, "openApiUrl");
+  checkPath(path, "path");
+  if (path.endsWith("/")) {
+    throw new TypeError('Wrong option path: it must not end in "/"');
+  }
+  if (alias !== undefined) checkPath(alias, "alias");
+
+  const template = await readText("./page.html");
+  const replies = new Map<string, (request: Request) => Promise<Reply>>();
+  for (const page of alias === undefined ? [path] : [path, alias]) {
+    const html = template
+      .replaceAll("{{files}}", escapeHtml(relative(page, path)))
+      .replaceAll("{{openApiUrl}}", escapeHtml(relative(page, openApiUrl)));
+    replies.set(page, file(html, HTML));
+  }
+  for (const [name, mediaType, specifier] of FILES) {
+    replies.set(`${path}/${name}`, file(await readText(specifier), mediaType));
+  }
+
+  return async function showDocs(request) {
+    const target = parseTarget(request);
+    if (target instanceof ApiError) return undefined;
+    const { method } = request;
+    const reply = replies.get(target.path);
+    if (reply === undefined) return undefined;
+    return toResponse(
+      method === "GET" || method === "HEAD"
+        ? await reply(request)
+        : methodNotAllowed,
+      { method, Response },
+    );
+  };
+}
+
+function file(
+  text: string,
+  mediaType: string,
+): (request: Request) => Promise<Reply> {
+  return staticReply(() => text, {
+    "content-type": mediaType,
+    // Names have no version in them: a browser asks each time, and is told 304.
+    "cache-control": "no-cache",
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+  });
+}
+
+async function readText(specifier: string): Promise<string> {
+  try {
+    return await readFile(new URL(import.meta.resolve(specifier)), "utf8");
+  } catch (cause) {
+    throw new Error(
+      `Cannot read ${specifier}: the documentation page needs the npm package swagger-ui-dist`,
+      { cause },
+    );
+  }
+}
+
+/** A reference to the path `to` for a page at the path `from` (RFC 3986 §4.2). */
+function relative(from: string, to: string): string {
+  const depth = from.split("/").length - 2;
+  return "../".repeat(depth) + to.slice(1);
+}
+
+function checkPath(path: string, option: string): void {
+  if (/^\/(?!\/)[^?#\\]*$/.test(path)) return;
+  throw new TypeError(
+    `Wrong option ${option}: it must be a path that begins with one "/"`,
+  );
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+}

@@ -1,0 +1,103 @@
+/**
+ * The body of a request on Node, as a web stream.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from "node:http";
+import { findField } from "./headers.ts";
+
+/** The body of a request, of which one part or all may never be read. */
+export interface NodeBody {
+  /** Whether someone has read of it, or cancelled it. */
+  isUsed(): boolean;
+  /** Lets what is not read yet pass by unseen; a reader that is still waiting fails. */
+  abandon(): void;
+}
+
+/** A body as a stream. */
+export interface StreamBody extends NodeBody {
+  /** Fails with an `AbortError` where the client goes away before the end. */
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** Whether a request announces a body of at least one byte (RFC 9112 §6.3). */
+export function hasBody(req: IncomingMessage): boolean {
+  const length = findField(req.rawHeaders, "content-length");
+  if (length !== null) return Number(length) !== 0;
+  return findField(req.rawHeaders, "transfer-encoding") !== null;
+}
+
+/**
+ * The body of a request. Nothing is read before it is asked for, and then one chunk at a time, so a
+ * slow reader slows the sender down.
+ *
+ * @param onFirstRead called once, before anything is read.
+ */
+export function nodeBody(
+  req: IncomingMessage,
+  onFirstRead: () => void,
+): StreamBody {
+  let isRead = false;
+  let isOpen = false;
+  let fail = (_reason: unknown): void => {};
+  const source: UnderlyingByteSource = {
+    type: "bytes",
+    start(controller) {
+      const onData = (chunk: Uint8Array): void => {
+        req.pause();
+        // A copy: a byte stream takes the memory, and this may be a slice of what came with it.
+        controller.enqueue(new Uint8Array(chunk));
+      };
+      const onEnd = (): void => {
+        stop();
+        controller.close();
+        // A reader waiting with a buffer of its own gets that back (Streams §4.7.3).
+        controller.byobRequest?.respond(0);
+      };
+      const onClose = (): void => fail(clientGone());
+      const stop = (): void => {
+        req.off("data", onData).off("end", onEnd).off("close", onClose);
+        isOpen = false;
+      };
+      isOpen = true;
+      fail = (reason) => {
+        if (!isOpen) return;
+        stop();
+        controller.error(reason);
+      };
+      // Where another parser has read it before, as in Express, nothing is left.
+      if (req.readableEnded) return onEnd();
+      if (req.destroyed) return onClose();
+      req.on("end", onEnd).on("close", onClose).on("data", onData).pause();
+    },
+    pull() {
+      if (!isRead) {
+        isRead = true;
+        onFirstRead();
+      }
+      req.resume();
+    },
+    cancel(reason) {
+      isRead = true;
+      fail(reason);
+      req.pause();
+    },
+  };
+  return {
+    stream: new ReadableStream(source, { highWaterMark: 0 }),
+    isUsed: () => isRead,
+    abandon() {
+      // Where all was read, as it mostly was, the error would be made for nobody.
+      if (isOpen) {
+        fail(new DOMException("The request is already answered", "AbortError"));
+      }
+      req.resume();
+    },
+  };
+}
+
+/** What readers and `request.signal` are told where the client goes away. */
+export function clientGone(): DOMException {
+  return new DOMException("The client closed the connection", "AbortError");
+}

@@ -1,0 +1,93 @@
+/**
+ * One request and its answer on Node, and when the connection they came by is closed.
+ *
+ * @module
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { hasBody, type StreamBody } from "./body.ts";
+import { findField } from "./headers.ts";
+import type { WholeBody } from "./whole_body.ts";
+
+/** One request and its answer. */
+export interface Exchange {
+  /** The request as Node has it. */
+  readonly req: IncomingMessage;
+  /** The answer as Node has it. */
+  readonly res: ServerResponse;
+  /** Whether the client sends its body only when told so (RFC 9110 §10.1.1). */
+  readonly awaitsContinue: boolean;
+  /** Whether the server takes further requests, on this connection or any. */
+  readonly isOpen: () => boolean;
+  /** The request's body, once someone asked for it. */
+  body?: StreamBody | WholeBody;
+}
+
+/**
+ * The most that is read of a body nobody wants, in bytes: below it the connection can be used again,
+ * beyond it the client is left to notice the answer.
+ */
+const MAX_DISCARD = 64 * 1024;
+
+/** How long a connection is kept for a client that goes on sending after its answer, in ms. */
+const LINGER = 1000;
+
+/** Decides, before the head of the answer is written, whether the connection is kept after it. */
+export function settleConnection(exchange: Exchange, status: number): void {
+  // Who took too long is not waited for again (RFC 9110 §15.5.9).
+  if (status === 408 || !exchange.isOpen() || isTooMuchUnread(exchange)) {
+    exchange.res.shouldKeepAlive = false;
+  }
+}
+
+/** Ends an answer, of which `body` is all or the rest. */
+export function endAnswer(
+  exchange: Exchange,
+  body?: string | Uint8Array,
+): void {
+  const { req, res } = exchange;
+  exchange.body?.abandon();
+  if (req.complete || res.shouldKeepAlive || req.destroyed) {
+    res.end(body);
+    return;
+  }
+  // The client is still sending. A socket that is closed with unread bytes is reset, and a reset
+  // takes the answer with it (RFC 9112 §9.6): so the answer is written whole, but not yet ended.
+  if (body === undefined) res.flushHeaders();
+  else res.write(body);
+  let left = MAX_DISCARD;
+  const end = (): void => {
+    clearTimeout(timer);
+    res.end();
+  };
+  const timer = setTimeout(end, LINGER);
+  req.on("data", (chunk: Uint8Array) => {
+    left -= chunk.length;
+    // No more is read; the client, its way blocked, has time to read its answer.
+    if (left < 0) req.pause();
+  }).once("close", end).resume();
+}
+
+/** Calls back once where the client goes away before its answer is out; never after that. */
+export function whenGone({ req, res }: Exchange, callback: () => void): void {
+  const { socket } = req;
+  const onClose = (): void => {
+    const isGone = res.destroyed || socket.destroyed;
+    if (!isGone && !res.writableFinished) return;
+    res.off("close", onClose);
+    socket.off("close", onClose);
+    if (!res.writableFinished) callback();
+  };
+  // An answer that waits behind another (pipelining) has no socket yet, and is told nothing.
+  res.on("close", onClose);
+  // As many requests as a client sends without waiting listen to one socket.
+  socket.setMaxListeners(0).on("close", onClose);
+  onClose();
+}
+
+// A client that still waits for its 100 Continue may send its body or not: Node closes there by itself.
+function isTooMuchUnread({ req }: Exchange): boolean {
+  if (req.complete || !hasBody(req)) return false;
+  const length = findField(req.rawHeaders, "content-length");
+  return length === null || Number(length) > MAX_DISCARD;
+}

@@ -1,0 +1,138 @@
+/**
+ * Serves a fetch function with Node's own HTTP server, at its own speed.
+ *
+ * @module
+ */
+
+import { createServer, type Server as HttpServer } from "node:http";
+import { Server as NetServer, type Socket } from "node:net";
+import { clientErrorListener, currentAnswer, refuse } from "./client_error.ts";
+import { answer, type NodeListener } from "./listener.ts";
+import { NO_TUNNEL } from "../serve/refusal.ts";
+import {
+  DEFAULT_HOSTNAME,
+  DEFAULT_PORT,
+  type FetchFunction,
+  listenError,
+  origin,
+  type ServeOptions,
+  type Server,
+} from "../serve/server.ts";
+
+export { type NodeListener, toNodeListener } from "./listener.ts";
+export { NodeResponse } from "./response.ts";
+export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
+
+/** Settings of {@linkcode serve} on Node. */
+export interface NodeServeOptions extends ServeOptions {
+  /**
+   * How long a client may take over the head of a request, in ms. Default: 10,000. This and
+   * `requestTimeout` are looked at once a second; whoever is too slow is told `408`.
+   */
+  readonly headersTimeout?: number;
+  /**
+   * How long a client may take over a whole request, its body included, in ms. Default: 30,000. How
+   * long the answer takes is not limited.
+   */
+  readonly requestTimeout?: number;
+  /** How long a connection may stay idle between requests, in ms. Default: 5,000. */
+  readonly keepAliveTimeout?: number;
+}
+
+/**
+ * Listens, and answers every request with a fetch function.
+ *
+ * For a service made by `createHandler`, give that {@linkcode NodeResponse} as its `Response`.
+ *
+ * @returns fulfilled once it listens; rejected where it cannot, as where the port is taken.
+ */
+export function serve(
+  handle: FetchFunction,
+  options: NodeServeOptions = {},
+): Promise<Server> {
+  const { port = DEFAULT_PORT, hostname = DEFAULT_HOSTNAME } = options;
+  return new Promise((resolve, reject) => {
+    try {
+      const server = createFetchServer(handle, options);
+      const close = closer(server);
+      const fail = (cause: Error): void =>
+        reject(listenError(hostname, port, cause));
+      server.once("error", fail);
+      server.listen(port, hostname, () => {
+        server.off("error", fail);
+        resolve(listening(server, close));
+      });
+    } catch (cause) {
+      reject(listenError(hostname, port, cause));
+    }
+  });
+}
+
+function createFetchServer(
+  handle: FetchFunction,
+  options: NodeServeOptions,
+): HttpServer {
+  const {
+    onError = console.error,
+    requestTimeout = 30_000,
+    // Node refuses one that is longer than requestTimeout.
+    headersTimeout = Math.min(10_000, requestTimeout || Infinity),
+    keepAliveTimeout = 5_000,
+  } = options;
+  // Named, as not every version of Node's types knows the last one.
+  const settings = {
+    headersTimeout,
+    requestTimeout,
+    keepAliveTimeout,
+    connectionsCheckingInterval: Math.min(1000, headersTimeout || Infinity),
+    // A request without Host is refused by the listener: Node would do it without a body.
+    requireHostHeader: false,
+    // A request that announces no body gets no stream events, of which we use none: it saves a tenth
+    // of a small answer. Node 22 does not know the option, and goes on as before.
+    optimizeEmptyRequests: true,
+  };
+  const server = createServer(settings);
+  const isOpen = (): boolean => server.listening;
+  const listener = (awaitsContinue: boolean): NodeListener => (req, res) =>
+    answer(handle, { req, res, awaitsContinue, isOpen }, onError);
+  server.on("request", listener(false));
+  server.on("checkContinue", listener(true));
+  // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open).
+  server.on("checkExpectation", listener(false));
+  server.on("connect", (_req, socket: Socket) => refuse(socket, NO_TUNNEL));
+  server.on("clientError", clientErrorListener());
+  return server;
+}
+
+function listening(server: HttpServer, close: () => Promise<void>): Server {
+  const address = server.address();
+  if (address === null || typeof address === "string") {
+    throw new TypeError("A server that listens on TCP has an address");
+  }
+  const { address: hostname, port } = address;
+  return { hostname, port, url: origin(hostname, port), close };
+}
+
+/** The `close` of {@linkcode Server} for a server that has no connections yet. */
+function closer(server: HttpServer): () => Promise<void> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  let closed: Promise<void> | undefined;
+  return () =>
+    closed ??= new Promise((resolve) => {
+      // Not http.Server's close(): that destroys connections whose answer is still on its way out,
+      // leaves those alone that never sent a byte, and stops looking after slow clients.
+      NetServer.prototype.close.call(server, () => {
+        server.close();
+        resolve();
+      });
+      for (const socket of sockets) {
+        const current = currentAnswer(socket);
+        if (current === undefined) socket.destroy();
+        else current.once("close", () => socket.destroySoon());
+      }
+    });
+}

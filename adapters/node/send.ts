@@ -1,0 +1,184 @@
+/**
+ * Sends a `Response` on Node.
+ *
+ * @module
+ */
+
+import { clientGone } from "./body.ts";
+import {
+  endAnswer,
+  type Exchange,
+  settleConnection,
+  whenGone,
+} from "./exchange.ts";
+import { responseParts } from "./response.ts";
+import { type Refusal, refusalFields } from "../serve/refusal.ts";
+
+/** The head of an answer, as it is to be written. */
+interface Head {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names and values in turn. */
+  readonly fields: readonly string[];
+}
+
+/**
+ * Sends a response: at once where it is text, else chunk by chunk, as fast as the client takes it.
+ * The body is cancelled where the client goes away, and where the answer is without (HEAD).
+ *
+ * @returns a promise where the body is a stream; rejected where that fails, the connection being
+ * closed then.
+ * @throws {TypeError} where it is no response that can be sent; nothing is sent then.
+ */
+export function send(
+  response: unknown,
+  exchange: Exchange,
+): Promise<void> | undefined {
+  // First, as a look at the headers of a NodeResponse would make real ones.
+  const parts = responseParts(response);
+  if (parts !== undefined) {
+    const { status, fields, body } = parts;
+    sendWhole({ status, statusText: "", fields }, body, exchange);
+    return;
+  }
+  if (!isResponse(response)) {
+    throw new TypeError("The fetch function did not return a Response");
+  }
+  const { status, statusText, headers, body, bodyUsed } = response;
+  if (bodyUsed || body?.locked) {
+    throw new TypeError("The fetch function returned a Response already read");
+  }
+  const head = { status, statusText, fields: [...headers].flat() };
+  if (body !== null) return sendStream(head, body, exchange);
+  sendWhole(head, null, exchange);
+}
+
+/** Sends a refusal; where an answer has begun, that can only be broken off. */
+export function sendRefusal(refusal: Refusal, exchange: Exchange): void {
+  const { res } = exchange;
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const { status, reason, body } = refusal;
+  const fields = refusalFields(refusal);
+  sendWhole({ status, statusText: reason, fields }, body, exchange);
+}
+
+function sendWhole(
+  head: Head,
+  body: string | Uint8Array | null,
+  exchange: Exchange,
+): void {
+  const { method } = exchange.req;
+  const isBodiless = head.status === 204 || head.status === 304;
+  // To a HEAD without a body, the length is what the fetch function says it is.
+  const length = isBodiless || method === "HEAD" && body === null
+    ? undefined
+    : Buffer.byteLength(body ?? "");
+  writeHead(head, length, exchange);
+  const isSent = body !== null && !isBodiless && method !== "HEAD";
+  endAnswer(exchange, isSent ? body : undefined);
+}
+
+async function sendStream(
+  head: Head,
+  body: ReadableStream<Uint8Array>,
+  exchange: Exchange,
+): Promise<void> {
+  const { req, res } = exchange;
+  const reader = body.getReader();
+  const first = reader.read();
+  const second = first.then(({ done }) => done ? first : reader.read());
+  // A body that is there at once and in one piece, as text is, is sent with its length.
+  const isWhole = await Promise.race([second.then(isDone), nextTurn(false)]);
+  if (isWhole) {
+    const { value } = await first;
+    return sendWhole(head, value ?? null, exchange);
+  }
+  // Neither more nor less than the fetch function announced, or the next answer would be misread.
+  res.strictContentLength = true;
+  writeHead(head, undefined, exchange);
+  if (req.method === "HEAD") {
+    endAnswer(exchange);
+    return await reader.cancel();
+  }
+  res.flushHeaders();
+  await pump([first, second], reader, exchange);
+}
+
+/** Sends the chunks that were asked for already, then the rest. */
+async function pump(
+  ahead: Promise<ReadableStreamReadResult<Uint8Array>>[],
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  exchange: Exchange,
+): Promise<void> {
+  const { res } = exchange;
+  let isOver = false;
+  let wake = (): void => {};
+  let cancelled: Promise<void> | undefined;
+  whenGone(exchange, () => {
+    if (isOver) return;
+    cancelled = reader.cancel(clientGone());
+    wake();
+  });
+  res.on("drain", () => wake());
+  try {
+    while (cancelled === undefined) {
+      const { done, value } = await (ahead.shift() ?? reader.read());
+      if (cancelled !== undefined) break;
+      if (done) return endAnswer(exchange);
+      if (!res.write(value)) await new Promise<void>((go) => wake = go);
+    }
+    await cancelled;
+  } finally {
+    isOver = true;
+  }
+}
+
+function isDone({ done }: { readonly done: boolean }): boolean {
+  return done;
+}
+
+/** Fulfilled once all that is ready has been done. */
+function nextTurn<T>(value: T): Promise<T> {
+  return new Promise((resolve) => setImmediate(resolve, value));
+}
+
+function writeHead(
+  head: Head,
+  length: number | undefined,
+  exchange: Exchange,
+): void {
+  const { status, statusText } = head;
+  const fields: string[] = [];
+  for (let i = 0; i + 1 < head.fields.length; i += 2) {
+    const name = head.fields[i] ?? "";
+    if (isFraming(name, length !== undefined || status === 204)) continue;
+    fields.push(name, head.fields[i + 1] ?? "");
+  }
+  if (length !== undefined) fields.push("content-length", String(length));
+  settleConnection(exchange, status);
+  if (statusText === "") exchange.res.writeHead(status, fields);
+  else exchange.res.writeHead(status, statusText, fields);
+}
+
+/** Whether a field says how the body is delimited, which is for the server to say (RFC 9112 §6). */
+function isFraming(name: string, isLengthKnown: boolean): boolean {
+  switch (name.length) {
+    case 14:
+      return isLengthKnown && name.toLowerCase() === "content-length";
+    case 17:
+      return name.toLowerCase() === "transfer-encoding";
+    default:
+      return false;
+  }
+}
+
+// Not `instanceof`: a Response may come from another realm, or from another copy of undici.
+function isResponse(value: unknown): value is Response {
+  return typeof value === "object" && value !== null &&
+    "status" in value && typeof value.status === "number" &&
+    "headers" in value && typeof value.headers === "object" &&
+    "body" in value;
+}

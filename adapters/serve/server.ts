@@ -1,0 +1,80 @@
+/**
+ * What the HTTP adapters have in common: a fetch function goes in, a listening server comes out.
+ * `../deno/mod.ts`, `../bun/mod.ts` and `../node/mod.ts` each export a `serve` of this form.
+ *
+ * @module
+ */
+
+/** Answers a request. It may throw or reject: the client is then told `500`, and no more. */
+export type FetchFunction = (request: Request) => Response | Promise<Response>;
+
+/** Settings that every `serve` takes. */
+export interface ServeOptions {
+  /** TCP port, 0 to 65535. 0 takes any free one. Default: 8000. */
+  readonly port?: number;
+  /** Address to listen on. `0.0.0.0` or `::` opens it to the network. Default: `127.0.0.1`. */
+  readonly hostname?: string;
+  /**
+   * Told what the fetch function threw, or that it returned no `Response`. A body that fails on its
+   * way out is the runtime's to report, but on Node. Where it fails itself, that is ignored.
+   * Default: `console.error`.
+   */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A server that is listening. */
+export interface Server {
+  /** The address it listens on. */
+  readonly hostname: string;
+  /** The TCP port it listens on; never 0. */
+  readonly port: number;
+  /** Its origin, such as `http://127.0.0.1:8000`: no slash at the end. */
+  readonly url: string;
+  /**
+   * Stops accepting, closes idle connections, and is fulfilled once every request that had arrived
+   * is answered in full. May be called more than once.
+   */
+  close(): Promise<void>;
+}
+
+/** Default of {@linkcode ServeOptions.port}. */
+export const DEFAULT_PORT = 8000;
+
+/** Default of {@linkcode ServeOptions.hostname}: this machine only. */
+export const DEFAULT_HOSTNAME = "127.0.0.1";
+
+/** The origin of a server, as a URL that a client on the same machine can use. */
+export function origin(hostname: string, port: number): string {
+  if (hostname === "0.0.0.0" || hostname === "::") hostname = "localhost";
+  return `http://${
+    hostname.includes(":") ? `[${hostname}]` : hostname
+  }:${port}`;
+}
+
+/** Tells a reporter of an error. */
+export function report(
+  onError: (error: unknown) => void,
+  error: unknown,
+): void {
+  // A reporter that fails, at once or later, has nobody left to be reported to.
+  (async () => await onError(error))().catch(() => {});
+}
+
+/** Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's error. */
+export function listenError(
+  hostname: string,
+  port: number,
+  cause: unknown,
+): Error {
+  return new Error(
+    `Cannot listen on ${hostname}:${port}: ${listenReason(cause)}`,
+    { cause },
+  );
+}
+
+function listenReason(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return "code" in cause && cause.code === "EADDRINUSE"
+    ? "the address is in use"
+    : cause.message;
+}

@@ -1,0 +1,136 @@
+/**
+ * Animals in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On Node 22
+ * that module prints an `ExperimentalWarning` when it is loaded.
+ *
+ * A create that is fulfilled is on disk (`synchronous=FULL`). Creates that arrive together share one
+ * transaction. Any number of processes on one machine may use the same file; a network file system
+ * will not do.
+ *
+ * @module
+ */
+
+import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import { type NewPet, type Pet, petId } from "../../core/pets/pet.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { checkAtLeast } from "../database/check_option.ts";
+import { groupCommit } from "../database/group_commit.ts";
+import { sqliteApiKeys } from "./api_keys.ts";
+import { openSqliteFile } from "./open.ts";
+import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
+
+/** Settings of {@linkcode sqliteStorage}. */
+export interface SqliteStorageOptions {
+  /**
+   * How long an operation goes on trying while other processes keep the file locked, in ms; then it
+   * is `unavailable`. Default: 5000.
+   */
+  readonly lockTimeout?: number;
+  /**
+   * The most creates that share a transaction. The event loop waits while they are written: 5 to
+   * 11 µs each, and once for the disk. Default: 256.
+   */
+  readonly maxBatch?: number;
+  /**
+   * The most creates that wait to be written; any more are `unavailable`, and so is one that waits
+   * longer than 5 s. Default: 10000.
+   */
+  readonly maxQueue?: number;
+}
+
+/** A {@linkcode PetStorage} in an SQLite file, and a place for the records of issued API keys. */
+export interface SqliteStorage extends PetStorage {
+  /** Records of issued API keys, in the same file. */
+  readonly apiKeys: ApiKeyStorage;
+}
+
+/**
+ * Opens an SQLite file, and creates it where there is none; its directory must be there.
+ *
+ * On Deno it needs `--allow-read` and `--allow-write` for that directory, because SQLite keeps two
+ * more files beside the one named.
+ *
+ * A full disk makes creates `unavailable` until there is space again. An error in reading or writing
+ * the disk makes the creates under way `outcome_unknown`, and all later ones, and `ping`,
+ * `unavailable` until the program is restarted. Where the file is deleted or replaced underneath, `ping` is `unavailable` at
+ * once, and creates are after at most 100 ms.
+ *
+ * @throws {TypeError} where the path is empty, `:memory:` or a URI: nothing there outlives the process.
+ * @throws {RangeError} where an option is out of range.
+ * @throws {StorageError} `unavailable` where the file cannot be used; the message says why. A file of
+ * another program, or of a later version of this one, is left as it is.
+ */
+export async function sqliteStorage(
+  path: string,
+  options: SqliteStorageOptions = {},
+): Promise<SqliteStorage> {
+  const { lockTimeout = 5000, maxBatch = 256, maxQueue = 10_000 } = options;
+  assertPath(path);
+  checkAtLeast("lockTimeout", lockTimeout, 0);
+  checkAtLeast("maxBatch", maxBatch, 1);
+  checkAtLeast("maxQueue", maxQueue, 1);
+
+  const file = await openSqliteFile(path, lockTimeout);
+  const insert = file.prepare(
+    "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
+  );
+  const byId = file.prepare(
+    `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`,
+  );
+  const page = file.prepare(
+    `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
+  );
+  const pageOfStatus = file.prepare(
+    `SELECT ${PET_COLUMNS} FROM pets
+     WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,
+  );
+
+  function store({ name, categoryId, status }: Required<NewPet>): Pet {
+    const code = STATUS_CODE[status];
+    const { lastInsertRowid } = insert.run(name, categoryId, code);
+    return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
+  }
+
+  const creates = groupCommit({
+    commit: (batch) => file.write("create pet", () => batch.map(store)),
+    maxBatch,
+    maxQueue,
+    maxWait: 5000,
+  });
+
+  return {
+    apiKeys: sqliteApiKeys(file),
+
+    create: (pet) => creates.create(pet),
+
+    get: (id) =>
+      file.read("get pet", () => {
+        const row = byId.get(id);
+        return row === undefined ? undefined : toPet(row);
+      }),
+
+    list: ({ limit, status, after = 0n }) =>
+      file.read("list pets", () => {
+        const rows = status === undefined
+          ? page.all(after, limit)
+          : pageOfStatus.all(STATUS_CODE[status], after, limit);
+        return rows.map(toPet);
+      }),
+
+    ping: () => file.ping(),
+
+    async close() {
+      await creates.close();
+      await file.close();
+    },
+  };
+}
+
+function assertPath(path: string): void {
+  if (path === "" || path === ":memory:" || path.startsWith("file:")) {
+    throw new TypeError(
+      `The path of an SQLite file is a path in the file system, not ${
+        JSON.stringify(path)
+      }`,
+    );
+  }
+}

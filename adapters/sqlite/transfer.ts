@@ -1,0 +1,117 @@
+/**
+ * Records of an SQLite file, as they are stored.
+ *
+ * @module
+ */
+
+import { statSync } from "node:fs";
+import { StorageError } from "../../core/pets/pet_storage.ts";
+import { sqliteApiKeys } from "./api_keys.ts";
+import type { SqliteFile } from "./file.ts";
+import { openSqliteFile } from "./open.ts";
+import { API_KEYS, PETS, type StoredTable } from "../database/stored_row.ts";
+import type {
+  IfMissing,
+  LastIds,
+  Records,
+  Transfer,
+} from "../database/transfer.ts";
+
+/** How long to go on trying while other processes keep the file locked, in ms. */
+const LOCK_TIMEOUT = 30_000;
+
+/**
+ * Opens a file.
+ *
+ * @throws {StorageError} `unavailable` where it cannot be used; the message says why.
+ */
+export async function sqliteTransfer(
+  path: string,
+  ifMissing: IfMissing,
+): Promise<Transfer> {
+  if (ifMissing === "refuse" && isMissing(path)) {
+    throw new StorageError("unavailable", `There is no database at ${path}`);
+  }
+  const file = await openSqliteFile(path, LOCK_TIMEOUT);
+  const { dev, ino } = statSync(path, { bigint: true });
+  const keys = sqliteApiKeys(file);
+  return {
+    identity: `file ${dev}:${ino}`,
+    pets: records(file, PETS),
+    apiKeys: records(file, API_KEYS),
+    async revokeApiKey({ id, revoked }) {
+      await keys.revoke(Number(id), new Date(Number(revoked)));
+    },
+    close: () => file.close(),
+  };
+}
+
+/** A file without content has no tables either, and would be given them. */
+function isMissing(path: string): boolean {
+  try {
+    return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  } catch {
+    // Where it cannot be looked at, it cannot be opened, and that says why.
+    return false;
+  }
+}
+
+function records<T extends { readonly id: bigint }>(
+  file: SqliteFile,
+  { name, called, columns, toRecord, toRow }: StoredTable<T>,
+): Records<T> {
+  const list = columns.join(", ");
+  const count = file.prepare(`SELECT count(*) FROM ${name} WHERE id > ?`);
+  const lastIds = file.prepare(
+    `SELECT coalesce((SELECT max(id) FROM ${name}), 0),
+      coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = '${name}'), 0)`,
+  );
+  const page = file.prepare(
+    `SELECT ${list} FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`,
+  );
+  const insert = file.prepare(
+    `INSERT INTO ${name} (${list}) VALUES (${columns.map(() => "?")})`,
+  );
+  const forget = file.prepare(
+    `DELETE FROM sqlite_sequence WHERE name = '${name}'`,
+  );
+  const remember = file.prepare(
+    `INSERT INTO sqlite_sequence (name, seq) VALUES ('${name}', ?)`,
+  );
+
+  function readLastIds(): LastIds {
+    const [stored, sequence] = lastIds.get() as unknown as [bigint, bigint];
+    return { stored, given: sequence > stored ? sequence : stored };
+  }
+
+  return {
+    count: (after) =>
+      file.read(`count ${called}`, () => {
+        const [number] = count.get(after) as unknown as [bigint];
+        return Number(number);
+      }),
+
+    lastIds: () => file.read(`read ${called}`, readLastIds),
+
+    read: (after, limit) =>
+      file.read(
+        `read ${called}`,
+        () => page.all(after, limit).map(toRecord),
+      ),
+
+    restore: (records, after) =>
+      file.write(`copy ${called}`, () => {
+        if (readLastIds().stored !== after) return false;
+        for (const record of records) insert.run(...toRow(record));
+        return true;
+      }),
+
+    continueAfter: (id) =>
+      file.write(`continue the ids of ${called}`, () => {
+        if (id <= readLastIds().given) return;
+        // Before the first insert the table has no row of its own there.
+        forget.run();
+        remember.run(id);
+      }),
+  };
+}

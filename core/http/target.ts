@@ -1,0 +1,58 @@
+/**
+ * What a request is aimed at: its path and its query.
+ *
+ * @module
+ */
+
+import { ApiError } from "./refusal.ts";
+
+/** The path and the query of a request, as they were sent: still percent-encoded. */
+export interface Target {
+  /** Begins with `/`; everything before the first `?`. */
+  readonly path: string;
+  /** What stands behind the first `?`; empty where there is nothing. */
+  readonly query: string;
+}
+
+// uri-host [ ":" port ], RFC 9110 §7.2 and RFC 3986 §3.2.2, without IPvFuture.
+const HOST =
+  /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
+
+const malformedHost = new ApiError(
+  "bad_request",
+  "Cannot read the request: the Host header must be a host name or address, with or without a port",
+);
+const malformedTarget = new ApiError(
+  "bad_request",
+  "Cannot read the request: its target must be a path or an http address",
+);
+
+/**
+ * Reads path and query out of `request.url`.
+ *
+ * Runtimes build that URL from the `Host` header, so a `Host` with a `/` in it would choose the
+ * path. It is checked before the URL is looked at (RFC 9112 §3.2 asks for 400).
+ */
+export function parseTarget(request: Request): Target | ApiError {
+  const host = request.headers.get("host");
+  if (host !== null && !HOST.test(host)) return malformedHost;
+  const url = readUrl(request);
+  const authority = url.indexOf("://") + 3;
+  const start = url.indexOf("/", authority);
+  if (authority < 3 || start < 0) return malformedTarget;
+
+  const fragment = url.indexOf("#", start);
+  const end = fragment < 0 ? url.length : fragment;
+  const mark = url.indexOf("?", start);
+  if (mark < 0 || mark > end) return { path: url.slice(start, end), query: "" };
+  return { path: url.slice(start, mark), query: url.slice(mark + 1, end) };
+}
+
+/** The request's URL; empty where the runtime cannot make one of the target it was sent. */
+function readUrl(request: Request): string {
+  try {
+    return request.url;
+  } catch {
+    return "";
+  }
+}

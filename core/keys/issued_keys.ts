@@ -1,0 +1,123 @@
+/**
+ * API keys that the service issues itself: made, shown once, listed without their secret, revoked.
+ * The rules are here; an adapter keeps the records ({@linkcode ApiKeyStorage}).
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import {
+  type ApiKeys,
+  digestKey,
+  generateKey,
+  rememberKeys,
+} from "./api_keys.ts";
+import { petNameSchema } from "../pets/pet.ts";
+
+/** What is kept of an issued key, and all that is ever shown of it again. */
+export interface ApiKeyRecord {
+  /** Identifies the record among people: 1, 2, 3, …. It opens nothing. */
+  readonly id: number;
+  /** What it was issued for; the rules are those of an animal's name. */
+  readonly name: string;
+  /** When it was issued. */
+  readonly created: Date;
+  /** When it was revoked; absent where it is valid. */
+  readonly revoked?: Date;
+}
+
+/** A record to be kept. */
+export interface NewApiKeyRecord {
+  /** What the key is for. */
+  readonly name: string;
+  /** SHA-256 of the key: 64 lower-case hexadecimal digits. */
+  readonly digest: string;
+  /** When it is issued; kept to the millisecond. */
+  readonly created: Date;
+}
+
+/** The port to whatever keeps the records of issued keys. Durable as `PetStorage` is. */
+export interface ApiKeyStorage {
+  /** Keeps a record. */
+  insert(record: NewApiKeyRecord): Promise<ApiKeyRecord>;
+  /**
+   * Keeps a record only where there is none at all, not even a revoked one: of any number of calls
+   * at once, in any number of processes, at most one is given its record, the others `undefined`.
+   */
+  insertFirst(record: NewApiKeyRecord): Promise<ApiKeyRecord | undefined>;
+  /** Whether a record that is not revoked has this digest. */
+  isActive(digest: string): Promise<boolean>;
+  /** All records, ascending by id. */
+  list(): Promise<readonly ApiKeyRecord[]>;
+  /** Marks a record revoked, keeping the earlier time where it is already; `undefined` where there is none. */
+  revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
+}
+
+/** A key in clear, once, beside its record. */
+export interface IssuedKey {
+  /** The key itself. It is kept nowhere. */
+  readonly key: string;
+  /** What is kept of it. */
+  readonly record: ApiKeyRecord;
+}
+
+/** Issues, lists, revokes and verifies keys. */
+export interface IssuedKeys extends ApiKeys {
+  /**
+   * Issues a key.
+   * @throws {RangeError} where the name breaks the rules of an animal's name.
+   */
+  issue(name: string): Promise<IssuedKey>;
+  /** Issues the very first key; `undefined` where one was ever issued. */
+  issueFirst(name: string): Promise<IssuedKey | undefined>;
+  /** All keys ever issued, ascending by id. */
+  list(): Promise<readonly ApiKeyRecord[]>;
+  /**
+   * Revokes a key: at once here, within {@linkcode REVOCATION_DELAY} ms in other processes.
+   * @returns the record; `undefined` where there is none with this id.
+   */
+  revoke(id: number): Promise<ApiKeyRecord | undefined>;
+}
+
+/** The longest that a process goes on taking a key that another process revoked, in ms. */
+export const REVOCATION_DELAY = 1000;
+
+/** Issued keys over a storage of their records. */
+export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
+  const remembered = rememberKeys((digest) => storage.isActive(digest), {
+    maxAge: REVOCATION_DELAY,
+  });
+
+  return {
+    verify: (key) => remembered.verify(key),
+    async issue(name) {
+      const { key, record } = await makeKey(name);
+      return { key, record: await storage.insert(record) };
+    },
+    async issueFirst(name) {
+      const { key, record } = await makeKey(name);
+      const inserted = await storage.insertFirst(record);
+      return inserted && { key, record: inserted };
+    },
+    list: () => storage.list(),
+    async revoke(id) {
+      const record = await storage.revoke(id, new Date());
+      remembered.forget();
+      return record;
+    },
+  };
+}
+
+async function makeKey(
+  name: string,
+): Promise<{ key: string; record: NewApiKeyRecord }> {
+  const check = v.safeParse(petNameSchema, name);
+  if (!check.success) {
+    throw new RangeError(`The name of an API key ${check.issues[0].message}`);
+  }
+  const key = generateKey();
+  return {
+    key,
+    record: { name, digest: await digestKey(key), created: new Date() },
+  };
+}

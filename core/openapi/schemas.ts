@@ -1,0 +1,112 @@
+/**
+ * The resources of the contract as JSON Schemas, with the bounds that the checks use.
+ *
+ * @module
+ */
+
+import { ERROR_STATUS } from "../http/refusal.ts";
+import type { Schema } from "./document.ts";
+import { MAX_LIMIT } from "../pets/page.ts";
+import { MAX_NAME_LENGTH, PET_STATUSES } from "../pets/pet.ts";
+
+/** The version of the OpenAPI Specification that the document follows. */
+export const OPENAPI_VERSION = "3.1.1";
+
+// An int64 has no written bounds: generators for other languages read them into a double.
+const id: Schema = {
+  type: "integer",
+  format: "int64",
+  description:
+    "Assigned by the service on creation: positive, ascending, and never given again.",
+};
+const name: Schema = {
+  type: "string",
+  minLength: 1,
+  maxLength: MAX_NAME_LENGTH,
+  // \x is written alike in the regular expressions of all languages; \u is not.
+  pattern: "^[^\\x00-\\x1f\\x7f]+$",
+  description:
+    "The animal's name, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
+};
+const categoryId: Schema = {
+  type: "integer",
+  format: "int64",
+  description:
+    "Identifier of the category that the animal belongs to: any 64-bit integer, exact to the last digit. `1.0` and `1e2` are integers too.",
+};
+
+/** The schemas of the document by name. */
+export const schemas: Readonly<Record<string, Schema>> = {
+  PetStatus: {
+    type: "string",
+    enum: PET_STATUSES,
+    description: "Availability of an animal.",
+  },
+  NewPet: {
+    type: "object",
+    description: "An animal to add. Other members are ignored.",
+    required: ["name", "categoryId"],
+    properties: {
+      name,
+      categoryId,
+      status: {
+        $ref: "#/components/schemas/PetStatus",
+        description:
+          "Availability of the animal; `available` where it is omitted.",
+      },
+    },
+  },
+  Pet: {
+    type: "object",
+    description: "An animal. Later versions may add members.",
+    required: ["id", "name", "categoryId", "status"],
+    properties: {
+      id,
+      name,
+      categoryId,
+      status: { $ref: "#/components/schemas/PetStatus" },
+    },
+  },
+  Pets: {
+    type: "array",
+    description: "A page of animals, ascending by `id`.",
+    maxItems: MAX_LIMIT,
+    items: { $ref: "#/components/schemas/Pet" },
+  },
+  OpenApi: {
+    type: "object",
+    description: "An OpenAPI document.",
+    required: ["openapi"],
+    properties: {
+      openapi: {
+        type: "string",
+        const: OPENAPI_VERSION,
+        description: "The version of the OpenAPI Specification.",
+      },
+    },
+  },
+  Error: {
+    type: "object",
+    description: "Why a request was refused, or failed.",
+    required: ["code", "message", "status"],
+    properties: {
+      code: {
+        type: "string",
+        enum: Object.keys(ERROR_STATUS),
+        description: "Machine-readable, and stable: branch on this.",
+      },
+      message: {
+        type: "string",
+        minLength: 1,
+        description: "For people; its wording may change.",
+      },
+      status: {
+        type: "integer",
+        format: "int32",
+        minimum: 400,
+        maximum: 599,
+        description: "The HTTP status code of the response.",
+      },
+    },
+  },
+};

@@ -1,0 +1,82 @@
+/**
+ * Which page of animals a caller wants, and where the next one is. Paging is by key (`after`), not
+ * by offset: a page costs the same at any depth, and animals added meanwhile move nothing.
+ *
+ * @module
+ */
+
+import { ApiError, quote } from "../http/refusal.ts";
+import { INT64_MAX, INT64_MIN, parseInt64 } from "./int64.ts";
+import { PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
+import type { PetQuery } from "./pet_storage.ts";
+import type { Query } from "../http/query.ts";
+
+/** The least `limit`. */
+export const MIN_LIMIT = 1;
+/** The greatest `limit`. */
+export const MAX_LIMIT = 100;
+/** The `limit` where none is sent. */
+export const DEFAULT_LIMIT = 20;
+
+const LIMIT_RULE = `one integer from ${MIN_LIMIT} to ${MAX_LIMIT}`;
+const STATUS_RULE = `one of ${PET_STATUSES.join(", ")}`;
+const AFTER_RULE = `one integer from ${INT64_MIN} to ${INT64_MAX}`;
+
+/**
+ * Reads which page a caller wants: at most `limit` animals (1 to 100, default 20) of one `status`
+ * (default: all) with an id above `after` (any int64). Other parameters are ignored.
+ *
+ * @returns the page, or a 400 that names every parameter that is out of bounds, repeated, or not in
+ * canonical decimal form (`05`, `+5`, `1e1`, `10.0`, empty).
+ */
+export function parsePage(query: Query): PetQuery | ApiError {
+  const problems: string[] = [];
+
+  function read<T>(
+    name: string,
+    parse: (text: string) => T | undefined,
+    rule: string,
+  ): T | undefined {
+    const values = query.getAll(name);
+    const text = values[0];
+    if (text === undefined) return undefined;
+    const value = values.length > 1 ? undefined : parse(text);
+    if (value === undefined) {
+      const sent = values.length > 1 ? `${values.length} values` : quote(text);
+      problems.push(`${name} must be ${rule}, not ${sent}`);
+    }
+    return value;
+  }
+
+  const limit = read("limit", parseLimit, LIMIT_RULE);
+  const status = read("status", parseStatus, STATUS_RULE);
+  const after = read("after", parseInt64, AFTER_RULE);
+  if (problems.length > 0) {
+    return new ApiError(
+      "bad_request",
+      `Cannot list pets: ${problems.join("; ")}`,
+    );
+  }
+  return {
+    limit: limit ?? DEFAULT_LIMIT,
+    ...(status === undefined ? {} : { status }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+/** The query of the page that follows the animal `last`. */
+export function nextPage({ limit, status }: PetQuery, last: PetId): string {
+  return `limit=${limit}${
+    status === undefined ? "" : `&status=${status}`
+  }&after=${last}`;
+}
+
+function parseLimit(text: string): number | undefined {
+  if (!/^[1-9][0-9]{0,2}$/.test(text)) return undefined;
+  const limit = Number(text);
+  return limit >= MIN_LIMIT && limit <= MAX_LIMIT ? limit : undefined;
+}
+
+function parseStatus(text: string): PetStatus | undefined {
+  return PET_STATUSES.find((status) => status === text);
+}

@@ -1,0 +1,208 @@
+/** The client over real HTTP, on the runtime that runs the tests. */
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { createServer as createTcpServer, type Socket } from "node:net";
+import test from "node:test";
+import { inspect } from "node:util";
+import {
+  type ClientOptions,
+  createClient,
+} from "../../../adapters/client/mod.ts";
+import { inProcess, KEY } from "./in_process.ts";
+import { collect, failure } from "./scripted.ts";
+import { serving } from "./serving.ts";
+
+function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
+  return createClient({ baseUrl, key: KEY, ...options });
+}
+
+test("the client and the service agree over HTTP, to the last digit", async () => {
+  await serving(inProcess().handle, async (baseUrl) => {
+    const client = clientOf(baseUrl);
+    for (const categoryId of [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n]) {
+      const sent = { name: "Zoë 🐕", categoryId, status: "pending" } as const;
+      const created = await client.createPet(sent);
+      assert.deepEqual(created, { ...sent, id: created.id });
+      assert.deepEqual(await client.getPet(created.id), created);
+    }
+    const { pets, next } = await client.listPets({ limit: 2 });
+    assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
+    assert.equal(next, `${baseUrl}/pets?limit=2&after=2`);
+    assert.equal((await failure(client.getPet(9n))).code, "not_found");
+    const stranger = clientOf(baseUrl, { key: "guess" });
+    assert.equal((await failure(stranger.listPets())).code, "unauthorized");
+  });
+});
+
+test("a walk over 10,000 animals over HTTP sees each once, in order", async () => {
+  const { storage, handle } = inProcess();
+  for (let i = 0n; i < 10_000n; i++) {
+    await storage.create({
+      name: `pet ${i}`,
+      categoryId: 2n ** 62n + i,
+      status: i % 3n === 0n ? "sold" : "available",
+    });
+  }
+  await serving(handle, async (baseUrl) => {
+    const client = clientOf(baseUrl);
+    const all = await collect(client.pets());
+    assert.equal(all.length, 10_000);
+    for (const [i, { id, name, categoryId }] of all.entries()) {
+      assert.equal(id, BigInt(i + 1));
+      assert.equal(name, `pet ${i}`);
+      assert.equal(categoryId, 2n ** 62n + BigInt(i));
+    }
+    const sold = await collect(client.pets({ status: "sold", limit: 37 }));
+    assert.deepEqual(sold, all.filter(({ status }) => status === "sold"));
+  });
+});
+
+test("an animal that is added while a walk goes on comes at its end", async () => {
+  await serving(inProcess().handle, async (baseUrl) => {
+    const client = clientOf(baseUrl);
+    for (let i = 0n; i < 5n; i++) {
+      await client.createPet({ name: "Rex", categoryId: i });
+    }
+    const seen: bigint[] = [];
+    for await (const { id } of client.pets({ limit: 2 })) {
+      seen.push(id);
+      if (id <= 3n) await client.createPet({ name: "Tom", categoryId: id });
+    }
+    assert.deepEqual(seen, [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]);
+  });
+});
+
+test("a redirect over HTTP is not followed, and the key stays", async () => {
+  const asked: (string | null)[] = [];
+  await serving((request) => {
+    asked.push(request.headers.get("authorization"));
+    return new Response("[]");
+  }, async (elsewhere) => {
+    for (const status of [301, 302, 307, 308]) {
+      await serving(
+        () => new Response(null, { status, headers: { location: elsewhere } }),
+        async (baseUrl) => {
+          const client = clientOf(baseUrl);
+          const read = await failure(client.listPets());
+          assert.equal(read.code, "http_error");
+          assert.equal(read.status, status);
+          await failure(client.createPet({ name: "Rex", categoryId: 1n }));
+        },
+      );
+    }
+  });
+  assert.deepEqual(asked, []);
+});
+
+test("a server that is gone is network_error, without the key", async () => {
+  let gone = "";
+  await serving(() => new Response("[]"), (baseUrl) => {
+    gone = baseUrl;
+    return Promise.resolve();
+  });
+  const error = await failure(clientOf(gone, { retries: 0 }).listPets());
+  assert.equal(error.code, "network_error");
+  assert.ok(error.cause instanceof Error);
+  assert.ok(!inspect(error, { depth: 9, showHidden: true }).includes(KEY));
+});
+
+test("a timeout, and an abort with its reason, end a request over HTTP", async () => {
+  const waiting: ((response: Response) => void)[] = [];
+  const hanging = () =>
+    new Promise<Response>((resolve) => waiting.push(resolve));
+  await serving(hanging, async (baseUrl) => {
+    const client = clientOf(baseUrl, { timeout: 50, retries: 0 });
+    assert.equal((await failure(client.listPets())).code, "timeout");
+    const create = client.createPet({ name: "Rex", categoryId: 1n });
+    assert.equal((await failure(create)).uncertain, true);
+
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const patient = clientOf(baseUrl);
+    const call = patient.listPets({}, { signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 50);
+    await assert.rejects(call, (error) => error === reason);
+    assert.equal(waiting.length, 3);
+    for (const respond of waiting) respond(new Response("[]"));
+  });
+});
+
+test("a response that breaks off over HTTP is network_error, and a read is tried again", async () => {
+  let calls = 0;
+  const server = createServer((_request, response) => {
+    calls++;
+    if (calls > 2) return void response.end("[]");
+    response.writeHead(200, { "content-length": 100 });
+    response.write("[", () => response.destroy());
+  });
+  await new Promise<void>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve())
+  );
+  const address = server.address();
+  assert.ok(address !== null && typeof address === "object");
+  const baseUrl = `http://127.0.0.1:${address.port}/v1`;
+  try {
+    const once = clientOf(baseUrl, { retries: 0 });
+    assert.equal((await failure(once.listPets())).code, "network_error");
+    const client = clientOf(baseUrl, { random: () => 0 });
+    assert.deepEqual(await client.listPets(), { pets: [] });
+    assert.equal(calls, 3);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+test("a create whose connection breaks is sent once", async () => {
+  // Answers what has no body with no pets, and keeps the connection; breaks it where a pet comes.
+  const created: string[] = [];
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    let received = "";
+    socket.on("error", () => {}).on("data", (chunk) => {
+      received += chunk;
+      const [head = "", ...rest] = received.split("\r\n\r\n");
+      const body = rest.join("\r\n\r\n");
+      if (head.startsWith("POST")) {
+        if (!body.includes("}")) return;
+        created.push(body);
+        socket.destroy();
+      } else if (rest.length > 0) {
+        received = "";
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]");
+      }
+    });
+  });
+  await new Promise<void>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve())
+  );
+  const address = server.address();
+  assert.ok(address !== null && typeof address === "object");
+  const client = clientOf(`http://127.0.0.1:${address.port}/v1`);
+  for (const categoryId of [1n, 2n, 3n]) {
+    await client.listPets(); // so that there is a connection to use again
+    const error = await failure(client.createPet({ name: "Rex", categoryId }));
+    assert.equal(error.code, "network_error");
+    assert.equal(error.uncertain, true);
+  }
+  assert.deepEqual(
+    created,
+    [1, 2, 3].map((id) => `{"name":"Rex","categoryId":${id}}`),
+  );
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test("a create tells its media type and, beforehand, its length", async () => {
+  const { handle } = inProcess();
+  const fields: (string | null)[] = [];
+  await serving((request) => {
+    fields.push(request.headers.get("content-type"));
+    fields.push(request.headers.get("content-length"));
+    return handle(request);
+  }, async (baseUrl) => {
+    await clientOf(baseUrl).createPet({ name: "Zoë", categoryId: 1n });
+  });
+  assert.deepEqual(fields, ["application/json", "30"]);
+});

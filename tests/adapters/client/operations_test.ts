@@ -1,0 +1,176 @@
+/** What the operations of the client do, judged on `handle` itself. */
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { NewPet } from "../../../adapters/client/mod.ts";
+import { INT64_MAX, INT64_MIN } from "../../../core/pets/int64.ts";
+import { PET_STATUSES } from "../../../core/pets/pet.ts";
+import { BASE, inProcess, KEY } from "./in_process.ts";
+import { collect, failure, json, petJson, scripted } from "./scripted.ts";
+
+const int64 = fc.oneof(
+  fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  fc.constantFrom(INT64_MIN, INT64_MAX, 0n, 2n ** 53n + 1n, -(2n ** 53n) - 1n),
+);
+// Any code points but U+0000 to U+001F and U+007F.
+const name = fc.string({ unit: "binary", minLength: 1, maxLength: 255 })
+  .filter((text) => !/[^\P{Cc}\u0080-\u009f]/u.test(text));
+const newPet: fc.Arbitrary<NewPet> = fc.record({
+  name,
+  categoryId: int64,
+  status: fc.constantFrom(...PET_STATUSES),
+}, { requiredKeys: ["name", "categoryId"] });
+
+// What goes in comes out: through the client's writer, the service's reader and writer, and the
+// client's reader.
+test("any animal comes back from createPet, getPet and listPets as it was sent", async () => {
+  const { client } = inProcess();
+  let last = 0n;
+  await fc.assert(fc.asyncProperty(newPet, async (sent) => {
+    const created = await client.createPet(sent);
+    assert.deepEqual(created, {
+      status: "available",
+      ...sent,
+      id: created.id,
+    });
+    assert.ok(created.id > last);
+    assert.deepEqual(await client.getPet(created.id), created);
+    const page = await client.listPets({ after: last });
+    assert.deepEqual(page, { pets: [created] });
+    last = created.id;
+  }));
+});
+
+test("createPet sends the exact digits", async () => {
+  const { client, requests } = scripted([
+    json(petJson(1n), { status: 201 }),
+    json(petJson(2n), { status: 201 }),
+  ]);
+  await client.createPet({ name: "Rex", categoryId: 9007199254740993n });
+  await client.createPet({
+    name: 'a"\\\u2028🐕',
+    categoryId: INT64_MIN,
+    status: "sold",
+  });
+  assert.deepEqual(await Promise.all(requests.map((each) => each.text())), [
+    '{"name":"Rex","categoryId":9007199254740993}',
+    '{"name":"a\\"\\\\\u2028🐕","categoryId":-9223372036854775808,"status":"sold"}',
+  ]);
+  for (const { method, url, headers } of requests) {
+    assert.equal(`${method} ${url}`, `POST ${BASE}/pets`);
+    assert.equal(headers.get("content-type"), "application/json");
+    assert.equal(headers.get("authorization"), `Bearer ${KEY}`);
+  }
+});
+
+test("listPets and getPet send the exact digits", async () => {
+  const { client, requests } = scripted([
+    json("[]"),
+    json("[]"),
+    json("[]"),
+    json(petJson(INT64_MAX)),
+  ]);
+  await client.listPets();
+  await client.listPets({});
+  await client.listPets({ limit: 7, status: "sold", after: INT64_MIN });
+  const pet = await client.getPet(INT64_MAX);
+  assert.equal(pet.id, INT64_MAX);
+  assert.deepEqual(requests.map(({ method, url }) => `${method} ${url}`), [
+    `GET ${BASE}/pets`,
+    `GET ${BASE}/pets`,
+    `GET ${BASE}/pets?limit=7&status=sold&after=${INT64_MIN}`,
+    `GET ${BASE}/pets/${INT64_MAX}`,
+  ]);
+  for (const { headers, redirect } of requests) {
+    assert.equal(headers.get("accept"), "application/json");
+    assert.equal(headers.get("authorization"), `Bearer ${KEY}`);
+    assert.equal(redirect, "manual");
+  }
+});
+
+test("listPets answers a page and where the next one is", async () => {
+  const { client } = inProcess();
+  for (const status of ["sold", "pending", "sold", "sold"] as const) {
+    await client.createPet({ name: "Rex", categoryId: 1n, status });
+  }
+  const first = await client.listPets({ limit: 2, status: "sold" });
+  assert.deepEqual(first.pets.map(({ id }) => id), [1n, 3n]);
+  assert.equal(first.next, `${BASE}/pets?limit=2&status=sold&after=3`);
+  const second = await client.listPets(first.next);
+  assert.deepEqual(second.pets.map(({ id }) => id), [4n]);
+  assert.equal("next" in second, false);
+});
+
+test("listPets takes no address at another origin", async () => {
+  const { client, requests } = scripted([]);
+  for (
+    const address of [
+      "http://elsewhere/v1/pets",
+      "https://localhost/v1/pets",
+      "http://localhost:81/v1/pets",
+      "http://user@localhost/v1/pets",
+      "/v1/pets",
+      "",
+      KEY,
+    ]
+  ) {
+    await assert.rejects(client.listPets(address), (error) => {
+      assert.ok(error instanceof TypeError);
+      assert.ok(!error.message.includes(KEY));
+      return true;
+    }, address);
+  }
+  assert.equal(requests.length, 0);
+});
+
+test("a wrong argument rejects with a TypeError, and nothing is sent", async () => {
+  const { client, requests } = scripted([]);
+  const wrong = (value: unknown) => value as never;
+  const calls = [
+    () => client.createPet(wrong({ name: "Rex", categoryId: 1 })),
+    () => client.createPet(wrong({ name: "Rex", categoryId: "1" })),
+    () => client.createPet(wrong({ name: "Rex" })),
+    () => client.createPet(wrong({ categoryId: 1n })),
+    () => client.createPet(wrong(undefined)),
+    () => client.getPet(wrong(7)),
+    () => client.getPet(wrong("7")),
+    () => client.listPets(wrong({ after: 7 })),
+    () => collect(client.pets(wrong({ after: 7 }))),
+  ];
+  for (const call of calls) await assert.rejects(call(), TypeError);
+  assert.equal(requests.length, 0);
+});
+
+test("what the service refuses is a PetStoreError with its code, message and status", async () => {
+  const { client } = inProcess();
+  const bad = await failure(client.createPet({ name: "", categoryId: 1n }));
+  assert.equal(bad.code, "bad_request");
+  assert.equal(bad.status, 400);
+  assert.equal(bad.message, "Cannot create pet: name must not be empty");
+  assert.equal(bad.uncertain, false);
+  assert.ok(bad instanceof Error);
+  assert.equal(bad.name, "PetStoreError");
+  assert.equal("cause" in bad, false);
+
+  const missing = await failure(client.getPet(7n));
+  assert.equal(missing.code, "not_found");
+  assert.equal(missing.status, 404);
+  const limit = await failure(client.listPets({ limit: 101 }));
+  assert.equal(limit.code, "bad_request");
+  assert.match(limit.message, /limit must be one integer from 1 to 100/);
+
+  const { client: stranger } = inProcess({ key: "guess" });
+  for (
+    const call of [
+      () => stranger.listPets(),
+      () => stranger.createPet({ name: "Rex", categoryId: 1n }),
+      () => stranger.getPet(1n),
+      () => collect(stranger.pets()),
+    ]
+  ) {
+    const error = await failure(call());
+    assert.equal(error.code, "unauthorized");
+    assert.equal(error.status, 401);
+    assert.equal(error.uncertain, false);
+  }
+});

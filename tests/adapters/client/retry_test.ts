@@ -1,0 +1,402 @@
+/** What is tried again, when, and what never is. */
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import test from "node:test";
+import { PetStoreError } from "../../../adapters/client/mod.ts";
+import { parseRetryAfter } from "../../../adapters/client/retry.ts";
+import {
+  type PetStorage,
+  StorageError,
+} from "../../../core/pets/pet_storage.ts";
+import { inProcess } from "./in_process.ts";
+import {
+  collect,
+  failure,
+  json,
+  noConnection,
+  page,
+  petJson,
+  refusal,
+  scripted,
+  type Step,
+  testClock,
+  watchedBody,
+} from "./scripted.ts";
+
+const REX = { name: "Rex", categoryId: 1n };
+const NOTHING_CHANGED = () =>
+  refusal("service_unavailable", 503, { "retry-after": "1" });
+const CANNOT_TELL = () => refusal("service_unavailable", 503);
+
+const passing: readonly [string, Step][] = [
+  ["no connection", noConnection],
+  [
+    "a response that breaks off",
+    () => new Response(watchedBody(["["], "fails").body),
+  ],
+  ["the service's 408", () => refusal("request_timeout", 408)],
+  ["its 503", NOTHING_CHANGED],
+  ["its other 503", CANNOT_TELL],
+  ...[408, 429, 502, 503, 504].map((status): [string, Step] => [
+    `a proxy's ${status}`,
+    () => page(status),
+  ]),
+];
+const lasting: readonly [string, Step][] = [
+  ["the service's 400", () => refusal("bad_request", 400)],
+  ["its 401", () => refusal("unauthorized", 401)],
+  ["its 404", () => refusal("not_found", 404)],
+  ["its 405", () => refusal("method_not_allowed", 405)],
+  ["its 413", () => refusal("payload_too_large", 413)],
+  ["its 415", () => refusal("unsupported_media_type", 415)],
+  ["its 500", () => refusal("internal_error", 500)],
+  ...[302, 400, 401, 403, 404, 413, 431, 500, 501, 505].map(
+    (status): [string, Step] => [`a proxy's ${status}`, () => page(status)],
+  ),
+  ["JSON that is no Pet", () => json("7")],
+  ["another status of success", () => new Response(null, { status: 204 })],
+];
+
+for (const [what, step] of passing) {
+  test(`a read is tried again after ${what}`, async () => {
+    const { client, requests } = scripted([
+      step,
+      step,
+      step,
+      json("[]"),
+      step,
+      step,
+      step,
+      json(petJson(7n)),
+    ]);
+    assert.deepEqual(await client.listPets(), { pets: [] });
+    assert.equal((await client.getPet(7n)).id, 7n);
+    assert.equal(requests.length, 8);
+    // The same request again.
+    for (const { url } of requests.slice(0, 4)) {
+      assert.equal(url, requests[0]?.url);
+    }
+  });
+}
+
+for (const [what, step] of lasting) {
+  test(`a read is not tried again after ${what}`, async () => {
+    const { client, requests } = scripted([step, step]);
+    await failure(client.listPets());
+    await failure(client.getPet(7n));
+    assert.equal(requests.length, 2);
+  });
+}
+
+test("a read is tried again after a timeout", async () => {
+  const clock = testClock();
+  const { client, requests } = scripted([
+    () => {
+      queueMicrotask(clock.expire);
+      return new Promise<never>(() => {});
+    },
+    json("[]"),
+  ], { clock });
+  assert.deepEqual(await client.listPets(), { pets: [] });
+  assert.equal(requests.length, 2);
+});
+
+test("a create is tried again where the service says that nothing was changed", async () => {
+  const { client, requests, clock } = scripted([
+    NOTHING_CHANGED,
+    NOTHING_CHANGED,
+    json(petJson(7n), { status: 201 }),
+  ]);
+  assert.equal((await client.createPet(REX)).id, 7n);
+  const bodies = await Promise.all(requests.map((each) => each.text()));
+  assert.deepEqual(bodies, Array(3).fill('{"name":"Rex","categoryId":1}'));
+  assert.deepEqual(clock.pauses, [1250, 1500]);
+});
+
+for (const [what, step] of [...passing, ...lasting]) {
+  if (step === NOTHING_CHANGED) continue;
+  test(`a create is not tried again after ${what}`, async () => {
+    const { client, requests } = scripted([step]);
+    await failure(client.createPet(REX));
+    assert.equal(requests.length, 1);
+  });
+}
+
+test("a create is not tried again after another 503, whatever header it has", async () => {
+  const headers = { "retry-after": "1" };
+  for (
+    const step of [
+      page(503, headers),
+      json('{"message":"No"}', { status: 503, headers }),
+      json('{"code":"service_unavailable","message":"No","status":500}', {
+        status: 503,
+        headers,
+      }),
+      refusal("internal_error", 503, headers),
+      refusal("service_unavailable", 503, { "retry-after": "soon" }),
+    ]
+  ) {
+    const { client, requests } = scripted([step]);
+    assert.equal((await failure(client.createPet(REX))).uncertain, true);
+    assert.equal(requests.length, 1);
+  }
+});
+
+test("a create is not tried again after a timeout", async () => {
+  const clock = testClock();
+  const { client, requests } = scripted([() => {
+    queueMicrotask(clock.expire);
+    return new Promise<never>(() => {});
+  }], { clock });
+  assert.equal((await failure(client.createPet(REX))).code, "timeout");
+  assert.equal(requests.length, 1);
+});
+
+test("both 503s of the service itself are told apart", async () => {
+  const kinds = ["unavailable", "outcome_unknown"] as const;
+  for (const kind of kinds) {
+    const { client, handle } = inProcess({}, (storage) => ({
+      ...storage,
+      create: () => Promise.reject(new StorageError(kind, "x")),
+    }));
+    const clock = testClock();
+    const steps: Step[] = Array(4).fill(handle);
+    const { client: watched, requests } = scripted(steps, { clock });
+    const error = await failure(watched.createPet(REX));
+    assert.equal(error.code, "service_unavailable");
+    assert.equal(error.uncertain, kind === "outcome_unknown");
+    assert.equal(requests.length, kind === "unavailable" ? 4 : 1);
+    assert.deepEqual(await client.listPets(), { pets: [] });
+  }
+});
+
+test("a call is tried again at most `retries` times, and rejects with the last error", async () => {
+  for (const retries of [0, 1, 2, 5]) {
+    const steps = Array.from(
+      { length: retries + 1 },
+      (_, i) => page(503, { "x-request-id": String(i) }),
+    );
+    const { client, requests } = scripted(steps, { retries });
+    const error = await failure(client.listPets());
+    assert.equal(requests.length, retries + 1);
+    assert.equal(error.requestId, String(retries));
+  }
+});
+
+test("each page of a walk is tried again", async () => {
+  const headers = { link: "<?after=1>; rel=next" };
+  const { client, requests } = scripted([
+    page(502),
+    json(`[${petJson(1n)}]`, { headers }),
+    noConnection,
+    page(503),
+    noConnection,
+    json(`[${petJson(2n)}]`),
+  ]);
+  const ids = (await collect(client.pets())).map(({ id }) => id);
+  assert.deepEqual(ids, [1n, 2n]);
+  assert.equal(requests.length, 6);
+});
+
+test("pauses vary below a bound that doubles", async () => {
+  const bounds = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
+  for (const chance of [0, 0.5, 0.75]) {
+    const { client, clock } = scripted(
+      [...Array<Step>(bounds.length).fill(noConnection), json("[]")],
+      { retries: bounds.length, random: () => chance },
+    );
+    await client.listPets();
+    assert.deepEqual(clock.pauses, bounds.map((bound) => bound * chance));
+  }
+});
+
+test("Retry-After is the least that a pause takes", async () => {
+  const now = Date.UTC(2026, 10, 21, 12, 0, 0);
+  for (
+    const [field, least] of [
+      ["0", 0],
+      ["7", 7000],
+      ["30", 30_000],
+      ["Sat, 21 Nov 2026 12:00:09 GMT", 9000],
+      ["Sat, 21 Nov 2026 11:59:59 GMT", 0],
+      ["-7", 0],
+      ["1.5", 0],
+      ["soon", 0],
+    ] as const
+  ) {
+    const { client, clock } = scripted([
+      page(503, { "retry-after": field }),
+      json("[]"),
+    ], { clock: testClock({ start: now }) });
+    await client.listPets();
+    assert.deepEqual(clock.pauses, [least + 250], field);
+  }
+});
+
+test("a Retry-After beyond 30 s is for the caller, at once", async () => {
+  const { client, requests, clock } = scripted([
+    page(429, { "retry-after": "31" }),
+    refusal("service_unavailable", 503, { "retry-after": "3600" }),
+    page(503, { "retry-after": "9".repeat(400) }),
+  ]);
+  assert.equal((await failure(client.listPets())).retryAfter, 31_000);
+  const create = await failure(client.createPet(REX));
+  assert.equal(create.retryAfter, 3_600_000);
+  assert.equal(create.uncertain, false);
+  assert.equal((await failure(client.listPets())).retryAfter, Infinity);
+  assert.equal(requests.length, 3);
+  assert.deepEqual(clock.pauses, []);
+});
+
+test("parseRetryAfter reads seconds, and dates in all three forms of HTTP", () => {
+  const now = Date.UTC(1994, 10, 6, 8, 49, 0);
+  for (
+    const field of [
+      "37",
+      "Sun, 06 Nov 1994 08:49:37 GMT",
+      "Sunday, 06-Nov-94 08:49:37 GMT",
+      "Sun Nov  6 08:49:37 1994",
+    ]
+  ) {
+    assert.equal(parseRetryAfter(field, now), 37_000, field);
+  }
+  assert.equal(
+    parseRetryAfter("Sun, 06 Nov 1994 08:49:37 GMT", now + 60_000),
+    0,
+  );
+  for (
+    const field of [null, "", "-1", "1.5", "+1", "1e3", "Sun", "x"]
+  ) {
+    assert.equal(parseRetryAfter(field, now), undefined, String(field));
+  }
+  fc.assert(fc.property(fc.nat(), (seconds) => {
+    assert.equal(parseRetryAfter(String(seconds), now), seconds * 1000);
+    const date = new Date(now + seconds * 1000).toUTCString();
+    assert.equal(parseRetryAfter(date, now), seconds * 1000);
+  }));
+});
+
+// What can come between a client and the animals.
+const fault = fc.constantFrom(
+  "none",
+  "lost request",
+  "lost response",
+  "broken response",
+  "cut response",
+  "late request",
+  "late response",
+  "proxy 502 before",
+  "proxy 503 before",
+  "proxy 503 after",
+  "proxy 429 before",
+  "redirect after",
+  "storage unavailable",
+  "stored, not confirmed",
+  "not stored, not confirmed",
+  "stored, then a bug",
+);
+type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
+
+/** A service behind a network, where each request meets the next fault. */
+function faulty(faults: Iterator<Fault>) {
+  const clock = testClock();
+  let now: Fault = "none";
+  const service = inProcess({}, (storage): PetStorage => ({
+    ...storage,
+    async create(pet) {
+      if (now === "storage unavailable") {
+        throw new StorageError("unavailable", "x");
+      }
+      if (now === "not stored, not confirmed") {
+        throw new StorageError("outcome_unknown", "x");
+      }
+      const created = await storage.create(pet);
+      if (now === "stored, not confirmed") {
+        throw new StorageError("outcome_unknown", "x");
+      }
+      if (now === "stored, then a bug") throw new Error("x");
+      return created;
+    },
+    list(query) {
+      if (now === "none" || !now.includes("stor")) return storage.list(query);
+      throw new StorageError("unavailable", "x");
+    },
+  }));
+  async function fetch(request: Request): Promise<Response> {
+    now = faults.next().value ?? "none";
+    const headers = { "retry-after": "1", location: "/v1/pets/1" };
+    if (now === "lost request") noConnection();
+    if (now === "late request") {
+      queueMicrotask(clock.expire);
+      return await new Promise(() => {});
+    }
+    if (now.endsWith("before")) return page(Number(now.match(/\d+/)), headers);
+    const response = await service.handle(request);
+    if (now === "lost response") noConnection();
+    if (now === "broken response") {
+      return new Response(watchedBody(["{"], "fails").body, response);
+    }
+    if (now === "cut response") {
+      return new Response((await response.text()).slice(0, -1), response);
+    }
+    if (now === "late response") {
+      queueMicrotask(clock.expire);
+      return await new Promise(() => {});
+    }
+    if (now === "redirect after") return page(303, headers);
+    return now.endsWith("after") ? page(503, headers) : response;
+  }
+  const { client } = scripted(Array(10_000).fill(fetch), { clock });
+  return { client, storage: service.storage, clock };
+}
+
+// No retry doubles an animal: for every call to createPet at most one is stored; where it is
+// fulfilled exactly the one it returns; where it rejects and is not uncertain, none.
+test("creates are not doubled, and what is said of them is true", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fault, { maxLength: 30 }),
+      fc.integer({ min: 1, max: 8 }),
+      async (faults, calls) => {
+        const { client, storage, clock } = faulty(faults.values());
+        for (let i = 1; i <= calls; i++) {
+          const name = `pet ${i}`;
+          const outcome = await client.createPet({ name, categoryId: 1n })
+            .catch((error: unknown) => error);
+          const stored = (await storage.list({ limit: 1000 }))
+            .filter((pet) => pet.name === name);
+          if (!(outcome instanceof PetStoreError)) {
+            assert.deepEqual(stored, [outcome]);
+          } else {
+            assert.ok(stored.length <= (outcome.uncertain ? 1 : 0));
+          }
+        }
+        assert.equal(clock.live, 0);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+// A fault that passes changes nothing: the same animals, in the same order.
+test("a walk sees the same through any three faults in a row", async () => {
+  const reading = fault.filter((fault) =>
+    !["cut response", "redirect after", "stored, then a bug"].includes(fault)
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(reading, { maxLength: 3 }), { maxLength: 6 }),
+      async (bursts) => {
+        const { client, storage } = faulty(
+          bursts.flatMap((burst): Fault[] => [...burst, "none"]).values(),
+        );
+        const all = [];
+        for (let i = 0; i < 7; i++) {
+          all.push(await storage.create({ ...REX, status: "sold" }));
+        }
+        assert.deepEqual(await collect(client.pets({ limit: 2 })), all);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

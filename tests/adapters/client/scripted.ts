@@ -1,0 +1,207 @@
+/**
+ * A network that does what a test says: responses and faults in order, and a clock that never waits.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import {
+  type Client,
+  type ClientOptions,
+  type Clock,
+  createClient,
+  PetStoreError,
+} from "../../../adapters/client/mod.ts";
+import { BASE, KEY } from "./in_process.ts";
+
+/** What one request meets: a response, or whatever it returns or throws. */
+export type Step =
+  | Response
+  | ((request: Request) => Response | Promise<Response>);
+
+/** A clock for tests. Pauses are over at once; what waits for `timeout` ends when it is told to. */
+export interface TestClock extends Clock {
+  /** The pauses so far, in ms. */
+  readonly pauses: readonly number[];
+  /** How many timers are set. */
+  readonly live: number;
+  /** Lets all timers that are set go off. */
+  expire(): void;
+}
+
+/** The timeout of scripted clients, in ms. */
+export const TIMEOUT = 12_345;
+
+/** Makes a clock that begins at `start`; with `holds`, pauses too end only when they are told to. */
+export function testClock(
+  { start = 0, holds = false }: { start?: number; holds?: boolean } = {},
+): TestClock {
+  let time = start;
+  const pauses: number[] = [];
+  const live = new Map<symbol, () => void>();
+  function goOff(id: symbol): void {
+    const callback = live.get(id);
+    live.delete(id);
+    callback?.();
+  }
+  return {
+    now: () => time,
+    setTimer(ms, callback) {
+      const id = Symbol();
+      live.set(id, callback);
+      if (ms !== TIMEOUT) {
+        pauses.push(ms);
+        time += ms;
+        if (!holds) queueMicrotask(() => goOff(id));
+      }
+      return () => void live.delete(id);
+    },
+    pauses,
+    get live() {
+      return live.size;
+    },
+    expire() {
+      for (const id of [...live.keys()]) goOff(id);
+    },
+  };
+}
+
+/** A client whose requests meet the steps in order, and what became of them. */
+export interface Scripted {
+  readonly client: Client;
+  readonly clock: TestClock;
+  /** The requests so far. */
+  readonly requests: readonly Request[];
+}
+
+/** Makes a client with a script. A request beyond its end fails the test. */
+export function scripted(
+  steps: readonly Step[],
+  options: Partial<ClientOptions> & { readonly clock?: TestClock } = {},
+): Scripted {
+  const clock = options.clock ?? testClock();
+  const requests: Request[] = [];
+  const client = createClient({
+    baseUrl: BASE,
+    key: KEY,
+    timeout: TIMEOUT,
+    random: () => 0.5,
+    ...options,
+    clock,
+    fetch(request) {
+      const step = steps[requests.length];
+      requests.push(request);
+      assert.ok(step, `request ${requests.length} is one too many`);
+      return typeof step === "function" ? step(request) : step;
+    },
+  });
+  return { client, clock, requests };
+}
+
+/** A response with a JSON body. */
+export function json(
+  text: string,
+  { status = 200, headers = {} }: {
+    status?: number;
+    headers?: Record<string, string>;
+  } = {},
+): Response {
+  return new Response(text, {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  });
+}
+
+/** A response of the service itself that refuses a request. */
+export function refusal(
+  code: string,
+  status: number,
+  headers: Record<string, string> = {},
+  message = "No",
+): Response {
+  return json(JSON.stringify({ code, message, status }), { status, headers });
+}
+
+/** An error page, as proxies send it. */
+export function page(
+  status: number,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(
+    `<html><h1>${status}</h1>${"<p>sorry</p>".repeat(1000)}</html>`,
+    { status, headers: { "content-type": "text/html", ...headers } },
+  );
+}
+
+/** What `fetch` does where there is no connection. */
+export function noConnection(): never {
+  throw new TypeError("fetch failed");
+}
+
+/** An animal as JSON. */
+export function petJson(id: bigint | string, name = "Rex"): string {
+  return `{"id":${id},"name":${
+    JSON.stringify(name)
+  },"categoryId":1,"status":"available"}`;
+}
+
+/** A body in chunks, and what became of it. */
+export interface WatchedBody {
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Whether it was read to its end, cancelled, failed, or none of these yet. */
+  readonly fate: "open" | "read" | "cancelled" | "failed";
+}
+
+/** Makes a body that ends after its chunks, never ends, or fails. */
+export function watchedBody(
+  chunks: readonly string[],
+  end: "ends" | "hangs" | "fails" = "ends",
+): WatchedBody {
+  let fate: WatchedBody["fate"] = "open";
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      const chunk = chunks[sent++];
+      if (chunk !== undefined) {
+        controller.enqueue(new TextEncoder().encode(chunk));
+      } else if (end === "ends") {
+        fate = "read";
+        controller.close();
+      } else if (end === "fails") {
+        fate = "failed";
+        controller.error(new TypeError("terminated"));
+      } else {
+        return new Promise(() => {});
+      }
+    },
+    cancel() {
+      fate = "cancelled";
+    },
+  }, { highWaterMark: 0 });
+  return {
+    body,
+    get fate() {
+      return fate;
+    },
+  };
+}
+
+/** Awaits the {@linkcode PetStoreError} that a call must reject with. */
+export async function failure(
+  promise: Promise<unknown>,
+): Promise<PetStoreError> {
+  try {
+    await promise;
+  } catch (error) {
+    assert.ok(error instanceof PetStoreError, `rejected with ${error}`);
+    return error;
+  }
+  assert.fail("it was fulfilled");
+}
+
+/** Walks to the end. */
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,166 @@
+/** `for await (const pet of client.pets())`: every animal once, in order, and always an end. */
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import test from "node:test";
+import { PET_STATUSES } from "../../../core/pets/pet.ts";
+import { BASE, inProcess } from "./in_process.ts";
+import {
+  collect,
+  failure,
+  json,
+  petJson,
+  scripted,
+  type Step,
+} from "./scripted.ts";
+
+/** A page of animals, with a link to the next where one is given. */
+function petsPage(ids: readonly bigint[], target?: string): Response {
+  return json(`[${ids.map((id) => petJson(id)).join(",")}]`, {
+    headers: target === undefined ? {} : { link: `<${target}>; rel="next"` },
+  });
+}
+
+// A walk is the filter of all, whatever the size of a page.
+test("pets walks over exactly the animals that match, in order", async () => {
+  const status = fc.constantFrom(...PET_STATUSES);
+  await fc.assert(fc.asyncProperty(
+    fc.array(status, { maxLength: 40 }),
+    fc.record({
+      limit: fc.integer({ min: 1, max: 100 }),
+      status,
+      after: fc.bigInt({ min: -2n, max: 45n }),
+    }, { requiredKeys: [] }),
+    async (statuses, query) => {
+      const { client } = inProcess();
+      const all = [];
+      for (const status of statuses) {
+        all.push(
+          await client.createPet({ name: "Rex", categoryId: 1n, status }),
+        );
+      }
+      const walked = await collect(client.pets(query));
+      const { status = undefined, after = 0n } = query;
+      assert.deepEqual(
+        walked,
+        all.filter((pet) =>
+          pet.id > after && (status === undefined || pet.status === status)
+        ),
+      );
+    },
+  ));
+});
+
+test("a walk over few animals takes pages of 100", async () => {
+  const { client, requests } = scripted([json("[]"), json("[]")]);
+  await collect(client.pets());
+  await collect(client.pets({ status: "sold", after: 7n, limit: 5 }));
+  assert.deepEqual(requests.map(({ url }) => url), [
+    `${BASE}/pets?limit=100`,
+    `${BASE}/pets?limit=5&status=sold&after=7`,
+  ]);
+});
+
+test("a walk follows the link it is given, and makes up none", async () => {
+  const { client, requests } = scripted([
+    petsPage([1n, 2n], "?cursor=a%2Fb"),
+    petsPage([5n], "/other/pets?x=1"),
+    petsPage([9n], "pets"),
+    petsPage([]),
+  ]);
+  const ids = (await collect(client.pets())).map(({ id }) => id);
+  assert.deepEqual(ids, [1n, 2n, 5n, 9n]);
+  assert.deepEqual(requests.slice(1).map(({ url }) => url), [
+    `${BASE}/pets?cursor=a%2Fb`,
+    "http://localhost/other/pets?x=1",
+    "http://localhost/other/pets",
+  ]);
+});
+
+test("a walk asks for a page only when it comes to it", async () => {
+  const { client, requests } = scripted([
+    petsPage([1n, 2n], "?after=2"),
+    petsPage([3n]),
+  ]);
+  const walk = client.pets()[Symbol.asyncIterator]();
+  assert.equal(requests.length, 0);
+  await walk.next();
+  await walk.next();
+  assert.equal(requests.length, 1);
+  await walk.next();
+  assert.equal(requests.length, 2);
+});
+
+test("a walk can be left early, and begun anew", async () => {
+  const { client, requests } = scripted([
+    petsPage([1n, 2n], "?after=2"),
+    petsPage([1n, 2n], "?after=2"),
+    petsPage([3n]),
+  ]);
+  const pets = client.pets();
+  for await (const pet of pets) {
+    assert.equal(pet.id, 1n);
+    break;
+  }
+  assert.equal(requests.length, 1);
+  assert.equal((await collect(pets)).length, 3);
+  assert.equal(requests.length, 3);
+});
+
+test("a link to the same page is an error, however it is written", async () => {
+  for (
+    const target of [
+      "",
+      "#next",
+      "?limit=100",
+      "pets?limit=100",
+      `${BASE}/pets?limit=100`,
+      "HTTP://LOCALHOST:80/v1/x/../pets?limit=100#next",
+    ]
+  ) {
+    const { client, requests } = scripted([petsPage([1n], target)]);
+    const error = await failure(collect(client.pets()));
+    assert.equal(error.code, "invalid_response", target);
+    assert.match(error.message, /this one again/);
+    assert.equal(requests.length, 1);
+  }
+});
+
+test("pages that lead round in a circle end with an error", async () => {
+  const steps: Step[] = Array.from(
+    { length: 10 },
+    (_, i) => petsPage([i % 2 === 0 ? 1n : 2n], `?page=${(i + 1) % 2}`),
+  );
+  const { client, requests } = scripted(steps);
+  const error = await failure(collect(client.pets()));
+  assert.equal(error.code, "invalid_response");
+  assert.match(error.message, /not ascending/);
+  assert.equal(requests.length, 3);
+});
+
+test("empty pages that go on for ever end with an error", async () => {
+  const steps: Step[] = Array.from(
+    { length: 10 },
+    (_, i) => petsPage([], `?page=${i}`),
+  );
+  const { client, requests } = scripted(steps);
+  const error = await failure(collect(client.pets()));
+  assert.equal(error.code, "invalid_response");
+  assert.equal(requests.length, 1);
+});
+
+test("an animal that comes twice, or out of order, is an error", async () => {
+  const cases: Step[][] = [
+    [petsPage([1n, 1n])],
+    [petsPage([2n, 1n])],
+    [petsPage([1n, 2n], "?after=2"), petsPage([2n, 3n])],
+    [petsPage([1n, 2n], "?after=2"), petsPage([1n])],
+  ];
+  for (const steps of cases) {
+    const { client } = scripted(steps);
+    const error = await failure(collect(client.pets()));
+    assert.equal(error.code, "invalid_response");
+  }
+  const { client } = scripted([petsPage([7n])]);
+  const error = await failure(client.listPets({ after: 7n }));
+  assert.equal(error.code, "invalid_response");
+});

@@ -1,0 +1,215 @@
+/**
+ * The documentation page in a real browser: what a client developer sees and does there.
+ *
+ * `PAGE_SCREENSHOT=docs/page.png` also writes the picture that the README shows.
+ */
+import assert from "node:assert/strict";
+import process from "node:process";
+import test from "node:test";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { readConfig } from "../../../adapters/standalone/config.ts";
+import { loadRuntime } from "../../../adapters/standalone/runtime.ts";
+import { openService } from "../../../adapters/standalone/service.ts";
+import { noBrowser, openBrowser, type Opened } from "./browser.ts";
+
+const WIDE = { width: 1280, height: 900 };
+const DESKTOP: BrowserContextOptions = { viewport: WIDE, colorScheme: "light" };
+const DARK: BrowserContextOptions = { viewport: WIDE, colorScheme: "dark" };
+const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  isMobile: true,
+  colorScheme: "light",
+};
+
+/** Beyond 2^53: a page that reads it with JSON.parse shows 9007199254740992. */
+const CATEGORY = "9007199254740993";
+const LIST = "#operations-animals-listPets";
+const CREATE = "#operations-animals-createPet";
+const GET = "#operations-animals-getPet";
+
+const BACKGROUND = "getComputedStyle(document.body).backgroundColor";
+const DARK_BACKGROUND = "rgb(28, 32, 34)";
+
+/** Registers a test with a page that shows a server of its own, where there is a browser. */
+function onPage(
+  name: string,
+  options: BrowserContextOptions,
+  check: (opened: Opened, origin: string) => Promise<void>,
+): void {
+  test(name, { skip: noBrowser, timeout: 120_000 }, async () => {
+    const opened = await openBrowser(options);
+    const { serve, Response } = await loadRuntime();
+    const service = await openService(
+      readConfig({
+        DATABASE_URL: "memory:",
+        PETSTORE_API_KEYS: "secret",
+        REQUEST_LOG: "off",
+      }),
+      Response,
+    );
+    const server = await serve((request) => service.app.fetch(request), {
+      port: 0,
+    });
+    try {
+      await opened.page.goto(`${server.url}/`);
+      await opened.page.locator(".opblock").first().waitFor();
+      await check(opened, server.url);
+      assert.ok(opened.requests.includes(`${server.url}/`));
+      assert.deepEqual(
+        opened.requests.filter((url) =>
+          !url.startsWith(`${server.url}/`) && !url.startsWith("data:") &&
+          !url.startsWith("blob:") && url !== "about:blank"
+        ),
+        [],
+        "requests that leave this server",
+      );
+    } finally {
+      await opened.close();
+      await server.close();
+      await service.close();
+    }
+  });
+}
+
+async function enterKey(page: Page, key: string): Promise<void> {
+  await page.click(".btn.authorize");
+  await page.fill(".auth-container input", key);
+  await page.click(".auth-btn-wrapper .authorize");
+  await page.click(".auth-btn-wrapper .btn-done");
+}
+
+async function tryOut(page: Page, operation: string): Promise<void> {
+  await page.click(`${operation} .opblock-summary-control`);
+  await page.click(`${operation} .try-out__btn`);
+}
+
+/** Sends the request; fulfilled with the status and the body that the page shows. */
+async function execute(
+  page: Page,
+  operation: string,
+): Promise<{ readonly status: string; readonly body: string }> {
+  await page.click(`${operation} .execute`);
+  const row = page.locator(`${operation} .live-responses-table tr.response`);
+  const body = await row.locator(".highlight-code").locator("code, pre").first()
+    .innerText();
+  const status = await row.locator(".response-col_status").innerText();
+  return { status: status.trim().slice(0, 3), body };
+}
+
+async function addPet(origin: string, categoryId: string): Promise<void> {
+  const response = await fetch(`${origin}/v1/pets`, {
+    method: "POST",
+    headers: {
+      authorization: "Bearer secret",
+      "content-type": "application/json",
+    },
+    body: `{"name":"Rex","categoryId":${categoryId}}`,
+  });
+  assert.equal(response.status, 201);
+  await response.body?.cancel();
+}
+
+onPage(
+  "the page lists animals with a key, sends and shows every digit, and keeps the key nowhere",
+  DESKTOP,
+  async ({ page, requests, complaints }, origin) => {
+    await addPet(origin, CATEGORY);
+    await enterKey(page, "secret");
+    await tryOut(page, LIST);
+    await page.fill(
+      `${LIST} tr[data-param-name="after"] input`,
+      `-${CATEGORY}`,
+    );
+    const { status, body } = await execute(page, LIST);
+    assert.equal(status, "200");
+    assert.equal(
+      body.replace(/\s/g, ""),
+      `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
+    );
+    assert.ok(
+      requests.includes(`${origin}/v1/pets?limit=20&after=-${CATEGORY}`),
+    );
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(
+      await page.evaluate(
+        `[{ ...localStorage }, { ...sessionStorage }, document.cookie]`,
+      ),
+      [{}, {}, ""],
+    );
+    assert.ok(requests.every((url) => !url.includes("secret")));
+    const { PAGE_SCREENSHOT } = process.env;
+    if (PAGE_SCREENSHOT !== undefined) {
+      // From the operation's own line to the end of the response's body.
+      await page.setViewportSize({ width: 1180, height: 1056 });
+      await page.evaluate(`document.querySelector("${LIST}").scrollIntoView()`);
+      await page.screenshot({ path: PAGE_SCREENSHOT });
+    }
+  },
+);
+
+onPage(
+  "the page adds an animal to the last digit, and shows what is wrong with a body",
+  DESKTOP,
+  async ({ page, complaints }) => {
+    await enterKey(page, "secret");
+    await tryOut(page, CREATE);
+    await page.fill(
+      `${CREATE} textarea`,
+      `{"name":"Zoë","categoryId":-${CATEGORY}}`,
+    );
+    const added = await execute(page, CREATE);
+    assert.equal(added.status, "201");
+    assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`));
+    assert.deepEqual(complaints, []);
+
+    await page.click(`${CREATE} .btn-clear`);
+    await page.fill(`${CREATE} textarea`, '{"name":"","categoryId":1}');
+    const refused = await execute(page, CREATE);
+    assert.equal(refused.status, "400");
+    assert.match(refused.body, /"Cannot create pet: name must not be empty"/);
+    // The browser itself notes a status of 400; the page has nothing to complain of.
+    assert.equal(complaints.length, 1);
+    assert.match(complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
+  },
+);
+
+onPage(
+  "the page is light, and shows the 401 to who has no key",
+  DESKTOP,
+  async ({ page }) => {
+    assert.notEqual(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
+    await tryOut(page, GET);
+    await page.fill(`${GET} tr[data-param-name="petId"] input`, "1");
+    const { status, body } = await execute(page, GET);
+    assert.equal(status, "401");
+    assert.match(body, /API key is missing/);
+  },
+);
+
+onPage("the page fits a phone", PHONE, async ({ page, complaints }, origin) => {
+  await addPet(origin, CATEGORY);
+  const widest = `Math.max(document.documentElement.scrollWidth,
+    document.body.scrollWidth)`;
+  assert.equal(await page.evaluate(widest), 390);
+  await enterKey(page, "secret");
+  await tryOut(page, LIST);
+  // One column: a field has the width of the screen, not what a name beside it leaves.
+  const field = await page.locator(`${LIST} .parameters input`).first()
+    .boundingBox();
+  assert.ok(field !== null && field.width > 300, JSON.stringify(field));
+  assert.equal((await execute(page, LIST)).status, "200");
+  await tryOut(page, CREATE);
+  await page.click(`${GET} .opblock-summary-control`);
+  await page.locator(`${GET} .responses-table`).first().waitFor();
+  assert.equal(await page.evaluate(widest), 390);
+  assert.deepEqual(complaints, []);
+});
+
+onPage(
+  "the page follows the dark scheme",
+  DARK,
+  async ({ page, complaints }) => {
+    assert.equal(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
+    assert.deepEqual(complaints, []);
+  },
+);

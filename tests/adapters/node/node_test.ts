@@ -1,0 +1,663 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  type FetchFunction,
+  type NodeListener,
+  NodeResponse,
+  type NodeServeOptions,
+  serve,
+  toNodeListener,
+} from "../../../adapters/node/mod.ts";
+import { Wire } from "../../contract/wire.ts";
+import { testOnNode } from "./on_node.ts";
+
+const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/** Serves `handle` while `use` speaks to it; returns the errors that were reported. */
+async function speaking(
+  handle: FetchFunction,
+  use: (wire: Wire, port: number) => Promise<void>,
+  options: NodeServeOptions = {},
+): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): number => errors.push(error);
+  const server = await serve(handle, { ...options, port: 0, onError });
+  const wire = await Wire.open(server.port);
+  try {
+    await use(wire, server.port);
+  } finally {
+    wire.close();
+    await server.close();
+  }
+  return errors;
+}
+
+/** As `speaking`, to a server that is somebody else's. */
+async function speakingTo(
+  listener: NodeListener,
+  use: (wire: Wire) => Promise<void>,
+): Promise<void> {
+  const server = createServer(listener);
+  await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
+  const { port } = server.address() as AddressInfo;
+  const wire = await Wire.open(port);
+  try {
+    await use(wire);
+  } finally {
+    wire.close();
+    server.close();
+  }
+}
+
+function streamOf(...chunks: string[]): ReadableStream<Uint8Array> {
+  return ReadableStream.from(chunks).pipeThrough(new TextEncoderStream());
+}
+
+testOnNode(
+  "a small answer makes no Request, Response, Headers, stream or signal",
+  async () => {
+    const names = [
+      "Request",
+      "Response",
+      "Headers",
+      "ReadableStream",
+      "AbortController",
+      "URL",
+    ] as const;
+    const globals = globalThis as unknown as Record<string, unknown>;
+    const kept = names.map((name) => globals[name]);
+    const errors = await speaking((request) => {
+      const { method, url, headers } = request;
+      return new NodeResponse(`${method} ${url} ${headers.get("host")}`, {
+        headers: { "content-type": "text/plain" },
+      });
+    }, async (wire) => {
+      names.forEach((name) => globals[name] = undefined);
+      try {
+        wire.write(GET);
+        assert.equal((await wire.answer()).body, "GET http://a/ a");
+      } finally {
+        names.forEach((name, i) => globals[name] = kept[i]);
+      }
+    });
+    assert.deepEqual(errors, []);
+  },
+);
+
+testOnNode(
+  "a field set on a NodeResponse is sent, and every Set-Cookie",
+  async () => {
+    await speaking(() => {
+      const response = new NodeResponse("x", { headers: { "X-A": "1" } });
+      response.headers.set("x-request-id", "7");
+      response.headers.append("set-cookie", "a=1");
+      response.headers.append("set-cookie", "b=2");
+      return response;
+    }, async (wire) => {
+      wire.write(GET);
+      const { lines, body } = await wire.answer();
+      for (const line of ["x-a: 1", "x-request-id: 7", "set-cookie: b=2"]) {
+        assert(lines.includes(line), line);
+      }
+      assert(lines.includes("set-cookie: a=1"));
+      assert.equal(body, "x");
+    });
+  },
+);
+
+testOnNode("a NodeResponse that became real is sent as any other", async () => {
+  await speaking(() => {
+    const response = new NodeResponse("x", { status: 404 });
+    assert(response.body !== null);
+    response.headers.set("x-a", "1");
+    return response;
+  }, async (wire) => {
+    wire.write(GET);
+    const { status, lines, body } = await wire.answer();
+    assert.equal(status, 404);
+    assert(lines.includes("x-a: 1"));
+    assert.equal(body, "x");
+  });
+});
+
+testOnNode("a NodeResponse can be sent any number of times", async () => {
+  const response = new NodeResponse("x");
+  await speaking(() => response, async (wire) => {
+    wire.write(GET + GET);
+    assert.equal((await wire.answer()).body, "x");
+    assert.equal((await wire.answer()).body, "x");
+  });
+});
+
+testOnNode(
+  "a response that is already read is answered for with 500",
+  async () => {
+    const response = new Response("x");
+    await response.body?.cancel();
+    const errors = await speaking(() => response, async (wire) => {
+      wire.write(GET);
+      assert.equal((await wire.answer()).status, 500);
+    });
+    assert.equal(errors.length, 1);
+  },
+);
+
+testOnNode("a Response of another realm is sent as any other", async () => {
+  const foreign = {
+    status: 201,
+    statusText: "Made",
+    headers: new Headers({ "x-a": "1" }),
+    body: streamOf("a", "b"),
+    bodyUsed: false,
+  };
+  await speaking(() => foreign as unknown as Response, async (wire) => {
+    wire.write(GET);
+    const { status, lines, body } = await wire.answer();
+    assert.equal(status, 201);
+    assert(lines.includes("x-a: 1"));
+    assert.equal(body, "ab");
+  });
+});
+
+testOnNode("the status text of a response is sent", async () => {
+  await speaking(
+    () => new NodeResponse(null, { status: 200, statusText: "Fine" }),
+    async (wire) => {
+      wire.write("GET / HTTP/1.0\r\n\r\n");
+      assert.match(await wire.rest(), /^HTTP\/1\.1 200 Fine\r\n/);
+    },
+  );
+});
+
+testOnNode(
+  "a wrong length or coding from the fetch function is put right",
+  async () => {
+    await speaking(() =>
+      new NodeResponse("hello", {
+        headers: { "content-length": "3", "transfer-encoding": "chunked" },
+      }), async (wire) => {
+      wire.write(GET + GET);
+      for (let i = 0; i < 2; i++) {
+        const { lines, body } = await wire.answer();
+        assert.equal(body, "hello");
+        assert(!lines.join().includes("transfer-encoding"));
+      }
+    });
+  },
+);
+
+for (const length of [1, 9]) {
+  testOnNode(
+    `a stream announced as ${length} bytes that has 4 breaks the connection off`,
+    async () => {
+      const headers = { "content-length": String(length) };
+      const errors = await speaking(
+        () => new Response(streamOf("ab", "cd"), { headers }),
+        async (wire) => {
+          wire.write(GET);
+          assert(!(await wire.rest()).includes("abcd"));
+        },
+      );
+      assert.equal(errors.length, 1);
+    },
+  );
+}
+
+testOnNode("a stream that fails at once is answered for with 500", async () => {
+  const error = new Error("secret");
+  const body = (): ReadableStream =>
+    new ReadableStream({ start: (controller) => controller.error(error) });
+  const errors = await speaking(() => new Response(body()), async (wire) => {
+    wire.write(GET);
+    assert.equal((await wire.answer()).status, 500);
+  });
+  assert.deepEqual(errors, [error]);
+});
+
+testOnNode(
+  "a stream that fails later breaks the connection off, and is reported",
+  async () => {
+    const error = new Error("secret");
+    let chunks = 0;
+    const body = new ReadableStream({
+      async pull(controller) {
+        await new Promise((go) => setTimeout(go, 5));
+        if (chunks++ === 2) controller.error(error);
+        else controller.enqueue(new Uint8Array([97]));
+      },
+    });
+    const errors = await speaking(() => new Response(body), async (wire) => {
+      wire.write(GET);
+      const rest = await wire.rest();
+      assert.match(rest, /^HTTP\/1\.1 200 /);
+      assert(!rest.includes("\r\n0\r\n"), "it must not look complete");
+    });
+    assert.deepEqual(errors, [error]);
+  },
+);
+
+testOnNode("the head of an answer does not wait for its body", async () => {
+  const body = new ReadableStream();
+  await speaking(() => new Response(body), async (_wire, port) => {
+    const response = await fetch(`http://127.0.0.1:${port}`);
+    assert.equal(response.status, 200);
+    await response.body?.cancel();
+  });
+});
+
+testOnNode(
+  "a body is taken from the client no faster than it is read",
+  async () => {
+    let readOn = (): void => {};
+    const gate = new Promise<void>((resolve) => readOn = resolve);
+    await speaking(async (request) => {
+      const reader = request.body?.getReader();
+      await reader?.read();
+      await gate;
+      while (!(await reader?.read())?.done);
+      return new NodeResponse("ok");
+    }, async (wire) => {
+      const size = 32 * 1024 * 1024;
+      wire.write(
+        `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`,
+      );
+      for (let i = 0; i < 32; i++) wire.write("a".repeat(size / 32));
+      let before = Infinity;
+      while (wire.waiting < before) {
+        before = wire.waiting;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      assert(wire.waiting > size / 2, `${wire.waiting} bytes wait`);
+      readOn();
+      assert.equal((await wire.answer()).body, "ok");
+    });
+  },
+);
+
+testOnNode("HEAD cancels a body that has not ended", async () => {
+  let cancelled = false;
+  const body = new ReadableStream({ cancel: () => void (cancelled = true) });
+  await speaking(() => new Response(body), async (wire) => {
+    wire.write(GET.replace("GET", "HEAD"));
+    await wire.answer("HEAD");
+    assert.equal(cancelled, true);
+  });
+});
+
+testOnNode(
+  "pipelined requests are answered in order, the first last ready",
+  async () => {
+    const order: string[] = [];
+    await speaking(async (request) => {
+      const path = new URL(request.url).pathname;
+      if (path === "/1") await new Promise((go) => setTimeout(go, 20));
+      order.push(path);
+      return path === "/2"
+        ? new Response(streamOf("/", "2"))
+        : new NodeResponse(path);
+    }, async (wire) => {
+      for (const path of ["/1", "/2", "/3"]) wire.write(GET.replace("/", path));
+      for (const path of ["/1", "/2", "/3"]) {
+        assert.equal((await wire.answer()).body, path);
+      }
+    });
+    assert.deepEqual(order.at(-1), "/1");
+  },
+);
+
+testOnNode(
+  "a pipelined request begins only when the unsafe ones before it are answered",
+  async () => {
+    const begun: string[] = [];
+    await speaking(async (request) => {
+      const step = `${request.method} ${new URL(request.url).pathname}`;
+      begun.push(step);
+      await new Promise((go) => setTimeout(go, 5));
+      begun.push(`${step} is answered`);
+      return new NodeResponse(step);
+    }, async (wire) => {
+      const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
+      const fields = " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+      wire.write(steps.map((step) => step + fields).join(""));
+      for (const step of steps) assert.equal((await wire.answer()).body, step);
+      assert.deepEqual(
+        begun,
+        steps.flatMap((step) => [step, `${step} is answered`]),
+      );
+    });
+  },
+);
+
+testOnNode("HTTP/1.1 without Host is 400 with an Error", async () => {
+  await speaking(() => new NodeResponse("ok"), async (wire) => {
+    wire.write("GET / HTTP/1.1\r\n\r\n");
+    const { status, body } = await wire.answer();
+    assert.equal(status, 400);
+    assert.equal(JSON.parse(body).code, "bad_request");
+  });
+});
+
+testOnNode(
+  "a client that goes away aborts the signals of its pipelined requests",
+  async () => {
+    const signals: AbortSignal[] = [];
+    let arrived = (): void => {};
+    const both = new Promise<void>((resolve) => arrived = resolve);
+    const errors = await speaking(async ({ signal }) => {
+      signals.push(signal);
+      if (signals.length === 2) arrived();
+      await new Promise((go) => signal.addEventListener("abort", go));
+      throw signal.reason;
+    }, async (wire) => {
+      wire.write(GET + GET);
+      await both;
+      wire.close();
+      await Promise.all(signals.map((signal) =>
+        signal.aborted ||
+        new Promise((go) => signal.addEventListener("abort", go))
+      ));
+    });
+    assert.deepEqual(errors, [], "that a client goes away is no error");
+  },
+);
+
+testOnNode(
+  "requests that come without waiting cause no warning, however many look at their signal",
+  async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", onWarning);
+    const errors = await speaking(
+      async ({ signal }) => {
+        await new Promise((go) => setImmediate(go));
+        return new NodeResponse(String(signal.aborted));
+      },
+      async (wire) => {
+        wire.write(GET.repeat(20));
+        for (let i = 0; i < 20; i++) {
+          assert.equal((await wire.answer()).body, "false");
+        }
+      },
+    );
+    process.off("warning", onWarning);
+    assert.deepEqual([warnings, errors], [[], []]);
+  },
+);
+
+testOnNode(
+  "a long body that nobody reads closes the connection after the answer",
+  async () => {
+    for (
+      const length of ["Content-Length: 9999999", "Transfer-Encoding: chunked"]
+    ) {
+      await speaking(
+        () => new NodeResponse("no", { status: 413 }),
+        async (wire) => {
+          wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
+          const { lines, body } = await wire.answer();
+          assert(lines.includes("connection: close"), lines.join());
+          assert.equal(body, "no");
+          assert.equal(await wire.rest(), "");
+        },
+      );
+    }
+  },
+);
+
+testOnNode(
+  "a client that goes on sending after its answer is not cut off at once",
+  async () => {
+    await speaking(
+      () => new NodeResponse("no", { status: 413 }),
+      async (wire) => {
+        wire.write(
+          "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n",
+        );
+        assert.equal((await wire.answer()).body, "no");
+        wire.write("a".repeat(30_000));
+        await new Promise((go) => setTimeout(go, 50));
+        assert.equal(wire.isClosed, false);
+      },
+    );
+  },
+);
+
+testOnNode(
+  "a body that is read in part does not stop the next request",
+  async () => {
+    await speaking(async (request) => {
+      const reader = request.body?.getReader();
+      const read = await reader?.read();
+      await reader?.cancel();
+      return new NodeResponse(String(read?.value?.length ?? 0));
+    }, async (wire) => {
+      wire.write(
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\nab",
+      );
+      assert.equal((await wire.answer()).body, "2");
+      wire.write("a".repeat(49_998) + GET);
+      assert.equal((await wire.answer()).body, "0");
+    });
+  },
+);
+
+testOnNode("a client told 408 is not waited for", async () => {
+  await speaking(
+    () => new NodeResponse("late", { status: 408 }),
+    async (wire) => {
+      wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+      const { lines } = await wire.answer();
+      assert(lines.includes("connection: close"), lines.join());
+      assert.equal(await wire.rest(), "");
+    },
+  );
+});
+
+testOnNode(
+  "a client that expects 100 is not told so where its body is not wanted",
+  async () => {
+    await speaking(
+      () => new NodeResponse("no", { status: 413 }),
+      async (wire) => {
+        wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
+        wire.write("Expect: 100-continue\r\n\r\n");
+        const { status, lines } = await wire.answer();
+        assert.equal(status, 413);
+        assert(lines.includes("connection: close"), lines.join());
+      },
+    );
+  },
+);
+
+testOnNode("an expectation that is unknown is ignored", async () => {
+  await speaking(() => new NodeResponse("ok"), async (wire) => {
+    wire.write("GET / HTTP/1.1\r\nHost: a\r\nExpect: much\r\n\r\n");
+    assert.equal((await wire.answer()).status, 200);
+  });
+});
+
+testOnNode("what is no HTTP is told so in an Error body", async () => {
+  await speaking(() => new NodeResponse("ok"), async (wire) => {
+    wire.write("hello world\r\n\r\n");
+    const { status, lines, body } = await wire.answer();
+    assert.equal(status, 400);
+    assert(lines.includes("content-type: application/json"));
+    assert.deepEqual(JSON.parse(body), {
+      code: "bad_request",
+      message: "Cannot read request: it is not well-formed HTTP",
+      status: 400,
+    });
+  });
+});
+
+testOnNode(
+  "a header that is too large is 400, and the message says so",
+  async () => {
+    await speaking(() => new NodeResponse("ok"), async (wire) => {
+      wire.write(
+        `GET / HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(20_000)}\r\n\r\n`,
+      );
+      const { status, body } = await wire.answer();
+      assert.equal(status, 400);
+      assert.match(JSON.parse(body).message, /its header is too large/);
+    });
+  },
+);
+
+testOnNode(
+  "what is no HTTP does not cut off the answer to what came before",
+  async () => {
+    await speaking(async () => {
+      await new Promise((go) => setTimeout(go, 20));
+      return new NodeResponse("ok");
+    }, async (wire) => {
+      wire.write(`${GET}hello world\r\n\r\n`);
+      assert.equal((await wire.answer()).body, "ok");
+      assert.equal(await wire.rest(), "");
+    });
+  },
+);
+
+testOnNode("a body that is no HTTP is 400, and fails its reader", async () => {
+  let told = (_error: unknown): void => {};
+  const failure = new Promise((resolve) => told = resolve);
+  await speaking(async (request) => {
+    told(await request.text().catch((error) => error));
+    return new NodeResponse("ok");
+  }, async (wire) => {
+    wire.write(
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    wire.write("3\r\nabc\r\nzz\r\n");
+    assert.equal((await wire.answer()).status, 400);
+    wire.close();
+    assert(await failure instanceof Error);
+  });
+});
+
+testOnNode("a target that is no URL is 400", async () => {
+  await speaking(() => new NodeResponse("ok"), async (wire) => {
+    wire.write("GET foo://bar HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert.equal((await wire.answer()).status, 400);
+  });
+});
+
+testOnNode(
+  "who is too slow with the head of a request is told 408",
+  async () => {
+    await speaking(() => new NodeResponse("ok"), async (wire) => {
+      wire.write("GET / HTTP/1.1\r\n");
+      const { status, body } = await wire.answer();
+      assert.equal(status, 408);
+      assert.equal(JSON.parse(body).code, "request_timeout");
+    }, { headersTimeout: 50 });
+  },
+);
+
+testOnNode(
+  "who is too slow with the body of a request is told 408",
+  async () => {
+    await speaking(
+      async (request) => new NodeResponse(await request.text()),
+      async (wire) => {
+        wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+        const { status, body } = await wire.answer();
+        assert.equal(status, 408);
+        assert.equal(JSON.parse(body).code, "request_timeout");
+      },
+      { requestTimeout: 50 },
+    );
+  },
+);
+
+testOnNode("a connection that stays idle is closed", async () => {
+  await speaking(() => new NodeResponse("ok"), async (wire) => {
+    wire.write(GET);
+    await wire.answer();
+    assert.equal(await wire.rest(), "");
+  }, { keepAliveTimeout: 1 });
+});
+
+testOnNode("an option that Node refuses rejects", async () => {
+  const handle = (): Response => new NodeResponse();
+  await assert.rejects(serve(handle, { port: 70_000 }), /Cannot listen on/);
+  await assert.rejects(
+    serve(handle, { port: 0, requestTimeout: 1, headersTimeout: 2 }),
+    /Cannot listen on/,
+  );
+});
+
+testOnNode("an answer after close says that it is the last", async () => {
+  let release = (): void => {};
+  const gate = new Promise<void>((resolve) => release = resolve);
+  const server = await serve(async () => {
+    await gate;
+    return new NodeResponse("ok");
+  }, { port: 0 });
+  const wire = await Wire.open(server.port, GET);
+  await new Promise((go) => setTimeout(go, 50));
+  const closed = server.close();
+  release();
+  assert((await wire.answer()).lines.includes("connection: close"));
+  assert.equal(await wire.rest(), "");
+  await closed;
+});
+
+testOnNode(
+  "toNodeListener serves below a mount, beside a framework's header",
+  async () => {
+    const listener = toNodeListener((request) => new NodeResponse(request.url));
+    await speakingTo((req, res) => {
+      // What Express does for app.use("/shop", listener).
+      res.setHeader("X-Powered-By", "Express");
+      res.setHeader("Content-Type", "text/html");
+      req.url = (req.url ?? "").slice("/shop".length);
+      listener(req, res);
+    }, async (wire) => {
+      wire.write("GET /shop/v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n\r\n");
+      const { lines, body } = await wire.answer();
+      assert(lines.includes("x-powered-by: Express"), lines.join());
+      assert(lines.includes("content-type: text/plain;charset=UTF-8"));
+      assert(!lines.includes("content-type: text/html"));
+      assert.equal(body, "http://a/v1/pets?limit=1");
+    });
+  },
+);
+
+testOnNode(
+  "toNodeListener finds the body empty where another parser has read it",
+  async () => {
+    const listener = toNodeListener(async (request) => {
+      return new NodeResponse(`[${await request.text()}]`);
+    });
+    await speakingTo((req, res) => {
+      req.resume().on("end", () => setImmediate(listener, req, res));
+    }, async (wire) => {
+      wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
+      assert.equal((await wire.answer()).body, "[]");
+    });
+  },
+);
+
+testOnNode(
+  "toNodeListener reports to console.error unless told otherwise",
+  async () => {
+    const { error: kept } = console;
+    const reported: unknown[] = [];
+    console.error = (error: unknown) => void reported.push(error);
+    try {
+      const error = new Error("secret");
+      const listener = toNodeListener(() => {
+        throw error;
+      });
+      await speakingTo(listener, async (wire) => {
+        wire.write(GET);
+        assert.equal((await wire.answer()).status, 500);
+      });
+      assert.deepEqual(reported, [error]);
+    } finally {
+      console.error = kept;
+    }
+  },
+);

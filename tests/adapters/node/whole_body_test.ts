@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  type FetchFunction,
+  NodeResponse,
+  serve,
+  toNodeListener,
+} from "../../../adapters/node/mod.ts";
+import { Wire } from "../../contract/wire.ts";
+import { testOnNode } from "./on_node.ts";
+
+const HEAD = "POST /a HTTP/1.1\r\nHost: c\r\nContent-Length: 3\r\n\r\n";
+
+/** Serves `handle` while `use` speaks to it; fails where an error was reported. */
+async function speaking(
+  handle: FetchFunction,
+  use: (wire: Wire) => Promise<void>,
+): Promise<void> {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): number => errors.push(error);
+  const server = await serve(handle, { port: 0, onError });
+  const wire = await Wire.open(server.port);
+  try {
+    await use(wire);
+  } finally {
+    wire.close();
+    await server.close();
+  }
+  assert.deepEqual(errors, []);
+}
+
+/** Answers with the body as `arrayBuffer()` reads it. */
+async function echo(request: Request): Promise<Response> {
+  return new NodeResponse(decode(await request.arrayBuffer()));
+}
+
+function decode(bytes: ArrayBuffer): string {
+  return new TextDecoder().decode(bytes);
+}
+
+testOnNode("arrayBuffer reads a body without Request or stream", async () => {
+  const { Request, ReadableStream } = globalThis;
+  await speaking(echo, async (wire) => {
+    Object.assign(globalThis, {
+      Request: undefined,
+      ReadableStream: undefined,
+    });
+    try {
+      for (const packets of [[HEAD + "abc"], [HEAD, "a", "bc"]]) {
+        for (const packet of packets) {
+          wire.write(packet);
+          await new Promise((go) => setTimeout(go, 20));
+        }
+        assert.equal((await wire.answer()).body, "abc");
+      }
+    } finally {
+      Object.assign(globalThis, { Request, ReadableStream });
+    }
+  });
+});
+
+testOnNode("arrayBuffer reads a chunked body", async () => {
+  await speaking(echo, async (wire) => {
+    const head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked";
+    wire.write(`${head}\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`);
+    assert.equal((await wire.answer()).body, "abcde");
+    wire.write(`${head}\r\n\r\n3\r\nabc\r\n`);
+    await new Promise((go) => setTimeout(go, 20));
+    wire.write("2\r\nde\r\n0\r\n\r\n");
+    assert.equal((await wire.answer()).body, "abcde");
+  });
+});
+
+testOnNode(
+  "arrayBuffer uses the body up, as a Request's own does",
+  async () => {
+    await speaking(async (request) => {
+      const reading = request.arrayBuffer();
+      const real = new Request("http://a", { method: "POST", body: "abc" });
+      await real.arrayBuffer();
+      assert.equal(request.bodyUsed, true);
+      const bytes = await reading;
+      assert(bytes instanceof ArrayBuffer);
+      assert.equal(bytes.byteLength, 3, "it is no part of other memory");
+      await assert.rejects(request.arrayBuffer(), TypeError);
+      await assert.rejects(request.text(), TypeError);
+      assert.throws(() => request.clone(), TypeError);
+      assert.equal(request.body?.locked, real.body?.locked);
+      assert.equal(request.body, request.body);
+      assert.equal(request.bodyUsed, true);
+      return new NodeResponse("ok");
+    }, async (wire) => {
+      wire.write(HEAD + "abc");
+      assert.equal((await wire.answer()).body, "ok");
+    });
+  },
+);
+
+testOnNode(
+  "arrayBuffer reads what `body` shows, unless it is locked",
+  async () => {
+    await speaking(async (request) => {
+      assert(request.body !== null);
+      const text = decode(await request.arrayBuffer());
+      assert.equal(request.bodyUsed, true);
+      return new NodeResponse(text);
+    }, async (wire) => {
+      wire.write(HEAD + "abc");
+      assert.equal((await wire.answer()).body, "abc");
+    });
+    await speaking(async (request) => {
+      request.body?.getReader();
+      await assert.rejects(request.arrayBuffer(), TypeError);
+      return new NodeResponse("ok");
+    }, async (wire) => {
+      wire.write(HEAD + "abc");
+      assert.equal((await wire.answer()).body, "ok");
+    });
+  },
+);
+
+testOnNode(
+  "arrayBuffer is empty, again and again, where there is no body",
+  async () => {
+    await speaking(async (request) => {
+      assert.equal((await request.arrayBuffer()).byteLength, 0);
+      assert.equal(request.bodyUsed, false);
+      assert.equal(request.body, null);
+      return echo(request);
+    }, async (wire) => {
+      wire.write("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
+      assert.equal((await wire.answer()).body, "");
+      wire.write("POST / HTTP/1.1\r\nHost: a\r\n\r\n");
+      assert.equal((await wire.answer()).body, "");
+    });
+  },
+);
+
+testOnNode("arrayBuffer fails where the client goes away", async () => {
+  let told = (_error: unknown): void => {};
+  const failure = new Promise((resolve) => told = resolve);
+  await speaking(async (request) => {
+    const reading = request.arrayBuffer();
+    reading.catch(told);
+    return new NodeResponse(decode(await reading));
+  }, async (wire) => {
+    wire.write(HEAD + "a");
+    await new Promise((go) => setTimeout(go, 20));
+    wire.close();
+    const error = await failure;
+    assert(error instanceof DOMException && error.name === "AbortError");
+    assert.match(error.message, /client/);
+  });
+});
+
+testOnNode(
+  "arrayBuffer fails where the answer comes before the end, and the next request is read",
+  async () => {
+    let late: Promise<unknown> | undefined;
+    await speaking((request) => {
+      late ??= request.arrayBuffer().catch((error) => error);
+      return new NodeResponse("no");
+    }, async (wire) => {
+      wire.write(HEAD + "a");
+      assert.equal((await wire.answer()).body, "no");
+      const error = await late;
+      assert(error instanceof DOMException && error.name === "AbortError");
+      wire.write("bc" + HEAD + "abc");
+      assert.equal((await wire.answer()).body, "no");
+    });
+  },
+);
+
+testOnNode("arrayBuffer tells a client that expects 100 to go on", async () => {
+  await speaking(echo, async (wire) => {
+    wire.write(HEAD.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n"));
+    assert.equal((await wire.answer()).status, 100);
+    wire.write("abc");
+    assert.equal((await wire.answer()).body, "abc");
+  });
+});
+
+testOnNode(
+  "arrayBuffer is empty where another parser has read the body",
+  async () => {
+    const listener = toNodeListener(echo);
+    const server = createServer((req, res) => {
+      req.resume().on("end", () => setImmediate(listener, req, res));
+    });
+    await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
+    const { port } = server.address() as AddressInfo;
+    const wire = await Wire.open(port, HEAD + "abc");
+    try {
+      assert.equal((await wire.answer()).body, "");
+    } finally {
+      wire.close();
+      server.close();
+    }
+  },
+);

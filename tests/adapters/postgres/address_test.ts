@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  describeHosts,
+  parsePostgresUrl,
+  type PostgresAddress,
+} from "../../../adapters/postgres/address.ts";
+import { temporaryDirectory } from "../../support/temporary_directory.ts";
+
+const DEFAULTS: PostgresAddress = {
+  hosts: [{ host: "localhost" }],
+  ssl: false,
+  channelBinding: false,
+  applicationName: "petstore",
+  writable: false,
+  pgbouncer: false,
+  connectionLimit: 10,
+};
+
+const addresses: Readonly<Record<string, Partial<PostgresAddress>>> = {
+  "postgres://localhost": {},
+  "postgresql://localhost": {},
+  "postgres://localhost/": {},
+  "postgres://": { hosts: [{}] },
+  "postgres:///pets": { hosts: [{}], database: "pets" },
+  "postgres://localhost:5433/pets": {
+    hosts: [{ host: "localhost", port: 5433 }],
+    database: "pets",
+  },
+  "postgres://ann@localhost": { user: "ann" },
+  "postgres://ann:pa:ss%40%2F%25@localhost/p%20q": {
+    user: "ann",
+    password: "pa:ss@/%",
+    database: "p q",
+  },
+  "postgres://[::1]:5433": { hosts: [{ host: "::1", port: 5433 }] },
+  "postgres://[::1]": { hosts: [{ host: "::1" }] },
+  "postgres://%2Frun%2Fpostgresql/pets": {
+    hosts: [{ host: "/run/postgresql" }],
+    database: "pets",
+  },
+  "postgres:///pets?host=/run/postgresql&port=5433": {
+    hosts: [{ host: "/run/postgresql", port: 5433 }],
+    database: "pets",
+  },
+  "postgres://a:1,b:2/pets": {
+    hosts: [{ host: "a", port: 1 }, { host: "b", port: 2 }],
+    database: "pets",
+    writable: true,
+  },
+  "postgres://a,b": { hosts: [{ host: "a" }, { host: "b" }], writable: true },
+  "postgres:///?host=a,b,c&port=1,2,3": {
+    hosts: [{ host: "a", port: 1 }, { host: "b", port: 2 }, {
+      host: "c",
+      port: 3,
+    }],
+    writable: true,
+  },
+  "postgres:///?host=a,b&port=7": {
+    hosts: [{ host: "a", port: 7 }, { host: "b", port: 7 }],
+    writable: true,
+  },
+  "postgres://a,b/?target_session_attrs=any": {
+    hosts: [{ host: "a" }, { host: "b" }],
+    writable: false,
+  },
+  "postgres://localhost?target_session_attrs=read-write": { writable: true },
+  "postgres://localhost?target_session_attrs=primary": { writable: true },
+  "postgres://localhost?sslmode=disable": { ssl: false },
+  "postgres://localhost?sslmode=require": {
+    ssl: { rejectUnauthorized: false },
+  },
+  "postgres://localhost?sslmode=verify-full": { ssl: {} },
+  "postgres://localhost?sslmode=verify-full&sslrootcert=system": { ssl: {} },
+  "postgres://localhost?channel_binding=require": { channelBinding: true },
+  "postgres://localhost?pgbouncer=true&connection_limit=3": {
+    pgbouncer: true,
+    connectionLimit: 3,
+  },
+  "postgres://localhost?application_name=a%20b&options=-c%20search_path%3Dx": {
+    applicationName: "a b",
+    options: "-c search_path=x",
+  },
+  "postgres://localhost?user=ann&password=a+b%3Dc=d&dbname=pets": {
+    user: "ann",
+    password: "a+b=c=d",
+    database: "pets",
+  },
+};
+
+for (const [url, expected] of Object.entries(addresses)) {
+  test(`parsePostgresUrl reads ${url}`, () => {
+    assert.deepEqual(parsePostgresUrl(url, {}), { ...DEFAULTS, ...expected });
+  });
+}
+
+const wrong: Readonly<Record<string, RegExp>> = {
+  "": /postgres:\/\/USER/,
+  "postgres:": /postgres:\/\/USER/,
+  "mysql://localhost": /postgres:\/\/USER/,
+  "postgres://ann:secret@x@localhost": /percent-encoded/,
+  "postgres://ann:secret/@localhost": /percent-encoded/,
+  "postgres://ann:1234/@localhost": /percent-encoded/,
+  "postgres://ann:secret@localhost/a/b": /percent-encoded/,
+  "postgres://ann:secret@localhost#x": /percent-encoded/,
+  "postgres://ann:pa?secret@localhost/pets": /percent-encoded/,
+  "postgres://ann:pa?secret": /a parameter that is not known/,
+  "postgres://ann:pa?secret=1@localhost/pets": /percent-encoded/,
+  "postgres://ann:pa?port=secret@localhost/pets": /percent-encoded/,
+  "postgres://ann:pa?host=secret@localhost/pets": /percent-encoded/,
+  "postgres://ann:pa?secret&": /a parameter that is not known/,
+  "postgres://ann:secret%@localhost": /%/,
+  "postgres://ann:secret@a:b": /HOST:PORT/,
+  "postgres://ann:secret@localhost:0": /port .* from 1 to 65535$/,
+  "postgres://ann:123secret": /HOST:PORT/,
+  "postgres://ann:secret@localhost:65536": /port .* from 1 to 65535/,
+  "postgres://ann:secret@localhost?sslmod=require":
+    /the parameter sslmod that is not known; known are .*sslmode/,
+  "postgres://ann:secret@localhost?sslmode=prefer":
+    /sslmode must be one of disable, require, verify-ca, verify-full, not "prefer"/,
+  "postgres://ann:secret@localhost?sslmode=": /sslmode must be/,
+  "postgres://ann:secret@localhost?target_session_attrs=standby":
+    /target_session_attrs must be/,
+  "postgres://ann:secret@localhost?pgbouncer=1": /pgbouncer must be/,
+  "postgres://ann:secret@localhost?connection_limit=0": /connection_limit/,
+  "postgres://ann:secret@localhost?connection_limit=1e1": /connection_limit/,
+  "postgres://ann:secret@localhost?__proto__=x": /parameter __proto__/,
+  "postgres://ann:secret@localhost?sslmode=toString": /sslmode must be/,
+};
+
+for (const [url, message] of Object.entries(wrong)) {
+  test(`parsePostgresUrl refuses ${url || "an empty address"}, and keeps the password to itself`, () => {
+    assert.throws(
+      () => parsePostgresUrl(url, {}),
+      (error) => {
+        assert.ok(error instanceof TypeError);
+        assert.match(error.message, message);
+        assert.ok(!error.message.includes("secret"), error.message);
+        return true;
+      },
+    );
+  });
+}
+
+test("parsePostgresUrl takes PGSSLMODE where the address says nothing of encryption", () => {
+  const PGSSLMODE = "verify-full";
+  assert.deepEqual(parsePostgresUrl("postgres://a", { PGSSLMODE }).ssl, {});
+  assert.equal(
+    parsePostgresUrl("postgres://a?sslmode=disable", { PGSSLMODE }).ssl,
+    false,
+  );
+  assert.throws(
+    () => parsePostgresUrl("postgres://a", { PGSSLMODE: "prefer" }),
+    /: PGSSLMODE must be one of .* not "prefer"/,
+  );
+});
+
+test("parsePostgresUrl reads the files that TLS needs", () => {
+  const directory = temporaryDirectory();
+  const path = (name: string) => join(directory, name);
+  for (const name of ["ca", "cert", "key"]) writeFileSync(path(name), name);
+  const { ssl } = parsePostgresUrl(
+    `postgres://localhost?sslmode=verify-full&sslrootcert=${
+      path("ca")
+    }&sslcert=${path("cert")}&sslkey=${path("key")}`,
+  );
+  assert.deepEqual(ssl, { ca: "ca", cert: "cert", key: "key" });
+  // As in libpq: a root certificate makes `require` check the chain, though not the name.
+  for (const mode of ["require", "verify-ca"]) {
+    const { ssl } = parsePostgresUrl(
+      `postgres://localhost?sslmode=${mode}&sslrootcert=${path("ca")}`,
+    );
+    assert.ok(ssl !== false && ssl.rejectUnauthorized === undefined);
+    assert.equal(ssl.checkServerIdentity?.("any", {} as never), undefined);
+  }
+});
+
+test("describeHosts names every server, and nothing else of the address", () => {
+  assert.equal(
+    describeHosts(
+      parsePostgresUrl("postgres://ann:secret@a:1,[::1]:2,c/pets").hosts,
+    ),
+    "a:1, ::1:2, c",
+  );
+});

@@ -1,0 +1,76 @@
+/** The HTTP contract over real sockets: on the runtime of the tests, and on every other there is. */
+import test, { after } from "node:test";
+import type {
+  FetchFunction,
+  ServeOptions,
+  Server,
+} from "../../../adapters/serve/server.ts";
+import {
+  apiKeys,
+  createHandler,
+  type HandlerOptions,
+  memoryStorage,
+} from "../../../mod.ts";
+import type { OpenService } from "../../contract/ask.ts";
+import { httpContract } from "../../contract/http_contract.ts";
+import {
+  type OpenServer,
+  rawHttpContract,
+} from "../../contract/raw_http_contract.ts";
+import { findRuntimes, start } from "../../support/servers/start.ts";
+
+const KEY = "secret";
+
+type Serve = (handle: FetchFunction, options: ServeOptions) => Promise<Server>;
+
+/** The adapter of the runtime that the tests run on, and what it wants of the handler. */
+async function ownAdapter(): Promise<
+  { readonly serve: Serve } & Pick<HandlerOptions, "Response">
+> {
+  if ("Deno" in globalThis) {
+    return await import("../../../adapters/deno/mod.ts");
+  }
+  if ("Bun" in globalThis) return await import("../../../adapters/bun/mod.ts");
+  const { serve, NodeResponse } = await import("../../../adapters/node/mod.ts");
+  return { serve, Response: NodeResponse };
+}
+
+const { serve, Response } = await ownAdapter();
+
+async function openHere(options: Partial<HandlerOptions>): Promise<OpenServer> {
+  const handle = createHandler({
+    storage: memoryStorage(),
+    keys: apiKeys([KEY]),
+    ...(Response === undefined ? {} : { Response }),
+    ...options,
+  });
+  const { port, close } = await serve(handle, { port: 0 });
+  return { port, key: KEY, close };
+}
+
+/** The same server for a client that speaks through `fetch`. */
+async function throughFetch(
+  opening: Promise<OpenServer>,
+): Promise<OpenService> {
+  const { port, key, close } = await opening;
+  return { fetch, base: `http://127.0.0.1:${port}/v1`, key, close };
+}
+
+httpContract("this runtime's adapter", () => throughFetch(openHere({})));
+rawHttpContract("this runtime's adapter", openHere);
+
+for (const runtime of findRuntimes()) {
+  const { name, missing } = runtime;
+  if (missing !== undefined) {
+    test(`${name}: the HTTP contract`, { skip: missing }, () => {});
+    continue;
+  }
+  const program = start(runtime);
+  after(() => program.stop());
+  const open = async (options: unknown): Promise<OpenServer> => {
+    const { port } = await program.open(options);
+    return { port, key: KEY, close: () => Promise.resolve() };
+  };
+  httpContract(name, () => throughFetch(open({})));
+  rawHttpContract(name, open);
+}

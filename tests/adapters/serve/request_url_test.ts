@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  isPlainHost,
+  requestUrl,
+} from "../../../adapters/serve/request_url.ts";
+
+const plainHosts = [
+  "example.com",
+  "EXAMPLE.com:8080",
+  "a",
+  "a-1.b_c",
+  "xn--caf-dma.com",
+  "127.0.0.1:8000",
+  "[::1]:8000",
+  "a:80",
+];
+const otherHosts = [
+  "",
+  "a b/c",
+  "x/v1/pets?",
+  "x#",
+  "u@x",
+  "u:p@x",
+  "a:99999",
+  "a:",
+  "a:b",
+  "a, b",
+  "a\\b",
+  "%61",
+  "1.2.3.999",
+  "1.2.3.4.5",
+  "[::",
+  "[::1]x",
+  "é",
+];
+
+test("isPlainHost takes host and host:port, and nothing that changes a URL", () => {
+  for (const host of plainHosts) assert.equal(isPlainHost(host), true, host);
+  for (const host of otherHosts) assert.equal(isPlainHost(host), false, host);
+});
+
+test("requestUrl puts scheme, host and target together, in the form of a parsed URL", () => {
+  const cases = [
+    ["example.com", "/v1/pets?limit=5", "http://example.com/v1/pets?limit=5"],
+    ["EXAMPLE.com:80", "/", "http://example.com/"],
+    ["a", "//b/c", "http://a//b/c"],
+    ["a", "/b/../c/%2e%2E/d", "http://a/d"],
+    ["a", "/b\\c", "http://a/b/c"],
+    ["a", "/%zz?'\"", "http://a/%zz?%27%22"],
+    ["a", "/b#c", "http://a/b#c"],
+    ["a", "*", "http://a/*"],
+    [null, "/b", "http://localhost/b"],
+    ["a", "http://b:81/c?d", "http://b:81/c?d"],
+    ["a", "https://u:p@b/c", "https://b/c"],
+  ] as const;
+  for (const [host, target, url] of cases) {
+    assert.equal(requestUrl("http", host, target), url);
+  }
+  assert.equal(requestUrl("https", "a:443", "/b"), "https://a/b");
+});
+
+test("requestUrl refuses a target of no known form", () => {
+  for (const target of ["", "b", "foo://b/c", "http://", "http://[b/c", "?b"]) {
+    assert.equal(requestUrl("http", "a", target), undefined, target);
+  }
+});
+
+// Law: whatever the Host, the URL is a serialized one, and its path and query are the target's.
+test("requestUrl lets no Host alter the path", () => {
+  const host = fc.oneof(
+    fc.constantFrom(...plainHosts, ...otherHosts),
+    fc.string(),
+    fc.domain(),
+    fc.ipV4(),
+    fc.string({ unit: fc.constantFrom(..."a0.-:[]x9_~") }),
+  );
+  const target = fc.oneof(
+    fc.webPath(),
+    fc.string({ unit: "binary-ascii" }),
+    fc.string({ unit: fc.constantFrom(..."/.%2eE?#a\\") }),
+  ).map((text) => `/${text}`);
+  fc.assert(
+    fc.property(host, target, (host, target) => {
+      const url = requestUrl("http", host, target);
+      assert(url !== undefined);
+      const parsed = new URL(url);
+      const alone = new URL(`http://localhost${target}`);
+      assert.equal(parsed.href, url);
+      assert.equal(parsed.pathname, alone.pathname);
+      assert.equal(parsed.search, alone.search);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,213 @@
+/**
+ * What `sqliteStorage` does when the disk is full, failing or read-only. These need a small file
+ * system (root on Linux) or a C compiler; where there is none they are skipped, and say so.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { type NewPet, type Pet, petId } from "../../../core/pets/pet.ts";
+import {
+  type PetStorage,
+  StorageError,
+} from "../../../core/pets/pet_storage.ts";
+import { startStorage } from "../../support/programs/storage_process.ts";
+import { temporaryDirectory } from "../../support/temporary_directory.ts";
+
+const REX: Required<NewPet> = {
+  name: "Rex".repeat(80),
+  categoryId: 1n,
+  status: "available",
+};
+
+const directory = temporaryDirectory();
+const canMount = canMountSmallDisk();
+const failingDisk = compileFailingDisk();
+
+test("sqliteStorage is unavailable on a full disk and recovers", {
+  skip: !canMount && "only root on Linux can mount a small disk",
+}, () =>
+  withSmallDisk(async (disk) => {
+    const path = join(disk, "full.db");
+    const filler = join(disk, "filler");
+    writeFileSync(filler, new Uint8Array(1_000_000));
+    const storage = await sqliteStorage(path);
+    const kept: Pet[] = [];
+
+    const error = await createUntilRefused(storage, kept);
+    assert.equal(error.kind, "unavailable");
+    assert.match(error.message, /the disk is full/);
+    assert.ok(kept.length > 1000);
+
+    rmSync(filler);
+    kept.push(...await createTogether(storage, 300));
+    await storage.close();
+
+    const reopened = await sqliteStorage(path);
+    for (const { id } of kept) {
+      assert.equal((await reopened.get(id))?.name, REX.name);
+    }
+    // Of the creates that were refused, none happened.
+    const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
+    assert.equal(last, BigInt(kept.length));
+    assert.equal(await reopened.get(petId(last + 1n)), undefined);
+    await reopened.close();
+  }));
+
+test("sqliteStorage refuses to open a file on a read-only disk", {
+  skip: !canMount && "only root on Linux can mount a small disk",
+}, () =>
+  withSmallDisk(async (disk) => {
+    const path = join(disk, "old.db");
+    await (await sqliteStorage(path)).close();
+    execFileSync("mount", ["-o", "remount,ro", disk]);
+    for (const name of ["old.db", "new.db"]) {
+      await assert.rejects(sqliteStorage(join(disk, name)), {
+        name: "StorageError",
+        kind: "unavailable",
+        message: / read-only$/,
+      });
+    }
+  }));
+
+test("sqliteStorage writes no more once the disk has failed to sync", {
+  skip: failingDisk === undefined && "it needs Linux and a C compiler",
+}, async () => {
+  const path = join(directory, "failing.db");
+  const trigger = join(directory, "fail");
+  const child = startStorage({
+    env: { LD_PRELOAD: failingDisk ?? "", FAIL_FSYNC: trigger },
+  });
+  child.send(`open ${path}`);
+  assert.deepEqual(await child.answersUntil(""), ["opened"]);
+  child.send("create 5 5");
+  assert.equal((await child.answersUntil("done")).length, 6);
+
+  writeFileSync(trigger, "");
+  child.send("create 5 5");
+  const failed = (await child.answersUntil("done")).slice(0, -1);
+  assert.equal(failed.length, 5);
+  for (const answer of failed) assert.match(answer, /^failed outcome_unknown /);
+
+  rmSync(trigger);
+  child.send("create 5 5");
+  const refused = (await child.answersUntil("done")).slice(0, -1);
+  assert.equal(refused.length, 5);
+  for (const answer of refused) {
+    assert.match(answer, /^failed unavailable .*restart$/);
+  }
+  await child.end();
+
+  const reopened = await sqliteStorage(path);
+  const pets = await reopened.list({ limit: 100 });
+  assert.ok(pets.length === 5 || pets.length === 10, `${pets.length} pets`);
+  await reopened.close();
+});
+
+test("sqliteStorage writes no more once the disk has failed to write", {
+  skip: process.platform === "win32" && "Windows has no limit of file sizes",
+}, async () => {
+  const path = join(directory, "limited.db");
+  // A file that reaches the limit (of 512 or 1024 bytes each) fails to grow with EFBIG.
+  const child = startStorage({
+    prefix: ["sh", "-c", `trap "" XFSZ; ulimit -f 1000; exec "$0" "$@"`],
+  });
+  child.send(`open ${path}`);
+  assert.deepEqual(await child.answersUntil(""), ["opened"]);
+  child.send("create 4000 16");
+  const answers = (await child.answersUntil("done")).slice(0, -1);
+  await child.end();
+  const count = (beginning: string) =>
+    answers.filter((answer) => answer.startsWith(beginning)).length;
+  assert.equal(answers.length, 4000);
+  assert.ok(count("created ") > 100);
+  assert.equal(count("failed outcome_unknown "), 16);
+  assert.equal(
+    count("failed unavailable "),
+    4000 - 16 - count("created "),
+  );
+
+  const reopened = await sqliteStorage(path);
+  for (const answer of answers.filter((each) => each.startsWith("created "))) {
+    const [, id = "", name] = answer.split(" ");
+    assert.equal((await reopened.get(petId(BigInt(id))))?.name, name);
+  }
+  await reopened.close();
+});
+
+/** Creates animals, 50 at once, until one is refused. */
+async function createUntilRefused(
+  storage: PetStorage,
+  kept: Pet[],
+): Promise<StorageError> {
+  for (;;) {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, () => storage.create(REX)),
+    );
+    for (const outcome of outcomes) {
+      if (outcome.status === "fulfilled") kept.push(outcome.value);
+      else {
+        assert.ok(outcome.reason instanceof StorageError, `${outcome.reason}`);
+        return outcome.reason;
+      }
+    }
+  }
+}
+
+async function createTogether(
+  storage: PetStorage,
+  count: number,
+): Promise<readonly Pet[]> {
+  return await Promise.all(
+    Array.from({ length: count }, () => storage.create(REX)),
+  );
+}
+
+/** Lends a file system of 4 MB. */
+async function withSmallDisk(
+  use: (path: string) => Promise<void>,
+): Promise<void> {
+  const path = mkdtempSync(join(directory, "disk-"));
+  execFileSync("mount", mountOptions(path));
+  try {
+    await use(path);
+  } finally {
+    execFileSync("umount", ["--lazy", path]);
+  }
+}
+
+function canMountSmallDisk(): boolean {
+  const path = mkdtempSync(join(directory, "disk-"));
+  return succeeds("mount", mountOptions(path)) && succeeds("umount", [path]);
+}
+
+function mountOptions(path: string): readonly string[] {
+  return ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path];
+}
+
+function compileFailingDisk(): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  const source = new URL(
+    "../../support/programs/failing_fsync.c",
+    import.meta.url,
+  );
+  const library = join(directory, "failing_fsync.so");
+  const options = ["-shared", "-fPIC", "-o", library, fileURLToPath(source)];
+  return succeeds("cc", [...options, "-ldl"]) ? library : undefined;
+}
+
+function succeeds(command: string, args: readonly string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}

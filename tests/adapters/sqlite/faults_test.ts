@@ -1,0 +1,356 @@
+import assert from "node:assert/strict";
+import {
+  copyFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import type { NewApiKeyRecord } from "../../../core/keys/issued_keys.ts";
+import { type NewPet, petId } from "../../../core/pets/pet.ts";
+import {
+  type PetStorage,
+  StorageError,
+} from "../../../core/pets/pet_storage.ts";
+import { startStorage } from "../../support/programs/storage_process.ts";
+import { temporaryDirectory } from "../../support/temporary_directory.ts";
+
+const REX: Required<NewPet> = {
+  name: "Rex",
+  categoryId: 1n,
+  status: "available",
+};
+
+const KEY: NewApiKeyRecord = {
+  name: "key",
+  digest: "0".repeat(64),
+  created: new Date(5000),
+};
+
+const directory = temporaryDirectory();
+let files = 0;
+
+function newPath(): string {
+  return join(directory, `${++files}.db`);
+}
+
+test("sqliteStorage refuses a path that is no file", async () => {
+  for (const path of ["", ":memory:", "file:pets.db"]) {
+    await assert.rejects(sqliteStorage(path), TypeError);
+  }
+});
+
+test("sqliteStorage refuses options out of range", async () => {
+  for (const value of [-1, 0.5, NaN, Infinity]) {
+    for (const name of ["lockTimeout", "maxBatch", "maxQueue"]) {
+      const open = sqliteStorage(newPath(), { [name]: value });
+      await assert.rejects(open, RangeError);
+    }
+  }
+});
+
+test("sqliteStorage says why it cannot open a path", async () => {
+  const text = newPath();
+  writeFileSync(
+    text,
+    "This is a text, and longer than the header of a database. ".repeat(50),
+  );
+  await assertCannotOpen(directory, /: it is a directory$/);
+  await assertCannotOpen(
+    join(directory, "no/pets.db"),
+    /: there is no directory .*no$/,
+  );
+  await assertCannotOpen(
+    join(text, "pets.db"),
+    /: there is no directory .*db$/,
+  );
+  await assertCannotOpen(text, /: the file is not an SQLite database$/);
+});
+
+test("sqliteStorage leaves the database of another program as it is", async () => {
+  const path = newPath();
+  sql(path, "CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (7)");
+  await assertUntouched(path, /it is the database of another program/);
+  const marked = newPath();
+  sql(marked, "PRAGMA application_id = 7");
+  await assertUntouched(marked, /it is the database of another program/);
+});
+
+test("sqliteStorage leaves a file of a later version as it is", async () => {
+  const path = newPath();
+  await (await sqliteStorage(path)).close();
+  sql(path, "PRAGMA user_version = 2");
+  await assertUntouched(path, /its schema is version 2.* knows version 1/);
+});
+
+test("sqliteStorage says that a file is damaged", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
+  await storage.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0xa5, 4096);
+  writeFileSync(path, bytes);
+  const damaged = await sqliteStorage(path).catch((error) => error);
+  const error = damaged instanceof Error
+    ? damaged
+    : await damaged.list({ limit: 100 }).catch((error: unknown) => error);
+  assert.ok(error instanceof StorageError, `${error}`);
+  assert.match(error.message, /the file is damaged/);
+});
+
+test("sqliteStorage opens a file through a symbolic link", {
+  skip: process.platform === "win32" && "Windows lets few users make links",
+}, async () => {
+  const link = newPath();
+  const target = newPath();
+  symlinkSync(target, link);
+  const storage = await sqliteStorage(link);
+  const pet = await storage.create(REX);
+  await storage.ping();
+  await storage.close();
+  const direct = await sqliteStorage(target);
+  assert.deepEqual(await direct.get(pet.id), pet);
+  await direct.close();
+});
+
+test("sqliteStorage notices that its file was deleted", {
+  skip: process.platform === "win32" && "Windows deletes no open file",
+}, async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  await storage.create(REX);
+  await storage.ping();
+  rmSync(path);
+  await assertUnavailable(storage.ping(), /was deleted or replaced/);
+  await assertSoonRefused(storage);
+  await storage.close();
+});
+
+test("sqliteStorage notices that its file was replaced, and that it is back", {
+  skip: process.platform === "win32" && "Windows renames no open file",
+}, async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  await storage.create(REX);
+  renameSync(path, `${path}.moved`);
+  copyFileSync(`${path}.moved`, path);
+  await assertUnavailable(storage.ping(), /was deleted or replaced/);
+  await assertSoonRefused(storage);
+  renameSync(`${path}.moved`, path);
+  await storage.ping();
+  await storage.create(REX);
+  await storage.close();
+});
+
+test("sqliteStorage notices that the log beside its file was deleted", {
+  skip: process.platform === "win32" && "Windows deletes no open file",
+}, async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  await storage.create(REX);
+  rmSync(`${path}-wal`);
+  await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
+  await storage.close();
+});
+
+test("sqliteStorage waits for a locked file without stopping the event loop", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  const creating = Promise.all([storage.create(REX), storage.create(REX)]);
+  const revoking = storage.apiKeys.revoke(1, new Date(5000));
+  assert.deepEqual(await storage.list({ limit: 5 }), []);
+  // Only because the event loop goes on can this thread let go of the file.
+  for (let turn = 0; turn < 20; turn++) await nextTask();
+  other.exec("COMMIT");
+  other.close();
+  assert.equal((await creating).length, 2);
+  assert.equal(await revoking, undefined);
+  await storage.close();
+});
+
+test("sqliteStorage finishes a create that waits for a locked file when it is closed", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  const creating = storage.create(REX);
+  for (let turn = 0; turn < 5; turn++) await nextTask();
+  const closing = storage.close();
+  for (let turn = 0; turn < 5; turn++) await nextTask();
+  other.exec("COMMIT");
+  other.close();
+  assert.equal((await creating).name, "Rex");
+  await closing;
+});
+
+test("sqliteStorage finishes a key record that waits for a locked file when it is closed", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  const keeping = storage.apiKeys.insert(KEY);
+  for (let turn = 0; turn < 5; turn++) await nextTask();
+  const closing = storage.close();
+  for (let turn = 0; turn < 5; turn++) await nextTask();
+  other.exec("COMMIT");
+  other.close();
+  assert.equal((await keeping).name, "key");
+  await closing;
+});
+
+test("sqliteStorage gives up a file that stays locked, and nothing happened", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path, { lockTimeout: 30 });
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  await assertUnavailable(storage.create(REX), /Cannot create pet: .*locked/);
+  await storage.ping();
+  other.exec("COMMIT");
+  other.close();
+  const pet = await storage.create(REX);
+  assert.deepEqual(await storage.list({ limit: 5 }), [pet]);
+  await storage.close();
+});
+
+test("sqliteStorage gives up opening a file that stays locked", async () => {
+  const path = newPath();
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN EXCLUSIVE");
+  await assertUnavailable(
+    sqliteStorage(path, { lockTimeout: 30 }),
+    /Cannot open .*: another process keeps the file locked/,
+  );
+  other.exec("COMMIT");
+  other.close();
+  await (await sqliteStorage(path)).close();
+});
+
+test("sqliteStorage refuses a create when too many wait", async () => {
+  const storage = await sqliteStorage(newPath(), { maxQueue: 10, maxBatch: 3 });
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 15 }, () => storage.create(REX)),
+  );
+  const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+  assert.equal(refused.length, 5);
+  assert.ok(refused.every(({ reason }) => reason.kind === "unavailable"));
+  assert.equal((await storage.list({ limit: 100 })).length, 10);
+  await storage.create(REX);
+  await storage.close();
+});
+
+test("sqliteStorage keeps the id of a deleted row out of use", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const [, last] = [await storage.create(REX), await storage.create(REX)];
+  sql(path, `DELETE FROM pets WHERE id = ${last.id}`);
+  assert.equal((await storage.create(REX)).id, last.id + 1n);
+  await storage.close();
+});
+
+test("sqliteStorage gives and finds ids beyond 2^53 exactly", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const start = 2n ** 53n;
+  sql(path, `INSERT INTO sqlite_sequence VALUES ('pets', ${start})`);
+  for (const id of [start + 1n, start + 2n, start + 3n]) {
+    const pet = await storage.create(REX);
+    assert.equal(pet.id, id);
+    assert.deepEqual(await storage.get(petId(id)), pet);
+    assert.deepEqual(await storage.list({ limit: 1, after: id - 1n }), [pet]);
+  }
+  await storage.apiKeys.insert(KEY);
+  await storage.close();
+});
+
+test("sqliteStorage says which permissions Deno must give it", {
+  skip: process.versions.deno === undefined && "only Deno has permissions",
+}, async () => {
+  const repository = fileURLToPath(new URL("../../..", import.meta.url));
+  const path = newPath();
+  const refused = [
+    [],
+    [`--allow-read=${directory}`],
+    [`--allow-read=${path}`, `--allow-write=${path}`],
+  ];
+  for (const permissions of refused) {
+    const child = startStorage({
+      denoFlags: [`--allow-read=${repository}`, ...permissions],
+    });
+    child.send(`open ${path}`);
+    const [answer] = await child.answersUntil("");
+    await child.end();
+    assert.equal(
+      answer,
+      `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
+        `run with --allow-read=${directory} --allow-write=${directory}`,
+    );
+  }
+  const child = startStorage({
+    denoFlags: [
+      `--allow-read=${repository},${directory}`,
+      `--allow-write=${directory}`,
+    ],
+  });
+  child.send(`open ${path}`);
+  assert.deepEqual(await child.answersUntil(""), ["opened"]);
+  await child.end();
+});
+
+/** Runs SQL on a connection of its own. */
+function sql(path: string, text: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(text);
+  db.close();
+}
+
+async function assertCannotOpen(path: string, message: RegExp): Promise<void> {
+  await assertUnavailable(sqliteStorage(path), message);
+}
+
+async function assertUntouched(path: string, message: RegExp): Promise<void> {
+  const before = readFileSync(path);
+  await assertCannotOpen(path, message);
+  assert.deepEqual(readFileSync(path), before);
+}
+
+async function assertUnavailable(
+  act: Promise<unknown>,
+  message: RegExp,
+): Promise<void> {
+  await assert.rejects(act, (error) => {
+    assert.ok(error instanceof StorageError, `${error}`);
+    assert.equal(error.kind, "unavailable");
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+/** Creates may still be accepted for the 100 ms that the file is trusted to be in place. */
+async function assertSoonRefused(storage: PetStorage): Promise<void> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      await storage.create(REX);
+    } catch (error) {
+      return await assertUnavailable(
+        Promise.reject(error),
+        /was deleted or replaced/,
+      );
+    }
+    assert.ok(performance.now() - start < 1000, "creates are still accepted");
+  }
+}
+
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,701 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import test from "node:test";
+import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
+import {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+} from "../../core/handler.ts";
+import type { Pet } from "../../core/pets/pet.ts";
+import {
+  type JsonPage,
+  type PetQuery,
+  type PetStorage,
+  StorageError,
+  withJson,
+} from "../../core/pets/pet_storage.ts";
+import { type Answer, ask } from "../contract/ask.ts";
+import { assertError } from "../contract/error_reply.ts";
+
+const REX = '{"name":"Rex","categoryId":1}';
+const SECRET = "SELECT * FROM pets; /etc/passwd; pet_key";
+
+/** One request for each operation, which all reach the storage. */
+const CALLS = [
+  ["GET", "/pets", {}],
+  ["POST", "/pets", { body: REX }],
+  ["GET", "/pets/1", {}],
+] as const;
+
+/** A storage whose `list` has this `json`. */
+function listing(
+  list: (query: PetQuery) => Promise<readonly Pet[]>,
+  json: (query: PetQuery) => Promise<unknown>,
+): PetStorage {
+  return {
+    ...memoryStorage(),
+    list: withJson(list, json as (query: PetQuery) => Promise<JsonPage>),
+  };
+}
+
+function handler(options: Partial<HandlerOptions> = {}): Handler {
+  return createHandler({
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
+    ...options,
+  });
+}
+
+function send(
+  fetch: Handler,
+  ...question: [string, string, { body?: string }?]
+): Promise<Answer> {
+  const [method, path, content = {}] = question;
+  return ask(
+    { fetch, base: "http://localhost/v1", key: "secret" },
+    method,
+    path,
+    content,
+  );
+}
+
+/** A storage of which every operation does this. */
+function storageThat(act: () => unknown): PetStorage {
+  return {
+    ...memoryStorage(),
+    create: act as PetStorage["create"],
+    get: act as PetStorage["get"],
+    list: act as PetStorage["list"],
+  };
+}
+
+/** Runs `act`, and fails where it leaves a rejection that nobody handles. */
+async function withoutUnhandled(act: () => Promise<void>): Promise<void> {
+  const unhandled: unknown[] = [];
+  const note = (cause: unknown) => void unhandled.push(cause);
+  process.on("unhandledRejection", note);
+  try {
+    await act();
+    // Unhandled rejections are told of after the microtasks: let two turns pass.
+    for (let turn = 0; turn < 2; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+  } finally {
+    process.off("unhandledRejection", note);
+  }
+  assert.deepEqual(unhandled, []);
+}
+
+const CAUSES: readonly unknown[] = [
+  undefined,
+  null,
+  0,
+  "",
+  SECRET,
+  Symbol(SECRET),
+  { message: SECRET, status: 200, kind: "unavailable" },
+  () => SECRET,
+  new Error(SECRET, { cause: new Error(SECRET) }),
+  new RangeError(SECRET),
+  new SyntaxError(SECRET),
+  new Response(SECRET),
+  new DOMException(SECRET, "AbortError"),
+];
+
+test("handle answers 500 whatever a storage throws, and tells only onError", async () => {
+  for (const cause of CAUSES) {
+    const ways = [
+      () => {
+        throw cause;
+      },
+      () => Promise.reject(cause),
+    ];
+    for (const way of ways) {
+      const told: unknown[] = [];
+      const fetch = handler({
+        storage: storageThat(way),
+        onError: (cause) => void told.push(cause),
+      });
+      for (const [method, path, content] of CALLS) {
+        told.length = 0;
+        const answer = await send(fetch, method, path, content);
+        assertError(answer, "internal_error");
+        assertNoSecret(answer);
+        assert.equal(told.length, 1);
+        assert.ok(Object.is(told[0], cause), "the very cause");
+      }
+    }
+  }
+});
+
+test("handle tells onError which request it was", async () => {
+  const told: Request[] = [];
+  const fetch = handler({
+    storage: storageThat(() => Promise.reject(new Error())),
+    onError: (_cause, request) => void told.push(request),
+  });
+  const request = new Request("http://localhost/v1/pets", {
+    headers: { authorization: "Bearer secret" },
+  });
+  await fetch(request);
+  assert.equal(told.length, 1);
+  assert.equal(told[0], request);
+});
+
+test("handle answers 503 with Retry-After where the storage is unavailable", async () => {
+  const cause = new StorageError("unavailable", SECRET);
+  const told: unknown[] = [];
+  const fetch = handler({
+    storage: storageThat(() => Promise.reject(cause)),
+    onError: (cause) => void told.push(cause),
+  });
+  for (const [method, path, content] of CALLS) {
+    const answer = await send(fetch, method, path, content);
+    const message = assertError(answer, "service_unavailable");
+    assert.match(message, /nothing was changed/);
+    assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+    assertNoSecret(answer);
+  }
+  assert.deepEqual(told, [cause, cause, cause]);
+});
+
+test("handle says so, without Retry-After, where it is unknown whether the animal was added", async () => {
+  const cause = new StorageError("outcome_unknown", SECRET);
+  const fetch = handler({
+    storage: storageThat(() => Promise.reject(cause)),
+    onError: () => {},
+  });
+  const answer = await send(fetch, "POST", "/pets", { body: REX });
+  const message = assertError(answer, "service_unavailable");
+  assert.match(message, /Cannot tell whether the pet was added/);
+  assert.doesNotMatch(message, /nothing was changed/);
+  assert.equal(answer.headers.get("retry-after"), null);
+  assertNoSecret(answer);
+});
+
+test("handle answers 500 where a storage returns what is no animal", async () => {
+  const rex = { id: 1n, name: "Rex", categoryId: 1n, status: "sold" };
+  const garbage: unknown[] = [
+    null,
+    0,
+    1n,
+    "pet",
+    true,
+    {},
+    { ...rex, id: 1 },
+    { ...rex, id: undefined },
+    { ...rex, name: undefined },
+    { ...rex, categoryId: "1" },
+    { ...rex, status: undefined },
+  ];
+  for (const value of garbage) {
+    const told: unknown[] = [];
+    const onError = (cause: unknown) => void told.push(cause);
+    const one = handler({
+      storage: storageThat(() => Promise.resolve(value)),
+      onError,
+    });
+    assertError(await send(one, "GET", "/pets/1"), "internal_error");
+    assertError(
+      await send(one, "POST", "/pets", { body: REX }),
+      "internal_error",
+    );
+    const list = handler({
+      storage: storageThat(() => Promise.resolve([value])),
+      onError,
+    });
+    assertError(await send(list, "GET", "/pets"), "internal_error");
+    assert.equal(told.length, 3);
+    for (const cause of told) assert.ok(cause instanceof Error);
+  }
+});
+
+test("handle answers 500 where a storage lists what is no array, or adds nothing", async () => {
+  for (const value of [undefined, null, 0, "pets", {}, true]) {
+    const fetch = handler({
+      storage: storageThat(() => Promise.resolve(value)),
+      onError: () => {},
+    });
+    assertError(await send(fetch, "GET", "/pets"), "internal_error");
+    assertError(
+      await send(fetch, "POST", "/pets", { body: REX }),
+      "internal_error",
+    );
+  }
+});
+
+test("handle shows no more animals than asked, even where a storage lists more", async () => {
+  const pets = [1n, 2n, 3n, 4n].map((id) => ({
+    id,
+    name: "Rex",
+    categoryId: id,
+    status: "sold",
+  })) as Pet[];
+  const fetch = handler({ storage: storageThat(() => Promise.resolve(pets)) });
+  const answer = await send(fetch, "GET", "/pets?limit=2");
+  assert.equal(JSON.parse(answer.text).length, 2);
+  assert.equal(answer.headers.get("link"), '<?limit=2&after=2>; rel="next"');
+});
+
+test("handle sends the JSON text that a storage keeps", async () => {
+  const asked: unknown[] = [];
+  const list = () => assert.fail("asked for objects");
+  const fetch = handler({
+    storage: listing(list, (query) => {
+      asked.push(query);
+      const last = asked.length === 1 ? 9n : undefined;
+      return Promise.resolve({ json: '[ "kept" ]', last });
+    }),
+  });
+  const first = await send(fetch, "GET", "/pets?limit=7&status=sold");
+  assert.equal(first.text, '[ "kept" ]');
+  assert.equal(
+    first.headers.get("link"),
+    '<?limit=7&status=sold&after=9>; rel="next"',
+  );
+  const second = await send(fetch, "GET", "/pets?after=9");
+  assert.equal(second.text, '[ "kept" ]');
+  assert.equal(second.headers.get("link"), null);
+  assert.deepEqual(asked, [
+    { limit: 7, status: "sold" },
+    { limit: 20, after: 9n },
+  ]);
+});
+
+test("handle sends nothing that another list or get of a storage hides", async () => {
+  const kept = memoryStorage();
+  const list = async (query: PetQuery) =>
+    (await kept.list(query)).filter(({ name }) => name !== "Secret");
+  const get = () => Promise.resolve(undefined);
+  const wrappers: readonly PetStorage[] = [
+    { ...kept, get, list },
+    // A proxy, and a function with the properties of another, as a mock has.
+    {
+      ...kept,
+      get: new Proxy(kept.get, { apply: get }),
+      list: new Proxy(kept.list, { apply: (_, __, [query]) => list(query) }),
+    },
+    {
+      ...kept,
+      get: Object.assign(get, kept.get),
+      list: Object.assign((query: PetQuery) => list(query), kept.list),
+    },
+  ];
+  await send(handler({ storage: kept }), "POST", "/pets", {
+    body: '{"name":"Secret","categoryId":1}',
+  });
+  await send(handler({ storage: kept }), "POST", "/pets", { body: REX });
+  for (const storage of wrappers) {
+    const fetch = handler({ storage });
+    const answer = await send(fetch, "GET", "/pets");
+    assert.deepEqual(
+      JSON.parse(answer.text).map(({ name }: Pet) => name),
+      ["Rex"],
+    );
+    assertError(await send(fetch, "GET", "/pets/1"), "not_found");
+  }
+});
+
+test("handle answers 500 where what a storage calls the last id is none", async () => {
+  for (const last of [null, 0n, -1n, 2n ** 63n, 1.5, "x>; rel=evil", {}]) {
+    const fetch = handler({
+      storage: listing(
+        () => Promise.resolve([]),
+        () => Promise.resolve({ json: "[]", last }),
+      ),
+      onError: () => {},
+    });
+    assertError(await send(fetch, "GET", "/pets"), "internal_error");
+  }
+});
+
+test("handle answers 500 where the JSON of a storage is no text", async () => {
+  for (const value of [null, 0, {}, [], new String("[]")]) {
+    const none = () => Promise.resolve([]);
+    const fetch = handler({
+      storage: listing(none, () => Promise.resolve({ json: value })),
+      onError: () => {},
+    });
+    assertError(await send(fetch, "GET", "/pets"), "internal_error");
+    const get = handler({
+      storage: {
+        ...memoryStorage(),
+        get: withJson(
+          () => Promise.resolve(undefined),
+          () => Promise.resolve(value as string),
+        ),
+      },
+      onError: () => {},
+    });
+    assertError(await send(get, "GET", "/pets/1"), "internal_error");
+  }
+});
+
+test("handle asks a storage for one animal more than a page holds", async () => {
+  const asked: unknown[] = [];
+  const fetch = handler({
+    storage: {
+      ...memoryStorage(),
+      list(query) {
+        asked.push(query);
+        return Promise.resolve([]);
+      },
+    },
+  });
+  await send(fetch, "GET", "/pets");
+  await send(fetch, "GET", "/pets?limit=100&status=sold&after=-5");
+  assert.deepEqual(asked, [
+    { limit: 21 },
+    { limit: 101, status: "sold", after: -5n },
+  ]);
+});
+
+test("handle asks a storage for no animal whose id cannot exist", async () => {
+  const fetch = handler({
+    storage: storageThat(() => assert.fail("asked")),
+    onError: (cause) => assert.fail(`${cause}`),
+  });
+  for (const petId of ["0", "-1", "x", "01", "9223372036854775808"]) {
+    assertError(await send(fetch, "GET", `/pets/${petId}`), "not_found");
+  }
+});
+
+test("handle gives a storage nothing that is not a whole NewPet", async () => {
+  const created: unknown[] = [];
+  const storage = memoryStorage();
+  const fetch = handler({
+    storage: {
+      ...storage,
+      create(pet) {
+        created.push(pet);
+        return storage.create(pet);
+      },
+    },
+  });
+  await send(fetch, "POST", "/pets", { body: '{"name":1,"categoryId":1}' });
+  await send(fetch, "POST", "/pets", {
+    body: '{"x":1,"categoryId":1e2,"name":"Rex"}',
+  });
+  assert.deepEqual(created, [
+    { name: "Rex", categoryId: 100n, status: "available" },
+  ]);
+});
+
+test("handle answers 500 where the check of keys fails, and lets nobody in", async () => {
+  for (const cause of CAUSES) {
+    const ways = [
+      () => {
+        throw cause;
+      },
+      () => Promise.reject(cause),
+    ];
+    for (const verify of ways) {
+      const told: unknown[] = [];
+      const fetch = handler({
+        storage: storageThat(() => assert.fail("let in")),
+        keys: { verify },
+        onError: (cause) => void told.push(cause),
+      });
+      for (const [method, path, content] of CALLS) {
+        const answer = await send(fetch, method, path, content);
+        assertError(answer, "internal_error");
+        assertNoSecret(answer);
+      }
+      assert.equal(told.length, 3);
+      for (const each of told) assert.ok(Object.is(each, cause));
+    }
+  }
+});
+
+test("handle answers 503 where the storage of keys is unavailable", async () => {
+  const fetch = handler({
+    keys: {
+      verify: () => Promise.reject(new StorageError("unavailable", SECRET)),
+    },
+    onError: () => {},
+  });
+  const answer = await send(fetch, "GET", "/pets");
+  assertError(answer, "service_unavailable");
+  assertNoSecret(answer);
+});
+
+test("handle lets nobody in where the check of keys answers no", async () => {
+  for (const answer of [false, undefined, null, 0, ""]) {
+    const fetch = handler({
+      keys: { verify: () => Promise.resolve(answer as boolean) },
+    });
+    assertError(await send(fetch, "GET", "/pets"), "unauthorized");
+  }
+});
+
+test("handle answers where onError throws or rejects, and leaves no rejection unhandled", async () => {
+  await withoutUnhandled(async () => {
+    for (const cause of CAUSES) {
+      const ways = [
+        () => {
+          throw cause;
+        },
+        () => Promise.reject(cause),
+        () => new Promise<never>(() => {}),
+      ];
+      for (const onError of ways) {
+        const fetch = handler({
+          storage: storageThat(() => Promise.reject(new Error(SECRET))),
+          onError,
+        });
+        const answer = await send(fetch, "GET", "/pets");
+        assertError(answer, "internal_error");
+        assertNoSecret(answer);
+      }
+    }
+  });
+});
+
+test("a refusal is nothing that onError is told of", async () => {
+  const fetch = handler({ onError: (cause) => assert.fail(`${cause}`) });
+  assertError(await send(fetch, "GET", "/nothing"), "not_found");
+  assertError(await send(fetch, "GET", "/pets?limit=0"), "bad_request");
+  assertError(await send(fetch, "POST", "/pets", { body: "{" }), "bad_request");
+  assertError(await send(fetch, "GET", "/pets/9"), "not_found");
+});
+
+test("handle answers 408 where the body stops coming, and adds nothing", async () => {
+  await withoutUnhandled(async () => {
+    const storage = storageThat(() => assert.fail("reached"));
+    const fetch = handler({ storage, bodyTimeout: 5 });
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(REX)),
+    });
+    const answer = await ask(
+      { fetch, base: "http://localhost/v1", key: "secret" },
+      "POST",
+      "/pets",
+      { body },
+    );
+    assertError(answer, "request_timeout");
+  });
+});
+
+test("handle keeps to maxBodyBytes", async () => {
+  const fetch = handler({ maxBodyBytes: REX.length });
+  assert.equal((await send(fetch, "POST", "/pets", { body: REX })).status, 201);
+  assertError(
+    await send(fetch, "POST", "/pets", { body: `${REX} ` }),
+    "payload_too_large",
+  );
+});
+
+test("handle answers 500 for a request whose body was read before", async () => {
+  const told: unknown[] = [];
+  const fetch = handler({ onError: (cause) => void told.push(cause) });
+  const request = new Request("http://localhost/v1/pets", {
+    method: "POST",
+    headers: {
+      authorization: "Bearer secret",
+      "content-type": "application/json",
+    },
+    body: REX,
+  });
+  await request.text();
+  const response = await fetch(request);
+  assert.equal(response.status, 500);
+  assert.equal(told.length, 1);
+});
+
+test("handle leaves the body unread where it is not wanted", async () => {
+  const refused = [
+    ["POST", "/v1/nothing", "secret", 404],
+    ["PUT", "/v1/pets", "secret", 405],
+    ["POST", "/v1/pets", "wrong", 401],
+  ] as const;
+  for (const [method, path, key, status] of refused) {
+    let pulls = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulls++;
+        controller.enqueue(new Uint8Array(1));
+      },
+    }, { highWaterMark: 0 });
+    const init = {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+      },
+      body,
+      duplex: "half",
+    };
+    const response = await handler()(
+      new Request(`http://localhost${path}`, init),
+    );
+    assert.equal(response.status, status);
+    assert.equal(pulls, 0);
+  }
+});
+
+test("a malformed Host is refused before the path, the method and the key", async () => {
+  const request = {
+    method: "DELETE",
+    url: "http://localhost/nothing",
+    headers: new Headers({ host: "a/b" }),
+  } as Request;
+  const response = await handler()(request);
+  assert.equal(response.status, 400);
+});
+
+test("baseUrl mounts the service, and unmounts /v1", async () => {
+  const fetch = handler({ baseUrl: "https://api.example.com/a/v1" });
+  const service = { fetch, base: "http://localhost/a/v1", key: "secret" };
+  assert.equal((await ask(service, "GET", "/pets")).status, 200);
+  const other = await ask(service, "GET", "http://localhost/v1/pets");
+  assertError(other, "not_found");
+});
+
+test("an absolute baseUrl makes absolute links, whatever Host and request say", async () => {
+  const fetch = handler({ baseUrl: "https://api.example.com/v1" });
+  const service = { fetch, base: "http://evil.example/v1", key: "secret" };
+  const headers = { host: "evil.example" };
+  const created = await ask(service, "POST", "/pets", { body: REX, headers });
+  await ask(service, "POST", "/pets", { body: REX, headers });
+  assert.equal(
+    created.headers.get("location"),
+    "https://api.example.com/v1/pets/1",
+  );
+  const list = await ask(service, "GET", "/pets?limit=1", { headers });
+  assert.equal(
+    list.headers.get("link"),
+    '<https://api.example.com/v1/pets?limit=1&after=1>; rel="next"',
+  );
+  const pet = await ask(service, "GET", "/pets/1", { headers });
+  assert.equal(
+    pet.headers.get("link"),
+    '<https://api.example.com/v1/pets>; rel="successor-version"',
+  );
+});
+
+test("a path as baseUrl makes relative links, whatever Host and request say", async () => {
+  const fetch = handler();
+  const service = { fetch, base: "http://evil.example/v1", key: "secret" };
+  const created = await ask(service, "POST", "/pets", { body: REX });
+  await ask(service, "POST", "/pets", { body: REX });
+  assert.equal(created.headers.get("location"), "pets/1");
+  const list = await ask(service, "GET", "/pets?limit=1");
+  assert.equal(list.headers.get("link"), '<?limit=1&after=1>; rel="next"');
+  const pet = await ask(service, "GET", "/pets/1");
+  assert.equal(
+    pet.headers.get("link"),
+    '<../pets>; rel="successor-version"',
+  );
+});
+
+test("createHandler throws a TypeError for an option of a wrong kind", () => {
+  const wrong: Record<string, unknown>[] = [
+    { storage: undefined },
+    { storage: null },
+    { storage: {} },
+    { storage: { ...memoryStorage(), list: 1 } },
+    { keys: undefined },
+    { keys: ["secret"] },
+    { baseUrl: 1 },
+    { baseUrl: "v1" },
+    { baseUrl: null },
+    { onError: "log" },
+    { Response: {} },
+  ];
+  for (const options of wrong) {
+    assert.throws(
+      () => handler(options as Partial<HandlerOptions>),
+      TypeError,
+      JSON.stringify(options),
+    );
+  }
+});
+
+test("createHandler throws a RangeError for a number out of bounds", () => {
+  for (const value of [0, -1, 1.5, NaN, Infinity, 2 ** 53]) {
+    assert.throws(() => handler({ maxBodyBytes: value }), RangeError);
+    assert.throws(() => handler({ bodyTimeout: value }), RangeError);
+  }
+  assert.throws(() => handler({ bodyTimeout: 2 ** 31 }), RangeError);
+  handler({ maxBodyBytes: 1, bodyTimeout: 2 ** 31 - 1 });
+});
+
+test("createHandler makes every response with the Response it is given", async () => {
+  const made: number[] = [];
+  const fetch = handler({
+    Response: class extends Response {
+      constructor(body: string | null, init: { status: number }) {
+        super(body, init);
+        made.push(init.status);
+      }
+    },
+  });
+  await send(fetch, "GET", "/pets");
+  await send(fetch, "HEAD", "/pets");
+  await send(fetch, "OPTIONS", "/pets");
+  await send(fetch, "GET", "/nothing");
+  assert.deepEqual(made, [200, 200, 204, 404]);
+});
+
+test("no response can change the header of another", async () => {
+  const given: Record<string, string>[] = [];
+  const fetch = handler({
+    Response: class extends Response {
+      constructor(
+        body: string | null,
+        init: { status: number; headers: Record<string, string> },
+      ) {
+        super(body, init);
+        given.push(init.headers);
+      }
+    },
+  });
+  await send(fetch, "POST", "/pets", { body: REX });
+  const paths = ["/pets", "/pets/1", "/pets/2", "/nothing", "/openapi.json"];
+  for (const path of [...paths, ...paths]) await send(fetch, "GET", path);
+  await fetch(new Request("http://localhost/v1/pets"));
+  const seen = new Set<object>();
+  for (const headers of given) {
+    assert.ok(Object.isFrozen(headers) || !seen.has(headers));
+    seen.add(headers);
+  }
+  assert.ok(seen.size < given.length);
+});
+
+test("two handlers share nothing", async () => {
+  const one = handler();
+  const two = handler();
+  await send(one, "POST", "/pets", { body: REX });
+  assert.equal((await send(two, "GET", "/pets")).text, "[]");
+});
+
+test("handle answers 500 where even looking at the cause fails", async () => {
+  const cause = new Proxy({}, {
+    getPrototypeOf() {
+      throw new Error(SECRET);
+    },
+  });
+  const fetch = handler({
+    storage: storageThat(() => Promise.reject(cause)),
+    onError: () => {},
+  });
+  const answer = await send(fetch, "GET", "/pets");
+  assertError(answer, "internal_error");
+  assertNoSecret(answer);
+});
+
+test("a key is valid only where verify answers true, not something like it", async () => {
+  for (const answer of [1, "yes", {}, [true]]) {
+    const verify = () => Promise.resolve(answer as unknown as boolean);
+    const fetch = handler({ keys: { verify } });
+    assertError(await send(fetch, "GET", "/pets"), "unauthorized");
+  }
+});
+
+function assertNoSecret({ text, headers }: Answer): void {
+  for (const shown of [text, ...headers.values()]) {
+    assert.doesNotMatch(shown, /SELECT|passwd|pet_key/);
+  }
+}

@@ -1,0 +1,424 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import process from "node:process";
+import test from "node:test";
+import { ApiError } from "../../../core/http/refusal.ts";
+import { checkMediaType, readJson } from "../../../core/http/body.ts";
+
+const LIMITS = { maxBodyBytes: 100, bodyTimeout: 10_000 };
+
+/** A stream that hands out one chunk a pull, and tells what was asked of it. */
+function stream(chunks: Iterable<Uint8Array>): {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly log: { pulls: number; cancels: number };
+} {
+  const log = { pulls: 0, cancels: 0 };
+  const iterator = chunks[Symbol.iterator]();
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      log.pulls++;
+      const { done, value } = iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel() {
+      log.cancels++;
+    },
+  }, { highWaterMark: 0 });
+  return { body, log };
+}
+
+function request(
+  body: BodyInit | null,
+  headers: Readonly<Record<string, string>> = {},
+): Request {
+  const init = { method: "POST", body, headers, duplex: "half" };
+  return new Request("http://localhost/", init);
+}
+
+function post(body: string | Uint8Array): Request {
+  const bytes = typeof body === "string"
+    ? new TextEncoder().encode(body)
+    : body;
+  return request(bytes as BodyInit);
+}
+
+function assertRefused(result: unknown, code: string): void {
+  assert.ok(result instanceof ApiError, `${result}`);
+  assert.equal(result.code, code, result.message);
+}
+
+test("readJson reads a value, with int64 numbers as bigint", async () => {
+  const value = await readJson(
+    post('{"a":[9007199254740993,1.5,"x"]}'),
+    LIMITS,
+  );
+  assert.deepEqual(value, { a: [9007199254740993n, 1.5, "x"] });
+});
+
+test("readJson joins what comes in pieces, even within a character", async () => {
+  const bytes = new TextEncoder().encode('"Zoë 🐕"');
+  const { body } = stream(Array.from(bytes, (byte) => Uint8Array.of(byte)));
+  assert.equal(await readJson(request(body), LIMITS), "Zoë 🐕");
+});
+
+test("readJson takes empty pieces for what they are", async () => {
+  const { body } = stream([
+    new Uint8Array(),
+    Uint8Array.of(0x31),
+    new Uint8Array(),
+  ]);
+  assert.equal(await readJson(request(body), LIMITS), 1n);
+  const { body: empty } = stream([new Uint8Array()]);
+  assertRefused(await readJson(request(empty), LIMITS), "bad_request");
+});
+
+test("readJson answers 400 where there is no body, or an empty one", async () => {
+  assertRefused(await readJson(request(null), LIMITS), "bad_request");
+  assertRefused(await readJson(post(""), LIMITS), "bad_request");
+  const { body } = stream([]);
+  assertRefused(await readJson(request(body), LIMITS), "bad_request");
+});
+
+test("readJson takes the last of duplicate members", async () => {
+  assert.deepEqual(await readJson(post('{"a":1,"a":2}'), LIMITS), { a: 2n });
+});
+
+test("readJson ignores one byte order mark at the start (RFC 8259 §8.1)", async () => {
+  assert.equal(await readJson(post("\ufeff1"), LIMITS), 1n);
+  for (const text of ["\ufeff\ufeff1", "1\ufeff", "\ufeff"]) {
+    assertRefused(await readJson(post(text), LIMITS), "bad_request");
+  }
+});
+
+test("readJson answers 400 for UTF-16 and UTF-32", async () => {
+  const bodies = [
+    [0xff, 0xfe, 0x31, 0x00],
+    [0xfe, 0xff, 0x00, 0x31],
+    [0x31, 0x00],
+    [0x00, 0x00, 0x00, 0x31],
+  ];
+  for (const body of bodies) {
+    assertRefused(
+      await readJson(post(new Uint8Array(body)), LIMITS),
+      "bad_request",
+    );
+  }
+});
+
+test("readJson answers 400 for bytes that are not UTF-8, wherever they are", async () => {
+  for (const bytes of [[0x22, 0xff, 0x22], [0x31, 0xc3], [0xed, 0xa0, 0x80]]) {
+    const result = await readJson(post(new Uint8Array(bytes)), LIMITS);
+    assertRefused(result, "bad_request");
+    assert.match(result instanceof ApiError ? result.message : "", /UTF-8/);
+  }
+});
+
+test("readJson takes as many bytes as the cap, and answers 413 for one more", async () => {
+  const full = "1".padEnd(100);
+  assert.equal(await readJson(post(full), LIMITS), 1n);
+  assertRefused(await readJson(post(full + " "), LIMITS), "payload_too_large");
+});
+
+test("readJson stops reading at the cap and cancels the rest", async () => {
+  const { body, log } = stream(function* () {
+    for (let i = 0; i < 10; i++) yield new Uint8Array(40);
+  }());
+  assertRefused(await readJson(request(body), LIMITS), "payload_too_large");
+  assert.deepEqual(log, { pulls: 3, cancels: 1 });
+});
+
+test("readJson reads nothing where Content-Length is above the cap", async () => {
+  const { body, log } = stream([Uint8Array.of(0x31)]);
+  const large = request(body, { "content-length": "101" });
+  assertRefused(await readJson(large, LIMITS), "payload_too_large");
+  assert.equal(log.pulls, 0);
+});
+
+test("readJson believes no Content-Length that is none", async () => {
+  for (const length of ["-1", "x", "", "1e1", "5, 5"]) {
+    const { body, log } = stream(function* () {
+      for (let i = 0; i < 10; i++) yield new Uint8Array(101);
+    }());
+    const lying = request(body, { "content-length": length });
+    assertRefused(await readJson(lying, LIMITS), "payload_too_large");
+    assert.deepEqual(log, { pulls: 1, cancels: 1 });
+  }
+});
+
+test("readJson refuses a body over the cap whose Content-Length says less", async () => {
+  const { body } = stream([new Uint8Array(101)]);
+  const lying = request(body, { "content-length": "1" });
+  assertRefused(await readJson(lying, LIMITS), "payload_too_large");
+});
+
+// Law: a body that is announced, and so read at once, is read as one that is not, chunk by chunk.
+test("readJson comes to the same with Content-Length and without", async () => {
+  const text = fc.oneof(
+    fc.json({ maxDepth: 2 }),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("", "1e2", "9007199254740993", "\ufeff{}"),
+  ).map((text) => new TextEncoder().encode(text));
+  const body = fc.oneof(text, fc.uint8Array());
+  await fc.assert(
+    fc.asyncProperty(body, fc.boolean(), async (bytes, isAtOnce) => {
+      const ask = (headers: Record<string, string>): Promise<unknown> => {
+        const { body } = stream(
+          Array.from(bytes, (byte) => Uint8Array.of(byte)),
+        );
+        const sent = isAtOnce ? new Uint8Array(bytes) : body;
+        return readJson(request(sent, headers), {
+          ...LIMITS,
+          maxBodyBytes: 20,
+        });
+      };
+      assert.deepEqual(
+        await ask({ "content-length": `${bytes.byteLength}` }),
+        await ask({}),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("readJson throws where someone else has read the body: that is no fault of the client", async () => {
+  for (const headers of [{}, { "content-length": "1" }]) {
+    const sent = request(Uint8Array.of(0x31), headers);
+    await sent.text();
+    await assert.rejects(readJson(sent, LIMITS), TypeError);
+  }
+});
+
+test("readJson answers 408 where an announced body stops coming", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Uint8Array.of(0x31)),
+  });
+  const sent = request(body, { "content-length": "2" });
+  const limits = { ...LIMITS, bodyTimeout: 5 };
+  assertRefused(await readJson(sent, limits), "request_timeout");
+});
+
+test("readJson reads an announced body that comes late, but in time", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      setTimeout(() => {
+        controller.enqueue(Uint8Array.of(0x31));
+        controller.close();
+      }, 1);
+    },
+  });
+  const sent = request(body, { "content-length": "1" });
+  assert.equal(await readJson(sent, LIMITS), 1n);
+});
+
+test("readJson answers 400 where an announced body breaks off", async () => {
+  for (const isLater of [false, true]) {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        const breakOff = () => controller.error(new Error("secret"));
+        if (isLater) setTimeout(breakOff, 1);
+        else breakOff();
+      },
+    });
+    const sent = request(body, { "content-length": "2" });
+    const result = await readJson(sent, LIMITS);
+    assertRefused(result, "bad_request");
+    assert.match(result instanceof ApiError ? result.message : "", /cut short/);
+  }
+});
+
+test("readJson answers 408 where the body stops coming, and cancels it", async () => {
+  for (const first of [[], [Uint8Array.of(0x31)]]) {
+    const { promise, resolve: cancelled } = Promise.withResolvers<void>();
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const chunk of first) controller.enqueue(chunk);
+      },
+      cancel: () => cancelled(),
+    });
+    const limits = { ...LIMITS, bodyTimeout: 5 };
+    assertRefused(await readJson(request(body), limits), "request_timeout");
+    await promise;
+  }
+});
+
+test("readJson answers 408 where the body comes too slowly, a byte at a time", async () => {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      timer = setInterval(() => controller.enqueue(Uint8Array.of(0x20)), 2);
+    },
+    cancel: () => clearInterval(timer),
+  });
+  const limits = { maxBodyBytes: 1_000_000, bodyTimeout: 20 };
+  assertRefused(await readJson(request(body), limits), "request_timeout");
+});
+
+test("readJson answers 408 even where cancelling fails or never ends", async () => {
+  const cancels = [
+    () => Promise.reject(new Error("no")),
+    () => new Promise<void>(() => {}),
+    () => {
+      throw new Error("no");
+    },
+  ];
+  for (const cancel of cancels) {
+    const body = new ReadableStream<Uint8Array>({ cancel });
+    const limits = { ...LIMITS, bodyTimeout: 5 };
+    assertRefused(await readJson(request(body), limits), "request_timeout");
+  }
+});
+
+test("readJson answers 408 where the read under way fails as it is cancelled", async () => {
+  const { promise: read, reject } = Promise.withResolvers<never>();
+  const cancel = () => {
+    reject(new Error("cancelled"));
+    return Promise.resolve();
+  };
+  const late = {
+    headers: new Headers(),
+    body: { getReader: () => ({ read: () => read, cancel }) },
+  };
+  const limits = { ...LIMITS, bodyTimeout: 5 };
+  const result = await readJson(late as unknown as Request, limits);
+  assertRefused(result, "request_timeout");
+});
+
+test("readJson answers 413 even where cancelling fails", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(101)),
+    cancel: () => Promise.reject(new Error("no")),
+  });
+  assertRefused(await readJson(request(body), LIMITS), "payload_too_large");
+});
+
+test("readJson answers 400 where the body breaks off", async () => {
+  for (const cause of [new Error("secret"), undefined, null, "secret"]) {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(Uint8Array.of(0x31));
+      },
+      pull(controller) {
+        controller.error(cause);
+      },
+    });
+    const result = await readJson(request(body), LIMITS);
+    assertRefused(result, "bad_request");
+    assert.doesNotMatch(
+      result instanceof ApiError ? result.message : "",
+      /secret/,
+    );
+  }
+});
+
+test("readJson answers 400 for nesting that no stack can hold", async () => {
+  const deep = "[".repeat(500_000) + "]".repeat(500_000);
+  const limits = { ...LIMITS, maxBodyBytes: 1_000_000 };
+  const result = await readJson(post(deep), limits);
+  assertRefused(result, "bad_request");
+  assert.match(result instanceof ApiError ? result.message : "", /deep/);
+});
+
+test("readJson checks the media type before it reads anything", async () => {
+  const { body, log } = stream([Uint8Array.of(0x31)]);
+  const wrong = request(body, { "content-type": "text/plain" });
+  assertRefused(await readJson(wrong, LIMITS), "unsupported_media_type");
+  assert.equal(log.pulls, 0);
+});
+
+test("checkMediaType takes JSON in UTF-8, and no Content-Type at all", () => {
+  const good = [
+    "application/json",
+    "APPLICATION/JSON",
+    " application/json ",
+    "application/json;charset=utf-8",
+    "application/json; Charset=UTF-8",
+    'application/json; charset="UTF-8"',
+    "application/json; profile=x; charset=utf-8",
+  ];
+  for (const type of good) {
+    const headers = new Headers({ "content-type": type });
+    assert.equal(checkMediaType(headers), undefined, type);
+  }
+  assert.equal(checkMediaType(new Headers()), undefined);
+});
+
+test("checkMediaType refuses every other type, charset and coding", () => {
+  const wrong: Record<string, string>[] = [
+    { "content-type": "" },
+    { "content-type": ";" },
+    { "content-type": "application/json charset=utf-8" },
+    { "content-type": "application/json-patch+json" },
+    { "content-type": "text/plain" },
+    { "content-type": "application/json; charset=utf-16" },
+    { "content-type": "application/json; charset=utf8" },
+    { "content-type": "application/json; charset" },
+    { "content-type": "application/json; charset=utf-8; charset=utf-16" },
+    { "content-type": "text/plain; charset=application/json" },
+    { "content-encoding": "gzip" },
+    { "content-encoding": "" },
+    { "content-encoding": "identity, identity" },
+  ];
+  for (const headers of wrong) {
+    const refusal = checkMediaType(new Headers(headers));
+    assert.equal(refusal?.status, 415, JSON.stringify(headers));
+    assert.equal(refusal.headers["accept"], "application/json");
+  }
+});
+
+test("readJson throws where an announced body is no memory that can be read", async () => {
+  const buffer = new ArrayBuffer(3);
+  buffer.transfer(); // and it is detached
+  const odd = request(Uint8Array.of(1, 2, 3), { "content-length": "3" });
+  Object.defineProperty(odd, "arrayBuffer", {
+    value: () => Promise.resolve(buffer),
+  });
+  await assert.rejects(readJson(odd, LIMITS), TypeError);
+});
+
+/** How many timers are set in this process; 0 where the runtime does not tell (Bun 1.4). */
+function countTimers(): number {
+  return process.getActiveResourcesInfo()
+    .filter((resource) => resource === "Timeout").length;
+}
+
+function tellsTimers(): boolean {
+  const before = countTimers();
+  const timer = setTimeout(() => {}, 1000);
+  const after = countTimers();
+  clearTimeout(timer);
+  return after === before + 1;
+}
+
+test("readJson leaves no timer behind, whenever the body comes", {
+  skip: tellsTimers() ? false : "this runtime does not tell its timers",
+}, async () => {
+  const text = new TextEncoder().encode("[1]");
+  const before = countTimers();
+  for (const headers of [{ "content-length": "3" }, {}]) {
+    for (const wait of [0, 5]) {
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          if (wait > 0) await new Promise((go) => setTimeout(go, wait));
+          controller.enqueue(text);
+          controller.close();
+        },
+      });
+      const reading = readJson(request(body, headers), LIMITS);
+      if (wait > 0) {
+        await new Promise((go) => setImmediate(go));
+        assert.equal(
+          countTimers(),
+          before + 2,
+          "the deadline's, and the body's",
+        );
+      }
+      assert.deepEqual(await reading, [1n]);
+      assert.equal(countTimers(), before);
+    }
+  }
+  // One that is there at once needs none.
+  const whole = request(text, { "content-length": "3" });
+  assert.deepEqual(await readJson(whole, LIMITS), [1n]);
+  assert.equal(countTimers(), before);
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ApiError } from "../../../core/http/refusal.ts";
+import { parseTarget } from "../../../core/http/target.ts";
+
+/** A request as a server makes it: with the `Host` it was sent and any text as its URL. */
+function request(url: string, host: string | null = null): Request {
+  const headers = new Headers(host === null ? {} : { host });
+  return { url, headers } as Request;
+}
+
+test("parseTarget reads path and query as they were sent", () => {
+  const targets: [url: string, path: string, query: string][] = [
+    ["http://h/v1/pets", "/v1/pets", ""],
+    ["http://h/v1/pets?", "/v1/pets", ""],
+    ["http://h/v1/pets?a=1&b=%20", "/v1/pets", "a=1&b=%20"],
+    ["http://h/a?b?c", "/a", "b?c"],
+    ["http://h//a/%2F", "//a/%2F", ""],
+    ["http://h/", "/", ""],
+    ["https://h:8443/a/b?c=/d", "/a/b", "c=/d"],
+    ["http://[::1]:80/a", "/a", ""],
+  ];
+  for (const [url, path, query] of targets) {
+    assert.deepEqual(parseTarget(request(url)), { path, query });
+  }
+});
+
+test("parseTarget leaves a fragment out", () => {
+  assert.deepEqual(parseTarget(request("http://h/a#b?c/d")), {
+    path: "/a",
+    query: "",
+  });
+  assert.deepEqual(parseTarget(request("http://h/a?b#c?d")), {
+    path: "/a",
+    query: "b",
+  });
+});
+
+test("parseTarget takes a Host that is a name or an address, with or without a port", () => {
+  const hosts = [
+    "localhost",
+    "localhost:8000",
+    "localhost:",
+    "Example.COM",
+    "example.com.",
+    "127.0.0.1:80",
+    "[::1]",
+    "[::ffff:127.0.0.1]:80",
+    "xn--mnchen-3ya.de",
+    "a_b",
+    "a%20b",
+  ];
+  for (const host of hosts) {
+    const target = parseTarget(request("http://h/a", host));
+    assert.deepEqual(target, { path: "/a", query: "" }, host);
+  }
+});
+
+test("parseTarget refuses a malformed Host with 400", () => {
+  const hosts = [
+    "",
+    ":80",
+    "a/b",
+    "a?b",
+    "a#b",
+    "a@b",
+    "a\\b",
+    "a b",
+    "a, b",
+    "a:80:80",
+    "a:b",
+    "a:-1",
+    "[::1",
+    "::1",
+    "[::1]x",
+    "[]",
+    "[g]",
+    "a%2",
+    "a%zz",
+    "<a>",
+    '"a"',
+    "m\u00fcnchen.de",
+    "http://a",
+  ];
+  for (const host of hosts) {
+    const target = parseTarget(request("http://h/a", host));
+    assert.ok(target instanceof ApiError, host);
+    assert.equal(target.code, "bad_request");
+  }
+});
+
+test("parseTarget refuses a target that has no path with 400", () => {
+  for (const url of ["", "*", "/a", "http://h", "h:80"]) {
+    assert.ok(parseTarget(request(url)) instanceof ApiError, url);
+  }
+});
+
+test("parseTarget answers 400 where the runtime can make no URL of the target", () => {
+  const broken = {
+    headers: new Headers(),
+    get url(): string {
+      throw new TypeError("Invalid URL");
+    },
+  };
+  assert.ok(parseTarget(broken as Request) instanceof ApiError);
+});
+
+test("parseTarget checks the Host before it looks at the URL", () => {
+  // What Host "evil/v1/pets?" and the target "/nothing" make, put together without care.
+  const target = parseTarget(
+    request("http://evil/v1/pets?/nothing", "evil/v1/pets?"),
+  );
+  assert.ok(target instanceof ApiError);
+  assert.match(target.message, /Host/);
+});

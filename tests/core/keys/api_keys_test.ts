@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  apiKeys,
+  digestKey,
+  generateKey,
+  isIssuedForm,
+  rememberKeys,
+} from "../../../core/keys/api_keys.ts";
+
+test("apiKeys takes its keys and no others", async () => {
+  const keys = apiKeys(["one", "two"]);
+  for (let turn = 0; turn < 2; turn++) {
+    assert.equal(await keys.verify("one"), true);
+    assert.equal(await keys.verify("two"), true);
+    const others = ["", "One", "one ", "onetwo", "one,two", "three"];
+    for (const key of others) assert.equal(await keys.verify(key), false);
+  }
+});
+
+test("apiKeys without keys takes none", async () => {
+  assert.equal(await apiKeys([]).verify("x"), false);
+});
+
+test("apiKeys answers alike when it is asked at once from the start", async () => {
+  const keys = apiKeys(["one", "two"]);
+  const answers = ["one", "x", "two", "one"].map((key) => keys.verify(key));
+  assert.deepEqual(await Promise.all(answers), [true, false, true, true]);
+});
+
+test("apiKeys does not change when the caller's array does", async () => {
+  const list = ["one"];
+  const keys = apiKeys(list);
+  list[0] = "two";
+  list.push("three");
+  assert.equal(await keys.verify("one"), true);
+  assert.equal(await keys.verify("two"), false);
+  assert.equal(await keys.verify("three"), false);
+});
+
+test("apiKeys throws a TypeError, without the key, where a key cannot be sent", () => {
+  for (const key of ["", "a b", "a\n", "schlüssel", "\x7f", " a"]) {
+    assert.throws(
+      () => apiKeys(["good", key]),
+      (error: unknown) =>
+        error instanceof TypeError && error.message.includes("2 of 2") &&
+        (key === "" || !error.message.includes(key)),
+    );
+  }
+});
+
+test("digestKey is SHA-256 in lower-case hexadecimal", async () => {
+  // FIPS 180-2, appendix B.1
+  assert.equal(
+    await digestKey("abc"),
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+  );
+});
+
+test("rememberKeys asks by digest, and once while a valid key is fresh", async () => {
+  const asked: string[] = [];
+  let time = 0;
+  const keys = rememberKeys((digest) => {
+    asked.push(digest);
+    return Promise.resolve(true);
+  }, { maxAge: 1000, now: () => time });
+  assert.equal(await keys.verify("abc"), true);
+  time = 999;
+  assert.equal(await keys.verify("abc"), true);
+  assert.deepEqual(asked, [await digestKey("abc")]);
+  time = 1000;
+  assert.equal(await keys.verify("abc"), true);
+  assert.equal(asked.length, 2);
+});
+
+test("rememberKeys counts the age from when it asked, not from when it was answered", async () => {
+  let time = 0;
+  let asked = 0;
+  const keys = rememberKeys(() => {
+    asked++;
+    time += 600; // the answer takes its time
+    return Promise.resolve(true);
+  }, { maxAge: 1000, now: () => time });
+  await keys.verify("abc");
+  time = 1000;
+  await keys.verify("abc");
+  assert.equal(asked, 2);
+});
+
+test("rememberKeys remembers no key that is not valid", async () => {
+  let asked = 0;
+  const keys = rememberKeys(() => {
+    asked++;
+    return Promise.resolve(false);
+  }, { maxAge: Infinity });
+  assert.equal(await keys.verify("x"), false);
+  assert.equal(await keys.verify("x"), false);
+  assert.equal(asked, 2);
+});
+
+test("rememberKeys forgets a key that has become invalid", async () => {
+  let isValid = true;
+  let time = 0;
+  const keys = rememberKeys(() => Promise.resolve(isValid), {
+    maxAge: 1000,
+    now: () => time,
+  });
+  assert.equal(await keys.verify("x"), true);
+  isValid = false;
+  time = 1000;
+  assert.equal(await keys.verify("x"), false);
+  time = 1001;
+  assert.equal(await keys.verify("x"), false);
+});
+
+test("forget makes it ask again for every key", async () => {
+  let isValid = true;
+  const keys = rememberKeys(() => Promise.resolve(isValid), {
+    maxAge: Infinity,
+  });
+  assert.equal(await keys.verify("x"), true);
+  isValid = false;
+  assert.equal(await keys.verify("x"), true);
+  keys.forget();
+  assert.equal(await keys.verify("x"), false);
+});
+
+test("an answer from before forget is not kept", async () => {
+  const answers = [
+    Promise.withResolvers<boolean>(),
+    Promise.withResolvers<boolean>(),
+  ];
+  const asked = Promise.withResolvers<void>();
+  let turn = 0;
+  const keys = rememberKeys(() => {
+    asked.resolve();
+    return answers[turn++]?.promise ?? Promise.resolve(false);
+  }, { maxAge: Infinity });
+  const early = keys.verify("x");
+  await asked.promise;
+  keys.forget(); // as the key is revoked
+  answers[0]?.resolve(true);
+  assert.equal(await early, true);
+  answers[1]?.resolve(false);
+  assert.equal(await keys.verify("x"), false);
+});
+
+test("rememberKeys keeps no answer where the look-up fails, and asks again", async () => {
+  let turn = 0;
+  const keys = rememberKeys(
+    () =>
+      turn++ === 0 ? Promise.reject(new Error("down")) : Promise.resolve(true),
+    { maxAge: Infinity },
+  );
+  await assert.rejects(keys.verify("x"), /down/);
+  assert.equal(await keys.verify("x"), true);
+});
+
+test("generateKey makes pet_, 32 characters of base62, and 6 of CRC-32", () => {
+  const key = generateKey();
+  assert.match(key, /^pet_[0-9A-Za-z]{38}$/);
+  assert.equal(isIssuedForm(key), true);
+});
+
+test("isIssuedForm knows the CRC-32 of known text", () => {
+  // zlib.crc32(b"0" * 32) is 0xa0f292d0, which is 2wjyrI in base62.
+  assert.equal(isIssuedForm(`pet_${"0".repeat(32)}2wjyrI`), true);
+});
+
+test("isIssuedForm refuses any other text", () => {
+  const key = generateKey();
+  const last = key.endsWith("0") ? "1" : "0";
+  const others = [
+    "",
+    "pet_",
+    key.slice(0, -1),
+    `${key}0`,
+    ` ${key}`,
+    `${key}\n`,
+    key.slice(0, -1) + last,
+    `Pet_${key.slice(4)}`,
+    `pet-${key.slice(4)}`,
+    key.slice(4),
+  ];
+  for (const text of others) assert.equal(isIssuedForm(text), false, text);
+});
+
+test("rememberKeys asks again in time where the system's clock is set back", async () => {
+  const { now } = Date;
+  let setBack = 0;
+  Date.now = () => now() - setBack;
+  try {
+    let asked = 0;
+    const keys = rememberKeys(() => {
+      asked++;
+      return Promise.resolve(true);
+    }, { maxAge: 1 });
+    assert.equal(await keys.verify("x"), true);
+    setBack = 3_600_000;
+    for (const start = performance.now(); performance.now() < start + 2;);
+    assert.equal(await keys.verify("x"), true);
+    assert.equal(asked, 2);
+  } finally {
+    Date.now = now;
+  }
+});

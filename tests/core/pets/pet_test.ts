@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import test from "node:test";
+import * as v from "valibot";
+import {
+  int64Schema,
+  joinPet,
+  newPetSchema,
+  parsePetId,
+  type Pet,
+  PET_STATUSES,
+  petId,
+  petNameSchema,
+  petStatusSchema,
+  petsToJson,
+  petToJson,
+} from "../../../core/pets/pet.ts";
+
+const INT64_MAX = 2n ** 63n - 1n;
+
+test("newPetSchema takes a name and a categoryId, and fills in the status", () => {
+  const check = v.safeParse(newPetSchema, { name: "Rex", categoryId: 1n });
+  assert.equal(check.success, true);
+  assert.deepEqual(check.output, {
+    name: "Rex",
+    categoryId: 1n,
+    status: "available",
+  });
+});
+
+test("newPetSchema leaves unknown members out", () => {
+  const check = v.safeParse(newPetSchema, {
+    id: 7n,
+    name: "Rex",
+    categoryId: 1n,
+    status: "sold",
+    tags: [],
+  });
+  assert.deepEqual(check.output, {
+    name: "Rex",
+    categoryId: 1n,
+    status: "sold",
+  });
+});
+
+test("newPetSchema refuses what is not an object", () => {
+  for (const value of [undefined, null, true, 1n, 1.5, "Rex", [], [{}]]) {
+    const check = v.safeParse(newPetSchema, value);
+    assert.equal(check.success, false);
+    assert.deepEqual(check.issues?.map(({ message }) => message), [
+      "must be a JSON object",
+    ]);
+  }
+});
+
+test("newPetSchema reports every member that is wrong", () => {
+  const check = v.safeParse(newPetSchema, { categoryId: 1.5, status: null });
+  assert.deepEqual(check.issues?.map((issue) => v.getDotPath(issue)), [
+    "name",
+    "categoryId",
+    "status",
+  ]);
+});
+
+test("petNameSchema takes 1 to 255 code points, exactly as they come", () => {
+  for (const name of ["x", " x ", "🐕".repeat(255), "\u0080", "e\u0301"]) {
+    assert.equal(v.parse(petNameSchema, name), name);
+  }
+  for (const name of ["", "x".repeat(256), "🐕".repeat(256), "\x00", "\x7f"]) {
+    assert.equal(v.is(petNameSchema, name), false);
+  }
+});
+
+test("petNameSchema counts code points, not UTF-16 units", () => {
+  const mixed = "🐕".repeat(254) + "x";
+  assert.equal(mixed.length, 509);
+  assert.equal(v.is(petNameSchema, mixed), true);
+  assert.equal(v.is(petNameSchema, `${mixed}x`), false);
+  assert.equal(v.is(petNameSchema, "🐕" + "x".repeat(255)), false);
+});
+
+test("petNameSchema refuses lone surrogates in either order", () => {
+  for (const name of ["\ud83d", "\udc15", "\udc15\ud83d", "x\ud83d"]) {
+    assert.equal(v.is(petNameSchema, name), false);
+  }
+});
+
+test("petStatusSchema takes the three states and nothing else", () => {
+  for (const status of ["available", "pending", "sold"]) {
+    assert.equal(v.is(petStatusSchema, status), true);
+  }
+  for (const status of ["", "Sold", "toString", null, undefined, 0, ["sold"]]) {
+    assert.equal(v.is(petStatusSchema, status), false);
+  }
+});
+
+test("int64Schema takes a bigint within the bounds and no number", () => {
+  for (const value of [0n, INT64_MAX, -INT64_MAX - 1n]) {
+    assert.equal(v.is(int64Schema, value), true);
+  }
+  for (const value of [0, 1.5, "1", INT64_MAX + 1n, -INT64_MAX - 2n]) {
+    assert.equal(v.is(int64Schema, value), false);
+  }
+});
+
+test("petId takes 1 to 2^63 - 1 and throws a RangeError for the rest", () => {
+  assert.equal(petId(1n), 1n);
+  assert.equal(petId(INT64_MAX), INT64_MAX);
+  for (const value of [0n, -1n, INT64_MAX + 1n]) {
+    assert.throws(() => petId(value), RangeError);
+  }
+});
+
+test("parsePetId reads canonical decimal form of an id that an animal can have", () => {
+  assert.equal(parsePetId("1"), 1n);
+  assert.equal(parsePetId("9223372036854775807"), INT64_MAX);
+  const none = ["0", "-1", "", "01", "1.0", "%31", "9223372036854775808"];
+  for (const text of none) assert.equal(parsePetId(text), undefined, text);
+});
+
+test("petToJson writes int64 members to the last digit", () => {
+  assert.equal(
+    petToJson({
+      id: petId(INT64_MAX),
+      name: 'R"x\u2028',
+      categoryId: -INT64_MAX - 1n,
+      status: "sold",
+    }),
+    '{"id":9223372036854775807,"name":"R\\"x\u2028","categoryId":-9223372036854775808,"status":"sold"}',
+  );
+});
+
+test("petToJson throws a TypeError where the storage broke its promise", () => {
+  const rex: Pet = {
+    id: petId(1n),
+    name: "Rex",
+    categoryId: 1n,
+    status: "sold",
+  };
+  const broken: unknown[] = [
+    null,
+    undefined,
+    {},
+    { ...rex, id: 1 },
+    { ...rex, id: undefined },
+    { ...rex, name: undefined },
+    { ...rex, categoryId: 1 },
+    { ...rex, status: undefined },
+  ];
+  for (const pet of broken) {
+    assert.throws(() => petToJson(pet as Pet), TypeError);
+    assert.throws(() => petsToJson([rex, pet as Pet]), TypeError);
+  }
+});
+
+// Law: animals are written alike, whether JSON.stringify may do it or not, and one by one or together.
+test("petToJson and petsToJson write animals as joinPet does", () => {
+  const integer = fc.oneof(
+    fc.bigInt({ min: -9n, max: 99n }),
+    fc.bigInt({ min: 2n ** 53n - 2n, max: 2n ** 53n + 2n }),
+    fc.bigInt({ min: -(2n ** 53n) - 2n, max: 2n - 2n ** 53n }),
+    fc.bigInt({ min: -INT64_MAX - 1n, max: INT64_MAX }),
+  );
+  const pet = fc.record({
+    id: integer.filter((id) => id > 0n).map(petId),
+    name: fc.string({ unit: "binary" }),
+    categoryId: integer,
+    status: fc.constantFrom(...PET_STATUSES),
+  }, { noNullPrototype: true });
+  fc.assert(
+    fc.property(fc.array(pet, { maxLength: 5 }), (pets) => {
+      assert.equal(petsToJson(pets), `[${pets.map(joinPet).join(",")}]`);
+      assert.deepEqual(pets.map(petToJson), pets.map(joinPet));
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,87 @@
+/**
+ * A process that uses an SQLite file as the lines on its standard input say, for tests that need
+ * several processes or one that can be killed.
+ *
+ * - `open PATH`: answers `opened`.
+ * - `open-many PATH COUNT`: opens it at once so many times, creates a pet with each, closes all;
+ *   answers `opened`.
+ * - `create COUNT WRITERS`: creates so many animals (`Infinity` is a number too) with so many under
+ *   way at once; answers `created ID NAME` or `failed KIND MESSAGE` for each, and `done`.
+ * - `close`: answers `closed`.
+ *
+ * An `open` that fails answers `failed KIND MESSAGE`.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { createInterface } from "node:readline";
+import {
+  type SqliteStorage,
+  sqliteStorage,
+} from "../../../adapters/sqlite/mod.ts";
+import { StorageError } from "../../../core/pets/pet_storage.ts";
+
+let storage: SqliteStorage | undefined;
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [command = "", ...args] = line.split(" ");
+  try {
+    await run(command, args);
+  } catch (error) {
+    answer(failure(error));
+  }
+}
+
+async function run(command: string, args: readonly string[]): Promise<void> {
+  const [first = "", second = ""] = args;
+  if (command === "open") {
+    storage = await sqliteStorage(first);
+    answer("opened");
+  } else if (command === "open-many") {
+    await openMany(first, Number(second));
+    answer("opened");
+  } else if (command === "create") {
+    await create(Number(first), Number(second));
+    answer("done");
+  } else if (command === "close") {
+    await storage?.close();
+    answer("closed");
+  } else {
+    throw new RangeError(`No such command: ${command}`);
+  }
+}
+
+async function openMany(path: string, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, async () => {
+    const storage = await sqliteStorage(path);
+    await storage.create({ name: "Rex", categoryId: 1n, status: "sold" });
+    await storage.close();
+  }));
+}
+
+async function create(count: number, writers: number): Promise<void> {
+  let started = 0;
+  await Promise.all(Array.from({ length: writers }, async () => {
+    while (started < count) {
+      const name = `${process.pid}-${++started}`;
+      try {
+        const newPet = { name, categoryId: 1n, status: "available" } as const;
+        const pet = await storage?.create(newPet);
+        answer(`created ${pet?.id} ${pet?.name}`);
+      } catch (error) {
+        answer(failure(error));
+      }
+    }
+  }));
+}
+
+function failure(error: unknown): string {
+  const kind = error instanceof StorageError ? error.kind : "unexpected";
+  return `failed ${kind} ${error instanceof Error ? error.message : error}`;
+}
+
+// On Linux a write to a pipe is done when this returns: what was answered is known outside.
+function answer(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
