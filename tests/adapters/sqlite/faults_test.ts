@@ -104,9 +104,7 @@ test("sqliteStorage says that a file is damaged", async () => {
   const damaged = await sqliteStorage(path).catch((error) => error);
   const error = damaged instanceof Error
     ? damaged
-    : (await damaged.list({ limit: 100 })).pets.catch((error: unknown) =>
-      error
-    );
+    : await damaged.list({ limit: 100 }).catch((error: unknown) => error);
   assert.ok(error instanceof StorageError, `${error}`);
   assert.match(error.message, /the file is damaged/);
 });
