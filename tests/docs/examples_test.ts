@@ -9,6 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { VARIABLES } from "../../adapters/standalone/config.ts";
 import {
   freePort,
   inNewFolder,
@@ -16,6 +17,7 @@ import {
   runToEnd,
   startMain,
 } from "../adapters/standalone/program.ts";
+import { STATUS_OF } from "../contract/error_reply.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const FRAMEWORKS = "docs/examples/frameworks/deno.json";
@@ -280,7 +282,7 @@ function shell(script: string): Promise<{ stdout: string; stderr: string }> {
   });
 }
 
-// ---- sh, and the text around ----
+// ---- sh, and the rest of the documents ----
 
 test(
   "every `deno task` in the documents exists, and every deno@ is the version that is tested",
@@ -331,5 +333,18 @@ test("every link in the documents leads to a file, and to a heading of it", () =
       );
       assert.ok(headings.includes(heading), `${file}: ${link}`);
     }
+  }
+});
+
+test("the tables have every setting and every error code", () => {
+  for (const name of VARIABLES) {
+    assert.match(
+      read("docs/operating.md"),
+      new RegExp(`^\\| .*\`${name}\``, "m"),
+    );
+  }
+  for (const [code, status] of Object.entries(STATUS_OF)) {
+    const row = new RegExp(`^\\| ${status} +\\| \`${code}\` `, "m");
+    assert.match(read("docs/contract.md"), row);
   }
 });
