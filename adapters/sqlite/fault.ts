@@ -5,10 +5,7 @@
  * @see https://sqlite.org/rescode.html
  */
 
-import {
-  StorageError,
-  type StorageErrorKind,
-} from "../../core/pets/pet_storage.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -78,7 +75,7 @@ export function faultReason(error: unknown): string | undefined {
 export function storageFault(
   action: string,
   error: unknown,
-  kind: StorageErrorKind = "unavailable",
+  kind: StorageError["kind"] = "unavailable",
 ): unknown {
   const reason = faultReason(error);
   if (reason === undefined && kind === "unavailable") return error;

@@ -9,11 +9,10 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import {
   type ApiKeyRecord,
-  type IssuedKey,
   type IssuedKeys,
   issuedKeys,
 } from "../../core/keys/issued_keys.ts";
-import { petNameSchema } from "../../core/pets/pet.ts";
+import { nameSchema } from "../../core/pets/new_pet.ts";
 import { parseArguments, UsageError } from "./arguments.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
 import { openStorage } from "./open_storage.ts";
@@ -59,7 +58,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
 
 /** How results are written. */
 interface Format {
-  issued(key: IssuedKey): string;
+  issued(key: Awaited<ReturnType<IssuedKeys["issue"]>>): string;
   list(records: readonly ApiKeyRecord[]): string;
   revoked(record: ApiKeyRecord): string;
 }
@@ -109,7 +108,7 @@ function commandFor(
 }
 
 function checkName(name: string): void {
-  const check = v.safeParse(petNameSchema, name);
+  const check = v.safeParse(nameSchema, name);
   if (!check.success) {
     throw new UsageError(`The name of a key ${check.issues[0].message}`);
   }

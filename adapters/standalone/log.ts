@@ -9,16 +9,14 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** What is written of a request. Never a key, a body, or a path with an id in it. */
 export interface RequestLine {
-  /** When the answer was ready, in RFC 3339 form. */
-  readonly time: string;
   readonly method: string;
-  /** The path as a template, `/v1/pets/{petId}`; `null` where there is no such path. */
-  readonly route: string | null;
+  /** The path as a template, `/v1/pets/{petId}`; absent if there is no such path. */
+  readonly route?: string | undefined;
   /** The HTTP status code. */
   readonly status: number;
   /** How long the answer took, in ms. */
   readonly ms: number;
-  /** The request id, as in the header `X-Request-Id`. */
+  /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
   readonly id: string;
 }
 
@@ -37,6 +35,17 @@ export interface Log {
  */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let held = "";
+  let millisecond = NaN;
+  let time = "";
+
+  /** The time in RFC 3339 form; made anew once a millisecond at most. */
+  function now(): string {
+    if (millisecond !== Date.now()) {
+      millisecond = Date.now();
+      time = new Date(millisecond).toISOString();
+    }
+    return time;
+  }
 
   function flush(): void {
     if (held !== "") process.stdout.write(held);
@@ -44,10 +53,14 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   }
 
   return {
-    request(line) {
+    request({ method, route = null, status, ms, id }) {
       if (!requests) return;
       if (held === "") setImmediate(flush);
-      held += JSON.stringify(line) + "\n";
+      held += `{"time":"${now()}","method":${
+        JSON.stringify(method.slice(0, 20))
+      },"route":${JSON.stringify(route)},"status":${status},"ms":${
+        Math.round(1000 * ms) / 1000
+      },"id":"${id}"}\n`;
     },
     fault(cause, id) {
       const error = describe(cause);

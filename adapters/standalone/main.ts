@@ -11,7 +11,7 @@ import { readConfig, readPort } from "./config.ts";
 import { runCopy } from "./copy.ts";
 import { reportAndExit } from "./failure.ts";
 import { runKeys } from "./keys.ts";
-import { loadRuntime } from "./runtime.ts";
+import { loadServe } from "./runtime.ts";
 import { openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
@@ -73,15 +73,15 @@ async function start(args: readonly string[]): Promise<void> {
   }
 
   const config = readConfig(process.env);
-  const { serve, Response } = await loadRuntime();
-  const service = await openService(config, Response);
-  const server = await serve((request) => service.app.fetch(request), {
+  const serve = await loadServe();
+  const service = await openService(config);
+  const server = await serve(service.handle, {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string" ? readPort("--port", port) : config.port,
   });
   stopOnSignal({
     async finish() {
-      await Promise.all([service.app.drain(), server.close()]);
+      await Promise.all([service.drain(), server.close()]);
     },
     close: () => service.close(),
     timeout: config.shutdownTimeout,

@@ -4,8 +4,14 @@
  * @module
  */
 
-import { ApiError } from "./refusal.ts";
+import { Refusal } from "./refusal.ts";
 import { parseJson } from "../pets/int64.ts";
+
+/** What is read of a request to get its body: a `Request`, or as much of one. */
+export interface IncomingBody
+  extends Pick<Request, "body" | "bodyUsed" | "arrayBuffer"> {
+  readonly headers: Pick<Headers, "get">;
+}
 
 /** How much of a body is read, and for how long. */
 export interface BodyLimits {
@@ -15,37 +21,37 @@ export interface BodyLimits {
   readonly bodyTimeout: number;
 }
 
-const wrongMediaType = new ApiError(
+export const wrongMediaType: Refusal = new Refusal(
   "unsupported_media_type",
   "Cannot read the body: its Content-Type must be application/json, in UTF-8",
   { accept: "application/json" },
 );
-const wrongCoding = new ApiError(
+export const wrongCoding: Refusal = new Refusal(
   "unsupported_media_type",
   "Cannot read the body: it must be sent without a Content-Encoding",
   { accept: "application/json", "accept-encoding": "identity" },
 );
-const missing = new ApiError(
+export const missing: Refusal = new Refusal(
   "bad_request",
   "Cannot read the body: it is missing",
 );
-const late = new ApiError(
+export const late: Refusal = new Refusal(
   "request_timeout",
   "Cannot read the body: it did not arrive in time",
 );
-const cutShort = new ApiError(
+const cutShort = new Refusal(
   "bad_request",
   "Cannot read the body: it was cut short",
 );
-const notUtf8 = new ApiError(
+const notUtf8 = new Refusal(
   "bad_request",
   "Cannot read the body: it is not valid UTF-8",
 );
-const tooDeep = new ApiError(
+const tooDeep = new Refusal(
   "bad_request",
   "Cannot read the body: its JSON is nested too deeply",
 );
-const notJson = new ApiError(
+export const notJson: Refusal = new Refusal(
   "bad_request",
   "Cannot read the body: it is not valid JSON",
 );
@@ -53,27 +59,29 @@ const notJson = new ApiError(
 /**
  * Reads a JSON body, with int64 numbers as `bigint`.
  *
- * @returns the value, or an {@linkcode ApiError}: 415 for another media type or any content coding,
+ * @returns the value, or an {@linkcode Refusal}: 415 for another media type or any content coding,
  * 413 for too many bytes, 408 where they stop coming, 400 where they are not UTF-8 or not JSON.
  */
 export async function readJson(
-  request: Request,
+  request: IncomingBody,
   limits: BodyLimits,
 ): Promise<unknown> {
   const refusal = checkMediaType(request.headers);
   if (refusal !== undefined) return refusal;
   const bytes = await readBytes(request, limits);
-  if (bytes instanceof ApiError) return bytes;
+  if (bytes instanceof Refusal) return bytes;
   if (bytes.byteLength === 0) return missing;
   const text = decodeUtf8(bytes);
-  return text instanceof ApiError ? text : parse(text);
+  return text instanceof Refusal ? text : parse(text);
 }
 
 /**
  * Accepts `application/json` in any case, with `charset=utf-8` or without, and no `Content-Type` at
  * all (RFC 9110 §8.3 leaves that to the recipient); refuses any coding but `identity` (§8.4).
  */
-export function checkMediaType(headers: Headers): ApiError | undefined {
+export function checkMediaType(
+  headers: Pick<Headers, "get">,
+): Refusal | undefined {
   const coding = headers.get("content-encoding");
   if (coding !== null && coding.toLowerCase() !== "identity") {
     return wrongCoding;
@@ -95,9 +103,9 @@ export function checkMediaType(headers: Headers): ApiError | undefined {
 
 /** Reads the bytes of a body up to the cap. Where there are more, the rest is not read. */
 function readBytes(
-  request: Request,
+  request: IncomingBody,
   limits: BodyLimits,
-): Promise<Uint8Array | ApiError> | ApiError {
+): Promise<Uint8Array | Refusal> | Refusal {
   // No fault of the client: it is told 500, and `onError` this.
   if (request.bodyUsed) {
     throw new TypeError("The body of the request was read before");
@@ -117,9 +125,9 @@ function readBytes(
  * and Bun (`deno task bench paths`); on Node the adapter's own request has a shorter way for it.
  */
 function readWhole(
-  request: Request,
+  request: IncomingBody,
   { maxBodyBytes, bodyTimeout }: BodyLimits,
-): Promise<Uint8Array | ApiError> {
+): Promise<Uint8Array | Refusal> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -150,7 +158,7 @@ function readWhole(
 function wholeBytes(
   buffer: ArrayBuffer,
   maxBodyBytes: number,
-): Uint8Array | ApiError {
+): Uint8Array | Refusal {
   return buffer.byteLength > maxBodyBytes
     ? tooLarge(maxBodyBytes) // an embedder put another body under the header of the first
     : new Uint8Array(buffer);
@@ -158,9 +166,9 @@ function wholeBytes(
 
 /** Reads a body chunk by chunk. */
 async function readStream(
-  request: Request,
+  request: IncomingBody,
   { maxBodyBytes, bodyTimeout }: BodyLimits,
-): Promise<Uint8Array | ApiError> {
+): Promise<Uint8Array | Refusal> {
   if (request.body === null) return missing;
   const reader = request.body.getReader();
   let isLate = false;
@@ -194,8 +202,9 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.cancel().catch(() => {});
 }
 
-function tooLarge(maxBodyBytes: number): ApiError {
-  return new ApiError(
+/** The 413 for a body above the limit. */
+export function tooLarge(maxBodyBytes: number): Refusal {
+  return new Refusal(
     "payload_too_large",
     `Cannot read the body: it has more than ${maxBodyBytes} bytes`,
   );
@@ -219,7 +228,7 @@ function concatenate(
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Decodes strictly: `request.text()` would put U+FFFD in the place of bytes that are not UTF-8. */
-function decodeUtf8(bytes: Uint8Array): string | ApiError {
+function decodeUtf8(bytes: Uint8Array): string | Refusal {
   try {
     return utf8.decode(bytes);
   } catch {

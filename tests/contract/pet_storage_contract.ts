@@ -118,7 +118,7 @@ export function petStorageContract(
   }
 
   clause("returns the animal that it created, with an id", async (storage) => {
-    const pet = await storage.create(REX);
+    const pet = await storage.create(newPet(REX));
     assert.ok(pet.id >= 1n);
     assert.deepEqual({ ...pet }, { id: pet.id, ...REX });
     assert.deepEqual({ ...await storage.get(pet.id) }, { id: pet.id, ...REX });
@@ -154,7 +154,7 @@ export function petStorageContract(
 
   clause("has no animal where none was created", async (storage) => {
     assert.equal(await storage.get(petId(1n)), undefined);
-    assert.deepEqual(await storage.list({ limit: 100 }), []);
+    assert.deepEqual((await storage.list({ limit: 100 })).pets, []);
     const pets = await createMany(storage, 3);
     const last = lastOf(pets).id;
     for (const id of [last + 1n, 2n ** 53n + last, INT64_MAX]) {
@@ -177,9 +177,12 @@ export function petStorageContract(
     ];
     for (const after of [...afters, INT64_MAX]) {
       const expected = pets.filter((pet) => pet.id > after);
-      assert.deepEqual(await storage.list({ limit: 9, after }), expected);
       assert.deepEqual(
-        await storage.list({ limit: 9, after, status: "sold" }),
+        (await storage.list({ limit: 9, after })).pets,
+        expected,
+      );
+      assert.deepEqual(
+        (await storage.list({ limit: 9, after, status: "sold" })).pets,
         expected.filter((pet) => pet.status === "sold"),
         `after ${after}`,
       );
@@ -222,19 +225,22 @@ export function petStorageContract(
     await assertSame(await createMany(storage, 7));
     for (const name of ['"\\', "\u2028\ufeff", "e\u0301", "😀"]) {
       for (const categoryId of [INT64_MIN, 2n ** 53n, INT64_MAX]) {
-        await storage.create({ name, categoryId, status: "sold" });
+        await storage.create(newPet({ name, categoryId, status: "sold" }));
       }
     }
-    const all = await storage.list({ limit: 100 });
+    const all = (await storage.list({ limit: 100 })).pets;
     assert.equal(all.length, 19);
     await assertSame(all);
     await assertSame(all);
   });
 
   clause("gives 300 creates at once ids of their own", async (storage) => {
-    const before = await storage.create(REX);
+    const before = await storage.create(newPet(REX));
     const pets = await Promise.all(
-      Array.from({ length: 300 }, (_, i) => storage.create(numbered(i))),
+      Array.from(
+        { length: 300 },
+        (_, i) => storage.create(newPet(numbered(i))),
+      ),
     );
     assert.equal(new Set(pets.map((pet) => pet.id)).size, 300);
     assert.ok(pets.every((pet) => pet.id > before.id));
@@ -247,12 +253,12 @@ export function petStorageContract(
     "shows an animal to whoever asks after its creation",
     async (storage) => {
       await Promise.all(Array.from({ length: 50 }, async (_, i) => {
-        const pet = await storage.create(numbered(i));
+        const pet = await storage.create(newPet(numbered(i)));
         const query = { limit: 1, after: pet.id - 1n };
         assert.deepEqual(await storage.get(pet.id), pet);
-        assert.deepEqual(await storage.list(query), [pet]);
+        assert.deepEqual((await storage.list(query)).pets, [pet]);
         assert.deepEqual(
-          await storage.list({ ...query, status: pet.status }),
+          (await storage.list({ ...query, status: pet.status })).pets,
           [pet],
         );
       }));
@@ -266,7 +272,7 @@ export function petStorageContract(
       let isWalking = true;
       const creating = Array.from({ length: 8 }, async (_, i) => {
         while (isWalking) {
-          await storage.create(numbered(i));
+          await storage.create(newPet(numbered(i)));
           await nextTask(); // a storage in memory would leave no turn to the walk
         }
       });
@@ -274,7 +280,7 @@ export function petStorageContract(
       const walked: Pet[] = [];
       const end = lastOf(before).id;
       for (let after = 0n; after < end; after = lastOf(walked).id) {
-        walked.push(...await storage.list({ limit: 7, after }));
+        walked.push(...(await storage.list({ limit: 7, after })).pets);
         assert.ok(lastOf(walked).id > after, "the walk goes on");
         await nextTask();
       }
@@ -290,19 +296,19 @@ export function petStorageContract(
     const creating = Promise.all(
       Array.from({ length: 40 }, async (_, i) => {
         for (let round = 0; round < 5; round++) {
-          await storage.create(numbered(i));
+          await storage.create(newPet(numbered(i)));
           await nextTask();
         }
       }),
     ).finally(() => isCreating = false);
     const looks: (readonly Pet[])[] = [];
     while (isCreating) {
-      looks.push(await storage.list({ limit: 1000 }));
+      looks.push((await storage.list({ limit: 1000 })).pets);
       await nextTask();
     }
     await creating;
     assert.ok(looks.length > 2);
-    const all = await storage.list({ limit: 1000 });
+    const all = (await storage.list({ limit: 1000 })).pets;
     assert.equal(all.length, 200);
     // Each look was a beginning of the whole: nothing appeared below what it showed.
     for (const seen of looks) {
@@ -313,9 +319,9 @@ export function petStorageContract(
   clause("refuses a bad animal and spares its neighbours", async (storage) => {
     const outcomes = await Promise.allSettled(
       BAD_PETS.flatMap((bad, i) => [
-        storage.create(numbered(i)),
-        storage.create(bad as Required<NewPet>),
-        storage.create(numbered(i)),
+        storage.create(newPet(numbered(i))),
+        storage.create(newPet(bad as Required<NewPet>)),
+        storage.create(newPet(numbered(i))),
       ]),
     );
     for (const [i, outcome] of outcomes.entries()) {
@@ -325,19 +331,19 @@ export function petStorageContract(
         assert.ok(outcome.reason instanceof TypeError, `${outcome.reason}`);
       }
     }
-    const stored = await storage.list({ limit: 1000 });
+    const stored = (await storage.list({ limit: 1000 })).pets;
     assert.equal(stored.length, 2 * BAD_PETS.length);
   });
 
   clause("is not changed by who changes an object of it", async (storage) => {
     const given = { ...REX };
-    const creating = storage.create(given);
+    const creating = storage.create(newPet(given));
     given.name = "Changed";
     const pet = await creating;
     const shown = [
       pet,
       await storage.get(pet.id),
-      ...await storage.list({ limit: 1 }),
+      ...(await storage.list({ limit: 1 })).pets,
     ];
     for (const object of shown) {
       try {
@@ -347,7 +353,7 @@ export function petStorageContract(
       }
     }
     assert.equal((await storage.get(pet.id))?.name, "Rex");
-    assert.equal((await storage.list({ limit: 1 }))[0]?.name, "Rex");
+    assert.equal((await storage.list({ limit: 1 })).pets[0]?.name, "Rex");
   });
 
   clause("answers a ping", async (storage) => {
@@ -359,7 +365,7 @@ export function petStorageContract(
     async (storage) => {
       const creating = Array.from(
         { length: 300 },
-        (_, i) => storage.create(numbered(i)),
+        (_, i) => storage.create(newPet(numbered(i))),
       );
       await storage.close();
       const pets = await Promise.all(creating);
@@ -368,15 +374,15 @@ export function petStorageContract(
   );
 
   clause("can be closed again", async (storage) => {
-    await storage.create(REX);
+    await storage.create(newPet(REX));
     await Promise.all([storage.close(), storage.close()]);
     await storage.close();
   });
 
   clause("is unavailable once it is closed", async (storage) => {
-    const { id } = await storage.create(REX);
+    const { id } = await storage.create(newPet(REX));
     await storage.close();
-    await assertUnavailable(() => storage.create(REX));
+    await assertUnavailable(() => storage.create(newPet(REX)));
     await assertUnavailable(() => storage.get(id));
     await assertUnavailable(() => storage.list({ limit: 1 }));
     const listJson = jsonOf(storage.list);
@@ -420,7 +426,7 @@ export function persistentPetStorageContract(
       const first = await open();
       const creating = Array.from(
         { length: 300 },
-        (_, i) => first.create(numbered(i)),
+        (_, i) => first.create(newPet(numbered(i))),
       );
       await first.close();
       const pets = await Promise.all(creating);
@@ -457,7 +463,7 @@ export function persistentPetStorageContract(
       try {
         const pets = await Promise.all(
           storages.flatMap((storage, i) =>
-            Array.from({ length: 5 }, () => storage.create(numbered(i)))
+            Array.from({ length: 5 }, () => storage.create(newPet(numbered(i))))
           ),
         );
         assert.equal(new Set(pets.map((pet) => pet.id)).size, 80);
@@ -503,9 +509,9 @@ async function walk(
 ): Promise<readonly Pet[]> {
   const walked: Pet[] = [];
   for (let after = 0n;;) {
-    const page = await storage.list(
+    const page = (await storage.list(
       status === undefined ? { limit, after } : { limit, after, status },
-    );
+    )).pets;
     assert.ok(page.length <= limit);
     walked.push(...page);
     if (page.length < limit) return walked;
@@ -520,7 +526,9 @@ async function createMany(
   count: number,
 ): Promise<readonly Pet[]> {
   const pets: Pet[] = [];
-  for (let i = 0; i < count; i++) pets.push(await storage.create(numbered(i)));
+  for (let i = 0; i < count; i++) {
+    pets.push(await storage.create(newPet(numbered(i))));
+  }
   return pets;
 }
 
@@ -533,15 +541,15 @@ async function assertKept(
   storage: PetStorage,
   newPet: Required<NewPet>,
 ): Promise<void> {
-  const pet = await storage.create(newPet);
+  const pet = await storage.create(newPet(newPet));
   const expected = { id: pet.id, ...newPet };
   const query = { limit: 1, after: pet.id - 1n };
   assert.deepEqual({ ...pet }, expected);
   assert.deepEqual({ ...await storage.get(pet.id) }, expected);
-  assert.deepEqual({ ...(await storage.list(query))[0] }, expected);
+  assert.deepEqual({ ...(await storage.list(query)).pets[0] }, expected);
   const { status } = newPet;
   assert.deepEqual(
-    { ...(await storage.list({ ...query, status }))[0] },
+    { ...(await storage.list({ ...query, status })).pets[0] },
     expected,
   );
 }
@@ -563,9 +571,11 @@ async function assertSameJson(
 ): Promise<void> {
   const json = jsonOf(storage.list);
   if (json === undefined) return;
-  const [...pets] = await storage.list({ ...query, limit: query.limit + 1 });
+  const [...pets] =
+    (await storage.list({ ...query, limit: query.limit + 1 })).pets;
   if (pets.length > query.limit) pets.pop();
-  const more = await storage.list({ ...query, after: pets.at(-1)?.id ?? 0n });
+  const more =
+    (await storage.list({ ...query, after: pets.at(-1)?.id ?? 0n })).pets;
   assert.deepEqual(await json(query), {
     json: `[${pets.map(petToJson).join(",")}]`,
     last: more.length > 0 ? pets.at(-1)?.id : undefined,

@@ -18,6 +18,7 @@ import {
 } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
+import { newPet } from "../support/new_pet.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 const SECRET = "SELECT * FROM pets; /etc/passwd; pet_key";
@@ -267,7 +268,7 @@ test("handle sends the JSON text that a storage keeps", async () => {
 test("handle sends nothing that another list or get of a storage hides", async () => {
   const kept = memoryStorage();
   const list = async (query: PetQuery) =>
-    (await kept.list(query)).filter(({ name }) => name !== "Secret");
+    (await kept.list(query)).pets.filter(({ name }) => name !== "Secret");
   const get = () => Promise.resolve(undefined);
   const wrappers: readonly PetStorage[] = [
     { ...kept, get, list },
@@ -370,7 +371,7 @@ test("handle gives a storage nothing that is not a whole NewPet", async () => {
       ...storage,
       create(pet) {
         created.push(pet);
-        return storage.create(pet);
+        return storage.create(newPet(pet));
       },
     },
   });

@@ -27,6 +27,7 @@ import { dropDatabase } from "../support/postgres/database.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
+import { newPet } from "../support/new_pet.ts";
 
 const { missing } = await findBinaries();
 const skip = missing || missingPgBouncer;
@@ -224,11 +225,11 @@ async function use(storage: PostgresStorage): Promise<readonly bigint[]> {
   const ids: bigint[] = [];
   await Promise.all(Array.from({ length: 10 }, async () => {
     for (let n = 0; n < 50; n++) {
-      const pet = await storage.create({
+      const pet = await storage.create(newPet({
         name: `Rex ${n}`,
         categoryId: 1n,
         status: "sold",
-      });
+      }));
       assert.deepEqual(await storage.get(pet.id), pet);
       ids.push(pet.id);
     }

@@ -11,6 +11,7 @@ import type { OperationDescription } from "../../core/openapi/document.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { newPet } from "../support/new_pet.ts";
 
 type Trial = readonly [
   method: string,
@@ -171,7 +172,9 @@ async function tryOut(
 ): Promise<Answer> {
   const storage = memoryStorage();
   for (let i = 0; i < pets; i++) {
-    await storage.create({ name: "Rex", categoryId: 1n, status: "available" });
+    await storage.create(
+      newPet({ name: "Rex", categoryId: 1n, status: "available" }),
+    );
   }
   const service = handleService({ storage, onError: () => {}, ...options });
   return await ask(service, method, address, question);

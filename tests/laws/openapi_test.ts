@@ -161,7 +161,7 @@ async function openServices(): Promise<
   const counted: PetStorage = {
     ...storage,
     async create(newPet) {
-      const pet = await storage.create(newPet);
+      const pet = await storage.create(newPet(newPet));
       pets = pet.id;
       return pet;
     },

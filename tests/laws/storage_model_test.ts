@@ -61,7 +61,7 @@ function create(pets: readonly Required<NewPet>[]): Command {
   return command(
     `create(${fc.stringify(pets)})`,
     (model) => pets.map((pet) => keep(model, pet)),
-    (storage) => Promise.all(pets.map((pet) => storage.create(pet))),
+    (storage) => Promise.all(pets.map((pet) => storage.create(newPet(pet)))),
   );
 }
 
@@ -70,7 +70,7 @@ function createBad(pet: Required<NewPet>): Command {
   return command(
     `createBad(${fc.stringify(bad)})`,
     () => "TypeError",
-    (storage) => storage.create(bad).catch((error) => error.name),
+    (storage) => storage.create(newPet(bad)).catch((error) => error.name),
   );
 }
 

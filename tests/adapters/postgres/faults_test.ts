@@ -14,6 +14,7 @@ import {
 import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
+import { newPet } from "../../support/new_pet.ts";
 
 const { missing: skip } = await findBinaries();
 const options = { skip, timeout: 60_000 };
@@ -102,7 +103,7 @@ test("postgresStorage encrypts, and checks the server, as its address says", {
     ) {
       const opened = await postgresStorage(`${url}?${parameters}`, TIMES);
       await using(opened, async (storage) => {
-        await storage.create(REX);
+        await storage.create(newPet(REX));
         const rows = await cluster.query(
           `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
             where application_name = 'petstore'`,
@@ -207,7 +208,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await using(
       await postgresStorage(clerk.href, TIMES),
       async (storage) => {
-        const { id } = await storage.create(REX);
+        const { id } = await storage.create(newPet(REX));
         assert.equal((await storage.get(id))?.name, "Rex");
       },
     );
@@ -243,7 +244,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       await cluster.query("truncate seen", { database });
       const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
       await using(await postgresStorage(tuned, TIMES), async (storage) => {
-        await storage.create(REX);
+        await storage.create(newPet(REX));
         await storage.get(petId(1n));
         const { id } = await storage.apiKeys.insert({
           name: "Ann",
@@ -288,7 +289,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     cluster,
   ) {
     await triggered(cluster, "raise warning 'audit'", async (storage) => {
-      assert.equal((await storage.create(REX)).id, 1n);
+      assert.equal((await storage.create(newPet(REX))).id, 1n);
     });
   },
 
@@ -306,7 +307,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       );
       await Promise.all(["Rex", "Tom", "Ann"].map((name) =>
         assertFault(
-          storage.create({ ...REX, name }),
+          storage.create(newPet({ ...REX, name })),
           "outcome_unknown",
           /kept 2 of 3/,
         )
@@ -320,7 +321,11 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       cluster,
       raise,
       (storage) =>
-        assertFault(storage.create(REX), "outcome_unknown", /ambiguous/),
+        assertFault(
+          storage.create(newPet(REX)),
+          "outcome_unknown",
+          /ambiguous/,
+        ),
     );
   },
 
@@ -339,7 +344,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
         async (storage) => {
           await storage.ping();
           const creating = assertFault(
-            storage.create(REX),
+            storage.create(newPet(REX)),
             "outcome_unknown",
             /synchronous replication/,
           );
@@ -365,15 +370,19 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     const url = await cluster.newDatabase();
     await using(
       await postgresStorage(url, TIMES),
-      (storage) => storage.create(REX),
+      (storage) => storage.create(newPet(REX)),
     );
     await cluster.query(
       `alter database ${nameOf(url)} set default_transaction_read_only = on`,
     );
     await using(await postgresStorage(url, TIMES), async (storage) => {
       await storage.ping();
-      assert.equal((await storage.list({ limit: 9 })).length, 1);
-      await assertFault(storage.create(REX), "unavailable", /only reads/);
+      assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+      await assertFault(
+        storage.create(newPet(REX)),
+        "unavailable",
+        /only reads/,
+      );
     });
     await assertRefused(`${url}?target_session_attrs=primary`, /only reads/);
   },
@@ -383,7 +392,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await using(await postgresStorage(url, TIMES), async (storage) => {
       await cluster.query("drop table pets", { database: nameOf(url) });
       await assert.rejects(storage.ping(), /pets/);
-      await assert.rejects(storage.create(REX), /pets/);
+      await assert.rejects(storage.create(newPet(REX)), /pets/);
       await assert.rejects(storage.list({ limit: 1 }), /pets/);
     });
   },
@@ -392,10 +401,10 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     cluster,
   ) {
     await locked(cluster, async (storage, unlock) => {
-      await assertFault(storage.create(REX), "unavailable", /lock/);
+      await assertFault(storage.create(newPet(REX)), "unavailable", /lock/);
       await unlock();
-      assert.deepEqual(await storage.list({ limit: 1 }), []);
-      await storage.create(REX);
+      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+      await storage.create(newPet(REX));
     });
   },
 
@@ -409,7 +418,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
           ["pg_terminate_backend", "outcome_unknown"],
         ] as const
       ) {
-        const creating = assertFault(storage.create(REX), kind, /./);
+        const creating = assertFault(storage.create(newPet(REX)), kind, /./);
         let ended = 0;
         while (ended === 0) {
           const rows = await cluster.query(
@@ -421,8 +430,8 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
         await creating;
       }
       await unlock();
-      assert.deepEqual(await storage.list({ limit: 1 }), []);
-      await storage.create(REX);
+      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+      await storage.create(newPet(REX));
     }, { lockTimeout: 10_000, queryTimeout: 20_000 });
   },
 
@@ -430,7 +439,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await locked(
       cluster,
       async (storage, unlock) => {
-        const creating = storage.create(REX).catch(() => {});
+        const creating = storage.create(newPet(REX)).catch(() => {});
         await cluster.query("select pg_sleep(0.1)");
         const since = performance.now();
         await assertFault(storage.get(petId(1n)), "unavailable", /in time/);
@@ -450,12 +459,12 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
   ) {
     const url = await cluster.newDatabase();
     await using(await postgresStorage(url, TIMES), async (storage) => {
-      const { id } = await storage.create(REX);
+      const { id } = await storage.create(newPet(REX));
       await cluster.pause();
       const since = performance.now();
       // On the connection that is there; the reads have to make their own.
       const creating = assertFault(
-        storage.create(REX),
+        storage.create(newPet(REX)),
         "outcome_unknown",
         /in time/,
       );
@@ -470,7 +479,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       assert.ok(took < 3000, `${took} ms`);
       cluster.resume();
       await storage.ping();
-      await storage.create(REX);
+      await storage.create(newPet(REX));
     });
   },
 
@@ -479,10 +488,10 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
   ) {
     const url = await cluster.newDatabase();
     await using(await postgresStorage(url, TIMES), async (storage) => {
-      const { id } = await storage.create(REX);
+      const { id } = await storage.create(newPet(REX));
       for (const mode of ["fast", "immediate"] as const) {
         await cluster.stop(mode);
-        await assertFault(storage.create(REX), "unavailable", /./);
+        await assertFault(storage.create(newPet(REX)), "unavailable", /./);
         await assertFault(storage.get(id), "unavailable", /./);
         await assertFault(storage.ping(), "unavailable", /./);
         await assertFault(
@@ -493,7 +502,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
         await cluster.start();
         await storage.ping();
         assert.equal((await storage.get(id))?.name, "Rex");
-        const next = await storage.create(REX);
+        const next = await storage.create(newPet(REX));
         assert.ok(next.id > id);
       }
     });

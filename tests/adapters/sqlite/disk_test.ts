@@ -20,6 +20,7 @@ import {
 } from "../../../core/pets/pet_storage.ts";
 import { startStorage } from "../../support/programs/storage_process.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
+import { newPet } from "../../support/new_pet.ts";
 
 const REX: Required<NewPet> = {
   name: "Rex".repeat(80),
@@ -106,7 +107,7 @@ test("sqliteStorage writes no more once the disk has failed to sync", {
   await child.end();
 
   const reopened = await sqliteStorage(path);
-  const pets = await reopened.list({ limit: 100 });
+  const pets = (await reopened.list({ limit: 100 })).pets;
   assert.ok(pets.length === 5 || pets.length === 10, `${pets.length} pets`);
   await reopened.close();
 });
@@ -149,7 +150,7 @@ async function createUntilRefused(
 ): Promise<StorageError> {
   for (;;) {
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 50 }, () => storage.create(REX)),
+      Array.from({ length: 50 }, () => storage.create(newPet(REX))),
     );
     for (const outcome of outcomes) {
       if (outcome.status === "fulfilled") kept.push(outcome.value);
@@ -166,7 +167,7 @@ async function createTogether(
   count: number,
 ): Promise<readonly Pet[]> {
   return await Promise.all(
-    Array.from({ length: count }, () => storage.create(REX)),
+    Array.from({ length: count }, () => storage.create(newPet(REX))),
   );
 }
 

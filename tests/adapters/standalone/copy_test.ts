@@ -25,6 +25,7 @@ import {
   sqlitePlace,
 } from "./place.ts";
 import { inNewFolder, runMain, runToEnd } from "./program.ts";
+import { newPet } from "../../support/new_pet.ts";
 
 const { skip, newDatabase } = await sharedPostgres();
 const timeout = 120_000;
@@ -112,7 +113,7 @@ for (const { title, skip, places } of WAYS) {
           }))
         ),
       ];
-      await Promise.all(pets.map((pet) => storage.create(pet)));
+      await Promise.all(pets.map((pet) => storage.create(newPet(pet))));
       await storage.close();
       for (const id of [2n ** 53n + 1n, INT64_MAX]) {
         await from.query(

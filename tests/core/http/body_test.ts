@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import process from "node:process";
 import test from "node:test";
-import { ApiError } from "../../../core/http/refusal.ts";
+import { Refusal } from "../../../core/http/refusal.ts";
 import { checkMediaType, readJson } from "../../../core/http/body.ts";
 
 const LIMITS = { maxBodyBytes: 100, bodyTimeout: 10_000 };
@@ -44,7 +44,7 @@ function post(body: string | Uint8Array): Request {
 }
 
 function assertRefused(result: unknown, code: string): void {
-  assert.ok(result instanceof ApiError, `${result}`);
+  assert.ok(result instanceof Refusal, `${result}`);
   assert.equal(result.code, code, result.message);
 }
 
@@ -110,7 +110,7 @@ test("readJson answers 400 for bytes that are not UTF-8, wherever they are", asy
   for (const bytes of [[0x22, 0xff, 0x22], [0x31, 0xc3], [0xed, 0xa0, 0x80]]) {
     const result = await readJson(post(new Uint8Array(bytes)), LIMITS);
     assertRefused(result, "bad_request");
-    assert.match(result instanceof ApiError ? result.message : "", /UTF-8/);
+    assert.match(result instanceof Refusal ? result.message : "", /UTF-8/);
   }
 });
 
@@ -223,7 +223,7 @@ test("readJson answers 400 where an announced body breaks off", async () => {
     const sent = request(body, { "content-length": "2" });
     const result = await readJson(sent, LIMITS);
     assertRefused(result, "bad_request");
-    assert.match(result instanceof ApiError ? result.message : "", /cut short/);
+    assert.match(result instanceof Refusal ? result.message : "", /cut short/);
   }
 });
 
@@ -305,7 +305,7 @@ test("readJson answers 400 where the body breaks off", async () => {
     const result = await readJson(request(body), LIMITS);
     assertRefused(result, "bad_request");
     assert.doesNotMatch(
-      result instanceof ApiError ? result.message : "",
+      result instanceof Refusal ? result.message : "",
       /secret/,
     );
   }
@@ -316,7 +316,7 @@ test("readJson answers 400 for nesting that no stack can hold", async () => {
   const limits = { ...LIMITS, maxBodyBytes: 1_000_000 };
   const result = await readJson(post(deep), limits);
   assertRefused(result, "bad_request");
-  assert.match(result instanceof ApiError ? result.message : "", /deep/);
+  assert.match(result instanceof Refusal ? result.message : "", /deep/);
 });
 
 test("readJson checks the media type before it reads anything", async () => {

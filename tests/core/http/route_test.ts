@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ApiError } from "../../../core/http/refusal.ts";
+import { Refusal } from "../../../core/http/refusal.ts";
 import { createRouter } from "../../../core/http/route.ts";
 
 const router = createRouter("/v1");
@@ -45,7 +45,7 @@ test("createRouter refuses an unknown path with 404, whatever the method", () =>
   for (const path of paths) {
     for (const method of ["GET", "BREW", "OPTIONS"]) {
       const refusal = router.match(method, path);
-      assert.ok(refusal instanceof ApiError, path);
+      assert.ok(refusal instanceof Refusal, path);
       assert.equal(refusal.status, 404);
     }
   }
@@ -55,7 +55,7 @@ test("createRouter refuses an unknown method with 405 and Allow", () => {
   const methods = ["DELETE", "get", "Post", "TRACE", "__proto__", "", "GET "];
   for (const method of methods) {
     const refusal = router.match(method, "/v1/pets");
-    assert.ok(refusal instanceof ApiError, method);
+    assert.ok(refusal instanceof Refusal, method);
     assert.equal(refusal.status, 405);
     assert.equal(refusal.headers["allow"], "GET, HEAD, POST, OPTIONS");
   }
@@ -69,7 +69,7 @@ test("createRouter works under any base path, and under none", () => {
       operation: "getPet",
       petId: "7",
     });
-    assert.ok(based.match("GET", `/x${base}/pets`) instanceof ApiError);
+    assert.ok(based.match("GET", `/x${base}/pets`) instanceof Refusal);
   }
 });
 

@@ -55,7 +55,9 @@ async function run(command: string, args: readonly string[]): Promise<void> {
 async function openMany(path: string, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, async () => {
     const storage = await sqliteStorage(path);
-    await storage.create({ name: "Rex", categoryId: 1n, status: "sold" });
+    await storage.create(
+      newPet({ name: "Rex", categoryId: 1n, status: "sold" }),
+    );
     await storage.close();
   }));
 }
