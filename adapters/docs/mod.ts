@@ -91,8 +91,8 @@ export async function docs(options: DocsOptions = {}): Promise<Docs> {
   const replies = new Map<string, (request: Request) => Promise<Reply>>();
   for (const page of alias === undefined ? [path] : [path, alias]) {
     const html = template
-      .replaceAll("{{files}}", escapeHtml(relative(page, path)))
-      .replaceAll("{{openApiUrl}}", escapeHtml(relative(page, openApiUrl)));
+      .replaceAll("__files__", escapeHtml(relative(page, path)))
+      .replaceAll("__openApiUrl__", escapeHtml(relative(page, openApiUrl)));
     replies.set(page, file(html, HTML));
   }
   for (const [name, mediaType, specifier] of FILES) {
