@@ -32,7 +32,8 @@ export async function sqliteTransfer(
   if (ifMissing === "refuse" && isMissing(path)) {
     throw new StorageError("unavailable", `There is no database at ${path}`);
   }
-  const file = await openSqliteFile(path, LOCK_TIMEOUT);
+  const access = ifMissing === "refuse" ? "read" : "write";
+  const file = await openSqliteFile(path, LOCK_TIMEOUT, access);
   const { dev, ino } = statSync(path, { bigint: true });
   const keys = sqliteApiKeys(file);
   return {
