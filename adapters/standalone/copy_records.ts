@@ -25,7 +25,7 @@ export interface Sides<T extends { readonly id: bigint }> {
 
 /** A kind of record. */
 export interface Kind<T> {
-  readonly many: string;
+  readonly plural: string;
   /** A record as text: the same for every database. */
   readonly toText: (record: T) => string;
   /** The record as an earlier copy may have found it; absent if records never change. */
@@ -33,11 +33,11 @@ export interface Kind<T> {
 }
 
 /** Pets, as the service shows them. */
-export const pets: Kind<Pet> = { many: "pets", toText: petToJson };
+export const pets: Kind<Pet> = { plural: "pets", toText: petToJson };
 
 /** API keys. The only change to one is that it is revoked. */
 export const apiKeys: Kind<StoredApiKey> = {
-  many: "API keys",
+  plural: "API keys",
   toText: ({ id, name, digest, created, revoked }) =>
     `{"id":${id},"name":${
       JSON.stringify(name)
@@ -80,14 +80,14 @@ export interface Copied {
  * @throws {ConfigError} if TO has a record that FROM does not have at that place.
  */
 export async function compareRecords<T extends { readonly id: bigint }>(
-  { many, toText, asCopiedEarlier = (record) => record }: Kind<T>,
+  { plural, toText, asCopiedEarlier = (record) => record }: Kind<T>,
   { from, to }: Sides<T>,
   progress: Progress,
 ): Promise<CopiedEarlier<T>> {
   const { stored: last } = await to.lastIds();
   if (last === 0n) return { count: 0, last, changed: [] };
   const total = await to.count(0n);
-  progress.begin({ doing: "Comparing", what: many, total });
+  progress.begin({ doing: "Comparing", what: plural, total });
   const changed: T[] = [];
   const originals = pages(from, 0n, last);
   let count = 0;
@@ -101,7 +101,7 @@ export async function compareRecords<T extends { readonly id: bigint }>(
         original === undefined || text !== toText(asCopiedEarlier(original))
       ) {
         throw new ConfigError(
-          `TO has ${many} that FROM does not have: they differ from the id ${copy.id} on. ` +
+          `TO has ${plural} that FROM does not have: they differ from the id ${copy.id} on. ` +
             "Nothing was changed: TO must be empty, or have only what an earlier copy of FROM wrote",
         );
       }
@@ -131,14 +131,14 @@ export async function copyRecords<T extends { readonly id: bigint }>(
   await to.continueAfter(given);
 
   const total = count + await from.count(last);
-  const what = kind.many;
+  const what = kind.plural;
   progress.begin({ doing: "Copying", what, total, before: count });
   let after = last;
   let copied = 0;
   for await (const page of pages(from, last, end)) {
     if (!await to.restore(page, after)) {
       throw new ConfigError(
-        `TO is being written to: it has ${kind.many} now that this copy did not write. ` +
+        `TO is being written to: it has ${kind.plural} now that this copy did not write. ` +
           "Stop the servers and other copies that use it, and run the same command again",
       );
     }
