@@ -149,7 +149,13 @@ export function check<T>(name: string, run: () => T): T {
   try {
     return run();
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new ConfigError(`${name} is wrong: ${message}`, { cause });
+    throw wrongSetting(name, cause);
   }
+}
+
+/** Says of an error which setting it comes from. */
+export function wrongSetting(name: string, cause: unknown): ConfigError {
+  const { message } = cause as Error;
+  const reason = message.replace(/^Wrong [^:]+: /, "");
+  return new ConfigError(`${name} is wrong: ${reason}`, { cause });
 }

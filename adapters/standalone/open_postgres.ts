@@ -6,7 +6,7 @@
 
 import process from "node:process";
 import { describeHosts, parsePostgresUrl } from "../postgres/address.ts";
-import { ConfigError } from "./config.ts";
+import { wrongSetting } from "./config.ts";
 
 /** How long to wait in silence, in ms. */
 const SILENCE = 1000;
@@ -35,7 +35,7 @@ export async function openPostgres<T>(
     return await open(url);
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
-    throw new ConfigError(`${setting} is wrong: ${cause.message}`, { cause });
+    throw wrongSetting(setting, cause);
   } finally {
     clearTimeout(timer);
   }

@@ -373,9 +373,9 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await using(await postgresStorage(url, TIMES), async (storage) => {
       await storage.ping();
       assert.equal((await storage.list({ limit: 9 })).length, 1);
-      await assertFault(storage.create(REX), "unavailable", /only reads/);
+      await assertFault(storage.create(REX), "unavailable", /read-only/);
     });
-    await assertRefused(`${url}?target_session_attrs=primary`, /only reads/);
+    await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
   },
 
   async "is not ready where its tables are gone"(cluster) {
