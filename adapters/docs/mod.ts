@@ -1,6 +1,6 @@
 /**
- * A page to read the contract and try it: Swagger UI, with the service's own OpenAPI document, a key
- * that its user enters, and nothing from any other server.
+ * A page that shows the contract and tries it out: Swagger UI with the service's own OpenAPI document
+ * and a key that its user enters. It loads nothing from any other server.
  *
  * It needs the npm package `swagger-ui-dist`; the core and the other adapters do not.
  *
@@ -24,12 +24,12 @@ export interface DocsOptions {
   readonly alias?: string;
 }
 
-/** Answers requests for the page and its files; fulfilled with `undefined` for any other path. */
+/** Answers requests for the page and its files, and any other path with `undefined`. */
 export type Docs = (request: Request) => Promise<Response | undefined>;
 
 /**
- * What the page may do. It has no inline script or style, evaluates no text, and talks to nobody but
- * its own server: a key that is entered goes nowhere else. `data:` holds the icons of the style sheet.
+ * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
+ * goes nowhere else. The style sheet has its icons in `data:`.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -75,8 +75,8 @@ const methodNotAllowed = new ApiError(
  * assert.equal(other, undefined); // for the service to answer
  * ```
  *
- * @throws {TypeError} where a path does not begin with one `/`, or `path` ends in one.
- * @throws {Error} where the package `swagger-ui-dist` is not installed or cannot be read.
+ * @throws {TypeError} if a path does not begin with one `/`, or `path` ends in one.
+ * @throws {Error} if the package `swagger-ui-dist` is not installed or cannot be read.
  */
 export async function docs(options: DocsOptions = {}): Promise<Docs> {
   const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
@@ -120,7 +120,7 @@ function file(
 ): (request: Request) => Promise<Reply> {
   return staticReply(() => text, {
     "content-type": mediaType,
-    // Names have no version in them: a browser asks each time, and is told 304.
+    // The names have no version: a browser asks each time, and is told 304.
     "cache-control": "no-cache",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",

@@ -107,16 +107,18 @@ function accessReason(file: string): string | undefined {
     if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
       return "it is a directory";
     }
-    // On Deno this looks at mode and owner only, and misses a disk that is mounted read-only.
     accessSync(directory, constants.W_OK);
     for (path of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
       accessSync(path, constants.R_OK | constants.W_OK);
     }
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : "";
-    return code === "ENOENT"
-      ? `the directory ${directory} does not exist; create it first`
-      : `this user must be able to read and write ${path}; change its owner or mode`;
+    if (code === "ENOENT") {
+      return `the directory ${directory} does not exist; create it first`;
+    }
+    if (code === "EACCES") {
+      return `this user must be able to read and write ${path}; change its owner or mode`;
+    }
   }
   return undefined;
 }
