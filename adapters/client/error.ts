@@ -18,18 +18,13 @@ export type PetStoreErrorCode =
   /** A success status with a response that breaks the contract. */
   | "invalid_response";
 
-/** What is known about a failure. */
-export interface PetStoreErrorDetails {
+/** What is known about a failure: see {@linkcode PetStoreError}. */
+export interface PetStoreErrorDetails extends
+  Partial<
+    Pick<PetStoreError, "status" | "requestId" | "retryAfter" | "uncertain">
+  > {
   /** See {@linkcode PetStoreError.code}. */
   readonly code: PetStoreErrorCode;
-  /** See {@linkcode PetStoreError.status}. */
-  readonly status?: number | undefined;
-  /** See {@linkcode PetStoreError.requestId}. */
-  readonly requestId?: string | undefined;
-  /** See {@linkcode PetStoreError.retryAfter}. */
-  readonly retryAfter?: number | undefined;
-  /** See {@linkcode PetStoreError.uncertain}. */
-  readonly uncertain?: boolean;
   /** The underlying error. */
   readonly cause?: unknown;
 }

@@ -17,7 +17,7 @@ const DRIVER_REASONS: readonly (readonly [RegExp, string])[] = [
   [/^Query read timeout$/, "it did not answer in time"],
   [
     /connection timeout$|^timeout expired$|^timeout exceeded/,
-    "there was no connection in time",
+    "no connection was made in time",
   ],
   [/^Connection terminated/, "the connection was lost"],
   [IS_POOLER, POOLER_REASON],

@@ -192,14 +192,9 @@ function asTable(title: string, { from, to }: Copied): string {
 
 function asJson(result: Result): string {
   const equal = isEqual(result);
-  const json = ({ earlier, copied, from, to, more }: Copied) => ({
-    there: earlier,
-    copied,
-    from,
-    to,
-    more,
-  });
+  const json = ({ earlier: there, ...rest }: Copied) => ({ there, ...rest });
   const animals = json(result.pets);
-  const apiKeys = json(result.apiKeys);
-  return `${JSON.stringify({ animals, apiKeys, equal })}\n`;
+  return `${
+    JSON.stringify({ animals, apiKeys: json(result.apiKeys), equal })
+  }\n`;
 }

@@ -9,21 +9,52 @@ import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { missingPackage } from "./missing_package.ts";
+import { UsageError } from "./arguments.ts";
+import { reportAndExit } from "./failure.ts";
 
-// Node compiles every module at every start unless it may keep the result: in NODE_COMPILE_CACHE if
-// that is set, otherwise beside the packages, in a folder of whoever installed them.
-const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));
-const isNode = !("Deno" in globalThis || "Bun" in globalThis);
-if (isNode && existsSync(packages)) {
-  module.enableCompileCache(`${packages}/.cache/petstore`);
+const HELP = `The pet store service
+
+  start    runs the server
+  keys     issues, lists and revokes API keys
+  copy     copies all pets and API keys from one database to another
+
+Add --help to a command to see its options.
+`;
+
+// Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing
+// is reported as everything else that goes wrong.
+async function main([name, ...args]: readonly string[]): Promise<void> {
+  switch (name) {
+    case "start":
+      return await (await import("./start.ts")).runStart(args);
+    case "keys":
+      return await (await import("./keys.ts")).runKeys(args);
+    case "copy":
+      return await (await import("./copy.ts")).runCopy(args);
+    case undefined:
+    case "help":
+    case "--help":
+    case "-h":
+      return void process.stdout.write(HELP);
+    default:
+      throw new UsageError(
+        `There is no command ${JSON.stringify(name)}: use start, keys or copy`,
+      );
+  }
 }
 
-// Not imported above: only what is loaded after that call is kept, and a missing package is explained.
-const { runCommand } = await import("./command.ts").catch((cause) => {
-  const message = missingPackage(cause);
-  if (message === undefined) throw cause;
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
-});
-await runCommand(process.argv.slice(2));
+/**
+ * Lets Node keep what it compiles, which it would compile again at every start: in NODE_COMPILE_CACHE,
+ * or beside the packages, in a folder of whoever installed them.
+ */
+function keepCompiledCode(): void {
+  if ("Deno" in globalThis || "Bun" in globalThis) return;
+  const packages = new URL("../../node_modules/", import.meta.url);
+  if (!existsSync(packages)) return;
+  module.enableCompileCache(
+    fileURLToPath(new URL(".cache/petstore", packages)),
+  );
+}
+
+keepCompiledCode();
+main(process.argv.slice(2)).catch(reportAndExit);
