@@ -43,7 +43,7 @@ const DIFFERENT =
   "TO is not the same as FROM. Stop all servers on both, and run the same command again; " +
   "if it refuses then, or ends like this, copy to an empty database";
 
-/** What came of it. */
+/** The result of the command. */
 interface Result {
   readonly pets: Copied;
   readonly apiKeys: Copied;

@@ -61,7 +61,7 @@ export interface Summary {
   readonly sha256: string;
 }
 
-/** What came of a copy. */
+/** The result of a copy. */
 export interface Copied {
   /** How many TO had before. */
   readonly earlier: number;
