@@ -378,10 +378,10 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       await assertFault(
         storage.create(newPet(REX)),
         "unavailable",
-        /only reads/,
+        /read-only/,
       );
     });
-    await assertRefused(`${url}?target_session_attrs=primary`, /only reads/);
+    await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
   },
 
   async "is not ready where its tables are gone"(cluster) {

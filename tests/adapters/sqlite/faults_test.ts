@@ -66,11 +66,11 @@ test("sqliteStorage says why it cannot open a path", async () => {
   await assertCannotOpen(directory, /: it is a directory$/);
   await assertCannotOpen(
     join(directory, "no/pets.db"),
-    /: there is no directory .*no$/,
+    /: the directory .*no does not exist/,
   );
   await assertCannotOpen(
     join(text, "pets.db"),
-    /: there is no directory .*db$/,
+    /: .*db is not a directory$/,
   );
   await assertCannotOpen(text, /: the file is not an SQLite database$/);
 });
