@@ -29,7 +29,7 @@ test("the README shows the examples as they are, but for their first comment and
     .map((name) =>
       read(`docs/examples/${name}`).replace(/^\/\*\*[^]*?\*\/\n\n/, "")
     )
-    .map((code) => code.replaceAll('"../', '"./petstore/'));
+    .map((code) => code.replaceAll('"../../', '"./petstore/'));
   assert.notEqual(shown.length, 0);
   for (const code of shown) {
     assert.ok(code !== undefined && examples.includes(code), `${code}`);
@@ -53,10 +53,11 @@ for (
     const program = join(folder, file);
     writeFileSync(
       program,
-      read(`docs/examples/${file}`).replaceAll('"../', `"${ROOT}`).replaceAll(
-        "8000",
-        String(port),
-      ),
+      read(`docs/examples/${file}`).replaceAll('"../../', `"${ROOT}`)
+        .replaceAll(
+          "8000",
+          String(port),
+        ),
     );
     const flags = {
       deno: ["run", "-A", "--config", new URL("deno.json", ROOT).pathname],

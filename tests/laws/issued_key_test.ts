@@ -1,10 +1,10 @@
 /** Laws of issued keys (decision: API keys): `pet_`, 32 of base62, and 6 that are their CRC-32. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { generateKey, isIssuedForm } from "../../core/keys/api_keys.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
+import { fc, runs } from "../support/property.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -72,7 +72,7 @@ test("isIssuedForm notices every slip of one character", () => {
       const slipped = key.slice(0, at) + character + key.slice(at + 1);
       assert.equal(isIssuedForm(slipped), slipped === key);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 

@@ -1,10 +1,10 @@
 /** Laws of `limit`: the contract's bounds, and the decision on canonical decimal form. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { fc } from "../support/property.ts";
 
 /** All there is: the hundred texts, written out. */
 const ACCEPTED: ReadonlySet<string> = new Set(

@@ -1,11 +1,11 @@
 /** Laws of messages: they show what was sent, but not much of it, and nothing that acts. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { quote } from "../../core/http/refusal.ts";
 import { ask } from "../contract/ask.ts";
 import { assertAnyError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { fc, runs } from "../support/property.ts";
 
 const unit = fc.oneof(
   fc.integer({ min: 0, max: 0xffff }),
@@ -29,7 +29,7 @@ test("quote is the JSON of a text, or of its first 40 code points and an ellipsi
         : `${points.slice(0, 40).join("")}…`;
       assert.equal(JSON.parse(quote(sent)), shown);
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });
 
@@ -43,7 +43,7 @@ test("quote has no control character in it, and is well-formed", () => {
         assert.ok(code < 0xd800 || code > 0xdfff, `${code}`);
       }
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });
 

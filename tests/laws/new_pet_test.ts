@@ -2,7 +2,6 @@
  * Laws of NewPet. The oracle is written from the contract and the table of decisions; it judges the
  * JSON that was generated, before it was spelled out, and shares nothing with `core/pets/pet.ts`.
  */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask } from "../contract/ask.ts";
@@ -14,6 +13,7 @@ import {
   numberLiteral,
   spell,
 } from "./json_number_oracle.ts";
+import { fc, runs } from "../support/property.ts";
 
 /** A JSON value as it stands in a text: numbers are literals, members may be repeated. */
 type Json =
@@ -249,13 +249,13 @@ async function check(body: Json, whims: readonly number[]): Promise<void> {
 test("createPet takes nearly-animals exactly where they are animals", async () => {
   await fc.assert(
     fc.asyncProperty(nearlyPet, whims, check),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });
 
 // Law: the same for any JSON at all.
 test("createPet takes no JSON that is no animal", async () => {
-  await fc.assert(fc.asyncProperty(anyJson, whims, check), { numRuns: 500 });
+  await fc.assert(fc.asyncProperty(anyJson, whims, check), runs(500));
 });
 
 // Law: how a text is spelled changes nothing (RFC 8259 §8.3).

@@ -1,5 +1,4 @@
 /** Timeouts, aborts, and what is left behind by a call: nothing. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { CallOptions, Client } from "../../../adapters/client/mod.ts";
@@ -16,6 +15,7 @@ import {
   testClock,
   watchedBody,
 } from "./scripted.ts";
+import { fc, runs } from "../../support/property.ts";
 
 const REX = { name: "Rex", categoryId: 1n };
 const CALLS: readonly ((
@@ -301,7 +301,7 @@ test("no call leaves a timer or an open body", async () => {
         }
       },
     ),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 

@@ -107,23 +107,32 @@ test("a server that is gone is network_error, without the key", async () => {
 });
 
 test("a timeout, and an abort with its reason, end a request over HTTP", async () => {
-  const waiting: ((response: Response) => void)[] = [];
-  const hanging = () =>
-    new Promise<Response>((resolve) => waiting.push(resolve));
+  const over = Promise.withResolvers<Response>();
+  const asked = Promise.withResolvers<void>();
+  let awaited = (_request: Request) => {};
+  const hanging = (request: Request) => {
+    awaited(request);
+    return over.promise.then((response) => response.clone());
+  };
   await serving(hanging, async (baseUrl) => {
-    const client = clientOf(baseUrl, { timeout: 50, retries: 0 });
-    assert.equal((await failure(client.listPets())).code, "timeout");
-    const create = client.createPet({ name: "Rex", categoryId: 1n });
-    assert.equal((await failure(create)).uncertain, true);
+    try {
+      const client = clientOf(baseUrl, { timeout: 50, retries: 0 });
+      assert.equal((await failure(client.listPets())).code, "timeout");
+      const create = client.createPet({ name: "Rex", categoryId: 1n });
+      assert.equal((await failure(create)).uncertain, true);
 
-    const controller = new AbortController();
-    const reason = new Error("enough");
-    const patient = clientOf(baseUrl);
-    const call = patient.listPets({}, { signal: controller.signal });
-    setTimeout(() => controller.abort(reason), 50);
-    await assert.rejects(call, (error) => error === reason);
-    assert.equal(waiting.length, 3);
-    for (const respond of waiting) respond(new Response("[]"));
+      awaited = ({ url }) => url.endsWith("limit=7") && asked.resolve();
+      const controller = new AbortController();
+      const reason = new Error("enough");
+      const call = clientOf(baseUrl, { timeout: 30_000, retries: 0 })
+        .listPets({ limit: 7 }, { signal: controller.signal });
+      await Promise.race([asked.promise, call]);
+      controller.abort(reason);
+      await assert.rejects(call, (error) => error === reason);
+    } finally {
+      // Those that still wait would keep the server from closing.
+      over.resolve(new Response("[]"));
+    }
   });
 });
 

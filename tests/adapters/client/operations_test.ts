@@ -1,5 +1,4 @@
 /** What the operations of the client do, judged on `handle` itself. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { NewPet } from "../../../adapters/client/mod.ts";
@@ -7,6 +6,7 @@ import { INT64_MAX, INT64_MIN } from "../../../core/pets/int64.ts";
 import { PET_STATUSES } from "../../../core/pets/pet.ts";
 import { BASE, inProcess, KEY } from "./in_process.ts";
 import { collect, failure, json, petJson, scripted } from "./scripted.ts";
+import { fc } from "../../support/property.ts";
 
 const int64 = fc.oneof(
   fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),

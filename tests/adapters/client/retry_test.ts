@@ -1,5 +1,4 @@
 /** What is tried again, when, and what never is. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { PetStoreError } from "../../../adapters/client/mod.ts";
@@ -22,6 +21,7 @@ import {
   testClock,
   watchedBody,
 } from "./scripted.ts";
+import { fc, runs } from "../../support/property.ts";
 
 const REX = { name: "Rex", categoryId: 1n };
 const NOTHING_CHANGED = () =>
@@ -374,7 +374,7 @@ test("creates are not doubled, and what is said of them is true", async () => {
         assert.equal(clock.live, 0);
       },
     ),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 
@@ -397,6 +397,6 @@ test("a walk sees the same through any three faults in a row", async () => {
         assert.deepEqual(await collect(client.pets({ limit: 2 })), all);
       },
     ),
-    { numRuns: 200 },
+    runs(200),
   );
 });

@@ -4,7 +4,6 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
 import { INT64_MAX, INT64_MIN } from "../../../core/pets/int64.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import {
@@ -25,6 +24,7 @@ import {
   sqlitePlace,
 } from "./place.ts";
 import { inNewFolder, runMain, runToEnd } from "./program.ts";
+import { fc } from "../../support/property.ts";
 
 const { skip, newDatabase } = await sharedPostgres();
 const timeout = 120_000;

@@ -6,7 +6,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { aloud } from "./aloud.ts";
+import { skipping } from "../skipping.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { missingPgBouncer, startPgBouncer } from "./pgbouncer.ts";
@@ -17,9 +17,9 @@ import { enableTls, missingTls } from "./tls.ts";
 import { until } from "./until.ts";
 
 const timeout = 60_000;
-const missing = aloud((await findBinaries()).missing);
+const missing = skipping((await findBinaries()).missing);
 const needing = (reason: string | false) => ({
-  skip: missing || aloud(reason),
+  skip: missing || skipping(reason),
   timeout,
 });
 const options = { skip: missing, timeout };
