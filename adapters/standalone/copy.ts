@@ -80,7 +80,7 @@ const DIFFERENT =
   "if it refuses then, or ends like this, copy to an empty database";
 
 /** What came of it. */
-interface Result {
+export interface Result {
   readonly animals: Copied;
   readonly apiKeys: Copied;
 }
@@ -102,7 +102,7 @@ async function copy(
   }
 }
 
-async function copyAll(
+export async function copyAll(
   from: Transfer,
   to: Transfer,
   progress: Progress,
