@@ -146,7 +146,6 @@ test(
         assert.equal(error.kind, "unavailable");
         assert.match(error.message, new RegExp(`127.0.0.1:${one}\\b`));
         assert.match(error.message, new RegExp(`127.0.0.1:${other}\\b`));
-        console.log(`all down: ${error.message}`);
         const all = `${error.stack} ${JSON.stringify(error)} ${
           String(error.cause)
         }`;
