@@ -12,6 +12,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { freePort, RUNTIME } from "../adapters/standalone/program.ts";
+import { skipping } from "../support/skipping.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -45,7 +46,9 @@ for (
     ["mount_node.ts", "node"],
   ] as const
 ) {
-  const skip = runtime !== RUNTIME && `it is for ${runtime}`;
+  const skip = skipping(
+    runtime !== RUNTIME && `docs/examples/${file} is for ${runtime}`,
+  );
 
   test(`docs/examples/${file} serves the pet store`, { skip }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "petstore-example-"));

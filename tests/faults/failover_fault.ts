@@ -7,8 +7,9 @@ import { Load } from "./load.ts";
 import { type Pair, startPair } from "./pair.ts";
 import { openPartition } from "./partition.ts";
 import { type Servers, withServers } from "./servers.ts";
+import { skipping } from "../support/skipping.ts";
 
-const options = { skip: await missingStandby(), timeout: 150_000 };
+const options = { skip: skipping(await missingStandby()), timeout: 150_000 };
 
 const ROUNDS = 4;
 /** How many more are acknowledged before the next kill. */

@@ -10,8 +10,9 @@ import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import { serverPort } from "../support/postgres/port.ts";
 import { until } from "../support/postgres/until.ts";
 import { pause } from "./load.ts";
+import { skipping } from "../support/skipping.ts";
 
-const { missing } = await findBinaries();
+const missing = skipping((await findBinaries()).missing);
 const options = { skip: missing, timeout: 60_000 };
 const REX = { name: "Rex", categoryId: 1n, status: "sold" } as const;
 

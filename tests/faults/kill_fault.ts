@@ -5,8 +5,9 @@ import { signal } from "../support/postgres/process_tree.ts";
 import { until } from "../support/postgres/until.ts";
 import { Load, pause } from "./load.ts";
 import { type FaultServer, withServers } from "./servers.ts";
+import { skipping } from "../support/skipping.ts";
 
-const { missing } = await findBinaries();
+const missing = skipping((await findBinaries()).missing);
 const options = { skip: missing, timeout: 150_000 };
 
 const ROUNDS = 4;

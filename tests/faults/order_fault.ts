@@ -6,8 +6,9 @@ import { runSql } from "../support/postgres/sql.ts";
 import { Load, pause } from "./load.ts";
 import { withServers } from "./servers.ts";
 import { startWalk } from "./walker.ts";
+import { skipping } from "../support/skipping.ts";
 
-const { missing } = await findBinaries();
+const missing = skipping((await findBinaries()).missing);
 const options = { skip: missing, timeout: 120_000 };
 
 /** On a fast disk hardly two transactions overlap, and then nothing could be missed. */

@@ -7,8 +7,9 @@ import { LONGEST_CREATE, LONGEST_READ } from "./bounds.ts";
 import { Load, pause } from "./load.ts";
 import { openPartition, type Partition } from "./partition.ts";
 import { withServers } from "./servers.ts";
+import { skipping } from "../support/skipping.ts";
 
-const { missing } = await findBinaries();
+const missing = skipping((await findBinaries()).missing);
 const options = { skip: missing, timeout: 120_000 };
 
 /** How long the network is away, in ms. */

@@ -27,9 +27,10 @@ import { dropDatabase } from "../support/postgres/database.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
+import { skipping } from "../support/skipping.ts";
 
-const { missing } = await findBinaries();
-const skip = missing || missingPgBouncer;
+const missing = skipping((await findBinaries()).missing);
+const skip = missing || skipping(missingPgBouncer);
 const options = { skip, timeout: 60_000 };
 
 const KILLS = 3;

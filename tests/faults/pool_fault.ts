@@ -6,8 +6,9 @@ import { LONGEST_CREATE, LONGEST_READ } from "./bounds.ts";
 import { Load, pause } from "./load.ts";
 import { withServers } from "./servers.ts";
 import { openSession, type Session } from "./session.ts";
+import { skipping } from "../support/skipping.ts";
 
-const { missing } = await findBinaries();
+const missing = skipping((await findBinaries()).missing);
 const options = { skip: missing, timeout: 90_000 };
 
 /** As in `postgresStorage`, in ms. */

@@ -10,8 +10,9 @@ import {
 import { findBinaries } from "../support/postgres/binaries.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { pause } from "./load.ts";
+import { skipping } from "../support/skipping.ts";
 
-const { missing } = await findBinaries();
+const missing = skipping((await findBinaries()).missing);
 const { newDatabase } = await sharedPostgres();
 const options = { skip: missing, timeout: 120_000 };
 

@@ -10,8 +10,9 @@ import { until } from "../support/postgres/until.ts";
 import { LONGEST_CREATE } from "./bounds.ts";
 import { Load } from "./load.ts";
 import { type Servers, withServers } from "./servers.ts";
+import { skipping } from "../support/skipping.ts";
 
-const options = { skip: await missingStandby(), timeout: 90_000 };
+const options = { skip: skipping(await missingStandby()), timeout: 90_000 };
 
 test(
   "without its synchronous standby PostgreSQL acknowledges nothing, and the servers go on when it is back",

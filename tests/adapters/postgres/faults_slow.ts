@@ -14,8 +14,9 @@ import {
 import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
+import { skipping } from "../../support/skipping.ts";
 
-const { missing: skip } = await findBinaries();
+const skip = skipping((await findBinaries()).missing);
 const options = { skip, timeout: 60_000 };
 
 const REX: Required<NewPet> = {
@@ -75,7 +76,7 @@ test("postgresStorage on one server", options, async (t) => {
   }
 });
 
-const missingOpenssl = await missingTls();
+const missingOpenssl = skipping(await missingTls());
 
 test("postgresStorage encrypts, and checks the server, as its address says", {
   ...options,

@@ -4,9 +4,10 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import { REVOCATION_DELAY } from "../../../mod.ts";
 import { inNewFolder, runMain, runToEnd, startMain } from "./program.ts";
+import { skipping } from "../../support/skipping.ts";
 import { openSlowCreate } from "./slow_create.ts";
 
-const CURL_MISSING = hasCurl() ? false : "curl is not installed";
+const CURL_MISSING = skipping(!hasCurl() && "curl is not installed");
 
 function hasCurl(): boolean {
   try {

@@ -32,10 +32,12 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 
 const { skip: noPostgres, newDatabase } = await sharedPostgres();
 const { missing: noCluster } = await findBinaries();
-const NOT_DENO = RUNTIME !== "deno" && "it is for Deno";
+const NOT_DENO = skipping(
+  RUNTIME !== "deno" && "the files for deployment are for Deno",
+);
 const NO_SYSTEMD = skipping(
   spawnSync("systemd-analyze", ["--version"]).status !== 0 &&
-    "systemd-analyze is not there",
+    "systemd-analyze is not installed",
 );
 
 const KEY = "secret";
