@@ -19,7 +19,7 @@ test(
   "nothing acknowledged is lost when a synchronous standby takes over from a primary that is killed",
   options,
   async () => {
-    await inPair({ synchronous: true }, async (pair) => {
+    await inPair(async (pair) => {
       const database = await nameOfNewDatabase(pair.primary);
       const url = `postgres://postgres@${pair.addresses}/${database}`;
       await withServers(2, url, async (servers) => {
@@ -43,7 +43,7 @@ test(
   "nothing acknowledged is lost when the address moves to a synchronous standby",
   options,
   async () => {
-    await inPair({ synchronous: true }, async (pair) => {
+    await inPair(async (pair) => {
       const database = await nameOfNewDatabase(pair.primary);
       const address = await openLine(pair.primary.port);
       const url = `postgres://postgres@127.0.0.1:${address.port}/${database}`;
@@ -71,7 +71,7 @@ test(
   "nothing acknowledged is lost when a primary is cut off and a synchronous standby takes over, even if it comes back as it was",
   options,
   async () => {
-    await inPair({ synchronous: true }, async (pair) => {
+    await inPair(async (pair) => {
       const database = await nameOfNewDatabase(pair.primary);
       const { port } = pair.primary;
       const first = await openPartition({ port, host: "127.0.0.1" });
@@ -102,10 +102,9 @@ test(
 );
 
 async function inPair(
-  options: Parameters<typeof startPair>[0],
   work: (pair: Pair) => Promise<void>,
 ): Promise<void> {
-  const pair = await startPair(options);
+  const pair = await startPair();
   try {
     await work(pair);
   } finally {

@@ -5,13 +5,10 @@ import {
   type PostgresStorage,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import {
   apiKeyStorageContract,
   persistentApiKeyStorageContract,
 } from "../contract/api_key_storage_contract.ts";
-import { handleService } from "../contract/handle_service.ts";
-import { httpContract } from "../contract/http_contract.ts";
 import {
   persistentPetStorageContract,
   petStorageContract,
@@ -98,17 +95,6 @@ petStorageContract(name, open, options);
 persistentPetStorageContract(name, newPlace, options);
 apiKeyStorageContract(name, open, options);
 persistentApiKeyStorageContract(name, newPlace, options);
-
-httpContract("handle on postgresStorage behind PgBouncer", async () => {
-  const storage = await open();
-  const keys = issuedKeys(storage.apiKeys);
-  const { key } = await keys.issue("the contract");
-  return {
-    ...handleService({ storage, keys }),
-    key,
-    close: () => storage.close(),
-  };
-}, options);
 
 test(
   "forty connections of four storages share three of the server, and lose nothing",

@@ -59,7 +59,7 @@ async function withStandby(
 ): Promise<void> {
   const primary = await startCluster();
   try {
-    const standby = await startStandby(primary, { synchronous: true });
+    const standby = await startStandby(primary);
     try {
       const url = await primary.newDatabase();
       await withServers(2, url, async (servers) => {

@@ -18,30 +18,17 @@ const text = fc.oneof(
   fc.string({ unit, minLength: 78, maxLength: 90 }),
 );
 
-// Law: quote(x) is a JSON string of x, or of its first 40 code points and an ellipsis.
-test("quote is the JSON of a text, or of its first 40 code points and an ellipsis", () => {
+// Law: quote(x) is a JSON string of x, or of its first 40 code points and an ellipsis; nothing in it
+// is a control character (C0, DEL, C1) or half of a pair.
+test("quote is the plain JSON of a text, or of its first 40 code points and an ellipsis", () => {
   fc.assert(
     fc.property(text, (sent) => {
-      const points: string[] = [];
-      for (const point of sent) points.push(point);
+      const points = [...sent];
       const shown = points.length <= 40
         ? sent
         : `${points.slice(0, 40).join("")}…`;
       assert.equal(JSON.parse(quote(sent)), shown);
-    }),
-    runs(1000),
-  );
-});
-
-// Law: nothing in it is a control character (C0, DEL, C1) or half of a pair.
-test("quote has no control character in it, and is well-formed", () => {
-  fc.assert(
-    fc.property(text, (sent) => {
-      for (const point of quote(sent)) {
-        const code = point.codePointAt(0) ?? 0;
-        assert.ok(code >= 0x20 && !(code >= 0x7f && code <= 0x9f), `${code}`);
-        assert.ok(code < 0xd800 || code > 0xdfff, `${code}`);
-      }
+      assert.doesNotMatch(quote(sent), /[\p{Cc}\p{Cs}]/u);
     }),
     runs(1000),
   );

@@ -257,19 +257,3 @@ test("createPet takes nearly-animals exactly where they are animals", async () =
 test("createPet takes no JSON that is no animal", async () => {
   await fc.assert(fc.asyncProperty(anyJson, whims, check), runs(500));
 });
-
-// Law: how a text is spelled changes nothing (RFC 8259 §8.3).
-test("createPet answers alike however the same JSON is spelled", async () => {
-  await fc.assert(
-    fc.asyncProperty(nearlyPet, whims, whims, async (body, one, other) => {
-      const first = await ask(handleService(), "POST", "/pets", {
-        body: write(body, one),
-      });
-      const second = await ask(handleService(), "POST", "/pets", {
-        body: write(body, other),
-      });
-      assert.equal(first.status, second.status);
-      assert.equal(first.text, second.text);
-    }),
-  );
-});
