@@ -162,7 +162,7 @@ async function passes(
 
 /** Where there is no terminal, Deno writes a line for each test. */
 function isProgress(line: string): boolean {
-  return /^[.,X]*$/.test(line) || line === "All tests passed";
+  return /^[.,!X]*$/.test(line) || line === "All tests passed";
 }
 
 process.exitCode = await main(process.argv.slice(2)) ? 0 : 1;
