@@ -1,5 +1,4 @@
 /** What is no answer of the contract is an error with a code, a status and a short message. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
@@ -17,6 +16,7 @@ import {
   type Step,
   watchedBody,
 } from "./scripted.ts";
+import { fc } from "../../support/property.ts";
 
 const REX = { name: "Rex", categoryId: 1n };
 

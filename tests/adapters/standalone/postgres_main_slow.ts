@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aloud } from "../../support/postgres/aloud.ts";
+import { skipping } from "../../support/skipping.ts";
 import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import {
@@ -14,7 +14,7 @@ import {
   taskFlags,
 } from "./program.ts";
 
-const skip = aloud((await findBinaries()).missing);
+const skip = skipping((await findBinaries()).missing);
 const options = { skip, timeout: 60_000 };
 const PASSWORD = "sesame/@%";
 
