@@ -2,12 +2,12 @@
  * Runs tests with what they share: one PostgreSQL server, one seed of all properties, and one list of
  * why tests were skipped. `deno.json` has its tasks.
  *
- *     deno run -A tests/run.ts test | laws | all | node | long [--runs N] [--seed N] [PATH…]
+ *     deno run -A tests/run.ts test | laws | all | bun | node | long [--runs N] [--seed N] [PATH…]
  *
  * - `test`: all `*_test.ts`, and the examples in comments.
  * - `laws`: the properties alone.
  * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; and `test` on Bun and on Node.
- * - `node`: `test` on Node.
+ * - `bun`, `node`: `test` there.
  * - `long`: `*_fault.ts` on Bun and on Node, and 20,000 runs of each property.
  *
  * A number of runs holds for every property; without one, each has its usual number.
@@ -48,6 +48,7 @@ const DENO = [
 const PARALLEL = [...DENO, "--parallel"];
 const NODE = ["node", "--disable-warning=ExperimentalWarning", "--test"];
 
+const ON_BUN = ["bun", "test", "--dots", "tests/"];
 const ON_NODE = [
   ...NODE,
   "--test-concurrency=2",
@@ -70,9 +71,10 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   all: () => [
     [...PARALLEL, ...files("tests/**/*_slow.ts")],
     [...DENO, ...files("tests/faults/*_fault.ts")],
-    ["bun", "test", "--dots", "tests/"],
+    ON_BUN,
     ON_NODE,
   ],
+  bun: () => [ON_BUN],
   node: () => [ON_NODE],
   long: () => [
     [
