@@ -5,6 +5,7 @@
  */
 
 import { type BaseUrl, parseBaseUrl } from "./http/base_url.ts";
+import { Deadlines } from "./http/deadlines.ts";
 import {
   internalError,
   outcomeUnknown,
@@ -14,9 +15,9 @@ import {
 import { type Fields, JSON_HEADERS, type Reply } from "./http/reply.ts";
 import { createRouter, type Route } from "./http/route.ts";
 import { staticReply } from "./http/static_reply.ts";
-import { parseTarget } from "./http/target.ts";
+import { targetParser } from "./http/target.ts";
 import type { ApiKeys } from "./keys/api_keys.ts";
-import { authenticate } from "./keys/authenticate.ts";
+import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApi } from "./openapi/openapi.ts";
 import type { Context, ServiceRequest } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -77,13 +78,14 @@ export function createService(options: ServiceOptions): Service {
     storage,
     baseUrl,
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
-    bodyTimeout: options.bodyTimeout ?? 10_000,
+    deadlines: new Deadlines(options.bodyTimeout ?? 10_000),
     document: staticReply(() => JSON.stringify(openApi(options.baseUrl)), {
       "content-type": "application/json",
       // no-store, as the other responses have it, would make the ETag useless.
       "cache-control": "no-cache",
     }),
   };
+  const parseTarget = targetParser();
   const findRoute = createRouter(baseUrl.path, operations);
   const finish = finisher(baseUrl);
 
@@ -95,10 +97,11 @@ export function createService(options: ServiceOptions): Service {
       route = findRoute(request.method, target.path);
       if ("reply" in route) return route;
       const { operation, parameter } = route;
-      const refusal = operation.isPublic
-        ? undefined
-        : await authenticate(request.headers, keys);
-      if (refusal !== undefined) return finish(route, refusal);
+      if (!operation.isPublic) {
+        const key = parseBearer(request.headers.get("authorization"));
+        if (key instanceof Refusal) return finish(route, key);
+        if (await keys.verify(key) !== true) return finish(route, invalidKey);
+      }
       const call = { request, query: target.query, petId: parameter };
       return finish(route, await operation.run(call, context));
     } catch (cause) {

@@ -48,6 +48,9 @@ export function memoryStorage(): MemoryStorage {
   let pets = new Pets();
   // Of each status, the positions in ascending order.
   let positions: Record<PetStatus, number[]> = noPositions();
+  // Pets neither change nor go, so a page that has a next one stays as it is. The first page is asked for
+  // again and again.
+  const fullPages = new Map<string, PetPage>();
   let isClosed = false;
 
   function assertOpen(): void {
@@ -56,16 +59,16 @@ export function memoryStorage(): MemoryStorage {
     }
   }
 
-  /** The positions of the pets that match. */
+  /** The positions of the pets that match: one more than the page holds if there is a next one. */
   function find({ limit, status, after }: PetQuery): number[] {
     const start = firstPosition(pets.count, after);
     if (status !== undefined) {
       const matches = positions[status];
       const from = lowerBound(matches, start);
-      return matches.slice(from, from + limit);
+      return matches.slice(from, from + limit + 1);
     }
     const found: number[] = [];
-    const end = Math.min(start + limit, pets.count);
+    const end = Math.min(start + limit + 1, pets.count);
     for (let position = start; position < end; position++) found.push(position);
     return found;
   }
@@ -89,11 +92,16 @@ export function memoryStorage(): MemoryStorage {
 
     async list(query) {
       assertOpen();
-      // One more than the page holds tells whether there is a next one.
-      const found = find({ ...query, limit: query.limit + 1 });
-      const hasMore = found.length > query.limit;
-      if (hasMore) found.pop();
-      return new MemoryPage(pets, found, hasMore);
+      const name = `${query.status} ${query.after} ${query.limit}`;
+      const known = fullPages.get(name);
+      if (known !== undefined) return known;
+      const found = find(query);
+      if (found.length <= query.limit) return new MemoryPage(pets, found);
+      found.pop();
+      const page = new MemoryPage(pets, found, idAt(found.at(-1) ?? 0));
+      if (fullPages.size === MAX_FULL_PAGES) fullPages.clear();
+      fullPages.set(name, page);
+      return page;
     },
 
     async ping() {
@@ -104,34 +112,35 @@ export function memoryStorage(): MemoryStorage {
       isClosed = true;
       pets = new Pets();
       positions = noPositions();
+      fullPages.clear();
     },
   };
 }
 
-/** A page that makes its pets when they are asked for, and writes its JSON from the texts kept. */
+/** A page that makes its pets when they are asked for, and its JSON of the texts that are kept. */
 class MemoryPage implements PetPage {
   declare readonly pets: readonly Pet[];
-  declare readonly last?: PetId;
-  readonly #all: Pets;
-  readonly #positions: readonly number[];
+  readonly last?: PetId;
+  readonly #texts: () => string[];
+  #json: string | undefined;
 
-  constructor(all: Pets, positions: readonly number[], hasMore: boolean) {
-    this.#all = all;
-    this.#positions = positions;
-    // Its own, not of the prototype, so that `{ ...page }` has the pets.
+  constructor(all: Pets, positions: readonly number[], last?: PetId) {
+    this.#texts = () => positions.map((position) => all.json(position));
+    // Its own, not the prototype's, so that `{ ...page }` has the pets.
     Object.defineProperty(this, "pets", {
       enumerable: true,
-      configurable: true,
       get: () => positions.map((position) => all.pet(position)),
     });
-    const last = positions.at(-1);
-    if (hasMore && last !== undefined) this.last = idAt(last);
+    if (last !== undefined) this.last = last;
   }
 
   toJson(): string {
-    return `[${this.#positions.map((at) => this.#all.json(at)).join(",")}]`;
+    return this.#json ??= `[${this.#texts().join(",")}]`;
   }
 }
+
+/** How many pages are kept: 0.6 MB, if they have 100 pets each with short names. */
+const MAX_FULL_PAGES = 64;
 
 /** How many pets a block has. */
 const BLOCK_SIZE = 1024;

@@ -5,10 +5,7 @@ import { serve } from "../../../adapters/node/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const options = {
-    storage: memoryStorage(),
-    keys: apiKeys(["secret"]),
-  };
+  const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
   const handle = createHandler({ ...options, ...JSON.parse(line) });
   const { hostname, port } = await serve(handle, { port: 0 });
   console.log(JSON.stringify({ hostname, port }));
