@@ -19,56 +19,29 @@
  * @module
  */
 
-export {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-} from "./core/handler.ts";
-export type { ResponseConstructor } from "./core/http/reply.ts";
+export { createHandler, type Handler } from "./core/handler.ts";
+export type { HandlerOptions } from "./core/service.ts";
 export type { ErrorBody, ErrorCode } from "./core/http/refusal.ts";
 export { openApi } from "./core/openapi/openapi.ts";
-export type {
-  Content,
-  Example,
-  Header,
-  JsonValue,
-  MediaType,
-  OpenApiDocument,
-  OperationDescription,
-  Parameter,
-  PathItem,
-  Reference,
-  ResponseDescription,
-  Schema,
-  SecurityRequirement,
-  SecurityScheme,
-} from "./core/openapi/document.ts";
+export type { JsonObject } from "./core/openapi/json_object.ts";
 
 export {
-  int64Schema,
+  type brand,
+  type CheckedPet,
   type NewPet,
-  newPetSchema,
-  parsePetId,
   type Pet,
   type PetId,
   petId,
-  petNameSchema,
   type PetStatus,
-  petStatusSchema,
   petToJson,
 } from "./core/pets/pet.ts";
-
+export { checkNewPet } from "./core/pets/new_pet.ts";
 export {
-  type GetPet,
-  type JsonPage,
-  type ListPets,
+  type PetPage,
   type PetQuery,
   type PetStorage,
-  type Read,
-  type ReadJson,
   StorageError,
-  type StorageErrorKind,
-  withJson,
+  toPage,
 } from "./core/pets/pet_storage.ts";
 export { type MemoryStorage, memoryStorage } from "./adapters/memory/mod.ts";
 
@@ -76,9 +49,7 @@ export { type ApiKeys, apiKeys } from "./core/keys/api_keys.ts";
 export {
   type ApiKeyRecord,
   type ApiKeyStorage,
-  type IssuedKey,
   type IssuedKeys,
   issuedKeys,
   type NewApiKeyRecord,
-  REVOCATION_DELAY,
 } from "./core/keys/issued_keys.ts";

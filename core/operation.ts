@@ -1,28 +1,50 @@
 /**
- * What every operation is given, and what it gives back.
+ * What an operation is: a row of the table in `operations.ts`, which feeds the router, the pipeline
+ * and the OpenAPI document.
  *
  * @module
  */
 
 import type { BaseUrl } from "./http/base_url.ts";
-import type { BodyLimits } from "./http/body.ts";
-import type { PetStorage } from "./pets/pet_storage.ts";
+import type { BodyLimits, IncomingBody } from "./http/body.ts";
 import type { Reply } from "./http/reply.ts";
+import type { JsonObject } from "./openapi/json_object.ts";
+import type { PetStorage } from "./pets/pet_storage.ts";
 
-/** One request, routed and allowed. */
+/** What the service reads of a request: a `Request`, or as much of one. */
+export interface ServiceRequest extends IncomingBody {
+  readonly method: string;
+  readonly url: string;
+}
+
+/** One request, routed and authenticated. */
 export interface Call {
-  readonly request: Request;
+  readonly request: ServiceRequest;
   /** The raw query, without its `?`. */
   readonly query: string;
-  /** What stands in the place of `{petId}`; empty where the path has none. */
+  /** The path segment that stands for `{petId}`; empty if the path has none. */
   readonly petId: string;
 }
 
 /** What outlives a request. */
-export interface Service extends BodyLimits {
+export interface Context extends BodyLimits {
   readonly storage: PetStorage;
   readonly baseUrl: BaseUrl;
+  /** Answers with the OpenAPI document, or with 304. */
+  readonly document: (request: ServiceRequest) => Promise<Reply>;
 }
 
-/** Answers one operation of the contract. Rejects only with what nobody expected. */
-export type Operation = (call: Call, service: Service) => Promise<Reply>;
+/** An operation on a path. */
+export interface Operation {
+  readonly method: "GET" | "POST";
+  /** The path template below the base address, such as `/pets/{petId}`. */
+  readonly path: string;
+  /** Whether it is answered without an API key. */
+  readonly isPublic?: boolean;
+  /** Whether its responses say that it is deprecated. */
+  readonly isDeprecated?: boolean;
+  /** Answers a call. Rejects only with what nobody expected. */
+  readonly run: (call: Call, context: Context) => Promise<Reply>;
+  /** The operation as an OpenAPI Operation Object, but for what every operation has. */
+  readonly description: JsonObject;
+}

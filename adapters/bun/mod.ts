@@ -4,8 +4,8 @@
  * @module
  */
 
-import { guard } from "../serve/guard.ts";
-import { INTERNAL_ERROR, refusalResponse } from "../serve/refusal.ts";
+import { internalError } from "../../core/http/refusal.ts";
+import { guard, refuse } from "../serve/guard.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -26,8 +26,8 @@ export interface BunServeOptions extends ServeOptions {
    */
   readonly idleTimeout?: number;
   /**
-   * The longest request body, in bytes. Default: 1 MiB, as Bun goes on reading what a fetch function
-   * leaves unread, up to this; its own limit is 128 MiB. Beyond it Bun says `413` without a body.
+   * The longest request body, in bytes; beyond it Bun answers `413` without a body. Default: 1 MiB, since
+   * Bun reads up to this much of what a fetch function leaves unread. Its own default is 128 MiB.
    */
   readonly maxRequestBodySize?: number;
 }
@@ -59,7 +59,7 @@ const CLOSING_INTERVAL = 10;
 /**
  * Listens, and answers every request with a fetch function.
  *
- * @returns fulfilled once it listens; rejected where it cannot, as where the port is taken.
+ * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export function serve(
   handle: FetchFunction,
@@ -85,8 +85,8 @@ export function serve(
         // Out of development Bun shares a port that is taken, and takes over its clients.
         reusePort: false,
         fetch: guard(handle, onError),
-        // guard() lets nothing come here; the runtime's own answer would tell too much.
-        error: () => refusalResponse(INTERNAL_ERROR),
+        // guard() lets nothing come here, and Bun's own answer would tell too much.
+        error: () => refuse(internalError),
       });
       let closed: Promise<void> | undefined;
       resolve({

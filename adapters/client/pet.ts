@@ -5,13 +5,8 @@
  */
 
 import * as v from "valibot";
-import {
-  int64Schema,
-  type NewPet,
-  type Pet,
-  petId,
-  petStatusSchema,
-} from "../../core/pets/pet.ts";
+import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
+import { type NewPet, type Pet, petId } from "../../core/pets/pet.ts";
 import type { Call } from "./answer.ts";
 
 /**
@@ -59,7 +54,7 @@ export const petSchema: v.GenericSchema<unknown, Pet> = v.object({
   ),
   name: v.string("must be a string"),
   categoryId: int64Schema,
-  status: petStatusSchema,
+  status: statusSchema,
 }, (issue) => issue.expected === "Object" ? "must be an object" : "is missing");
 
 /** Checks a body, or says what is wrong with it, without quoting it. */

@@ -9,9 +9,8 @@
  */
 
 import { setImmediate } from "node:timers";
-import type { NewPet, Pet } from "../../core/pets/pet.ts";
+import type { CheckedPet, Pet } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { checkNewPet } from "./check_new_pet.ts";
 
 /** What {@linkcode groupCommit} needs. */
 export interface GroupCommitOptions {
@@ -21,7 +20,7 @@ export interface GroupCommitOptions {
    * the promise is settled.
    */
   readonly commit: (
-    batch: readonly Required<NewPet>[],
+    batch: readonly CheckedPet[],
   ) => Promise<readonly Pet[]>;
   /** The most animals of a batch. */
   readonly maxBatch: number;
@@ -34,13 +33,13 @@ export interface GroupCommitOptions {
 /** Creates animals in batches. */
 export interface GroupCommit {
   /** As `create` of `PetStorage`. */
-  create(pet: Required<NewPet>): Promise<Pet>;
+  create(pet: CheckedPet): Promise<Pet>;
   /** Refuses further creates; fulfilled once all that were accepted are settled. */
   close(): Promise<void>;
 }
 
 interface Waiting {
-  readonly pet: Required<NewPet>;
+  readonly pet: CheckedPet;
   /** When it came, in ms. */
   readonly since: number;
   readonly resolve: (pet: Pet) => void;
@@ -98,12 +97,10 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   return {
-    async create(newPet) {
+    async create(pet) {
       if (isClosed) {
         throw new StorageError("unavailable", "The storage is closed");
       }
-      // Checked here, not in the batch: a bad animal must not fail its neighbours.
-      const pet = checkNewPet(newPet);
       if (queue.length >= maxQueue) {
         throw new StorageError(
           "unavailable",
@@ -111,7 +108,13 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
         );
       }
       return new Promise((resolve, reject) => {
-        queue.push({ pet, since: performance.now(), resolve, reject });
+        // A copy: the caller may change the object while it waits.
+        queue.push({
+          pet: { ...pet },
+          since: performance.now(),
+          resolve,
+          reject,
+        });
         if (isFlushing) return;
         isFlushing = true;
         setImmediate(flush);

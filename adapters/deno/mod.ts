@@ -4,8 +4,8 @@
  * @module
  */
 
-import { guard } from "../serve/guard.ts";
-import { CLOSING, INTERNAL_ERROR, refusalResponse } from "../serve/refusal.ts";
+import { internalError, shuttingDown } from "../../core/http/refusal.ts";
+import { guard, refuse } from "../serve/guard.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -21,7 +21,7 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 /**
  * Listens, and answers every request with a fetch function.
  *
- * @returns fulfilled once it listens; rejected where it cannot, as where the port is taken.
+ * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export function serve(
   handle: FetchFunction,
@@ -40,15 +40,15 @@ export function serve(
       const server = Deno.serve({
         port,
         hostname,
-        // Deno would print the address; who calls may say what it likes.
+        // Deno would print the address, which is for the caller to do.
         onListen: () => {},
-        // guard() lets nothing come here; the runtime's own answer would tell too much.
-        onError: () => refusalResponse(INTERNAL_ERROR),
-      }, (request, info) => {
-        if (closed !== undefined) return refusalResponse(CLOSING);
-        // Not `request.body`: to make a stream of it costs as much as to read it.
-        if (request.method !== "GET") uploads.add(info.completed);
-        return answer(request);
+        // guard() lets nothing come here, and Deno's own answer would tell too much.
+        onError: () => refuse(internalError),
+      }, (request) => {
+        if (closed !== undefined) return refuse(shuttingDown);
+        return request.method === "GET"
+          ? answer(request)
+          : uploads.add(answer(request));
       });
       const { addr } = server;
       resolve({
@@ -65,21 +65,22 @@ export function serve(
 }
 
 /**
- * The requests in flight that may have a body. `shutdown()` takes away what is not read of one yet (Deno
- * 2.9), so it is called only when there are none; it waits for all the others itself.
+ * The requests that may have a body and are not answered yet. `shutdown()` takes away what is not read
+ * of a body (Deno 2.9), so it is called only when there are none; it waits for the responses itself.
  */
 class Uploads {
   #count = 0;
   #onNone: (() => void) | undefined;
 
-  /** Adds a request, until its response is sent or its client is gone. */
-  add(completed: Promise<void>): void {
+  /** Adds a request, until its response is ready. */
+  async add(response: Response | Promise<Response>): Promise<Response> {
     this.#count++;
-    const done = () => {
+    try {
+      return await response;
+    } finally {
       this.#count--;
       if (this.#count === 0) this.#onNone?.();
-    };
-    completed.then(done, done);
+    }
   }
 
   /** Fulfilled once there are none. */

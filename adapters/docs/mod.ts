@@ -1,6 +1,6 @@
 /**
- * A page to read the contract and try it: Swagger UI, with the service's own OpenAPI document, a key
- * that its user enters, and nothing from any other server.
+ * A page that shows the contract and tries it out: Swagger UI with the service's own OpenAPI document
+ * and a key that its user enters. It loads nothing from any other server.
  *
  * It needs the npm package `swagger-ui-dist`; the core and the other adapters do not.
  *
@@ -9,9 +9,9 @@
  */
 
 import { readFile } from "node:fs/promises";
-import { ApiError } from "../../core/http/refusal.ts";
+import { Refusal } from "../../core/http/refusal.ts";
 import { type Reply, toResponse } from "../../core/http/reply.ts";
-import { staticReply } from "../../core/http/static_reply.ts";
+import { type StaticReply, staticReply } from "../../core/http/static_reply.ts";
 import { parseTarget } from "../../core/http/target.ts";
 
 /** Settings of {@linkcode docs}. */
@@ -24,12 +24,21 @@ export interface DocsOptions {
   readonly alias?: string;
 }
 
-/** Answers requests for the page and its files; fulfilled with `undefined` for any other path. */
+/** Answers requests for the page and its files, and any other path with `undefined`. */
 export type Docs = (request: Request) => Promise<Response | undefined>;
 
+/** Does what {@linkcode Docs} does for a path that is known already, with plain data. */
+export type DocsReplies = (
+  request: {
+    readonly method: string;
+    readonly headers: Pick<Headers, "get">;
+  },
+  path: string,
+) => Promise<Reply | undefined>;
+
 /**
- * What the page may do. It has no inline script or style, evaluates no text, and talks to nobody but
- * its own server: a key that is entered goes nowhere else. `data:` holds the icons of the style sheet.
+ * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
+ * goes nowhere else. The style sheet has its icons in `data:`.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -54,7 +63,7 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["page.js", JAVASCRIPT, "./page.js"],
 ];
 
-const methodNotAllowed = new ApiError(
+const methodNotAllowed = new Refusal(
   "method_not_allowed",
   "Cannot use this method on the documentation: it has GET, HEAD",
   { allow: "GET, HEAD" },
@@ -75,10 +84,21 @@ const methodNotAllowed = new ApiError(
  * assert.equal(other, undefined); // for the service to answer
  * ```
  *
- * @throws {TypeError} where a path does not begin with one `/`, or `path` ends in one.
- * @throws {Error} where the package `swagger-ui-dist` is not installed or cannot be read.
+ * @throws {TypeError} if a path does not begin with one `/`, or `path` ends in one.
+ * @throws {Error} if the package `swagger-ui-dist` is not installed or cannot be read.
  */
 export async function docs(options: DocsOptions = {}): Promise<Docs> {
+  const replyTo = await docsReplies(options);
+  return async function showDocs(request) {
+    const target = parseTarget(request);
+    if (target instanceof Refusal) return undefined;
+    const reply = await replyTo(request, target.path);
+    return reply && toResponse(reply, request.method);
+  };
+}
+
+/** Makes what {@linkcode docs} makes a `Response` of. */
+export async function docsReplies(options: DocsOptions): Promise<DocsReplies> {
   const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
   checkPath(openApiUrl, "openApiUrl");
   checkPath(path, "path");
@@ -88,39 +108,30 @@ export async function docs(options: DocsOptions = {}): Promise<Docs> {
   if (alias !== undefined) checkPath(alias, "alias");
 
   const template = await readText("./page.html");
-  const replies = new Map<string, (request: Request) => Promise<Reply>>();
+  const replies = new Map<string, StaticReply>();
   for (const page of alias === undefined ? [path] : [path, alias]) {
     const html = template
-      .replaceAll("{{files}}", escapeHtml(relative(page, path)))
-      .replaceAll("{{openApiUrl}}", escapeHtml(relative(page, openApiUrl)));
+      .replaceAll("__files__", escapeHtml(relative(page, path)))
+      .replaceAll("__openApiUrl__", escapeHtml(relative(page, openApiUrl)));
     replies.set(page, file(html, HTML));
   }
   for (const [name, mediaType, specifier] of FILES) {
     replies.set(`${path}/${name}`, file(await readText(specifier), mediaType));
   }
 
-  return async function showDocs(request) {
-    const target = parseTarget(request);
-    if (target instanceof ApiError) return undefined;
-    const { method } = request;
-    const reply = replies.get(target.path);
+  return async (request, path) => {
+    const reply = replies.get(path);
     if (reply === undefined) return undefined;
-    return toResponse(
-      method === "GET" || method === "HEAD"
-        ? await reply(request)
-        : methodNotAllowed,
-      { method, Response },
-    );
+    return request.method === "GET" || request.method === "HEAD"
+      ? await reply(request)
+      : methodNotAllowed;
   };
 }
 
-function file(
-  text: string,
-  mediaType: string,
-): (request: Request) => Promise<Reply> {
+function file(text: string, mediaType: string): StaticReply {
   return staticReply(() => text, {
     "content-type": mediaType,
-    // Names have no version in them: a browser asks each time, and is told 304.
+    // The names have no version: a browser asks each time, and is told 304.
     "cache-control": "no-cache",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",

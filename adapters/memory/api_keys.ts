@@ -22,7 +22,7 @@ interface Row {
 /**
  * Makes an empty storage of key records.
  *
- * @param assertOpen throws where the storage that this is a part of is closed.
+ * @param assertOpen throws if the storage that this belongs to is closed.
  */
 export function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
   // The record with id n stands at n - 1.

@@ -1,16 +1,16 @@
 /**
- * Animals kept in memory: for embedding, for trying out, and for tests. They are gone when the
- * process ends. Uses nothing but the language, so it works wherever the core does.
+ * Pets kept in memory: for embedding, for trying out, and for tests. They are gone when the process
+ * ends. It uses nothing but the language, so it works wherever the core does.
  *
- * An animal with a name of 18 letters takes about 80 bytes (130 on Bun), and about 90 (130) more once
- * its JSON text was asked for, which is kept; a page costs microseconds at any number of animals.
+ * A pet with a name of 18 letters takes about 80 bytes (130 on Bun), and about 90 (130) more once its
+ * JSON text has been asked for, which is kept. A page costs microseconds at any number of pets.
  *
  * @module
  */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import {
-  type NewPet,
+  type CheckedPet,
   type Pet,
   type PetId,
   petId,
@@ -18,13 +18,11 @@ import {
   petToJson,
 } from "../../core/pets/pet.ts";
 import {
-  type JsonPage,
+  type PetPage,
   type PetQuery,
   type PetStorage,
   StorageError,
-  withJson,
 } from "../../core/pets/pet_storage.ts";
-import { checkNewPet } from "../database/check_new_pet.ts";
 import { memoryApiKeys } from "./api_keys.ts";
 
 /** A {@linkcode PetStorage} in memory, and a place for the records of issued API keys. */
@@ -37,16 +35,17 @@ export interface MemoryStorage extends PetStorage {
  * Makes an empty storage.
  *
  * ```ts
+ * import { checkNewPet, memoryStorage } from "../../mod.ts";
  * import assert from "node:assert/strict";
- * import { memoryStorage } from "./mod.ts";
  *
  * const storage = memoryStorage();
- * const rex = await storage.create({ name: "Rex", categoryId: 1n, status: "available" });
- * assert.deepEqual(await storage.list({ limit: 20, status: "available" }), [rex]);
+ * const rex = await storage.create(checkNewPet({ name: "Rex", categoryId: 1n }));
+ * const { pets } = await storage.list({ limit: 20, status: "available" });
+ * assert.deepEqual(pets, [rex]);
  * ```
  */
 export function memoryStorage(): MemoryStorage {
-  let animals = new Animals();
+  let pets = new Pets();
   // Of each status, the positions in ascending order.
   let positions: Record<PetStatus, number[]> = noPositions();
   let isClosed = false;
@@ -57,23 +56,16 @@ export function memoryStorage(): MemoryStorage {
     }
   }
 
-  /** The position of an animal; `undefined` where there is none. */
-  function locate(id: PetId): number | undefined {
-    assertOpen();
-    return id >= 1n && id <= BigInt(animals.count) ? Number(id) - 1 : undefined;
-  }
-
-  /** The positions of the animals that match. */
+  /** The positions of the pets that match: one more than the page holds if there is a next one. */
   function find({ limit, status, after }: PetQuery): number[] {
-    assertOpen();
-    const start = firstPosition(animals.count, after);
+    const start = firstPosition(pets.count, after);
     if (status !== undefined) {
       const matches = positions[status];
       const from = lowerBound(matches, start);
-      return matches.slice(from, from + limit);
+      return matches.slice(from, from + limit + 1);
     }
     const found: number[] = [];
-    const end = Math.min(start + limit, animals.count);
+    const end = Math.min(start + limit + 1, pets.count);
     for (let position = start; position < end; position++) found.push(position);
     return found;
   }
@@ -83,38 +75,25 @@ export function memoryStorage(): MemoryStorage {
 
     async create(newPet) {
       assertOpen();
-      const checked = checkNewPet(newPet);
-      const position = animals.add(checked);
-      positions[checked.status].push(position);
-      return animals.pet(position);
+      const position = pets.add(newPet);
+      positions[newPet.status].push(position);
+      return pets.pet(position);
     },
 
-    get: withJson(
-      async (id: PetId) => {
-        const position = locate(id);
-        return position === undefined ? undefined : animals.pet(position);
-      },
-      async (id) => {
-        const position = locate(id);
-        return position === undefined ? undefined : animals.json(position);
-      },
-    ),
+    async get(id) {
+      assertOpen();
+      return id >= 1n && id <= BigInt(pets.count)
+        ? pets.pet(Number(id) - 1)
+        : undefined;
+    },
 
-    list: withJson(
-      async (query: PetQuery) =>
-        find(query).map((position) => animals.pet(position)),
-      async (query): Promise<JsonPage> => {
-        // One more than the page holds tells whether there is a next one.
-        const found = find({ ...query, limit: query.limit + 1 });
-        const page = found.slice(0, query.limit);
-        const last = found.length > page.length ? page.at(-1) : undefined;
-        const texts = page.map((position) => animals.json(position));
-        return {
-          json: `[${texts.join(",")}]`,
-          last: last === undefined ? undefined : idAt(last),
-        };
-      },
-    ),
+    async list(query) {
+      assertOpen();
+      const found = find(query);
+      if (found.length <= query.limit) return new MemoryPage(pets, found);
+      found.pop();
+      return new MemoryPage(pets, found, idAt(found.at(-1) ?? 0));
+    },
 
     async ping() {
       assertOpen();
@@ -122,33 +101,54 @@ export function memoryStorage(): MemoryStorage {
 
     async close() {
       isClosed = true;
-      animals = new Animals();
+      pets = new Pets();
       positions = noPositions();
     },
   };
 }
 
-/** How many animals a block has. */
+/** A page that makes its pets when they are asked for, and writes its JSON from the texts kept. */
+class MemoryPage implements PetPage {
+  readonly last?: PetId;
+  readonly #all: Pets;
+  readonly #positions: readonly number[];
+
+  constructor(all: Pets, positions: readonly number[], last?: PetId) {
+    this.#all = all;
+    this.#positions = positions;
+    if (last !== undefined) this.last = last;
+  }
+
+  get pets(): readonly Pet[] {
+    return this.#positions.map((position) => this.#all.pet(position));
+  }
+
+  toJson(): string {
+    return `[${this.#positions.map((at) => this.#all.json(at)).join(",")}]`;
+  }
+}
+
+/** How many pets a block has. */
 const BLOCK_SIZE = 1024;
 
 /**
- * Up to {@linkcode BLOCK_SIZE} animals, each member in an array of its own: that takes half the memory of
+ * Up to {@linkcode BLOCK_SIZE} pets, each member in an array of its own: that takes half the memory of
  * an object for each, and with the JSON text of every one about a tenth more than the objects alone.
  */
 class Block {
   readonly names: string[] = [];
   readonly categoryIds = new BigInt64Array(BLOCK_SIZE);
   readonly statuses: PetStatus[] = [];
-  /** The text of each, from when it is first asked for. */
+  /** The JSON text of each, once it has been asked for. */
   readonly texts = new Array<string | undefined>(BLOCK_SIZE);
 }
 
 /**
- * All animals; the one with id n stands at position n - 1. They are in blocks because an array that
- * grows without end is copied time and again, and a garbage collector may look through the whole of
- * it whenever something was added.
+ * All pets; the one with id n is at position n - 1. They are in blocks because an array that grows
+ * without end is copied time and again, and a garbage collector may scan the whole of it whenever
+ * something is added.
  */
-class Animals {
+class Pets {
   readonly #blocks: Block[] = [];
   #count = 0;
 
@@ -156,8 +156,8 @@ class Animals {
     return this.#count;
   }
 
-  /** Adds an animal and returns its position. */
-  add({ name, categoryId, status }: Required<NewPet>): number {
+  /** Adds a pet and returns its position. */
+  add({ name, categoryId, status }: CheckedPet): number {
     const position = this.#count++;
     const index = position % BLOCK_SIZE;
     if (index === 0) this.#blocks.push(new Block());
@@ -168,7 +168,7 @@ class Animals {
     return position;
   }
 
-  /** @throws {RangeError} where there is none. */
+  /** @throws {RangeError} if there is none. */
   pet(position: number): Pet {
     const { names, categoryIds, statuses } = this.#block(position);
     const index = position % BLOCK_SIZE;
@@ -177,11 +177,11 @@ class Animals {
     const status = statuses[index];
     if (
       name === undefined || categoryId === undefined || status === undefined
-    ) throw noAnimal(position);
+    ) throw noPet(position);
     return { id: idAt(position), name, categoryId, status };
   }
 
-  /** @throws {RangeError} where there is none. */
+  /** @throws {RangeError} if there is none. */
   json(position: number): string {
     const { texts } = this.#block(position);
     return texts[position % BLOCK_SIZE] ??= petToJson(this.pet(position));
@@ -189,13 +189,13 @@ class Animals {
 
   #block(position: number): Block {
     const block = this.#blocks[Math.floor(position / BLOCK_SIZE)];
-    if (block === undefined) throw noAnimal(position);
+    if (block === undefined) throw noPet(position);
     return block;
   }
 }
 
-function noAnimal(position: number): RangeError {
-  return new RangeError(`There is no animal at position ${position}`);
+function noPet(position: number): RangeError {
+  return new RangeError(`There is no pet at position ${position}`);
 }
 
 function idAt(position: number): PetId {
@@ -206,7 +206,7 @@ function noPositions(): Record<PetStatus, number[]> {
   return { available: [], pending: [], sold: [] };
 }
 
-/** The position of the first animal whose id is above `after`: from 0 to `count`. */
+/** The position of the first pet whose id is above `after`: from 0 to `count`. */
 function firstPosition(count: number, after = 0n): number {
   if (after <= 0n) return 0;
   return after >= BigInt(count) ? count : Number(after);

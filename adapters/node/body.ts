@@ -7,22 +7,23 @@
 import type { IncomingMessage } from "node:http";
 import { findField } from "./headers.ts";
 
-/** The body of a request, of which one part or all may never be read. */
+/** The body of a request, which may never be read to its end. */
 export interface NodeBody {
-  /** Whether someone has read of it, or cancelled it. */
-  isUsed(): boolean;
-  /** Lets what is not read yet pass by unseen; a reader that is still waiting fails. */
+  /** Discards what is not read yet; a reader that is still waiting fails. */
   abandon(): void;
 }
 
 /** A body as a stream. */
 export interface StreamBody extends NodeBody {
-  /** Fails with an `AbortError` where the client goes away before the end. */
+  /** Fails with an `AbortError` if the client goes away before the end. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
-/** Whether a request announces a body of at least one byte (RFC 9112 §6.3). */
+/** Whether a request has a body of at least one byte (RFC 9112 §6.3), and a method that can have one. */
 export function hasBody(req: IncomingMessage): boolean {
+  if (req.method === "GET" || req.method === "HEAD" || req.method === "TRACE") {
+    return false;
+  }
   const length = findField(req.rawHeaders, "content-length");
   if (length !== null) return Number(length) !== 0;
   return findField(req.rawHeaders, "transfer-encoding") !== null;
@@ -52,7 +53,7 @@ export function nodeBody(
       const onEnd = (): void => {
         stop();
         controller.close();
-        // A reader waiting with a buffer of its own gets that back (Streams §4.7.3).
+        // A reader waiting with a buffer of its own gets it back (Streams §4.7.3).
         controller.byobRequest?.respond(0);
       };
       const onClose = (): void => fail(clientGone());
@@ -66,7 +67,7 @@ export function nodeBody(
         stop();
         controller.error(reason);
       };
-      // Where another parser has read it before, as in Express, nothing is left.
+      // If another parser has read it before, nothing is left.
       if (req.readableEnded) return onEnd();
       if (req.destroyed) return onClose();
       req.on("end", onEnd).on("close", onClose).on("data", onData).pause();
@@ -86,9 +87,8 @@ export function nodeBody(
   };
   return {
     stream: new ReadableStream(source, { highWaterMark: 0 }),
-    isUsed: () => isRead,
     abandon() {
-      // Where all was read, as it mostly was, the error would be made for nobody.
+      // If all was read, as mostly, the error would be made for nobody.
       if (isOpen) {
         fail(new DOMException("The request is already answered", "AbortError"));
       }
@@ -97,7 +97,7 @@ export function nodeBody(
   };
 }
 
-/** What readers and `request.signal` are told where the client goes away. */
+/** What readers and `request.signal` are told if the client goes away. */
 export function clientGone(): DOMException {
   return new DOMException("The client closed the connection", "AbortError");
 }

@@ -4,15 +4,15 @@
  * @module
  */
 
-import type { ServerResponse } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
+import type { Refusal } from "../../core/http/refusal.ts";
 import {
-  BAD_REQUEST,
-  HEADER_TOO_LARGE,
-  type Refusal,
-  refusalFields,
-  REQUEST_TIMEOUT,
-} from "../serve/refusal.ts";
+  badRequest,
+  headerTooLarge,
+  requestTimeout,
+} from "../serve/refusals.ts";
 
 /** How long a refused client is listened to, so that it can read why, in ms. */
 const LINGER = 1000;
@@ -46,12 +46,17 @@ export function clientErrorListener(): (error: Error, socket: Socket) => void {
 
 /** Writes a refusal to a connection that has no answer under way, and closes it. */
 export function refuse(socket: Socket, refusal: Refusal): void {
-  const lines = [`HTTP/1.1 ${refusal.status} ${refusal.reason}`];
-  const fields = [...refusalFields(refusal), "connection", "close"];
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    lines.push(`${fields[i]}: ${fields[i + 1]}`);
-  }
-  socket.end(`${lines.join("\r\n")}\r\n\r\n${refusal.body}`);
+  const { status, headers, body } = refusal;
+  const fields = {
+    ...headers,
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  };
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once("close", () => clearTimeout(timer));
 }
@@ -59,10 +64,10 @@ export function refuse(socket: Socket, refusal: Refusal): void {
 function refusalOf(error: Error): Refusal {
   switch ("code" in error ? error.code : undefined) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return REQUEST_TIMEOUT;
+      return requestTimeout;
     case "HPE_HEADER_OVERFLOW":
-      return HEADER_TOO_LARGE;
+      return headerTooLarge;
     default:
-      return BAD_REQUEST;
+      return badRequest;
   }
 }

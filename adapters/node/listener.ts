@@ -5,50 +5,80 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Exchange } from "./exchange.ts";
-import { findField } from "./headers.ts";
-import { inTurn } from "./pipeline.ts";
-import { nodeRequest } from "./request.ts";
-import { send, sendRefusal } from "./send.ts";
-import { BAD_REQUEST, INTERNAL_ERROR } from "../serve/refusal.ts";
+import { type HandlerParts, partsOf } from "../../core/handler.ts";
+import { internalError } from "../../core/http/refusal.ts";
+import { badRequest } from "../serve/refusals.ts";
 import { requestUrl } from "../serve/request_url.ts";
 import {
   type FetchFunction,
   report,
   type ServeOptions,
 } from "../serve/server.ts";
+import type { Exchange } from "./exchange.ts";
+import { findField } from "./headers.ts";
+import { inTurn } from "./pipeline.ts";
+import { NodeRequest, toReport, toRequest } from "./request.ts";
+import { send, sendReply } from "./send.ts";
 
 /** What `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Answers one exchange with a fetch function, when it has its turn. Never throws. */
-export function answer(
+/** Answers one exchange, when it has its turn. Never throws. */
+export type Answerer = (exchange: Exchange) => void;
+
+/**
+ * Makes the function that answers with `handle`. A handler of `createHandler` is answered without a
+ * `Request` and a `Response`, which cost Node as much as the rest of a small request.
+ */
+export function answerer(
   handle: FetchFunction,
-  exchange: Exchange,
   onError: (error: unknown) => void,
-): void {
-  inTurn(exchange, () => answerNow(handle, exchange, onError));
+): Answerer {
+  const parts = partsOf(handle);
+  const answer = parts === undefined
+    ? (exchange: Exchange, url: string) =>
+      answerWithFetch(handle, { exchange, url, onError })
+    : (exchange: Exchange, url: string) =>
+      void answerWithService(parts, { exchange, url, onError });
+  return (exchange) =>
+    inTurn(exchange, () => {
+      const { req } = exchange;
+      const scheme = "encrypted" in req.socket ? "https" : "http";
+      const host = findField(req.rawHeaders, "host");
+      const url = requestUrl(scheme, host, req.url ?? "/");
+      // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
+      if (url === undefined || (host === null && req.httpVersion === "1.1")) {
+        sendReply(badRequest, exchange);
+      } else answer(exchange, url);
+    });
 }
 
-function answerNow(
-  handle: FetchFunction,
-  exchange: Exchange,
-  onError: (error: unknown) => void,
-): void {
-  const fail = (error: unknown): void => {
-    sendRefusal(INTERNAL_ERROR, exchange);
-    if (!isDeparture(error, exchange)) report(onError, error);
-  };
-  const { req } = exchange;
-  const scheme = "encrypted" in req.socket ? "https" : "http";
-  const host = findField(req.rawHeaders, "host");
-  const url = requestUrl(scheme, host, req.url ?? "/");
-  // Without Host a request must be refused, but for HTTP/1.0 (RFC 9112 §3.2).
-  if (url === undefined || (host === null && req.httpVersion === "1.1")) {
-    return sendRefusal(BAD_REQUEST, exchange);
-  }
+interface Asked {
+  readonly exchange: Exchange;
+  readonly url: string;
+  readonly onError: (error: unknown) => void;
+}
+
+async function answerWithService(
+  { service, report: reportCause }: HandlerParts,
+  { exchange, url, onError }: Asked,
+): Promise<void> {
   try {
-    const response = handle(nodeRequest(exchange, url));
+    const { reply, cause } = await service(new NodeRequest(exchange, url));
+    if (reply.status >= 500) reportCause(cause, toReport(exchange, url));
+    sendReply(reply, exchange);
+  } catch (error) {
+    failed(error, exchange, onError);
+  }
+}
+
+function answerWithFetch(
+  handle: FetchFunction,
+  { exchange, url, onError }: Asked,
+): void {
+  const fail = (error: unknown): void => failed(error, exchange, onError);
+  try {
+    const response = handle(toRequest(exchange, url));
     if (isPromise(response)) {
       // One promise less than then().catch().
       response.then((response) => trySend(response, exchange, fail), fail);
@@ -58,6 +88,15 @@ function answerNow(
   } catch (error) {
     fail(error);
   }
+}
+
+function failed(
+  error: unknown,
+  exchange: Exchange,
+  onError: (error: unknown) => void,
+): void {
+  sendReply(internalError, exchange);
+  if (!isDeparture(error, exchange)) report(onError, error);
 }
 
 function trySend(
@@ -83,11 +122,8 @@ function trySend(
  * ```
  *
  * The request's path is that of `req.url`: under an Express mount (`app.use("/shop", listener)`), the
- * path below it. `X-Forwarded-*` is not looked at. A body that another parser has read before, such
- * as `express.json()`, is empty.
- *
- * The request is a `Request`, but one that Node's own `Request` constructor cannot look into. To
- * derive another, write `new Request(request.clone(), init)` or `new Request(request.url, request)`.
+ * path below it. `X-Forwarded-*` is not looked at. A body that another parser, such as
+ * `express.json()`, has read before cannot be read again: a create is then a fault.
  */
 export function toNodeListener(
   handle: FetchFunction,
@@ -95,8 +131,8 @@ export function toNodeListener(
 ): NodeListener {
   const { onError = console.error } = options;
   const isOpen = (): boolean => true;
-  return (req, res) =>
-    answer(handle, { req, res, awaitsContinue: false, isOpen }, onError);
+  const answer = answerer(handle, onError);
+  return (req, res) => answer({ req, res, awaitsContinue: false, isOpen });
 }
 
 /** Whether an error says no more than that the client went away. */

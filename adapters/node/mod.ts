@@ -7,8 +7,8 @@
 import { createServer, type Server as HttpServer } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import { clientErrorListener, currentAnswer, refuse } from "./client_error.ts";
-import { answer, type NodeListener } from "./listener.ts";
-import { NO_TUNNEL } from "../serve/refusal.ts";
+import { answerer, type NodeListener } from "./listener.ts";
+import { noTunnel } from "../serve/refusals.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -20,7 +20,6 @@ import {
 } from "../serve/server.ts";
 
 export { type NodeListener, toNodeListener } from "./listener.ts";
-export { NodeResponse } from "./response.ts";
 export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 
 /** Settings of {@linkcode serve} on Node. */
@@ -42,9 +41,7 @@ export interface NodeServeOptions extends ServeOptions {
 /**
  * Listens, and answers every request with a fetch function.
  *
- * For a service made by `createHandler`, give that {@linkcode NodeResponse} as its `Response`.
- *
- * @returns fulfilled once it listens; rejected where it cannot, as where the port is taken.
+ * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export function serve(
   handle: FetchFunction,
@@ -93,13 +90,14 @@ function createFetchServer(
   };
   const server = createServer(settings);
   const isOpen = (): boolean => server.listening;
+  const answer = answerer(handle, onError);
   const listener = (awaitsContinue: boolean): NodeListener => (req, res) =>
-    answer(handle, { req, res, awaitsContinue, isOpen }, onError);
+    answer({ req, res, awaitsContinue, isOpen });
   server.on("request", listener(false));
   server.on("checkContinue", listener(true));
   // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open).
   server.on("checkExpectation", listener(false));
-  server.on("connect", (_req, socket: Socket) => refuse(socket, NO_TUNNEL));
+  server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));
   server.on("clientError", clientErrorListener());
   return server;
 }

@@ -11,8 +11,7 @@ import {
   settleConnection,
   whenGone,
 } from "./exchange.ts";
-import { responseParts } from "./response.ts";
-import { type Refusal, refusalFields } from "../serve/refusal.ts";
+import type { Reply } from "../../core/http/reply.ts";
 
 /** The head of an answer, as it is to be written. */
 interface Head {
@@ -34,13 +33,6 @@ export function send(
   response: unknown,
   exchange: Exchange,
 ): Promise<void> | undefined {
-  // First, as a look at the headers of a NodeResponse would make real ones.
-  const parts = responseParts(response);
-  if (parts !== undefined) {
-    const { status, fields, body } = parts;
-    sendWhole({ status, statusText: "", fields }, body, exchange);
-    return;
-  }
   if (!isResponse(response)) {
     throw new TypeError("The fetch function did not return a Response");
   }
@@ -53,16 +45,17 @@ export function send(
   sendWhole(head, null, exchange);
 }
 
-/** Sends a refusal; where an answer has begun, that can only be broken off. */
-export function sendRefusal(refusal: Refusal, exchange: Exchange): void {
+/** Sends a reply of the service; if an answer has begun, that can only be broken off. */
+export function sendReply(reply: Reply, exchange: Exchange): void {
   const { res } = exchange;
   if (res.headersSent) {
     res.destroy();
     return;
   }
-  const { status, reason, body } = refusal;
-  const fields = refusalFields(refusal);
-  sendWhole({ status, statusText: reason, fields }, body, exchange);
+  const { status, headers, body } = reply;
+  const fields: string[] = [];
+  for (const name in headers) fields.push(name, headers[name] ?? "");
+  sendWhole({ status, statusText: "", fields }, body, exchange);
 }
 
 function sendWhole(

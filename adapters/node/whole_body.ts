@@ -8,35 +8,33 @@ import type { IncomingMessage } from "node:http";
 import { clientGone, type NodeBody } from "./body.ts";
 import { findField } from "./headers.ts";
 
-/** A body that is being read, or was, as one piece. */
+/** A body that is read as one piece. */
 export interface WholeBody extends NodeBody {
   /**
-   * All its bytes, in memory of their own. Fails with an `AbortError` where the client goes away
-   * before the end, and where the request is answered before it.
+   * All its bytes, in memory of their own. Fails with an `AbortError` if the client goes away before the
+   * end, or if the request is answered before it.
    */
   readonly bytes: Promise<ArrayBuffer>;
 }
 
 /**
- * Reads a body to its end without the stream of `nodeBody`, which costs more than all
- * the rest of a small request. All that comes is taken and kept: a limit is for the caller to set, by
- * the length that is announced.
+ * Reads a body to its end without the stream of `nodeBody`, which costs more than the rest of a small
+ * request. It keeps all that comes: the caller limits it by the length that is announced.
  *
- * @param onFirstRead called once where there is something to read, before that.
+ * @param onFirstRead called once, before anything is read.
  */
 export function wholeBody(
   req: IncomingMessage,
   onFirstRead: () => void,
 ): WholeBody {
-  const isUsed = (): boolean => true;
   if (hasArrived(req)) {
     onFirstRead();
     const bytes = Promise.resolve(concatenate(takeAll(req)));
-    return { bytes, isUsed, abandon: () => {} };
+    return { bytes, abandon: () => {} };
   }
   const { promise, resolve, reject } = Promise.withResolvers<ArrayBuffer>();
   const chunks: Uint8Array[] = [];
-  // Where another parser has read it before, as in Express, nothing is left.
+  // If another parser has read it before, nothing is left.
   if (req.readableEnded) resolve(concatenate(chunks));
   else if (req.destroyed) reject(clientGone());
   else {
@@ -49,7 +47,6 @@ export function wholeBody(
   }
   return {
     bytes: promise,
-    isUsed,
     abandon() {
       if (req.readableEnded) return;
       reject(new DOMException("The request is already answered", "AbortError"));
@@ -58,8 +55,8 @@ export function wholeBody(
 }
 
 /**
- * Whether there is nothing to wait for, as where the body came along with the header. Node says that a
- * request is complete only after it has handed over the last of it, when we are here already.
+ * Whether there is nothing to wait for, because the body came along with the header. Node calls a request
+ * complete only after it has handed over the last of it, which is after we get here.
  */
 function hasArrived(req: IncomingMessage): boolean {
   if (req.destroyed || req.readableEnded) return false;

@@ -9,8 +9,12 @@
  */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
-import { type NewPet, type Pet, petId } from "../../core/pets/pet.ts";
-import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
+import {
+  type PetStorage,
+  StorageError,
+  toPage,
+} from "../../core/pets/pet_storage.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import { groupCommit } from "../database/group_commit.ts";
 import { parsePostgresUrl } from "./address.ts";
@@ -139,7 +143,7 @@ export async function postgresStorage(
   }
 
   async function commit(
-    batch: readonly Required<NewPet>[],
+    batch: readonly CheckedPet[],
   ): Promise<readonly Pet[]> {
     const rows = await connections.write("create pet", CREATE, [
       batch.map((pet) => pet.name),
@@ -157,8 +161,8 @@ export async function postgresStorage(
     }
     return rows.map(([id], index) => {
       // In the order in which they were sent.
-      const pet = batch[index] as Required<NewPet>;
-      return { id: petId(id as bigint), ...pet };
+      const { name, categoryId, status } = batch[index] as CheckedPet;
+      return { id: petId(id as bigint), name, categoryId, status };
     });
   }
 
@@ -175,14 +179,15 @@ export async function postgresStorage(
     },
 
     async list({ limit, status, after = 0n }) {
+      // One more than the page holds tells whether there is a next one.
       const rows = status === undefined
-        ? await connections.read("list pets", LIST, [after, limit])
+        ? await connections.read("list pets", LIST, [after, limit + 1])
         : await connections.read("list pets", LIST_STATUS, [
           after,
-          limit,
+          limit + 1,
           STATUS_CODE[status],
         ]);
-      return rows.map(toPet);
+      return toPage(rows.map(toPet), limit);
     },
 
     async ping() {

@@ -1,17 +1,22 @@
 /**
- * What Deno and Bun need put around a fetch function, so that it is asked, and answers, as on Node.
+ * What Deno and Bun need around a fetch function, so that it is called, and answers, as on Node.
  *
  * @module
  */
 
-import { INTERNAL_ERROR, NO_TUNNEL, refusalResponse } from "./refusal.ts";
+import { partsOf } from "../../core/handler.ts";
+import { internalError, type Refusal } from "../../core/http/refusal.ts";
+import { toResponse } from "../../core/http/reply.ts";
+import { noTunnel } from "./refusals.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
 import { type FetchFunction, report } from "./server.ts";
 
 /**
- * A fetch function that never fails: where `handle` throws, or returns no `Response`, the client is
- * told `500` and `onError` the cause. A request reaches `handle` with a URL that parses and has the
- * path of the request target; CONNECT, whose target has none, does not reach it.
+ * A fetch function that never fails: if `handle` throws, or returns no `Response`, the client is told
+ * `500`, and `onError` the cause. A request reaches `handle` with a URL that parses and has the path
+ * of the request target; CONNECT, whose target has no path, does not reach it.
+ *
+ * A handler of `createHandler` keeps these promises itself.
  */
 export function guard(
   handle: FetchFunction,
@@ -19,7 +24,7 @@ export function guard(
 ): FetchFunction {
   const fail = (error: unknown): Response => {
     report(onError, error);
-    return refusalResponse(INTERNAL_ERROR);
+    return refuse(internalError);
   };
   const check = (response: Response): Response => {
     try {
@@ -31,8 +36,7 @@ export function guard(
     }
     return fail(new TypeError("The fetch function did not return a Response"));
   };
-  return (request) => {
-    if (request.method === "CONNECT") return refusalResponse(NO_TUNNEL);
+  const guarded: FetchFunction = (request) => {
     try {
       makeUrlSafe(request);
       const response = handle(request);
@@ -43,12 +47,20 @@ export function guard(
       return fail(error);
     }
   };
+  const answer = partsOf(handle) === undefined ? guarded : handle;
+  return (request) =>
+    request.method === "CONNECT" ? refuse(noTunnel) : answer(request);
+}
+
+/** A refusal as a `Response`. */
+export function refuse(refusal: Refusal): Response {
+  return toResponse(refusal, "GET");
 }
 
 /**
  * Deno writes `http://`, the `Host` as it came and the target one after the other: `Host: a b` makes
- * a URL that does not parse, `Host: x/v1/pets?` one with another path. Bun writes the target alone
- * where it likes the `Host` so little. Such a `Host` stays in the header, for `handle` to refuse.
+ * a URL that does not parse, `Host: x/v1/pets?` one with another path. For such a `Host` Bun writes the
+ * target alone. The `Host` stays in the header, for `handle` to refuse.
  */
 function makeUrlSafe(request: Request): void {
   const host = request.headers.get("host");

@@ -10,8 +10,8 @@
  */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
-import { type NewPet, type Pet, petId } from "../../core/pets/pet.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
+import { type PetStorage, toPage } from "../../core/pets/pet_storage.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import { groupCommit } from "../database/group_commit.ts";
 import { sqliteApiKeys } from "./api_keys.ts";
@@ -69,7 +69,7 @@ export async function sqliteStorage(
   checkAtLeast("maxBatch", maxBatch, 1);
   checkAtLeast("maxQueue", maxQueue, 1);
 
-  const file = await openSqliteFile(path, lockTimeout);
+  const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );
@@ -84,7 +84,7 @@ export async function sqliteStorage(
      WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,
   );
 
-  function store({ name, categoryId, status }: Required<NewPet>): Pet {
+  function store({ name, categoryId, status }: CheckedPet): Pet {
     const code = STATUS_CODE[status];
     const { lastInsertRowid } = insert.run(name, categoryId, code);
     return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
@@ -110,10 +110,11 @@ export async function sqliteStorage(
 
     list: ({ limit, status, after = 0n }) =>
       file.read("list pets", () => {
+        // One more than the page holds tells whether there is a next one.
         const rows = status === undefined
-          ? page.all(after, limit)
-          : pageOfStatus.all(STATUS_CODE[status], after, limit);
-        return rows.map(toPet);
+          ? page.all(after, limit + 1)
+          : pageOfStatus.all(STATUS_CODE[status], after, limit + 1);
+        return toPage(rows.map(toPet), limit);
       }),
 
     ping: () => file.ping(),

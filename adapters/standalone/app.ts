@@ -1,153 +1,124 @@
 /**
  * What the standalone server adds around the service: request ids, the log, probes, the page that
- * documents it, and a count of the requests in flight.
+ * documents it, and an orderly end.
  *
  * @module
  */
 
-import { ApiError } from "../../core/http/refusal.ts";
-import type { Handler } from "../../core/handler.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import {
-  jsonReply,
-  type Reply,
-  type ResponseConstructor,
-  toResponse,
-} from "../../core/http/reply.ts";
+  internalError,
+  Refusal,
+  shuttingDown,
+} from "../../core/http/refusal.ts";
+import { jsonReply, type Reply } from "../../core/http/reply.ts";
 import { parseTarget } from "../../core/http/target.ts";
-import type { Docs } from "../docs/mod.ts";
+import type { ServiceRequest } from "../../core/operation.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import type { Answer, Service } from "../../core/service.ts";
+import type { DocsReplies } from "../docs/mod.ts";
 import type { Log } from "./log.ts";
 
 /** What the app is made of. */
 export interface AppParts {
-  /** Makes the service; its faults go to the log, and its responses carry the request's id. */
-  readonly createHandler: (
-    onError: (cause: unknown, request: Request) => void,
-    makeResponse: (reply: Reply, request: Request) => Response,
-  ) => Handler;
-  /** The path as a template; `undefined` where there is no such path. */
-  readonly template: (path: string) => string | undefined;
-  /** The page that documents the service; never asked for a path that the service has. */
-  readonly docs?: Docs | undefined;
+  readonly service: Service;
+  /** The page that documents the service; asked only for paths that the service does not have. */
+  readonly docs?: DocsReplies | undefined;
   readonly storage: PetStorage;
   readonly log: Log;
-  readonly Response: ResponseConstructor;
 }
 
-/** The server's fetch function, and its end. */
+/** The server's service, and its end. */
 export interface App {
-  /**
-   * Answers one request.
-   * @param sent settles when the runtime has sent the response, where it can tell.
-   */
-  fetch(request: Request, sent?: Promise<unknown>): Promise<Response>;
-  /** From now on new requests are answered 503; settles when none is in flight. */
+  readonly answer: Service;
+  /** From now on new requests are answered 503; fulfilled when none is being answered. */
   drain(): Promise<void>;
 }
 
-const LIVE = "/livez";
-const READY = "/readyz";
-
 const ok = jsonReply(200, '{"status":"ok"}');
-const methodNotAllowed = new ApiError(
+const methodNotAllowed = new Refusal(
   "method_not_allowed",
   "Cannot use this method on a probe: it has GET, HEAD",
   { allow: "GET, HEAD" },
 );
-const draining = new ApiError(
-  "service_unavailable",
-  "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
-  { "retry-after": "1", "connection": "close" },
-);
-const notReady = new ApiError(
+const notReady = new Refusal(
   "service_unavailable",
   "Cannot reach the storage now",
   { "retry-after": "1" },
 );
 
 /** Makes the app. */
-export function createApp(
-  { createHandler, template, docs, storage, log, Response }: AppParts,
-): App {
-  const ids = new WeakMap<Request, string>();
-  const handle = createHandler(
-    (cause, request) => log.fault(cause, ids.get(request)),
-    respond,
-  );
+export function createApp({ service, docs, storage, log }: AppParts): App {
+  const nextId = requestIds();
   let inFlight = 0;
   let drained: PromiseWithResolvers<void> | undefined;
 
-  // A field that is added to a response which is there already, as that of the page is, costs much
-  // more, on Deno most of all.
-  function respond({ status, headers, body }: Reply, request: Request) {
-    const id = ids.get(request) ?? "";
-    return toResponse(
-      { status, headers: { ...headers, "x-request-id": id }, body },
-      { method: request.method, Response },
-    );
-  }
-
-  async function answer(request: Request, path: string): Promise<Response> {
-    if (path === LIVE || path === READY) {
-      return respond(await probe(request.method, path), request);
+  async function answerAny(request: ServiceRequest): Promise<Answer> {
+    if (drained !== undefined) {
+      return await answerOwn(request) ?? { reply: shuttingDown };
     }
-    if (drained !== undefined) return respond(draining, request);
-    const response = await handle(request);
-    // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
-    const isCut = drained !== undefined && request.method === "POST" &&
-      response.status === 400;
-    return isCut ? respond(draining, request) : response;
+    const answer = await service(request);
+    if (answer.template !== undefined) {
+      // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
+      const isCut = drained !== undefined && request.method === "POST" &&
+        answer.reply.status === 400;
+      return isCut ? { ...answer, reply: shuttingDown } : answer;
+    }
+    return answer.reply.status === 404
+      ? await answerOwn(request) ?? answer
+      : answer;
   }
 
-  async function probe(method: string, path: string): Promise<Reply> {
-    if (method !== "GET" && method !== "HEAD") return methodNotAllowed;
-    if (path === LIVE) return ok;
-    if (drained !== undefined) return draining;
+  /** Answers for the paths that the server has beside those of the service. */
+  async function answerOwn(
+    request: ServiceRequest,
+  ): Promise<Answer | undefined> {
+    const target = parseTarget(request);
+    if (target instanceof Refusal) return undefined;
+    const { path } = target;
+    if (path === "/livez" || path === "/readyz") {
+      const isProbe = request.method === "GET" || request.method === "HEAD";
+      if (!isProbe) return { reply: methodNotAllowed, template: path };
+      if (path === "/livez") return { reply: ok, template: path };
+      return { ...await readiness(), template: path };
+    }
+    if (drained !== undefined) return undefined;
+    const reply = await docs?.(request, path);
+    return reply && { reply, template: path };
+  }
+
+  async function readiness(): Promise<Answer> {
+    if (drained !== undefined) return { reply: shuttingDown };
     try {
       await storage.ping();
-      return ok;
+      return { reply: ok };
     } catch (cause) {
-      log.fault(cause, undefined);
-      return notReady;
+      return { reply: notReady, cause };
     }
-  }
-
-  function finished(): void {
-    inFlight--;
-    if (inFlight === 0) drained?.resolve();
   }
 
   return {
-    async fetch(request, sent) {
+    async answer(request) {
       inFlight++;
       const start = performance.now();
+      const sent = request.headers.get("x-request-id");
+      const id = sent !== null && WELL_FORMED_ID.test(sent) ? sent : nextId();
+      let answer: Answer;
       try {
-        const id = requestId(request.headers.get("x-request-id"));
-        ids.set(request, id);
-        const target = parseTarget(request);
-        const path = target instanceof ApiError ? "" : target.path;
-        const route = template(path);
-        const page = route === undefined && drained === undefined
-          ? await docs?.(request)
-          : undefined;
-        page?.headers.set("x-request-id", id);
-        const response = page ?? await answer(request, path);
-        log.request({
-          time: new Date().toISOString(),
-          method: request.method.slice(0, 20),
-          route: path === LIVE || path === READY || page !== undefined
-            ? path
-            : route ?? null,
-          status: response.status,
-          ms: Math.round(1000 * (performance.now() - start)) / 1000,
-          id,
-        });
-        return response;
-      } finally {
-        // A process that ends as soon as the answer is made would not send it.
-        if (sent === undefined) finished();
-        else sent.then(finished, finished);
+        answer = await answerAny(request);
+      } catch (cause) {
+        answer = { reply: internalError, cause };
       }
+      const { reply, template, cause } = answer;
+      if (cause !== undefined) log.fault(cause, id);
+      log.request({
+        method: request.method,
+        route: template,
+        status: reply.status,
+        ms: performance.now() - start,
+        id,
+      });
+      if (--inFlight === 0) drained?.resolve();
+      return { reply: withId(reply, id), template, cause };
     },
     drain() {
       drained ??= Promise.withResolvers();
@@ -157,9 +128,16 @@ export function createApp(
   };
 }
 
-/** The client's own id where it is well-formed (1 to 128 unreserved characters), or a new UUID. */
-function requestId(sent: string | null): string {
-  return sent !== null && /^[A-Za-z0-9._~-]{1,128}$/.test(sent)
-    ? sent
-    : crypto.randomUUID();
+/** The form of a client's own request id that is kept: 1 to 128 unreserved characters. */
+const WELL_FORMED_ID = /^[A-Za-z0-9._~-]{1,128}$/;
+
+/** Makes ids that no other process and no other start makes: a random prefix and a count. */
+function requestIds(): () => string {
+  const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+  let count = 0;
+  return () => `${prefix}-${++count}`;
+}
+
+function withId({ status, headers, body }: Reply, id: string): Reply {
+  return { status, headers: { ...headers, "x-request-id": id }, body };
 }

@@ -7,36 +7,45 @@
 import process from "node:process";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
-/** What is written of a request. Never a key, a body, or a path with an id in it. */
+/** What is logged of a request: never a key, a body, or a path with an id. */
 export interface RequestLine {
-  /** When the answer was ready, in RFC 3339 form. */
-  readonly time: string;
   readonly method: string;
-  /** The path as a template, `/v1/pets/{petId}`; `null` where there is no such path. */
-  readonly route: string | null;
+  /** The path as a template, `/v1/pets/{petId}`; absent if there is no such path. */
+  readonly route?: string | undefined;
   /** The HTTP status code. */
   readonly status: number;
   /** How long the answer took, in ms. */
   readonly ms: number;
-  /** The request id, as in the header `X-Request-Id`. */
+  /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
   readonly id: string;
 }
 
 /** Writes lines. */
 export interface Log {
   request(line: RequestLine): void;
-  /** Writes what an operator needs to know of a fault: the error with its stack, and the request. */
+  /** Writes the error and the request id. */
   fault(cause: unknown, id: string | undefined): void;
-  /** Writes what is still held back. */
+  /** Writes request lines that are not written yet. */
   flush(): void;
 }
 
 /**
- * The log of this process. Request lines that fall in one turn of the event loop are written
- * together: a write for each line costs more than the request.
+ * The log of this process. The request lines of one turn of the event loop are written together: a
+ * write for each costs more than the request.
  */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let held = "";
+  let millisecond = NaN;
+  let time = "";
+
+  /** The time in RFC 3339 form; made anew once a millisecond at most. */
+  function now(): string {
+    if (millisecond !== Date.now()) {
+      millisecond = Date.now();
+      time = new Date(millisecond).toISOString();
+    }
+    return time;
+  }
 
   function flush(): void {
     if (held !== "") process.stdout.write(held);
@@ -44,10 +53,14 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   }
 
   return {
-    request(line) {
+    request({ method, route = null, status, ms, id }) {
       if (!requests) return;
       if (held === "") setImmediate(flush);
-      held += JSON.stringify(line) + "\n";
+      held += `{"time":"${now()}","method":${
+        JSON.stringify(method.slice(0, 20))
+      },"route":${JSON.stringify(route)},"status":${status},"ms":${
+        Math.round(1000 * ms) / 1000
+      },"id":"${id}"}\n`;
     },
     fault(cause, id) {
       const error = describe(cause);
@@ -60,8 +73,8 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 }
 
 /**
- * The stack of an error and of its causes. A fault of the storage is told by its message alone: there
- * is one for every request while a database is gone, and it says what is wrong.
+ * The stack of an error and of its causes. For a storage error the message is enough, and while a
+ * database is gone there is one for every request.
  */
 function describe(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);

@@ -51,12 +51,15 @@ interface ServeDefaultExport {
 const FLUSH_TIME = 50;
 
 const config: Config = await orExit(() => readConfig(process.env));
-const service: Service = await orExit(() => openService(config, Response));
+const service: Service = await orExit(() => openService(config));
 let stopServer: (() => Promise<void>) | undefined;
+/** Deno's responses on their way: a process that ends when an answer is made would not send it. */
+const sending = new Set<Promise<unknown>>();
 
 const stop = stopOnSignal({
   async finish() {
-    await service.app.drain();
+    await service.drain();
+    await Promise.allSettled(sending);
     await stopServer?.();
     // Deno's `completed` settles just before the last bytes of the response are on their way.
     await new Promise((resolve) => setTimeout(resolve, FLUSH_TIME));
@@ -78,6 +81,12 @@ if ("Bun" in globalThis) {
   await orExit(() => greet({ hostname: config.host, port: config.port }));
 }
 
+function watch(completed: Promise<unknown>): void {
+  const done = () => sending.delete(completed);
+  sending.add(completed);
+  completed.then(done, done);
+}
+
 async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
@@ -96,7 +105,8 @@ const server: ServeDefaultExport = {
     if (typeof info?.stop === "function") {
       stopServer ??= () => Promise.resolve(info.stop?.());
     }
-    return service.app.fetch(request, info?.completed);
+    if (info?.completed !== undefined) watch(info.completed);
+    return service.handle(request);
   },
   onListen: (address) => void orExit(() => greet(address)),
 };

@@ -6,11 +6,10 @@
 
 import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
-import { createResponder } from "../../core/handler.ts";
+import { type Handler, toHandler } from "../../core/handler.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
-import type { ResponseConstructor } from "../../core/http/reply.ts";
-import { createRouter } from "../../core/http/route.ts";
-import { type Docs, docs } from "../docs/mod.ts";
+import { createService } from "../../core/service.ts";
+import { type DocsReplies, docsReplies } from "../docs/mod.ts";
 import { origin } from "../serve/server.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -19,7 +18,9 @@ import { openStorage } from "./open_storage.ts";
 
 /** A service that is ready to be mounted. */
 export interface Service {
-  readonly app: App;
+  readonly handle: Handler;
+  /** From now on new requests are answered 503; fulfilled when none is being answered. */
+  readonly drain: App["drain"];
   /**
    * What to tell people once it listens: the address, and the very first key where this is it.
    * Issues that key, so it is called at most once, and only by a server that listens.
@@ -31,50 +32,54 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** How an operator runs a command of this program. */
+const PROGRAM = "Deno" in globalThis
+  ? "deno task"
+  : `${"Bun" in globalThis ? "bun" : "node"} adapters/standalone/main.ts`;
+
 /** Opens the storage and builds the service on it. */
-export async function openService(
-  config: Config,
-  Response: ResponseConstructor,
-): Promise<Service> {
+export async function openService(config: Config): Promise<Service> {
   const storage = await openStorage(config.database);
   const issued = issuedKeys(storage.apiKeys);
   const baseUrl = parseBaseUrl(config.baseUrl);
   const log = createLog({ requests: config.requestLog });
   const page = await openDocs(`${baseUrl.path}/openapi.json`);
   const app = createApp({
-    createHandler: (onError, makeResponse) =>
-      createResponder({
-        storage,
-        keys: acceptedKeys(config.fixedKeys, issued),
-        baseUrl: config.baseUrl,
-        onError,
-      }, makeResponse),
-    template: createRouter(baseUrl.path).template,
+    service: createService({
+      storage,
+      keys: acceptedKeys(config.fixedKeys, issued),
+      baseUrl: config.baseUrl,
+    }),
     docs: page instanceof Error ? undefined : page,
     storage,
     log,
-    Response,
   });
 
   return {
-    app,
+    handle: toHandler({ service: app.answer, report: () => {} }),
+    drain: app.drain,
+
     async greeting(address) {
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
       const where = `The pet store listens at ${pets}
 ${page instanceof Error ? page.message : `Read and try it at ${server}/docs`}
 `;
-      const first = config.fixedKeys.length === 0
-        ? await issued.issueFirst("first key")
-        : undefined;
-      return first === undefined ? where : `${where}
+      if (config.fixedKeys.length > 0) return where;
+      const first = await issued.issueFirst("first key");
+      if (first === undefined) {
+        return `${where}For another API key, run: ${PROGRAM} keys issue NAME\n`;
+      }
+      const curl = `curl -w '\\n' -H "Authorization: Bearer ${first.key}"`;
+      return `${where}
 This is the first API key. It is shown only now:
 
     ${first.key}
 
-Try it:
+Add a pet, then list the pets:
 
-    curl -H "Authorization: Bearer ${first.key}" "${pets}"
+    ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' "${pets}"
+    ${curl} "${pets}"
 
 `;
     },
@@ -86,9 +91,9 @@ Try it:
 }
 
 /** Opens the page that documents the service. The service works without it: the reason is a value. */
-async function openDocs(openApiUrl: string): Promise<Docs | Error> {
+async function openDocs(openApiUrl: string): Promise<DocsReplies | Error> {
   try {
-    return await docs({ openApiUrl, path: "/docs", alias: "/" });
+    return await docsReplies({ openApiUrl, path: "/docs", alias: "/" });
   } catch (cause) {
     return cause instanceof Error ? cause : new Error(String(cause));
   }

@@ -1,11 +1,11 @@
 /**
- * What a refusal looks like: the closed set of codes, the Error body of the contract, and
- * {@linkcode ApiError}, the value that stages return instead of throwing.
+ * Refusals: the closed set of codes, the Error body of the contract, and {@linkcode Refusal}, the value
+ * that a stage returns instead of throwing.
  *
  * @module
  */
 
-import { jsonReply, type Reply } from "./reply.ts";
+import { type Fields, jsonReply, type Reply } from "./reply.ts";
 
 /** The machine-readable codes of an Error body. Codes are stable; messages may improve. */
 export type ErrorCode =
@@ -43,35 +43,56 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
 };
 
 /**
- * An expected refusal. It is a value and a {@linkcode Reply}, not an exception: it carries no stack
- * (taking one costs as much as the rest of a request), and the constant ones are made only once.
+ * An expected refusal. It is a value and a {@linkcode Reply}, not an exception: taking a stack costs as
+ * much as the rest of a request. The constant ones are made once.
  */
-export class ApiError implements Reply {
+export class Refusal implements Reply {
   readonly code: ErrorCode;
   readonly message: string;
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Fields;
   readonly body: string;
 
   /** Makes the refusal; `headers` are added to those of every JSON response. */
-  constructor(
-    code: ErrorCode,
-    message: string,
-    headers: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(code: ErrorCode, message: string, headers: Fields = {}) {
+    const status = ERROR_STATUS[code];
+    const error: ErrorBody = { code, message, status };
+    const reply = jsonReply(status, JSON.stringify(error), headers);
     this.code = code;
     this.message = message;
-    const status = ERROR_STATUS[code];
-    const reply = jsonReply(
-      status,
-      JSON.stringify({ code, message, status } satisfies ErrorBody),
-      headers,
-    );
-    this.status = reply.status;
-    this.headers = Object.freeze(reply.headers); // many responses have the same
+    this.status = status;
+    this.headers = Object.freeze(reply.headers); // shared by many responses
     this.body = reply.body;
   }
 }
+
+/** The answer to a request that failed in a way nobody expected. */
+export const internalError: Refusal = new Refusal(
+  "internal_error",
+  "Something went wrong on our side",
+);
+
+/** The answer if the storage could do nothing: the request can be sent again. */
+export const unavailable: Refusal = new Refusal(
+  "service_unavailable",
+  "Cannot reach the storage now: nothing was changed, and the request can be sent again",
+  { "retry-after": "1" },
+);
+/**
+ * The answer if a create may have happened. It has no `Retry-After`, which would invite the client to
+ * send the request again (RFC 9110 §10.2.3) and so perhaps to add the pet twice.
+ */
+export const outcomeUnknown: Refusal = new Refusal(
+  "service_unavailable",
+  "Cannot tell whether the pet was added: the storage did not confirm it. List the pets before sending it again",
+);
+
+/** The answer of a server that is shutting down. `Connection: close` sends the client elsewhere. */
+export const shuttingDown: Refusal = new Refusal(
+  "service_unavailable",
+  "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
+  { "retry-after": "1", "connection": "close" },
+);
 
 /**
  * Shows what a client sent, inside a message: as a JSON string, so that control characters are

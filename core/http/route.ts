@@ -1,103 +1,124 @@
 /**
- * Which operation a method and a path name.
+ * Where a request goes: to an operation, or to a reply that is known already.
  *
  * @module
  */
 
-import { ApiError } from "./refusal.ts";
+import type { Operation } from "../operation.ts";
+import { Refusal } from "./refusal.ts";
+import type { Reply } from "./reply.ts";
 
-/** The operations of the contract. */
-export type OperationName = "listPets" | "createPet" | "getPet";
-
-/** What a method and a path name. */
+/** What a method and a path lead to. */
 export type Route =
   | {
-    readonly kind: "operation";
-    readonly operation: OperationName;
-    /** What stands in the place of `{petId}`; empty where the path has none. */
-    readonly petId: string;
+    /** The path as a template with its base, `/v1/pets/{petId}`. */
+    readonly template: string;
+    readonly operation: Operation;
+    /** The path segment that stands for the parameter; empty if the template has none. */
+    readonly parameter: string;
   }
-  /** `GET /openapi.json`: the contract as data. */
-  | { readonly kind: "openapi" }
-  /** `OPTIONS`: which methods the path has (RFC 9110 §9.3.7). */
-  | { readonly kind: "options"; readonly allow: string };
+  | {
+    /** Absent if there is no such path. */
+    readonly template?: string;
+    /** A 404, a 405, or the answer to `OPTIONS`. */
+    readonly reply: Reply;
+  };
 
-/** A path of the service, its methods, and the refusal of all others. */
+/** Finds the route of a method and a path. */
+export type Router = (method: string, path: string) => Route;
+
+/** A path of the service. */
 interface Resource {
-  readonly template: string;
-  readonly operations: ReadonlyMap<string, OperationName | "openapi">;
-  readonly allow: string;
-  readonly methodNotAllowed: ApiError;
-}
-
-/** Finds routes under one base path. */
-export interface Router {
-  /** The route; a 404 where there is no such path, a 405 where it does not have the method. */
-  match(method: string, path: string): Route | ApiError;
-  /** The path as a template with its base, `/v1/pets/{petId}`; `undefined` where there is none. */
-  template(path: string): string | undefined;
+  /** By method; `HEAD` is as `GET`, without the body (RFC 9110 §9.3.2). */
+  readonly routes: ReadonlyMap<string, Route>;
+  readonly methodNotAllowed: Route;
 }
 
 /**
- * Makes the router. Paths are exact and case-sensitive: one address for one thing.
+ * Makes the router. Paths are exact and case-sensitive: one address for one thing. A template may end
+ * in one parameter, `/{petId}`, which stands for one segment that is not empty.
  *
  * @param basePath the path before `/pets`, without a `/` at its end.
  */
-export function createRouter(basePath: string): Router {
-  const petsPath = `${basePath}/pets`;
-  const petPrefix = `${petsPath}/`;
-  const pets = resource(petsPath, { GET: "listPets", POST: "createPet" });
-  const pet = resource(`${petPrefix}{petId}`, { GET: "getPet" });
-  const document = resource(`${basePath}/openapi.json`, { GET: "openapi" });
-  const notFound = new ApiError(
-    "not_found",
-    `Cannot find this path: the service has ${pets.template} and ${pet.template}, described at ${document.template}`,
-  );
-
-  function find(path: string): Resource | undefined {
-    if (path === petsPath) return pets;
-    const isPet = path.startsWith(petPrefix) &&
-      path.length > petPrefix.length &&
-      !path.includes("/", petPrefix.length);
-    if (isPet) return pet;
-    return path === document.template ? document : undefined;
+export function createRouter(
+  basePath: string,
+  operations: readonly Operation[],
+): Router {
+  const exact = new Map<string, Resource>();
+  const prefixes: (readonly [string, Resource])[] = [];
+  const templates = [...new Set(operations.map(({ path }) => path))];
+  for (const path of templates) {
+    const resource = createResource(
+      basePath + path,
+      operations.filter((operation) => operation.path === path),
+    );
+    const parameter = path.indexOf("{");
+    if (parameter < 0) exact.set(basePath + path, resource);
+    else prefixes.push([basePath + path.slice(0, parameter), resource]);
   }
+  const notFound: Route = { reply: pathNotFound(basePath, templates) };
 
-  return {
-    match(method, path) {
-      const found = find(path);
-      if (found === undefined) return notFound;
-      if (method === "OPTIONS") return { kind: "options", allow: found.allow };
-      const operation = found.operations.get(
-        method === "HEAD" ? "GET" : method,
-      );
-      if (operation === undefined) return found.methodNotAllowed;
-      if (operation === "openapi") return { kind: "openapi" };
-      return {
-        kind: "operation",
-        operation,
-        petId: found === pet ? path.slice(petPrefix.length) : "",
-      };
-    },
-    template: (path) => find(path)?.template,
+  return (method, path) => {
+    const resource = exact.get(path);
+    if (resource !== undefined) {
+      return resource.routes.get(method) ?? resource.methodNotAllowed;
+    }
+    for (const [prefix, { routes, methodNotAllowed }] of prefixes) {
+      const { length } = prefix;
+      const isBelow = path.startsWith(prefix) && path.length > length &&
+        !path.includes("/", length);
+      if (!isBelow) continue;
+      const route = routes.get(method) ?? methodNotAllowed;
+      return "reply" in route
+        ? route
+        : { ...route, parameter: path.slice(length) };
+    }
+    return notFound;
   };
 }
 
-function resource(
+function createResource(
   template: string,
-  operations: Record<string, OperationName | "openapi">,
+  operations: readonly Operation[],
 ): Resource {
-  const allow = Object.keys(operations).flatMap((method) =>
+  const allow = allowed(operations);
+  const routes = new Map<string, Route>();
+  for (const operation of operations) {
+    const route = { template, operation, parameter: "" };
+    routes.set(operation.method, route);
+    if (operation.method === "GET") routes.set("HEAD", route);
+  }
+  // RFC 9110 §9.3.7
+  const options = { status: 204, headers: { allow }, body: null };
+  routes.set("OPTIONS", { template, reply: options });
+  const methodNotAllowed = wrongMethod(template, allow);
+  return { routes, methodNotAllowed: { template, reply: methodNotAllowed } };
+}
+
+/** The value of `Allow` (RFC 9110 §10.2.1) for a path with these operations. */
+export function allowed(operations: readonly Operation[]): string {
+  const methods = operations.flatMap(({ method }) =>
     method === "GET" ? ["GET", "HEAD"] : [method]
-  ).concat("OPTIONS").join(", ");
-  return {
-    template,
-    operations: new Map(Object.entries(operations)),
-    allow,
-    methodNotAllowed: new ApiError(
-      "method_not_allowed",
-      `Cannot use this method on ${template}: it has ${allow}`,
-      { allow },
-    ),
-  };
+  );
+  return [...methods, "OPTIONS"].join(", ");
+}
+
+/** The 405 of a path. */
+export function wrongMethod(template: string, allow: string): Refusal {
+  return new Refusal(
+    "method_not_allowed",
+    `Cannot use this method on ${template}: it has ${allow}`,
+    { allow },
+  );
+}
+
+function pathNotFound(basePath: string, templates: readonly string[]): Refusal {
+  const paths = templates.map((path) => basePath + path);
+  const described = paths.pop();
+  return new Refusal(
+    "not_found",
+    `Cannot find this path: the service has ${
+      paths.join(" and ")
+    }, described at ${described}`,
+  );
 }

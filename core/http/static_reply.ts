@@ -6,8 +6,13 @@
 
 import type { Reply } from "./reply.ts";
 
+/** Answers with a content, or with 304. */
+export type StaticReply = (
+  request: { readonly headers: Pick<Headers, "get"> },
+) => Promise<Reply>;
+
 /**
- * Makes a stage that answers 200 with a content and its `ETag`, or 304 where the client has it. The
+ * Makes a stage that answers 200 with a content and its `ETag`, or 304 if the client has it. The
  * content and its tag are made on first use, not here: some runtimes forbid hashing while a module
  * loads.
  *
@@ -16,7 +21,7 @@ import type { Reply } from "./reply.ts";
 export function staticReply(
   content: () => string,
   headers: Readonly<Record<string, string>>,
-): (request: Request) => Promise<Reply> {
+): StaticReply {
   let making: Promise<Reply & { readonly etag: string }> | undefined;
 
   async function make(): Promise<Reply & { readonly etag: string }> {

@@ -4,42 +4,63 @@
  * @module
  */
 
-import { ApiError } from "./refusal.ts";
+import { Refusal } from "./refusal.ts";
 
-/** The path and the query of a request, as they were sent: still percent-encoded. */
+/** The path and the query of a request as they were sent, still percent-encoded. */
 export interface Target {
   /** Begins with `/`; everything before the first `?`. */
   readonly path: string;
-  /** What stands behind the first `?`; empty where there is nothing. */
+  /** Everything after the first `?`; may be empty. */
   readonly query: string;
+}
+
+/** The part of a request that says where it goes. */
+export interface Addressed {
+  readonly url: string;
+  readonly headers: Pick<Headers, "get">;
 }
 
 // uri-host [ ":" port ], RFC 9110 §7.2 and RFC 3986 §3.2.2, without IPvFuture.
 const HOST =
   /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
 
-const malformedHost = new ApiError(
+/** The 400 for a `Host` that is no host. */
+export const malformedHost: Refusal = new Refusal(
   "bad_request",
   "Cannot read the request: the Host header must be a host name or address, with or without a port",
 );
-const malformedTarget = new ApiError(
+const malformedTarget = new Refusal(
   "bad_request",
   "Cannot read the request: its target must be a path or an http address",
 );
 
 /**
- * Reads path and query out of `request.url`.
+ * Makes the function that reads path and query out of `request.url`.
  *
- * Runtimes build that URL from the `Host` header, so a `Host` with a `/` in it would choose the
- * path. It is checked before the URL is looked at (RFC 9112 §3.2 asks for 400).
+ * Runtimes build that URL from the `Host` header, so a `Host` with a `/` in it would choose the path.
+ * It is checked before the URL is looked at (RFC 9112 §3.2 asks for 400). A server sees the same `Host`
+ * all day: the last good one is known again.
  */
-export function parseTarget(request: Request): Target | ApiError {
-  const host = request.headers.get("host");
-  if (host !== null && !HOST.test(host)) return malformedHost;
-  const url = readUrl(request);
-  const authority = url.indexOf("://") + 3;
-  const start = url.indexOf("/", authority);
-  if (authority < 3 || start < 0) return malformedTarget;
+export function targetParser(): (request: Addressed) => Target | Refusal {
+  let knownHost: string | null = null;
+  return (request) => {
+    const host = request.headers.get("host");
+    if (host !== knownHost && host !== null) {
+      if (!HOST.test(host)) return malformedHost;
+      knownHost = host;
+    }
+    return splitUrl(readUrl(request));
+  };
+}
+
+/** Reads path and query out of the URL of one request. */
+export function parseTarget(request: Addressed): Target | Refusal {
+  return targetParser()(request);
+}
+
+function splitUrl(url: string): Target | Refusal {
+  const start = pathStart(url);
+  if (start < 0) return malformedTarget;
 
   const fragment = url.indexOf("#", start);
   const end = fragment < 0 ? url.length : fragment;
@@ -48,8 +69,18 @@ export function parseTarget(request: Request): Target | ApiError {
   return { path: url.slice(start, mark), query: url.slice(mark + 1, end) };
 }
 
-/** The request's URL; empty where the runtime cannot make one of the target it was sent. */
-function readUrl(request: Request): string {
+/**
+ * Where the path begins; -1 if there is none. Without a `Host`, which HTTP/1.0 allows, some runtimes
+ * give the path alone.
+ */
+function pathStart(url: string): number {
+  if (url.startsWith("/")) return 0;
+  const authority = url.indexOf("://") + 3;
+  return authority < 3 ? -1 : url.indexOf("/", authority);
+}
+
+/** The request's URL; empty if the runtime cannot make one of the target it was sent. */
+function readUrl(request: Addressed): string {
   try {
     return request.url;
   } catch {

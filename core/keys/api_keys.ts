@@ -1,9 +1,9 @@
 /**
  * API keys: who may call. The service stores no key, only the SHA-256 digest of each; a process holds
- * in memory those it has lately seen to be valid, so as not to hash them at every request.
+ * the keys that it has lately seen to be valid in memory, so as not to hash them at every request.
  *
- * Time tells a guesser nothing: keys are compared by their digests, and which digest a guess comes
- * near to says nothing about the key behind it.
+ * Time tells a guesser nothing: keys are compared by their digests, and a digest that is nearly right
+ * says nothing about the key behind it.
  *
  * @module
  */
@@ -18,20 +18,18 @@ export interface ApiKeys {
 export interface RememberKeysOptions {
   /** How long a key that was valid is taken as valid without asking again, in ms. */
   readonly maxAge: number;
+  /** Whether a text can be a key at all; a text that cannot be is not looked up. Default: any can. */
+  readonly canBeKey?: (text: string) => boolean;
   /** The time in ms, from any start. Default: a clock that is never set back. */
   readonly now?: () => number;
 }
 
 /** An {@linkcode ApiKeys} that remembers the keys it has seen to be valid. */
 export interface RememberedKeys extends ApiKeys {
-  /** Makes it ask again for every key, as after one is revoked. */
+  /** Forgets every key, as after one is revoked. */
   forget(): void;
 }
 
-const KEY_PREFIX = "pet_";
-const RANDOM_LENGTH = 32;
-const CHECKSUM_LENGTH = 6;
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -46,7 +44,7 @@ const MAX_REMEMBERED = 10_000;
  * assert.equal(await keys.verify("guess"), false);
  * ```
  *
- * @throws {TypeError} where a key could not be sent: it is empty or has a character outside visible
+ * @throws {TypeError} if a key could not be sent: it is empty or has a character outside visible
  * ASCII (U+0021–U+007E), which no `Authorization: Bearer` header carries (RFC 9110 §5.5, §11.4).
  */
 export function apiKeys(keys: readonly string[]): ApiKeys {
@@ -81,7 +79,8 @@ export function rememberKeys(
   isActive: (digest: string) => Promise<boolean>,
   options: RememberKeysOptions,
 ): RememberedKeys {
-  const { maxAge, now = () => performance.now() } = options;
+  const { maxAge, canBeKey = () => true, now = () => performance.now() } =
+    options;
   let seen = new Map<
     string,
     { readonly digest: string; readonly askedAt: number }
@@ -91,6 +90,8 @@ export function rememberKeys(
       const known = seen.get(key);
       const askedAt = now();
       if (known !== undefined && askedAt - known.askedAt < maxAge) return true;
+      // This depends on the guess alone, so the time it takes tells nothing about the keys there are.
+      if (known === undefined && !canBeKey(key)) return false;
       const remembering = seen;
       const digest = known?.digest ?? await digestKey(key);
       if (!await isActive(digest)) {
@@ -108,19 +109,6 @@ export function rememberKeys(
   };
 }
 
-/** Makes a new key: `pet_`, 32 random base62 characters, and 6 more that are their CRC-32. */
-export function generateKey(): string {
-  const random = randomBase62(RANDOM_LENGTH);
-  return KEY_PREFIX + random + checksum(random);
-}
-
-/** Tells, without any look-up, whether a text has the form of an issued key, checksum included. */
-export function isIssuedForm(text: string): boolean {
-  if (!/^pet_[0-9A-Za-z]{38}$/.test(text)) return false;
-  const random = text.slice(KEY_PREFIX.length, -CHECKSUM_LENGTH);
-  return text.endsWith(checksum(random));
-}
-
 /** The SHA-256 digest of a key's UTF-8 bytes, as 64 lower-case hexadecimal digits. */
 export async function digestKey(key: string): Promise<string> {
   const digest = await crypto.subtle.digest(
@@ -136,33 +124,4 @@ export async function digestKey(key: string): Promise<string> {
 /** Tells whether an `Authorization: Bearer` header can carry a key: visible ASCII, at least one. */
 export function isSendable(key: string): boolean {
   return /^[\x21-\x7e]+$/.test(key);
-}
-
-function randomBase62(length: number): string {
-  let text = "";
-  while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is the greatest multiple of 62 in a byte: beyond it, some characters would be likelier.
-      if (byte < 248 && text.length < length) text += BASE62.charAt(byte % 62);
-    }
-  }
-  return text;
-}
-
-/** CRC-32 (ISO 3309, as in gzip) of ASCII text, as 6 base62 digits, the greatest first. */
-function checksum(text: string): string {
-  let crc = 0xffffffff;
-  for (let i = 0; i < text.length; i++) {
-    crc ^= text.charCodeAt(i);
-    for (let bit = 0; bit < 8; bit++) {
-      crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-    }
-  }
-  let rest = (crc ^ 0xffffffff) >>> 0;
-  let digits = "";
-  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
-    digits = BASE62.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
-  }
-  return digits;
 }

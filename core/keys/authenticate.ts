@@ -4,37 +4,45 @@
  * @module
  */
 
-import { isSendable } from "./api_keys.ts";
-import { ApiError } from "../http/refusal.ts";
+import { Refusal } from "../http/refusal.ts";
+import { type ApiKeys, isSendable } from "./api_keys.ts";
 
-/** The challenge where no key was sent. */
+/** The challenge if no key was sent. */
 export const CHALLENGE = 'Bearer realm="petstore"';
-/** The challenge where the key that was sent is not valid. */
+/** The challenge if the key that was sent is not valid. */
 export const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
 
 const SCHEME = "bearer ";
 
-const missingKey = new ApiError(
+/** The 401 if no bearer credentials were sent: none at all, or another scheme's (RFC 6750 §3.1). */
+export const missingKey: Refusal = new Refusal(
   "unauthorized",
   'API key is missing: send it in the header "Authorization: Bearer <API_KEY>"',
   { "www-authenticate": CHALLENGE },
 );
-/** The 401 where a key was sent that is not valid. */
-export const invalidKey: ApiError = new ApiError(
+/** The 401 if the key that was sent is not valid. */
+export const invalidKey: Refusal = new Refusal(
   "unauthorized",
   "API key is invalid: it is unknown or revoked",
   { "www-authenticate": INVALID_TOKEN_CHALLENGE },
 );
 
+/** Checks the API key of a request. @returns the 401, or `undefined` if the key is valid. */
+export async function authenticate(
+  headers: Pick<Headers, "get">,
+  keys: ApiKeys,
+): Promise<Refusal | undefined> {
+  const key = parseBearer(headers.get("authorization"));
+  if (key instanceof Refusal) return key;
+  return await keys.verify(key) === true ? undefined : invalidKey;
+}
+
 /**
  * Takes the token out of an `Authorization` header: the scheme in any case, one or more spaces, the
  * token (RFC 9110 §11.4). Beyond the characters of RFC 6750's `b64token` any visible ASCII is taken,
  * since any such string can be configured as a key.
- *
- * @returns the token, or the 401: without an error code where no bearer credentials were sent at
- * all, none or another scheme's (RFC 6750 §3.1).
  */
-export function parseBearer(header: string | null): string | ApiError {
+export function parseBearer(header: string | null): string | Refusal {
   if (header === null) return missingKey;
   const isBearer = header.slice(0, SCHEME.length).toLowerCase() === SCHEME;
   let start = SCHEME.length;

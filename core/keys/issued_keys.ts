@@ -6,13 +6,9 @@
  */
 
 import * as v from "valibot";
-import {
-  type ApiKeys,
-  digestKey,
-  generateKey,
-  rememberKeys,
-} from "./api_keys.ts";
-import { petNameSchema } from "../pets/pet.ts";
+import { type ApiKeys, digestKey, rememberKeys } from "./api_keys.ts";
+import { generateKey, isIssuedForm } from "./key_form.ts";
+import { nameSchema } from "../pets/new_pet.ts";
 
 /** What is kept of an issued key, and all that is ever shown of it again. */
 export interface ApiKeyRecord {
@@ -53,23 +49,19 @@ export interface ApiKeyStorage {
   revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
 }
 
-/** A key in clear, once, beside its record. */
-export interface IssuedKey {
-  /** The key itself. It is kept nowhere. */
-  readonly key: string;
-  /** What is kept of it. */
-  readonly record: ApiKeyRecord;
-}
-
 /** Issues, lists, revokes and verifies keys. */
 export interface IssuedKeys extends ApiKeys {
   /**
-   * Issues a key.
-   * @throws {RangeError} where the name breaks the rules of an animal's name.
+   * Issues a key. The key is shown only here: what is kept is the record.
+   * @throws {RangeError} if the name breaks the rules of a pet's name.
    */
-  issue(name: string): Promise<IssuedKey>;
+  issue(
+    name: string,
+  ): Promise<{ readonly key: string; readonly record: ApiKeyRecord }>;
   /** Issues the very first key; `undefined` where one was ever issued. */
-  issueFirst(name: string): Promise<IssuedKey | undefined>;
+  issueFirst(name: string): Promise<
+    { readonly key: string; readonly record: ApiKeyRecord } | undefined
+  >;
   /** All keys ever issued, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;
   /**
@@ -86,6 +78,7 @@ export const REVOCATION_DELAY = 1000;
 export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
   const remembered = rememberKeys((digest) => storage.isActive(digest), {
     maxAge: REVOCATION_DELAY,
+    canBeKey: isIssuedForm,
   });
 
   return {
@@ -111,7 +104,7 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
 async function makeKey(
   name: string,
 ): Promise<{ key: string; record: NewApiKeyRecord }> {
-  const check = v.safeParse(petNameSchema, name);
+  const check = v.safeParse(nameSchema, name);
   if (!check.success) {
     throw new RangeError(`The name of an API key ${check.issues[0].message}`);
   }

@@ -4,38 +4,82 @@
  * @module
  */
 
-import { CHALLENGE, INVALID_TOKEN_CHALLENGE } from "../keys/authenticate.ts";
 import type { BaseUrl } from "../http/base_url.ts";
-import { ERROR_STATUS, type ErrorCode } from "../http/refusal.ts";
+import {
+  ERROR_STATUS,
+  type ErrorCode,
+  internalError,
+  type Refusal,
+  unavailable,
+} from "../http/refusal.ts";
+import { malformedHost } from "../http/target.ts";
+import {
+  CHALLENGE,
+  INVALID_TOKEN_CHALLENGE,
+  invalidKey,
+  missingKey,
+} from "../keys/authenticate.ts";
 import { deprecationHeaders } from "../pets/get_pet.ts";
-import type {
-  Example,
-  Header,
-  JsonValue,
-  Reference,
-  ResponseDescription,
-} from "./document.ts";
 import { nextPage } from "../pets/page.ts";
 import { petId } from "../pets/pet.ts";
+import type { JsonObject } from "./json_object.ts";
 
-/** An error's code, and messages that it really comes with, by what went wrong. */
+/** An error, and messages that it really comes with, by what went wrong. */
 export interface ErrorExamples {
   readonly code: ErrorCode;
   /** When the error is the answer. */
   readonly when: string;
-  /** Summary and message of each example. */
-  readonly examples: Readonly<Record<string, readonly [string, string]>>;
+  /** Summary and refusal of each example. */
+  readonly examples: Readonly<Record<string, readonly [string, Refusal]>>;
 }
 
-/** The methods of each path (RFC 9110 §10.2.1), by the name of its `Allow` in the document. */
-export const ALLOW = {
-  "Pets-Allow": "GET, HEAD, POST, OPTIONS",
-  "Pet-Allow": "GET, HEAD, OPTIONS",
-  "OpenApi-Allow": "GET, HEAD, OPTIONS",
+/** A pet for examples. */
+export const REX = {
+  id: 7,
+  name: "Rex",
+  categoryId: 1,
+  status: "available",
 } as const;
 
+/** The refusal that comes before the path is looked at, so that every operation has it. */
+export const hostErrors: ErrorExamples = {
+  code: "bad_request",
+  when: "The `Host` header is malformed.",
+  examples: { host: ["Host: a/b", malformedHost] },
+};
+
+/** What can go wrong with every operation that needs a key. */
+export const commonErrors: readonly ErrorExamples[] = [
+  {
+    code: "unauthorized",
+    when: "The API key is missing or invalid.",
+    examples: {
+      missing: ["No key was sent", missingKey],
+      invalid: ["The key is not valid", invalidKey],
+    },
+  },
+  {
+    code: "internal_error",
+    when: "Something went wrong in the service.",
+    examples: { failure: ["Something nobody expected", internalError] },
+  },
+];
+
+/** An example of a 503 after which the request can be sent again. */
+export const unavailableExample = ["Nothing was changed", unavailable] as const;
+
+/** What can go wrong with every operation that only reads. */
+export const storageErrors: ErrorExamples = {
+  code: "service_unavailable",
+  when: "The storage cannot be reached now. The request can be sent again.",
+  examples: { unavailable: unavailableExample },
+};
+
 /** Header fields by their name in the document; where two fields share one name, a word is added. */
-export function headers(baseUrl: BaseUrl): Readonly<Record<string, Header>> {
+export function headers(
+  baseUrl: BaseUrl,
+  allow: Readonly<Record<string, string>>,
+): JsonObject {
   const { sunset, deprecation, link } = deprecationHeaders(baseUrl);
   const seventh = petId(7n);
   return {
@@ -51,7 +95,7 @@ export function headers(baseUrl: BaseUrl): Readonly<Record<string, Header>> {
       schema: { type: "string", pattern: '^"[^"]+"$' },
     },
     ...mapValues(
-      ALLOW,
+      allow,
       (methods) => constant(methods, `The methods of this path: ${methods}.`),
     ),
     "X-Content-Type-Options": constant(
@@ -111,7 +155,7 @@ const ALWAYS = fields({
 /** The header fields of a response by field name; values are names in {@linkcode headers}. */
 export function fields(
   names: Readonly<Record<string, string>>,
-): Readonly<Record<string, Reference>> {
+): JsonObject {
   return Object.fromEntries(
     Object.entries(names).map(([field, name]) => [
       field,
@@ -125,10 +169,10 @@ export function success(
   description: string,
   { schema, headers = {}, ...rest }: {
     readonly schema: string;
-    readonly headers?: Readonly<Record<string, Reference>>;
-    readonly examples?: Readonly<Record<string, Example>>;
+    readonly headers?: JsonObject;
+    readonly examples?: JsonObject;
   },
-): ResponseDescription {
+): JsonObject {
   return {
     description,
     headers: { ...ALWAYS, ...headers },
@@ -144,7 +188,7 @@ export function success(
 /** The error responses of an operation by status. */
 export function errors(
   refusals: readonly ErrorExamples[],
-): Readonly<Record<string, ResponseDescription>> {
+): Readonly<Record<string, JsonObject>> {
   return Object.fromEntries(refusals.map(({ code, when, examples }) => {
     const status = ERROR_STATUS[code];
     return [
@@ -152,18 +196,16 @@ export function errors(
       success(when, {
         schema: "Error",
         headers: ERROR_HEADERS[code] ?? {},
-        examples: mapValues(examples, ([summary, message]) => ({
+        examples: mapValues(examples, ([summary, { message }]) => ({
           summary,
-          value: { code, message, status } satisfies JsonValue,
+          value: { code, message, status },
         })),
       }),
     ];
   }));
 }
 
-const ERROR_HEADERS: Partial<
-  Record<ErrorCode, Readonly<Record<string, Reference>>>
-> = {
+const ERROR_HEADERS: Partial<Record<ErrorCode, JsonObject>> = {
   unauthorized: fields({ "WWW-Authenticate": "WWW-Authenticate" }),
   unsupported_media_type: fields({
     Accept: "Accept",
@@ -174,12 +216,12 @@ const ERROR_HEADERS: Partial<
 
 /** The same responses, each with these header fields too. */
 export function withFields(
-  responses: Readonly<Record<string, ResponseDescription>>,
-  added: Readonly<Record<string, Reference>>,
-): Readonly<Record<string, ResponseDescription>> {
+  responses: Readonly<Record<string, JsonObject>>,
+  added: JsonObject,
+): Readonly<Record<string, JsonObject>> {
   return mapValues(responses, (response) => ({
     ...response,
-    headers: { ...response.headers, ...added },
+    headers: { ...response.headers as JsonObject, ...added },
   }));
 }
 
@@ -193,7 +235,7 @@ export function mapValues<T, U>(
   );
 }
 
-function constant(value: string, description: string): Header {
+function constant(value: string, description: string): JsonObject {
   return {
     description,
     required: true,

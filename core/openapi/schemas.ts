@@ -5,7 +5,7 @@
  */
 
 import { ERROR_STATUS } from "../http/refusal.ts";
-import type { Schema } from "./document.ts";
+import type { JsonObject } from "./json_object.ts";
 import { MAX_LIMIT } from "../pets/page.ts";
 import { MAX_NAME_LENGTH, PET_STATUSES } from "../pets/pet.ts";
 
@@ -13,13 +13,13 @@ import { MAX_NAME_LENGTH, PET_STATUSES } from "../pets/pet.ts";
 export const OPENAPI_VERSION = "3.1.1";
 
 // An int64 has no written bounds: generators for other languages read them into a double.
-const id: Schema = {
+const id: JsonObject = {
   type: "integer",
   format: "int64",
   description:
     "Assigned by the service on creation: positive, ascending, and never given again.",
 };
-const name: Schema = {
+const name: JsonObject = {
   type: "string",
   minLength: 1,
   maxLength: MAX_NAME_LENGTH,
@@ -28,7 +28,7 @@ const name: Schema = {
   description:
     "The animal's name, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
 };
-const categoryId: Schema = {
+const categoryId: JsonObject = {
   type: "integer",
   format: "int64",
   description:
@@ -36,7 +36,7 @@ const categoryId: Schema = {
 };
 
 /** The schemas of the document by name. */
-export const schemas: Readonly<Record<string, Schema>> = {
+export const schemas: JsonObject = {
   PetStatus: {
     type: "string",
     enum: PET_STATUSES,

@@ -4,36 +4,27 @@
  * @module
  */
 
-import * as v from "valibot";
-import { ApiError } from "../http/refusal.ts";
 import { readJson } from "../http/body.ts";
-import type { Call, Service } from "../operation.ts";
-import { newPetSchema, petToJson } from "./pet.ts";
+import { Refusal } from "../http/refusal.ts";
 import { jsonReply, type Reply } from "../http/reply.ts";
+import type { Call, Context } from "../operation.ts";
+import { parseNewPet } from "./new_pet.ts";
+import { petToJson } from "./pet.ts";
 
 /**
- * Answers 201 with the animal and its `Location`, once it is durable; 400 with every problem of the
- * body in one message; 408, 413 and 415 as {@linkcode readJson} does.
+ * Answers 201 with the pet and its `Location` once it is durable; 400 with every problem of the body in
+ * one message; 408, 413 and 415 as {@linkcode readJson} does.
  */
 export async function createPet(
   { request }: Call,
-  service: Service,
+  context: Context,
 ): Promise<Reply> {
-  const body = await readJson(request, service);
-  if (body instanceof ApiError) return body;
-  const check = v.safeParse(newPetSchema, body);
-  if (!check.success) {
-    return new ApiError("bad_request", describe(check.issues));
-  }
-  const pet = await service.storage.create(check.output);
+  const body = await readJson(request, context);
+  if (body instanceof Refusal) return body;
+  const newPet = parseNewPet(body);
+  if (newPet instanceof Refusal) return newPet;
+  const pet = await context.storage.create(newPet);
   return jsonReply(201, petToJson(pet), {
-    location: service.baseUrl.pet(pet.id),
+    location: context.baseUrl.pet(pet.id),
   });
-}
-
-function describe(issues: readonly v.BaseIssue<unknown>[]): string {
-  const problems = issues.map((issue) =>
-    `${v.getDotPath(issue) ?? "the body"} ${issue.message}`
-  );
-  return `Cannot create pet: ${problems.join("; ")}`;
 }

@@ -5,43 +5,33 @@
  */
 
 import type { BaseUrl } from "../http/base_url.ts";
-import { ApiError, quote } from "../http/refusal.ts";
-import type { Call, Service } from "../operation.ts";
-import { checkJson, parsePetId, type PetId, petToJson } from "./pet.ts";
-import { jsonOf, type PetStorage } from "./pet_storage.ts";
+import { quote, Refusal } from "../http/refusal.ts";
 import { jsonReply, type Reply } from "../http/reply.ts";
+import type { Call, Context } from "../operation.ts";
+import { parsePetId, petToJson } from "./pet.ts";
 
-/** Answers 200 with the animal; 404 where there is none, or where the text can be no animal's id. */
+/** Answers 200 with the pet; 404 if there is no such pet, or if the text can be no pet's id. */
 export async function getPet(
   { petId }: Call,
-  { storage }: Service,
+  { storage }: Context,
 ): Promise<Reply> {
   const id = parsePetId(petId);
-  const json = id === undefined
-    ? undefined
-    : await (jsonOf(storage.get)?.(id) ?? readPet(storage, id));
-  if (json === undefined) {
-    return new ApiError(
-      "not_found",
-      `Cannot get pet: there is none with the id ${quote(petId)}`,
-    );
-  }
-  return jsonReply(200, checkJson(json));
+  const pet = id === undefined ? undefined : await storage.get(id);
+  return pet === undefined
+    ? petNotFound(petId)
+    : jsonReply(200, petToJson(pet));
 }
 
-/** Does what `storage.get.json` does. */
-async function readPet(
-  storage: PetStorage,
-  id: PetId,
-): Promise<string | undefined> {
-  const pet = await storage.get(id);
-  return pet === undefined ? undefined : petToJson(pet);
+/** The 404 for an id as it was sent. */
+export function petNotFound(petId: string): Refusal {
+  return new Refusal(
+    "not_found",
+    `Cannot get pet: there is none with the id ${quote(petId)}`,
+  );
 }
 
 /** The fields that every response of `getPet` carries, errors too. */
-export function deprecationHeaders(
-  { pets }: BaseUrl,
-): {
+export function deprecationHeaders({ pets }: BaseUrl): {
   readonly sunset: string;
   readonly deprecation: string;
   readonly link: string;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ApiError, quote } from "../http/refusal.ts";
+import { quote, Refusal } from "../http/refusal.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "./int64.ts";
 import { PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
 import type { PetQuery } from "./pet_storage.ts";
@@ -29,7 +29,7 @@ const AFTER_RULE = `one integer from ${INT64_MIN} to ${INT64_MAX}`;
  * @returns the page, or a 400 that names every parameter that is out of bounds, repeated, or not in
  * canonical decimal form (`05`, `+5`, `1e1`, `10.0`, empty).
  */
-export function parsePage(query: Query): PetQuery | ApiError {
+export function parsePage(query: Query): PetQuery | Refusal {
   const problems: string[] = [];
 
   function read<T>(
@@ -52,7 +52,7 @@ export function parsePage(query: Query): PetQuery | ApiError {
   const status = read("status", parseStatus, STATUS_RULE);
   const after = read("after", parseInt64, AFTER_RULE);
   if (problems.length > 0) {
-    return new ApiError(
+    return new Refusal(
       "bad_request",
       `Cannot list pets: ${problems.join("; ")}`,
     );

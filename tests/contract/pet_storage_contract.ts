@@ -13,27 +13,22 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
 import {
-  type NewPet,
+  type CheckedPet,
   type Pet,
   PET_STATUSES,
-  type PetId,
   petId,
   type PetStatus,
   petToJson,
 } from "../../core/pets/pet.ts";
 import {
-  jsonOf,
   type PetQuery,
   type PetStorage,
   StorageError,
 } from "../../core/pets/pet_storage.ts";
+import { newPet } from "../support/new_pet.ts";
 import type { TestOptions } from "./test_options.ts";
 
-const REX: Required<NewPet> = {
-  name: "Rex",
-  categoryId: 1n,
-  status: "available",
-};
+const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 
 /** Names that something on the way to the disk and back might change. */
 export const DELICATE_NAMES: readonly string[] = [
@@ -52,27 +47,6 @@ export const DELICATE_NAMES: readonly string[] = [
   "\u0080\u009f\ufffd\uffff\u{10ffff}",
 ];
 
-/** Values that TypeScript would refuse as an animal, and a storage must too. */
-const BAD_PETS: readonly unknown[] = [
-  { ...REX, name: "" },
-  { ...REX, name: "a".repeat(256) },
-  { ...REX, name: "nul\0" },
-  { ...REX, name: "lone \ud800" },
-  { ...REX, name: 7 },
-  { ...REX, categoryId: 1 },
-  { ...REX, categoryId: INT64_MAX + 1n },
-  { ...REX, categoryId: INT64_MIN - 1n },
-  { ...REX, categoryId: undefined },
-  { ...REX, status: "lost" },
-  { ...REX, status: 0 },
-  { ...REX, status: null },
-  {},
-  [],
-  null,
-  undefined,
-  "Rex",
-];
-
 /** Any name that an animal may have. */
 export const anyName: fc.Arbitrary<string> = fc
   .array(
@@ -86,11 +60,11 @@ export const anyName: fc.Arbitrary<string> = fc
   .map((codePoints) => String.fromCodePoint(...codePoints));
 
 /** Any animal that can be created. */
-export const anyNewPet: fc.Arbitrary<Required<NewPet>> = fc.record({
+export const anyNewPet: fc.Arbitrary<CheckedPet> = fc.record({
   name: anyName,
   categoryId: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
   status: fc.constantFrom(...PET_STATUSES),
-}, { noNullPrototype: true });
+}, { noNullPrototype: true }).map(newPet);
 
 /**
  * Registers the tests.
@@ -154,7 +128,7 @@ export function petStorageContract(
 
   clause("has no animal where none was created", async (storage) => {
     assert.equal(await storage.get(petId(1n)), undefined);
-    assert.deepEqual(await storage.list({ limit: 100 }), []);
+    assert.deepEqual((await storage.list({ limit: 100 })).pets, []);
     const pets = await createMany(storage, 3);
     const last = lastOf(pets).id;
     for (const id of [last + 1n, 2n ** 53n + last, INT64_MAX]) {
@@ -177,9 +151,12 @@ export function petStorageContract(
     ];
     for (const after of [...afters, INT64_MAX]) {
       const expected = pets.filter((pet) => pet.id > after);
-      assert.deepEqual(await storage.list({ limit: 9, after }), expected);
       assert.deepEqual(
-        await storage.list({ limit: 9, after, status: "sold" }),
+        (await storage.list({ limit: 9, after })).pets,
+        expected,
+      );
+      assert.deepEqual(
+        (await storage.list({ limit: 9, after, status: "sold" })).pets,
         expected.filter((pet) => pet.status === "sold"),
         `after ${after}`,
       );
@@ -202,10 +179,6 @@ export function petStorageContract(
 
   clause("says the same as JSON text, where it does", async (storage) => {
     const assertSame = async (all: readonly Pet[]) => {
-      for (const { id } of [...all, { id: petId(INT64_MAX) }]) {
-        await assertSameJsonOfOne(storage, id);
-        await assertSameJsonOfOne(storage, petId(id < 99n ? id + 1n : id));
-      }
       for (const status of [undefined, ...PET_STATUSES]) {
         for (const limit of [1, 2, 18, 19, 20]) {
           for (const after of [INT64_MIN, ...all.map((pet) => pet.id)]) {
@@ -222,10 +195,10 @@ export function petStorageContract(
     await assertSame(await createMany(storage, 7));
     for (const name of ['"\\', "\u2028\ufeff", "e\u0301", "😀"]) {
       for (const categoryId of [INT64_MIN, 2n ** 53n, INT64_MAX]) {
-        await storage.create({ name, categoryId, status: "sold" });
+        await storage.create(newPet({ name, categoryId, status: "sold" }));
       }
     }
-    const all = await storage.list({ limit: 100 });
+    const all = (await storage.list({ limit: 100 })).pets;
     assert.equal(all.length, 19);
     await assertSame(all);
     await assertSame(all);
@@ -234,7 +207,10 @@ export function petStorageContract(
   clause("gives 300 creates at once ids of their own", async (storage) => {
     const before = await storage.create(REX);
     const pets = await Promise.all(
-      Array.from({ length: 300 }, (_, i) => storage.create(numbered(i))),
+      Array.from(
+        { length: 300 },
+        (_, i) => storage.create(numbered(i)),
+      ),
     );
     assert.equal(new Set(pets.map((pet) => pet.id)).size, 300);
     assert.ok(pets.every((pet) => pet.id > before.id));
@@ -250,9 +226,9 @@ export function petStorageContract(
         const pet = await storage.create(numbered(i));
         const query = { limit: 1, after: pet.id - 1n };
         assert.deepEqual(await storage.get(pet.id), pet);
-        assert.deepEqual(await storage.list(query), [pet]);
+        assert.deepEqual((await storage.list(query)).pets, [pet]);
         assert.deepEqual(
-          await storage.list({ ...query, status: pet.status }),
+          (await storage.list({ ...query, status: pet.status })).pets,
           [pet],
         );
       }));
@@ -274,7 +250,7 @@ export function petStorageContract(
       const walked: Pet[] = [];
       const end = lastOf(before).id;
       for (let after = 0n; after < end; after = lastOf(walked).id) {
-        walked.push(...await storage.list({ limit: 7, after }));
+        walked.push(...(await storage.list({ limit: 7, after })).pets);
         assert.ok(lastOf(walked).id > after, "the walk goes on");
         await nextTask();
       }
@@ -297,12 +273,12 @@ export function petStorageContract(
     ).finally(() => isCreating = false);
     const looks: (readonly Pet[])[] = [];
     while (isCreating) {
-      looks.push(await storage.list({ limit: 1000 }));
+      looks.push((await storage.list({ limit: 1000 })).pets);
       await nextTask();
     }
     await creating;
     assert.ok(looks.length > 2);
-    const all = await storage.list({ limit: 1000 });
+    const all = (await storage.list({ limit: 1000 })).pets;
     assert.equal(all.length, 200);
     // Each look was a beginning of the whole: nothing appeared below what it showed.
     for (const seen of looks) {
@@ -310,34 +286,17 @@ export function petStorageContract(
     }
   });
 
-  clause("refuses a bad animal and spares its neighbours", async (storage) => {
-    const outcomes = await Promise.allSettled(
-      BAD_PETS.flatMap((bad, i) => [
-        storage.create(numbered(i)),
-        storage.create(bad as Required<NewPet>),
-        storage.create(numbered(i)),
-      ]),
-    );
-    for (const [i, outcome] of outcomes.entries()) {
-      if (i % 3 !== 1) assert.equal(outcome.status, "fulfilled");
-      else {
-        assert.ok(outcome.status === "rejected", `bad pet ${(i - 1) / 3}`);
-        assert.ok(outcome.reason instanceof TypeError, `${outcome.reason}`);
-      }
-    }
-    const stored = await storage.list({ limit: 1000 });
-    assert.equal(stored.length, 2 * BAD_PETS.length);
-  });
-
   clause("is not changed by who changes an object of it", async (storage) => {
-    const given = { ...REX };
+    const given: { -readonly [K in keyof CheckedPet]: CheckedPet[K] } = {
+      ...REX,
+    };
     const creating = storage.create(given);
     given.name = "Changed";
     const pet = await creating;
     const shown = [
       pet,
       await storage.get(pet.id),
-      ...await storage.list({ limit: 1 }),
+      ...(await storage.list({ limit: 1 })).pets,
     ];
     for (const object of shown) {
       try {
@@ -347,7 +306,7 @@ export function petStorageContract(
       }
     }
     assert.equal((await storage.get(pet.id))?.name, "Rex");
-    assert.equal((await storage.list({ limit: 1 }))[0]?.name, "Rex");
+    assert.equal((await storage.list({ limit: 1 })).pets[0]?.name, "Rex");
   });
 
   clause("answers a ping", async (storage) => {
@@ -379,10 +338,6 @@ export function petStorageContract(
     await assertUnavailable(() => storage.create(REX));
     await assertUnavailable(() => storage.get(id));
     await assertUnavailable(() => storage.list({ limit: 1 }));
-    const listJson = jsonOf(storage.list);
-    if (listJson) await assertUnavailable(() => listJson({ limit: 1 }));
-    const getJson = jsonOf(storage.get);
-    if (getJson) await assertUnavailable(() => getJson(petId(1n)));
     await assertUnavailable(() => storage.ping());
   });
 }
@@ -503,14 +458,15 @@ async function walk(
 ): Promise<readonly Pet[]> {
   const walked: Pet[] = [];
   for (let after = 0n;;) {
-    const page = await storage.list(
+    const { pets, last } = await storage.list(
       status === undefined ? { limit, after } : { limit, after, status },
     );
-    assert.ok(page.length <= limit);
-    walked.push(...page);
-    if (page.length < limit) return walked;
-    assert.ok(lastOf(page).id > after, "the walk goes on");
-    after = lastOf(page).id;
+    assert.ok(pets.length <= limit);
+    walked.push(...pets);
+    if (last === undefined) return walked;
+    assert.equal(last, lastOf(pets).id);
+    assert.ok(last > after, "the walk goes on");
+    after = last;
   }
 }
 
@@ -520,56 +476,44 @@ async function createMany(
   count: number,
 ): Promise<readonly Pet[]> {
   const pets: Pet[] = [];
-  for (let i = 0; i < count; i++) pets.push(await storage.create(numbered(i)));
+  for (let i = 0; i < count; i++) {
+    pets.push(await storage.create(numbered(i)));
+  }
   return pets;
 }
 
-function numbered(i: number): Required<NewPet> {
+function numbered(i: number): CheckedPet {
   const status = PET_STATUSES[i % PET_STATUSES.length] ?? "available";
-  return { name: `Pet ${i}`, categoryId: BigInt(i), status };
+  return newPet({ name: `Pet ${i}`, categoryId: BigInt(i), status });
 }
 
 async function assertKept(
   storage: PetStorage,
-  newPet: Required<NewPet>,
+  newPet: CheckedPet,
 ): Promise<void> {
   const pet = await storage.create(newPet);
   const expected = { id: pet.id, ...newPet };
   const query = { limit: 1, after: pet.id - 1n };
   assert.deepEqual({ ...pet }, expected);
   assert.deepEqual({ ...await storage.get(pet.id) }, expected);
-  assert.deepEqual({ ...(await storage.list(query))[0] }, expected);
+  assert.deepEqual({ ...(await storage.list(query)).pets[0] }, expected);
   const { status } = newPet;
   assert.deepEqual(
-    { ...(await storage.list({ ...query, status }))[0] },
+    { ...(await storage.list({ ...query, status })).pets[0] },
     expected,
   );
-}
-
-async function assertSameJsonOfOne(
-  storage: PetStorage,
-  id: PetId,
-): Promise<void> {
-  const json = jsonOf(storage.get);
-  if (json === undefined) return;
-  const pet = await storage.get(id);
-  const expected = pet === undefined ? undefined : petToJson(pet);
-  assert.equal(await json(id), expected);
 }
 
 async function assertSameJson(
   storage: PetStorage,
   query: PetQuery,
 ): Promise<void> {
-  const json = jsonOf(storage.list);
+  const page = await storage.list(query);
+  const json = page.toJson?.();
   if (json === undefined) return;
-  const [...pets] = await storage.list({ ...query, limit: query.limit + 1 });
-  if (pets.length > query.limit) pets.pop();
-  const more = await storage.list({ ...query, after: pets.at(-1)?.id ?? 0n });
-  assert.deepEqual(await json(query), {
-    json: `[${pets.map(petToJson).join(",")}]`,
-    last: more.length > 0 ? pets.at(-1)?.id : undefined,
-  });
+  assert.equal(json, `[${page.pets.map(petToJson).join(",")}]`);
+  // A copy with other pets in it must not go on writing these.
+  assert.equal("toJson" in { ...page }, false);
 }
 
 async function assertUnavailable(act: () => Promise<unknown>): Promise<void> {

@@ -11,6 +11,7 @@ import { serverPort } from "../support/postgres/port.ts";
 import { until } from "../support/postgres/until.ts";
 import { pause } from "./load.ts";
 import { skipping } from "../support/skipping.ts";
+import { newPet } from "../support/new_pet.ts";
 
 const missing = skipping((await findBinaries()).missing);
 const options = { skip: missing, timeout: 60_000 };
@@ -62,7 +63,7 @@ test(
     const down = await serverPort();
     for (const ports of [[down, writing.port], [writing.port, down]]) {
       await withStorage(ports, async (storage) => {
-        const pet = await storage.create(REX);
+        const pet = await storage.create(newPet(REX));
         assert.deepEqual(await storage.get(pet.id), pet);
       });
     }
@@ -78,7 +79,10 @@ test(
     for (const ports of [both, both.toReversed()]) {
       await withStorage(ports, async (storage) => {
         // So many that all connections are made.
-        const creating = Array.from({ length: 40 }, () => storage.create(REX));
+        const creating = Array.from(
+          { length: 40 },
+          () => storage.create(newPet(REX)),
+        );
         const reads = Array.from(
           { length: 40 },
           () => storage.list({ limit: 1 }),
@@ -97,15 +101,17 @@ test(
   async () => {
     const { reading, writing } = await start();
     await withStorage([writing.port, reading.port], async (storage) => {
-      await storage.create(REX);
+      await storage.create(newPet(REX));
       await setReadOnly(writing, true);
       await setReadOnly(reading, false);
       try {
         // The connection that is open tells of it: nothing happened.
-        await assert.rejects(storage.create(REX), { kind: "unavailable" });
+        await assert.rejects(storage.create(newPet(REX)), {
+          kind: "unavailable",
+        });
         // The other server is another database here, and has no tables yet.
         await withStorage([reading.port], async () => {});
-        const { id } = await storage.create(REX);
+        const { id } = await storage.create(newPet(REX));
         assert.equal(id, 1n);
       } finally {
         await setReadOnly(writing, false);
@@ -123,7 +129,7 @@ test(
     await setReadOnly(writing, true);
     const opening = withStorage(
       [reading.port, writing.port],
-      async (storage) => void await storage.create(REX),
+      async (storage) => void await storage.create(newPet(REX)),
     );
     // Looked at now, so that a rejection has somebody to tell.
     const isOpen = opening.then(() => "opened", (error) => error);
@@ -163,20 +169,20 @@ test(
   async () => {
     const { reading, writing } = await start();
     await withStorage([reading.port, writing.port], async (storage) => {
-      const pet = await storage.create(REX);
+      const pet = await storage.create(newPet(REX));
       await writing.stop();
       for (let tries = 0; tries < 3; tries++) {
-        const asked = [storage.create(REX), storage.get(pet.id)];
+        const asked = [storage.create(newPet(REX)), storage.get(pet.id)];
         for (const outcome of await Promise.allSettled(asked)) {
           assert.equal(outcome.status, "rejected");
           assert.equal(outcome.reason.kind, "unavailable");
           assert.match(outcome.reason.message, new RegExp(`${writing.port}`));
-          assert.match(outcome.reason.message, /only reads/);
+          assert.match(outcome.reason.message, /read-only/);
         }
       }
       await writing.start();
       assert.deepEqual(await storage.get(pet.id), pet);
-      assert.ok((await storage.create(REX)).id > pet.id);
+      assert.ok((await storage.create(newPet(REX))).id > pet.id);
     });
   },
 );

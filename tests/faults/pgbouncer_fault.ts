@@ -25,6 +25,7 @@ import { runSql } from "../support/postgres/sql.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
 import { skipping } from "../support/skipping.ts";
+import { newPet } from "../support/new_pet.ts";
 
 const missing = skipping((await findBinaries()).missing);
 const skip = missing || skipping(missingPgBouncer);
@@ -158,9 +159,43 @@ test(
     const since = performance.now();
     await assert.rejects(
       postgresStorage(url),
-      /is a pooler, which wants pgbouncer=true in the address/,
+      /is a pooler: add pgbouncer=true to the address/,
     );
     assert.ok(performance.now() - since < 5000, "it does not wait for better");
+  },
+);
+
+test(
+  "prepared statements fail where PgBouncer lends another connection, and the message says what is missing",
+  options,
+  async () => {
+    const { cluster } = await start();
+    const pgbouncer = await startPgBouncer(cluster, {
+      ...SETTINGS,
+      ignore_startup_parameters: "lock_timeout",
+    });
+    try {
+      const url = await newUrl(pgbouncer);
+      await (await postgresStorage(`${url}?pgbouncer=true`)).close();
+      const storages = await Promise.allSettled(
+        Array.from({ length: 4 }, () => postgresStorage(url)),
+      );
+      const faults: unknown[] = [];
+      for (const outcome of storages) {
+        if (outcome.status === "rejected") faults.push(outcome.reason);
+        else {
+          await use(outcome.value).catch((error) => faults.push(error));
+          await outcome.value.close();
+        }
+      }
+      assert.ok(faults.length > 0, "this test could not fail");
+      assert.match(
+        String(faults[0]),
+        /add pgbouncer=true .*prepared statement "petstore /,
+      );
+    } finally {
+      await pgbouncer.close();
+    }
   },
 );
 
@@ -169,11 +204,11 @@ async function use(storage: PostgresStorage): Promise<readonly bigint[]> {
   const ids: bigint[] = [];
   await Promise.all(Array.from({ length: 10 }, async () => {
     for (let n = 0; n < 50; n++) {
-      const pet = await storage.create({
+      const pet = await storage.create(newPet({
         name: `Rex ${n}`,
         categoryId: 1n,
         status: "sold",
-      });
+      }));
       assert.deepEqual(await storage.get(pet.id), pet);
       ids.push(pet.id);
     }

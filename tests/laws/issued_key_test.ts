@@ -1,7 +1,7 @@
 /** Laws of issued keys (decision: API keys): `pet_`, 32 of base62, and 6 that are their CRC-32. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { generateKey, isIssuedForm } from "../../core/keys/api_keys.ts";
+import { generateKey, isIssuedForm } from "../../core/keys/key_form.ts";
 import { fc, runs } from "../support/property.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

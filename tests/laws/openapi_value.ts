@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { OpenApiDocument, Schema } from "../../core/openapi/document.ts";
+import type { OpenApiDocument, Schema } from "./openapi_document.ts";
 import { integerBounds, type Judge, resolve } from "./openapi_schema.ts";
 import { fc } from "../support/property.ts";
 

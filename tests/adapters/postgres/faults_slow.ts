@@ -7,14 +7,12 @@ import {
   type PostgresStorageOptions,
 } from "../../../adapters/postgres/mod.ts";
 import { type NewPet, petId } from "../../../core/pets/pet.ts";
-import {
-  StorageError,
-  type StorageErrorKind,
-} from "../../../core/pets/pet_storage.ts";
+import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
 import { skipping } from "../../support/skipping.ts";
+import { newPet } from "../../support/new_pet.ts";
 
 const skip = skipping((await findBinaries()).missing);
 const options = { skip, timeout: 60_000 };
@@ -103,7 +101,7 @@ test("postgresStorage encrypts, and checks the server, as its address says", {
     ) {
       const opened = await postgresStorage(`${url}?${parameters}`, TIMES);
       await using(opened, async (storage) => {
-        await storage.create(REX);
+        await storage.create(newPet(REX));
         const rows = await cluster.query(
           `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
             where application_name = 'petstore'`,
@@ -208,7 +206,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await using(
       await postgresStorage(clerk.href, TIMES),
       async (storage) => {
-        const { id } = await storage.create(REX);
+        const { id } = await storage.create(newPet(REX));
         assert.equal((await storage.get(id))?.name, "Rex");
       },
     );
@@ -244,7 +242,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       await cluster.query("truncate seen", { database });
       const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
       await using(await postgresStorage(tuned, TIMES), async (storage) => {
-        await storage.create(REX);
+        await storage.create(newPet(REX));
         await storage.get(petId(1n));
         const { id } = await storage.apiKeys.insert({
           name: "Ann",
@@ -289,7 +287,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     cluster,
   ) {
     await triggered(cluster, "raise warning 'audit'", async (storage) => {
-      assert.equal((await storage.create(REX)).id, 1n);
+      assert.equal((await storage.create(newPet(REX))).id, 1n);
     });
   },
 
@@ -307,7 +305,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       );
       await Promise.all(["Rex", "Tom", "Ann"].map((name) =>
         assertFault(
-          storage.create({ ...REX, name }),
+          storage.create(newPet({ ...REX, name })),
           "outcome_unknown",
           /kept 2 of 3/,
         )
@@ -321,7 +319,11 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       cluster,
       raise,
       (storage) =>
-        assertFault(storage.create(REX), "outcome_unknown", /ambiguous/),
+        assertFault(
+          storage.create(newPet(REX)),
+          "outcome_unknown",
+          /ambiguous/,
+        ),
     );
   },
 
@@ -340,7 +342,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
         async (storage) => {
           await storage.ping();
           const creating = assertFault(
-            storage.create(REX),
+            storage.create(newPet(REX)),
             "outcome_unknown",
             /synchronous replication/,
           );
@@ -366,17 +368,42 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     const url = await cluster.newDatabase();
     await using(
       await postgresStorage(url, TIMES),
-      (storage) => storage.create(REX),
+      (storage) => storage.create(newPet(REX)),
     );
     await cluster.query(
       `alter database ${nameOf(url)} set default_transaction_read_only = on`,
     );
     await using(await postgresStorage(url, TIMES), async (storage) => {
       await storage.ping();
-      assert.equal((await storage.list({ limit: 9 })).length, 1);
-      await assertFault(storage.create(REX), "unavailable", /only reads/);
+      assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+      await assertFault(
+        storage.create(newPet(REX)),
+        "unavailable",
+        /read-only/,
+      );
     });
-    await assertRefused(`${url}?target_session_attrs=primary`, /only reads/);
+    await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
+  },
+
+  async "lists in the order of ids, whatever plan the server makes"(cluster) {
+    const url = await cluster.newDatabase();
+    const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
+      .map((name) => `-c enable_${name}=off`).join(" ");
+    const opened = await postgresStorage(
+      `${url}?options=${encodeURIComponent(plan)}`,
+      TIMES,
+    );
+    await using(opened, async (storage) => {
+      for (let i = 0; i < 3; i++) await storage.create(newPet(REX));
+      // The row is written anew, behind the others.
+      await cluster.query("update pets set name = 'Tom' where id = 1", {
+        database: nameOf(url),
+      });
+      for (const query of [{}, { status: REX.status }]) {
+        const { pets } = await storage.list({ limit: 2, ...query });
+        assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
+      }
+    });
   },
 
   async "is not ready where its tables are gone"(cluster) {
@@ -384,7 +411,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await using(await postgresStorage(url, TIMES), async (storage) => {
       await cluster.query("drop table pets", { database: nameOf(url) });
       await assert.rejects(storage.ping(), /pets/);
-      await assert.rejects(storage.create(REX), /pets/);
+      await assert.rejects(storage.create(newPet(REX)), /pets/);
       await assert.rejects(storage.list({ limit: 1 }), /pets/);
     });
   },
@@ -393,10 +420,10 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     cluster,
   ) {
     await locked(cluster, async (storage, unlock) => {
-      await assertFault(storage.create(REX), "unavailable", /lock/);
+      await assertFault(storage.create(newPet(REX)), "unavailable", /lock/);
       await unlock();
-      assert.deepEqual(await storage.list({ limit: 1 }), []);
-      await storage.create(REX);
+      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+      await storage.create(newPet(REX));
     });
   },
 
@@ -410,7 +437,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
           ["pg_terminate_backend", "outcome_unknown"],
         ] as const
       ) {
-        const creating = assertFault(storage.create(REX), kind, /./);
+        const creating = assertFault(storage.create(newPet(REX)), kind, /./);
         let ended = 0;
         while (ended === 0) {
           const rows = await cluster.query(
@@ -422,8 +449,8 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
         await creating;
       }
       await unlock();
-      assert.deepEqual(await storage.list({ limit: 1 }), []);
-      await storage.create(REX);
+      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+      await storage.create(newPet(REX));
     }, { lockTimeout: 10_000, queryTimeout: 20_000 });
   },
 
@@ -431,7 +458,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await locked(
       cluster,
       async (storage, unlock) => {
-        const creating = storage.create(REX).catch(() => {});
+        const creating = storage.create(newPet(REX)).catch(() => {});
         await cluster.query("select pg_sleep(0.1)");
         const since = performance.now();
         await assertFault(storage.get(petId(1n)), "unavailable", /in time/);
@@ -451,12 +478,12 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
   ) {
     const url = await cluster.newDatabase();
     await using(await postgresStorage(url, TIMES), async (storage) => {
-      const { id } = await storage.create(REX);
+      const { id } = await storage.create(newPet(REX));
       await cluster.pause();
       const since = performance.now();
       // On the connection that is there; the reads have to make their own.
       const creating = assertFault(
-        storage.create(REX),
+        storage.create(newPet(REX)),
         "outcome_unknown",
         /in time/,
       );
@@ -471,7 +498,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       assert.ok(took < 3000, `${took} ms`);
       cluster.resume();
       await storage.ping();
-      await storage.create(REX);
+      await storage.create(newPet(REX));
     });
   },
 
@@ -480,10 +507,10 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
   ) {
     const url = await cluster.newDatabase();
     await using(await postgresStorage(url, TIMES), async (storage) => {
-      const { id } = await storage.create(REX);
+      const { id } = await storage.create(newPet(REX));
       for (const mode of ["fast", "immediate"] as const) {
         await cluster.stop(mode);
-        await assertFault(storage.create(REX), "unavailable", /./);
+        await assertFault(storage.create(newPet(REX)), "unavailable", /./);
         await assertFault(storage.get(id), "unavailable", /./);
         await assertFault(storage.ping(), "unavailable", /./);
         await assertFault(
@@ -494,7 +521,7 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
         await cluster.start();
         await storage.ping();
         assert.equal((await storage.get(id))?.name, "Rex");
-        const next = await storage.create(REX);
+        const next = await storage.create(newPet(REX));
         assert.ok(next.id > id);
       }
     });
@@ -569,7 +596,7 @@ async function assertRefused(url: string, reason: RegExp): Promise<void> {
 
 async function assertFault(
   promise: Promise<unknown>,
-  kind: StorageErrorKind,
+  kind: StorageError["kind"],
   reason: RegExp,
 ): Promise<void> {
   await assert.rejects(promise, (error) => {

@@ -21,6 +21,7 @@ import {
 import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
+import { newPet } from "../../support/new_pet.ts";
 
 const REX: Required<NewPet> = {
   name: "Rex".repeat(80),
@@ -109,7 +110,7 @@ test("sqliteStorage writes no more once the disk has failed to sync", {
   await child.end();
 
   const reopened = await sqliteStorage(path);
-  const pets = await reopened.list({ limit: 100 });
+  const pets = (await reopened.list({ limit: 100 })).pets;
   assert.ok(pets.length === 5 || pets.length === 10, `${pets.length} pets`);
   await reopened.close();
 });
@@ -154,7 +155,7 @@ async function createUntilRefused(
 ): Promise<StorageError> {
   for (;;) {
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 50 }, () => storage.create(REX)),
+      Array.from({ length: 50 }, () => storage.create(newPet(REX))),
     );
     for (const outcome of outcomes) {
       if (outcome.status === "fulfilled") kept.push(outcome.value);
@@ -171,7 +172,7 @@ async function createTogether(
   count: number,
 ): Promise<readonly Pet[]> {
   return await Promise.all(
-    Array.from({ length: count }, () => storage.create(REX)),
+    Array.from({ length: count }, () => storage.create(newPet(REX))),
   );
 }
 

@@ -22,6 +22,7 @@ import {
 import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
+import { newPet } from "../../support/new_pet.ts";
 
 const REX: Required<NewPet> = {
   name: "Rex",
@@ -66,11 +67,11 @@ test("sqliteStorage says why it cannot open a path", async () => {
   await assertCannotOpen(directory, /: it is a directory$/);
   await assertCannotOpen(
     join(directory, "no/pets.db"),
-    /: there is no directory .*no$/,
+    /: the directory .*no does not exist/,
   );
   await assertCannotOpen(
     join(text, "pets.db"),
-    /: there is no directory .*db$/,
+    /: .*db is not a directory$/,
   );
   await assertCannotOpen(text, /: the file is not an SQLite database$/);
 });
@@ -94,7 +95,9 @@ test("sqliteStorage leaves a file of a later version as it is", async () => {
 test("sqliteStorage says that a file is damaged", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
+  await Promise.all(
+    Array.from({ length: 2000 }, () => storage.create(newPet(REX))),
+  );
   await storage.close();
   const bytes = readFileSync(path);
   bytes.fill(0xa5, 4096);
@@ -116,7 +119,7 @@ test("sqliteStorage opens a file through a symbolic link", {
   const target = newPath();
   symlinkSync(target, link);
   const storage = await sqliteStorage(link);
-  const pet = await storage.create(REX);
+  const pet = await storage.create(newPet(REX));
   await storage.ping();
   await storage.close();
   const direct = await sqliteStorage(target);
@@ -131,7 +134,7 @@ test("sqliteStorage notices that its file was deleted", {
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  await storage.create(REX);
+  await storage.create(newPet(REX));
   await storage.ping();
   rmSync(path);
   await assertUnavailable(storage.ping(), /was deleted or replaced/);
@@ -146,14 +149,14 @@ test("sqliteStorage notices that its file was replaced, and that it is back", {
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  await storage.create(REX);
+  await storage.create(newPet(REX));
   renameSync(path, `${path}.moved`);
   copyFileSync(`${path}.moved`, path);
   await assertUnavailable(storage.ping(), /was deleted or replaced/);
   await assertSoonRefused(storage);
   renameSync(`${path}.moved`, path);
   await storage.ping();
-  await storage.create(REX);
+  await storage.create(newPet(REX));
   await storage.close();
 });
 
@@ -164,7 +167,7 @@ test("sqliteStorage notices that the log beside its file was deleted", {
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  await storage.create(REX);
+  await storage.create(newPet(REX));
   rmSync(`${path}-wal`);
   await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
   await storage.close();
@@ -175,9 +178,12 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
   const storage = await sqliteStorage(path);
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
-  const creating = Promise.all([storage.create(REX), storage.create(REX)]);
+  const creating = Promise.all([
+    storage.create(newPet(REX)),
+    storage.create(newPet(REX)),
+  ]);
   const revoking = storage.apiKeys.revoke(1, new Date(5000));
-  assert.deepEqual(await storage.list({ limit: 5 }), []);
+  assert.deepEqual((await storage.list({ limit: 5 })).pets, []);
   // Only because the event loop goes on can this thread let go of the file.
   for (let turn = 0; turn < 20; turn++) await nextTask();
   other.exec("COMMIT");
@@ -192,7 +198,7 @@ test("sqliteStorage finishes a create that waits for a locked file when it is cl
   const storage = await sqliteStorage(path);
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
-  const creating = storage.create(REX);
+  const creating = storage.create(newPet(REX));
   for (let turn = 0; turn < 5; turn++) await nextTask();
   const closing = storage.close();
   for (let turn = 0; turn < 5; turn++) await nextTask();
@@ -222,12 +228,15 @@ test("sqliteStorage gives up a file that stays locked, and nothing happened", as
   const storage = await sqliteStorage(path, { lockTimeout: 30 });
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
-  await assertUnavailable(storage.create(REX), /Cannot create pet: .*locked/);
+  await assertUnavailable(
+    storage.create(newPet(REX)),
+    /Cannot create pet: .*locked/,
+  );
   await storage.ping();
   other.exec("COMMIT");
   other.close();
-  const pet = await storage.create(REX);
-  assert.deepEqual(await storage.list({ limit: 5 }), [pet]);
+  const pet = await storage.create(newPet(REX));
+  assert.deepEqual((await storage.list({ limit: 5 })).pets, [pet]);
   await storage.close();
 });
 
@@ -247,22 +256,25 @@ test("sqliteStorage gives up opening a file that stays locked", async () => {
 test("sqliteStorage refuses a create when too many wait", async () => {
   const storage = await sqliteStorage(newPath(), { maxQueue: 10, maxBatch: 3 });
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 15 }, () => storage.create(REX)),
+    Array.from({ length: 15 }, () => storage.create(newPet(REX))),
   );
   const refused = outcomes.filter((outcome) => outcome.status === "rejected");
   assert.equal(refused.length, 5);
   assert.ok(refused.every(({ reason }) => reason.kind === "unavailable"));
-  assert.equal((await storage.list({ limit: 100 })).length, 10);
-  await storage.create(REX);
+  assert.equal((await storage.list({ limit: 100 })).pets.length, 10);
+  await storage.create(newPet(REX));
   await storage.close();
 });
 
 test("sqliteStorage keeps the id of a deleted row out of use", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  const [, last] = [await storage.create(REX), await storage.create(REX)];
+  const [, last] = [
+    await storage.create(newPet(REX)),
+    await storage.create(newPet(REX)),
+  ];
   sql(path, `DELETE FROM pets WHERE id = ${last.id}`);
-  assert.equal((await storage.create(REX)).id, last.id + 1n);
+  assert.equal((await storage.create(newPet(REX))).id, last.id + 1n);
   await storage.close();
 });
 
@@ -272,10 +284,12 @@ test("sqliteStorage gives and finds ids beyond 2^53 exactly", async () => {
   const start = 2n ** 53n;
   sql(path, `INSERT INTO sqlite_sequence VALUES ('pets', ${start})`);
   for (const id of [start + 1n, start + 2n, start + 3n]) {
-    const pet = await storage.create(REX);
+    const pet = await storage.create(newPet(REX));
     assert.equal(pet.id, id);
     assert.deepEqual(await storage.get(petId(id)), pet);
-    assert.deepEqual(await storage.list({ limit: 1, after: id - 1n }), [pet]);
+    assert.deepEqual((await storage.list({ limit: 1, after: id - 1n })).pets, [
+      pet,
+    ]);
   }
   await storage.apiKeys.insert(KEY);
   await storage.close();
@@ -351,7 +365,7 @@ async function assertSoonRefused(storage: PetStorage): Promise<void> {
   const start = performance.now();
   for (;;) {
     try {
-      await storage.create(REX);
+      await storage.create(newPet(REX));
     } catch (error) {
       return await assertUnavailable(
         Promise.reject(error),

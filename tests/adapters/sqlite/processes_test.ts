@@ -66,7 +66,7 @@ test("sqliteStorage opens when many processes open nothing at once", async () =>
       );
       assert.deepEqual(answers, Array.from(processes, () => ["opened"]));
       const storage = await sqliteStorage(path);
-      assert.equal((await storage.list({ limit: 100 })).length, 20);
+      assert.equal((await storage.list({ limit: 100 })).pets.length, 20);
       await storage.close();
     }
   } finally {

@@ -6,12 +6,14 @@ import { test } from "node:test";
 import { UsageError } from "../../../adapters/standalone/arguments.ts";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { copyAll, runCopy } from "../../../adapters/standalone/copy.ts";
+import { Progress } from "../../../adapters/standalone/progress.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/pets/int64.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import {
   anyNewPet,
   DELICATE_NAMES,
 } from "../../contract/pet_storage_contract.ts";
+import { newPet } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { until } from "../../support/postgres/until.ts";
 import { fc } from "../../support/property.ts";
@@ -73,12 +75,7 @@ async function copy(
     await to.transfer("create"),
   ];
   const notes: string[] = [];
-  const progress = {
-    begin() {},
-    add() {},
-    end() {},
-    note: (text: string) => void notes.push(text),
-  };
+  const progress = new Progress({ write: (text) => notes.push(text) });
   const pets: typeof target.pets = {
     ...target.pets,
     async restore(records, after) {
@@ -123,7 +120,7 @@ for (const way of WAYS) {
             extremes.map((categoryId) => ({ ...REX, name, categoryId }))
           ),
         ];
-        await Promise.all(pets.map((pet) => storage.create(pet)));
+        await Promise.all(pets.map((pet) => storage.create(newPet(pet))));
         const keys = issuedKeys(storage.apiKeys);
         const issued = [];
         for (const name of ["phone", "lost", 'e\u0301 "\u{1f415}"']) {
@@ -136,15 +133,15 @@ for (const way of WAYS) {
         }
 
         const before = await content(from);
-        const { animals, apiKeys } = await copy(both);
+        const { pets: copied, apiKeys } = await copy(both);
         assertSame(await content(from), before);
         assertSame(await content(to), before);
         const sha256 = createHash("sha256").update(petLines(before)).digest(
           "hex",
         );
         const side = { count: pets.length + 2, sha256 };
-        assert.deepEqual(animals, {
-          there: 0,
+        assert.deepEqual(copied, {
+          earlier: 0,
           copied: pets.length + 2,
           from: side,
           to: side,
@@ -161,7 +158,7 @@ for (const way of WAYS) {
         await after.close();
         // Again: there is nothing left to do.
         const again = await copy(both);
-        assert.deepEqual([again.animals.copied, again.apiKeys.copied], [0, 0]);
+        assert.deepEqual([again.pets.copied, again.apiKeys.copied], [0, 0]);
       }),
   );
 
@@ -173,7 +170,7 @@ for (const way of WAYS) {
         const [from, to] = both;
         const before = await from.open();
         for (let i = 0; i < 5; i++) {
-          await before.create(REX);
+          await before.create(newPet(REX));
           await issuedKeys(before.apiKeys).issue("key");
         }
         await before.close();
@@ -182,7 +179,7 @@ for (const way of WAYS) {
 
         await copy(both);
         const after = await to.open();
-        assert.equal((await after.create(REX)).id, 6n);
+        assert.equal((await after.create(newPet(REX))).id, 6n);
         const { record } = await issuedKeys(after.apiKeys).issue("next");
         assert.equal(record.id, 6);
         await after.close();
@@ -200,11 +197,11 @@ for (const way of WAYS) {
         await assert.rejects(copy(both, end), /killed/);
         assert.equal(await countPets(to), 1000);
 
-        const { animals, notes } = await copy(both);
+        const { pets, notes } = await copy(both);
         assert.deepEqual(notes, [
-          "TO has 1000 animals of FROM already: going on after the id 1000",
+          "TO has 1000 pets of FROM already: going on after the id 1000\n",
         ]);
-        assert.deepEqual([animals.there, animals.copied], [1000, 1500]);
+        assert.deepEqual([pets.earlier, pets.copied], [1000, 1500]);
         assertSame(await content(to), await content(from));
       }),
   );
@@ -255,7 +252,7 @@ for (const way of WAYS) {
           await to.query(undo);
         }
         // With all of that undone it is the beginning of FROM again.
-        assert.equal((await copy(both)).animals.copied, 500);
+        assert.equal((await copy(both)).pets.copied, 500);
       }),
   );
 
@@ -280,11 +277,11 @@ for (const way of WAYS) {
       inPlaces(way, async (both) => {
         const [from, to] = both;
         await fill(from, 2500);
-        const { animals } = await copy(both, async () => {
+        const { pets } = await copy(both, async () => {
           await from.query("insert into pets values (2501, 'New', 1, 2)");
         });
-        assert.deepEqual([animals.copied, animals.more], [2500, 1]);
-        assert.equal((await copy(both)).animals.copied, 1);
+        assert.deepEqual([pets.copied, pets.more], [2500, 1]);
+        assert.equal((await copy(both)).pets.copied, 1);
         assertSame(await content(to), await content(from));
       }),
   );
@@ -305,7 +302,7 @@ for (const way of WAYS) {
         await storage.close();
 
         const { apiKeys } = await copy(both);
-        assert.deepEqual([apiKeys.there, apiKeys.copied], [2, 1]);
+        assert.deepEqual([apiKeys.earlier, apiKeys.copied], [2, 1]);
         assertSame(await content(to), await content(from));
 
         // A key that only TO has revoked is no longer a copy of FROM's.
@@ -338,7 +335,7 @@ test(
       );
       const refused = assert.rejects(
         copy(both),
-        /copy animals at [^]*\nRun the same command again/,
+        /copy pets at [^]*\nRun the same command again/,
       );
       const ended = () =>
         to.query(
@@ -348,8 +345,8 @@ test(
       await until("it commits", async () => (await ended()).length > 0);
       await refused;
       await to.query("drop trigger wait on pets");
-      const { animals } = await copy(both);
-      assert.deepEqual([animals.there, animals.copied], [1000, 1500]);
+      const { pets } = await copy(both);
+      assert.deepEqual([pets.earlier, pets.copied], [1000, 1500]);
       assertSame(await content(to), await content(from));
     }),
 );
@@ -407,7 +404,7 @@ test("copy refuses one SQLite database by two addresses", () =>
     symlinkSync("a.db", join(folder, "link.db"));
     for (const to of ["a.db", "./a.db", "link.db"]) {
       await assert.rejects(
-        runCopy([from.url, `sqlite:${folder}/${to}`]),
+        copy([from, sqlite(folder, to)]),
         /FROM and TO are the same database/,
       );
     }
@@ -420,7 +417,7 @@ test("copy refuses one PostgreSQL database by two addresses", {
   const from = await postgres();
   await fill(from, 3);
   await assert.rejects(
-    runCopy([from.url, `${from.url}?connection_limit=3`]),
+    copy([from, postgresPlace(`${from.url}?connection_limit=3`)]),
     /FROM and TO are the same database/,
   );
 });
@@ -486,8 +483,8 @@ for (const { title, options, places } of WAYS.slice(0, 2)) {
 
         await from.query("insert into pets values (2501, 'New', 1, 2)");
         const again = await runToEnd([...args, "--json"], { cwd });
-        const { animals, equal } = JSON.parse(again.stdout);
-        assert.deepEqual([animals.there, animals.copied, equal], [
+        const { pets, equal } = JSON.parse(again.stdout);
+        assert.deepEqual([pets.earlier, pets.copied, equal], [
           2500,
           1,
           true,
@@ -549,7 +546,7 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
         );
         const there = await countPets(to);
         assert.ok(there < 100_000, "it stopped before the end");
-        assert.equal((await copy(both)).animals.there, there);
+        assert.equal((await copy(both)).pets.earlier, there);
       }),
   );
 }

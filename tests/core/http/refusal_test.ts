@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ApiError, ERROR_STATUS, quote } from "../../../core/http/refusal.ts";
+import { ERROR_STATUS, quote, Refusal } from "../../../core/http/refusal.ts";
 
-test("ApiError has a body of exactly code, message and status", () => {
-  const error = new ApiError("not_found", 'Cannot find "x"');
+test("Refusal has a body of exactly code, message and status", () => {
+  const error = new Refusal("not_found", 'Cannot find "x"');
   assert.equal(
     error.body,
     '{"code":"not_found","message":"Cannot find \\"x\\"","status":404}',
@@ -11,8 +11,8 @@ test("ApiError has a body of exactly code, message and status", () => {
   assert.equal(error.status, 404);
 });
 
-test("ApiError has the headers of every JSON response, and those it is given", () => {
-  const { headers } = new ApiError("method_not_allowed", "No", {
+test("Refusal has the headers of every JSON response, and those it is given", () => {
+  const { headers } = new Refusal("method_not_allowed", "No", {
     allow: "GET",
   });
   assert.deepEqual(headers, {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ApiError } from "../../../core/http/refusal.ts";
+import { Refusal } from "../../../core/http/refusal.ts";
 import { parseTarget } from "../../../core/http/target.ts";
 
 /** A request as a server makes it: with the `Host` it was sent and any text as its URL. */
@@ -19,6 +19,7 @@ test("parseTarget reads path and query as they were sent", () => {
     ["http://h/", "/", ""],
     ["https://h:8443/a/b?c=/d", "/a/b", "c=/d"],
     ["http://[::1]:80/a", "/a", ""],
+    ["/a?b", "/a", "b"], // HTTP/1.0 without a Host
   ];
   for (const [url, path, query] of targets) {
     assert.deepEqual(parseTarget(request(url)), { path, query });
@@ -84,14 +85,14 @@ test("parseTarget refuses a malformed Host with 400", () => {
   ];
   for (const host of hosts) {
     const target = parseTarget(request("http://h/a", host));
-    assert.ok(target instanceof ApiError, host);
+    assert.ok(target instanceof Refusal, host);
     assert.equal(target.code, "bad_request");
   }
 });
 
 test("parseTarget refuses a target that has no path with 400", () => {
-  for (const url of ["", "*", "/a", "http://h", "h:80"]) {
-    assert.ok(parseTarget(request(url)) instanceof ApiError, url);
+  for (const url of ["", "*", "a", "http://h", "h:80"]) {
+    assert.ok(parseTarget(request(url)) instanceof Refusal, url);
   }
 });
 
@@ -102,7 +103,7 @@ test("parseTarget answers 400 where the runtime can make no URL of the target", 
       throw new TypeError("Invalid URL");
     },
   };
-  assert.ok(parseTarget(broken as Request) instanceof ApiError);
+  assert.ok(parseTarget(broken as Request) instanceof Refusal);
 });
 
 test("parseTarget checks the Host before it looks at the URL", () => {
@@ -110,6 +111,6 @@ test("parseTarget checks the Host before it looks at the URL", () => {
   const target = parseTarget(
     request("http://evil/v1/pets?/nothing", "evil/v1/pets?"),
   );
-  assert.ok(target instanceof ApiError);
+  assert.ok(target instanceof Refusal);
   assert.match(target.message, /Host/);
 });

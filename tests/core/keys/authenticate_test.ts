@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { ApiKeys } from "../../../core/keys/api_keys.ts";
 import { parseBearer } from "../../../core/keys/authenticate.ts";
-import { ApiError } from "../../../core/http/refusal.ts";
+import { Refusal } from "../../../core/http/refusal.ts";
 import { createHandler, type Handler, memoryStorage } from "../../../mod.ts";
 
 const MISSING = 'Bearer realm="petstore"';
@@ -10,7 +10,7 @@ const INVALID = 'Bearer realm="petstore", error="invalid_token"';
 
 function challenge(header: string | null): string | undefined {
   const refusal = parseBearer(header);
-  assert.ok(refusal instanceof ApiError, `${header}`);
+  assert.ok(refusal instanceof Refusal, `${header}`);
   assert.equal(refusal.status, 401);
   return refusal.headers["www-authenticate"];
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ApiError } from "../../../core/http/refusal.ts";
+import { Refusal } from "../../../core/http/refusal.ts";
 import { nextPage, parsePage } from "../../../core/pets/page.ts";
 import { petId } from "../../../core/pets/pet.ts";
 
@@ -30,7 +30,7 @@ test("parsePage keeps after exact beyond 2^53", () => {
 
 test("parsePage names the parameter, the bounds and what was sent", () => {
   const refusal = parse("limit=101");
-  assert.ok(refusal instanceof ApiError);
+  assert.ok(refusal instanceof Refusal);
   assert.equal(refusal.code, "bad_request");
   assert.equal(
     refusal.message,
@@ -40,14 +40,14 @@ test("parsePage names the parameter, the bounds and what was sent", () => {
 
 test("parsePage says how often a parameter was sent", () => {
   const refusal = parse("limit=5&limit=5&limit=5");
-  assert.ok(refusal instanceof ApiError);
+  assert.ok(refusal instanceof Refusal);
   assert.match(refusal.message, /limit must be one integer .* not 3 values$/);
 });
 
 test("parsePage keeps its message short for a query of any length", () => {
   const long = "x".repeat(100_000);
   const refusal = parse(`limit=${long}&status=${long}&after=${long}`);
-  assert.ok(refusal instanceof ApiError);
+  assert.ok(refusal instanceof Refusal);
   assert.ok(refusal.message.length < 400, refusal.message);
 });
 

@@ -1,13 +1,9 @@
 import { createServer } from "node:http";
-import { NodeResponse, toNodeListener } from "../../adapters/node/mod.ts";
+import { toNodeListener } from "../../adapters/node/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 
 const keys = apiKeys(["secret"]);
-const handle = createHandler({
-  storage: memoryStorage(),
-  keys,
-  Response: NodeResponse,
-});
+const handle = createHandler({ storage: memoryStorage(), keys });
 const petStore = toNodeListener(handle);
 
 createServer((request, response) => {

@@ -1,0 +1,139 @@
+/**
+ * `createPet` in the OpenAPI document.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "./json_object.ts";
+import {
+  late,
+  missing,
+  notJson,
+  tooLarge,
+  wrongCoding,
+  wrongMediaType,
+} from "../http/body.ts";
+import { outcomeUnknown, Refusal } from "../http/refusal.ts";
+import { parseNewPet } from "../pets/new_pet.ts";
+import {
+  commonErrors,
+  errors,
+  fields,
+  hostErrors,
+  REX,
+  success,
+  unavailableExample,
+} from "./responses.ts";
+
+/** The operation, but for what every operation has. */
+export const createPetDescription: JsonObject = {
+  operationId: "createPet",
+  summary: "Add an animal",
+  description:
+    "Adds an animal and gives it an `id`. A 201 is a promise: the animal is stored durably, and every listing that starts afterwards sees it. The same animal sent twice is two animals.",
+  tags: ["animals"],
+  requestBody: {
+    description:
+      "The animal, in UTF-8, without a `Content-Encoding`, and at most 64 KiB where the service is not set up otherwise.",
+    required: true,
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/NewPet" },
+        examples: {
+          short: {
+            summary: "Only what is required",
+            value: { name: "Rex", categoryId: 1 },
+          },
+          full: {
+            summary: "With a status",
+            value: { name: "Zoë", categoryId: 2, status: "pending" },
+          },
+        },
+      },
+    },
+  },
+  responses: {
+    "201": success("The animal is added.", {
+      schema: "Pet",
+      headers: fields({ Location: "Location" }),
+      examples: { added: { summary: "The animal with its id", value: REX } },
+    }),
+    ...errors([
+      {
+        code: "bad_request",
+        when:
+          "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the `Host` header is malformed.",
+        examples: {
+          members: [
+            "Members are missing or wrong",
+            refused({ categoryId: 1.5 }),
+          ],
+          missing: [
+            "There is no body",
+            missing,
+          ],
+          json: [
+            "The body is not JSON",
+            notJson,
+          ],
+          ...hostErrors.examples,
+        },
+      },
+      {
+        code: "request_timeout",
+        when: "The body stopped arriving.",
+        examples: {
+          late: [
+            "The body is late",
+            late,
+          ],
+        },
+      },
+      {
+        code: "payload_too_large",
+        when: "The body is too large. The rest of it is not read.",
+        examples: {
+          large: [
+            "More than 64 KiB",
+            tooLarge(65_536),
+          ],
+        },
+      },
+      {
+        code: "unsupported_media_type",
+        when:
+          "The body is of another media type than JSON, or has a `Content-Encoding`.",
+        examples: {
+          type: [
+            "Not JSON",
+            wrongMediaType,
+          ],
+          coding: [
+            "Compressed",
+            wrongCoding,
+          ],
+        },
+      },
+      ...commonErrors,
+      {
+        code: "service_unavailable",
+        when:
+          "The storage cannot be reached now. With `Retry-After` nothing was changed, and the request can be sent again. Without it the animal may have been added: list the animals first.",
+        examples: {
+          unavailable: unavailableExample,
+          unknown: [
+            "The animal may have been added",
+            outcomeUnknown,
+          ],
+        },
+      },
+    ]),
+  },
+};
+
+/** The refusal of a body. */
+function refused(body: unknown): Refusal {
+  const refusal = parseNewPet(body);
+  if (refusal instanceof Refusal) return refusal;
+  throw new TypeError("The body is valid");
+}

@@ -1,0 +1,47 @@
+/**
+ * `getOpenApi`, the document itself, in the OpenAPI document.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "./json_object.ts";
+import { fields, success } from "./responses.ts";
+
+/** The tag of the operations by which the service describes itself. */
+export const SERVICE_TAG = "service";
+
+const ifNoneMatch: JsonObject = {
+  name: "If-None-Match",
+  in: "header",
+  required: false,
+  description: "The `ETag` of the document that you have.",
+  schema: { type: "string" },
+};
+
+/** The operation, but for what every operation has. */
+export const getOpenApiDescription: JsonObject = {
+  operationId: "getOpenApi",
+  summary: "Get this document",
+  description:
+    "Returns the OpenAPI document of the service, which is this one. It needs no key.",
+  tags: [SERVICE_TAG],
+  security: [],
+  parameters: [ifNoneMatch],
+  responses: {
+    "200": success("The document.", {
+      schema: "OpenApi",
+      headers: fields({
+        "Cache-Control": "OpenApi-Cache-Control",
+        ETag: "ETag",
+      }),
+    }),
+    "304": {
+      description:
+        "You have the document: it is the one that `If-None-Match` names.",
+      headers: fields({
+        "Cache-Control": "OpenApi-Cache-Control",
+        ETag: "ETag",
+      }),
+    },
+  },
+};

@@ -1,0 +1,66 @@
+/**
+ * `getPet` in the OpenAPI document.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "./json_object.ts";
+import { petNotFound } from "../pets/get_pet.ts";
+import {
+  commonErrors,
+  errors,
+  fields,
+  REX,
+  storageErrors,
+  success,
+  withFields,
+} from "./responses.ts";
+
+const petId: JsonObject = {
+  name: "petId",
+  in: "path",
+  required: true,
+  description:
+    "Identifier of the animal to retrieve. Anything but a positive 64-bit integer in canonical decimal form is the `id` of no animal: 404.",
+  schema: { type: "integer", format: "int64" },
+  example: 7,
+};
+/** The operation, but for what every operation has. */
+export const getPetDescription: JsonObject = {
+  operationId: "getPet",
+  summary: "Get an animal",
+  description:
+    "Returns one animal. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead.",
+  tags: ["animals"],
+  deprecated: true,
+  parameters: [petId],
+  responses: {
+    ...withFields(
+      {
+        "200": success("The animal.", {
+          schema: "Pet",
+          examples: { pet: { summary: "An animal", value: REX } },
+        }),
+        ...errors([
+          {
+            code: "not_found",
+            when: "The requested animal could not be found.",
+            examples: {
+              unknown: [
+                "No such animal",
+                petNotFound("8"),
+              ],
+            },
+          },
+          ...commonErrors,
+          storageErrors,
+        ]),
+      },
+      fields({
+        Sunset: "Sunset",
+        Deprecation: "Deprecation",
+        Link: "Successor-Link",
+      }),
+    ),
+  },
+};

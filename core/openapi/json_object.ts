@@ -1,0 +1,16 @@
+/**
+ * A JSON object as a type.
+ *
+ * @module
+ */
+
+/** A JSON object whose members are JSON; arrays hold no arrays. */
+export interface JsonObject {
+  readonly [name: string]:
+    | string
+    | number
+    | boolean
+    | null
+    | JsonObject
+    | readonly (string | number | JsonObject)[];
+}

@@ -1,0 +1,12 @@
+/**
+ * Pets to add, for tests that call a storage themselves.
+ *
+ * @module
+ */
+
+import type { CheckedPet, NewPet } from "../../core/pets/pet.ts";
+
+/** The same pet, taken as checked. */
+export function newPet(pet: Required<NewPet>): CheckedPet {
+  return pet as CheckedPet;
+}
