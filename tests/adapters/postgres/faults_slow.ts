@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import process from "node:process";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import {
   type PostgresStorage,
   postgresStorage,
@@ -61,17 +61,6 @@ test("postgresStorage says that nobody listens", async () => {
     "postgres://ann:sesame@127.0.0.1:1,127.0.0.1:2",
     /127\.0\.0\.1:1, 127\.0\.0\.1:2: .*; /,
   );
-});
-
-test("postgresStorage on one server", options, async (t) => {
-  const cluster = await startCluster({ password: PASSWORD });
-  try {
-    for (const [name, check] of Object.entries(checks)) {
-      await t.test(name, () => check(cluster));
-    }
-  } finally {
-    await cluster.close();
-  }
 });
 
 const missingOpenssl = skipping(await missingTls());
@@ -527,6 +516,15 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     });
   },
 };
+
+let shared: Promise<Cluster> | undefined;
+after(async () => await (await shared)?.close());
+
+for (const [name, check] of Object.entries(checks)) {
+  test(`postgresStorage ${name}`, options, async () => {
+    await check(await (shared ??= startCluster({ password: PASSWORD })));
+  });
+}
 
 async function using(
   storage: PostgresStorage,

@@ -483,8 +483,8 @@ for (const { title, options, places } of WAYS.slice(0, 2)) {
 
         await from.query("insert into pets values (2501, 'New', 1, 2)");
         const again = await runToEnd([...args, "--json"], { cwd });
-        const { pets, equal } = JSON.parse(again.stdout);
-        assert.deepEqual([pets.earlier, pets.copied, equal], [
+        const { animals, equal } = JSON.parse(again.stdout);
+        assert.deepEqual([animals.there, animals.copied, equal], [
           2500,
           1,
           true,
