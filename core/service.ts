@@ -17,7 +17,7 @@ import { createRouter, type Route } from "./http/route.ts";
 import { staticReply } from "./http/static_reply.ts";
 import { targetParser } from "./http/target.ts";
 import type { ApiKeys } from "./keys/api_keys.ts";
-import { authenticate } from "./keys/authenticate.ts";
+import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApi } from "./openapi/openapi.ts";
 import type { Context, ServiceRequest } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -97,10 +97,11 @@ export function createService(options: ServiceOptions): Service {
       route = findRoute(request.method, target.path);
       if ("reply" in route) return route;
       const { operation, parameter } = route;
-      const refusal = operation.isPublic
-        ? undefined
-        : await authenticate(request.headers, keys);
-      if (refusal !== undefined) return finish(route, refusal);
+      if (!operation.isPublic) {
+        const key = parseBearer(request.headers.get("authorization"));
+        if (key instanceof Refusal) return finish(route, key);
+        if (await keys.verify(key) !== true) return finish(route, invalidKey);
+      }
       const call = { request, query: target.query, petId: parameter };
       return finish(route, await operation.run(call, context));
     } catch (cause) {

@@ -10,8 +10,8 @@ import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import { serverPort } from "../support/postgres/port.ts";
 import { until } from "../support/postgres/until.ts";
 import { pause } from "./load.ts";
-import { skipping } from "../support/skipping.ts";
 import { newPet } from "../support/new_pet.ts";
+import { skipping } from "../support/skipping.ts";
 
 const missing = skipping((await findBinaries()).missing);
 const options = { skip: missing, timeout: 60_000 };
