@@ -6,6 +6,8 @@
 
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
+import { type CorsOptions, createCors } from "../../core/http/cors.ts";
+import type { RateLimit } from "./rate_limit.ts";
 
 /** Where the animals and the issued keys are kept. */
 export type Database =
@@ -19,6 +21,10 @@ export interface Config {
   /** Keys that are accepted beside the issued ones. */
   readonly fixedKeys: readonly string[];
   readonly baseUrl: string;
+  /** Absent if pages of other origins may read nothing. */
+  readonly cors?: CorsOptions | undefined;
+  /** For each API key, and for each address if there is no valid key; absent if there is no limit. */
+  readonly rateLimit?: RateLimit | undefined;
   readonly host: string;
   readonly port: number;
   /** Whether a line is written for each request. */
@@ -37,6 +43,8 @@ export const VARIABLES = [
   "DATABASE_URL",
   "PETSTORE_API_KEYS",
   "BASE_URL",
+  "CORS_ORIGINS",
+  "RATE_LIMIT",
   "PETSTORE_HOST",
   "PORT",
   "REQUEST_LOG",
@@ -64,6 +72,8 @@ export function readConfig(environment: Environment): Config {
     ),
     fixedKeys: readKeys(environment.PETSTORE_API_KEYS),
     baseUrl: readBaseUrl(environment.BASE_URL ?? "/v1"),
+    cors: readCors(environment.CORS_ORIGINS),
+    rateLimit: readRateLimit(environment.RATE_LIMIT),
     host: environment.PETSTORE_HOST ?? "127.0.0.1",
     port: readPort("PORT", environment.PORT ?? "8000"),
     requestLog: readSwitch("REQUEST_LOG", environment.REQUEST_LOG ?? "on"),
@@ -154,6 +164,37 @@ function readBaseUrl(text: string): string {
     throw new ConfigError(`BASE_URL is wrong: ${messageOf(cause)}`, { cause });
   }
   return text;
+}
+
+function readCors(text: string | undefined): CorsOptions | undefined {
+  if (text === undefined) return undefined;
+  const origins = text === "*"
+    ? text
+    : text.split(",").map((origin) => origin.trim());
+  try {
+    createCors({ origins });
+  } catch {
+    throw new ConfigError(
+      `CORS_ORIGINS must be * or origins separated by commas, such as https://app.example.com, not ${
+        JSON.stringify(text)
+      }`,
+    );
+  }
+  return { origins };
+}
+
+function readRateLimit(text: string | undefined): RateLimit | undefined {
+  if (text === undefined) return undefined;
+  const [, requests, seconds] =
+    /^([1-9][0-9]{0,8})\/([1-9][0-9]{0,4})s$/.exec(text) ?? [];
+  if (requests === undefined || seconds === undefined) {
+    throw new ConfigError(
+      `RATE_LIMIT must be requests and seconds, such as 100/10s, not ${
+        JSON.stringify(text)
+      }`,
+    );
+  }
+  return { requests: Number(requests), seconds: Number(seconds) };
 }
 
 function readSwitch(name: string, text: string): boolean {

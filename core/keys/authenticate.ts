@@ -27,14 +27,14 @@ export const invalidKey: Refusal = new Refusal(
   { "www-authenticate": INVALID_TOKEN_CHALLENGE },
 );
 
-/** Checks the API key of a request. @returns the 401, or `undefined` if the key is valid. */
+/** Checks the API key of a request. @returns the key if it is valid, else the 401. */
 export async function authenticate(
   headers: Pick<Headers, "get">,
   keys: ApiKeys,
-): Promise<Refusal | undefined> {
+): Promise<string | Refusal> {
   const key = parseBearer(headers.get("authorization"));
   if (key instanceof Refusal) return key;
-  return await keys.verify(key) === true ? undefined : invalidKey;
+  return await keys.verify(key) === true ? key : invalidKey;
 }
 
 /**

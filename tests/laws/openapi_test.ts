@@ -184,6 +184,15 @@ async function openServices(): Promise<
     pets: () => pets,
     sound: handleService({ storage: counted }),
     slow: handleService({ storage: counted, bodyTimeout: 1 }),
+    limited: handleService({
+      storage: counted,
+      rateLimit: () =>
+        Promise.resolve({
+          "retry-after": "5",
+          "ratelimit-policy": '"default";q=100;w=10',
+          "ratelimit": '"default";r=0;t=5',
+        }),
+    }),
     broken: failing(() => new Error("broken")),
     unavailable: failing(() => new StorageError("unavailable", "away")),
     unknown: failing(() => new StorageError("outcome_unknown", "who knows")),
