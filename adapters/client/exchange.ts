@@ -1,40 +1,40 @@
 /**
- * One request and its response, read to its end: in a limited time, and until the caller aborts.
+ * One request and its complete response, within a time limit and until the caller aborts.
  *
  * @module
  */
 
 import type { Settings } from "./options.ts";
 
-/** Status and header of a response. */
+/** Status and headers of a response. */
 export interface Head {
   /** The HTTP status code; 0 if a browser hides a redirect. */
   readonly status: number;
   readonly headers: Headers;
 }
 
-/** A response, read to its end. */
+/** A complete response. */
 export interface Answer extends Head {
-  /** Its address in full, which relative references in it resolve against. */
+  /** Its full address: relative references resolve against it. */
   readonly url: string;
   /** The body; `undefined` if it is not UTF-8, or longer than {@linkcode MAX_BODY_BYTES}. */
   readonly text: string | undefined;
 }
 
-/** No response, or not all of it. */
+/** No response, or an incomplete one. */
 export interface Fault {
   readonly code: "network_error" | "timeout";
   readonly cause: unknown;
-  /** The beginning of the response, if it came that far. */
+  /** Status and headers, if they arrived. */
   readonly head: Head | undefined;
 }
 
-/** The most that is read of a body. A full page of the longest names is a tenth of it. */
+/** The longest body that is read. A full page of the longest names is a tenth of it. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
 
 /**
  * Sends a request once, by a `fetch` that may ignore the signal of its request. However it ends, no
- * timer and no listener is left, and the response's body is either read or cancelled.
+ * timer and no listener remains, and the body is either read or cancelled.
  *
  * @throws the reason of `signal` if that aborts.
  */
@@ -46,7 +46,7 @@ export async function exchange(
   },
 ): Promise<Answer | Fault> {
   signal?.throwIfAborted();
-  // A controller of its own: the caller's signal may outlive many calls, and would keep their listeners.
+  // A controller of its own: the caller's signal may outlive many calls, and keeps its listeners.
   const ending = new AbortController();
   const onAbort = (): void => ending.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
@@ -59,7 +59,7 @@ export async function exchange(
     const response = await send(request, fetch, ending.signal);
     const { status, headers } = head = response;
     const text = await readText(response, ending.signal);
-    // In process there is no response.url.
+    // A response made in process has no URL.
     return { status, headers, url: response.url || request.url, text };
   } catch (cause) {
     signal?.throwIfAborted();
@@ -87,23 +87,23 @@ function send(
   });
 }
 
-/** Reads a body; `undefined`, and the rest unread, if it is too long or not UTF-8. */
+/** Reads a body; stops and returns `undefined` if it is too long or not UTF-8. */
 async function readText(
   { body }: Response,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (body === null) return "";
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-  // If cancelling fails, the answer is known all the same.
+  // The result is already known: it does not matter if cancelling fails.
   const giveUp = (): void => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener("abort", giveUp);
   if (signal.aborted) giveUp();
-  // Not `response.text()`, which puts U+FFFD in the place of bytes that are not UTF-8.
+  // `response.text()` would replace bytes that are not UTF-8 with U+FFFD.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
   for (let length = 0;;) {
     const { done, value } = await reader.read();
-    signal.throwIfAborted(); // a cancelled read looks like the end of the body
+    signal.throwIfAborted(); // cancelling looks like the end of the body
     length += value?.byteLength ?? 0;
     try {
       if (length > MAX_BODY_BYTES) throw new RangeError("The body is too long");

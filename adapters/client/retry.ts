@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Call } from "./answer.ts";
 import type { PetStoreError } from "./error.ts";
 import type { Clock } from "./options.ts";
 
@@ -27,7 +26,10 @@ const PASSING = [408, 429, 502, 503, 504];
  */
 export function isPassing(
   { code, status = 0, uncertain }: PetStoreError,
-  { isCreate, idempotencyKey }: Call<object>,
+  { isCreate, idempotencyKey }: {
+    readonly isCreate: boolean;
+    readonly idempotencyKey?: string | undefined;
+  },
 ): boolean {
   const isRepeatable = !isCreate || idempotencyKey !== undefined;
   if (!isRepeatable) return status === 503 && !uncertain;

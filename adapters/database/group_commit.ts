@@ -108,7 +108,13 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
         );
       }
       return new Promise((resolve, reject) => {
-        queue.push({ pet, since: performance.now(), resolve, reject });
+        // A copy: the caller may change the object while it waits.
+        queue.push({
+          pet: { ...pet },
+          since: performance.now(),
+          resolve,
+          reject,
+        });
         if (isFlushing) return;
         isFlushing = true;
         setImmediate(flush);

@@ -1,5 +1,5 @@
 /** Creates with an `Idempotency-Key`: what is sent, what is tried again, and what is said of it. */
-import fc from "fast-check";
+import { fc, runs } from "../../support/property.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { PetStoreError } from "../../../adapters/client/mod.ts";
@@ -210,6 +210,6 @@ test("creates with a key are never doubled, and outlive any three faults in a ro
         }
       },
     ),
-    { numRuns: 300 },
+    runs(300),
   );
 });

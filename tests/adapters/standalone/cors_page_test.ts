@@ -4,7 +4,8 @@ import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/runtime.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
-import { noBrowser, openBrowser } from "../docs/browser.ts";
+import { skipping } from "../../support/skipping.ts";
+import { noBrowser, openPage } from "../docs/browser.ts";
 
 /** What a page sees of a response. */
 interface Seen {
@@ -19,7 +20,7 @@ const EMPTY_PAGE = new Blob(["<!DOCTYPE html><title>A page</title>"], {
 
 test(
   "a page of an allowed origin lists, creates and reads refusals; a page of another origin reads nothing",
-  { skip: noBrowser, timeout: 120_000 },
+  { skip: skipping(noBrowser), timeout: 120_000 },
   async () => {
     const serve = await loadServe();
     const page = () => new Response(EMPTY_PAGE);
@@ -33,7 +34,7 @@ test(
       RATE_LIMIT: "8/3600s",
     }));
     const server = await serve(service.handle, { port: 0 });
-    const browser = await openBrowser({});
+    const browser = await openPage({});
 
     /** Sends a request from the page that is open. Rejects if the page may not read the response. */
     function ask(path: string, init: RequestInit = {}): Promise<Seen> {

@@ -9,6 +9,7 @@ import {
 } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/runtime.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
+import { skipping } from "../../support/skipping.ts";
 import { freePort, inNewFolder, RUNTIME, startServe } from "./program.ts";
 
 const APP = "https://app.example.com";
@@ -107,9 +108,10 @@ test("RATE_LIMIT counts requests without a valid key by their address, and no ot
   });
 });
 
-const skip = process.platform === "linux"
-  ? false
-  : "only Linux has all addresses from 127.0.0.1 to 127.255.255.254";
+const skip = skipping(
+  process.platform !== "linux" &&
+    "only Linux has all addresses from 127.0.0.1 to 127.255.255.254",
+);
 
 test("RATE_LIMIT counts each address by itself", { skip }, async () => {
   await onServer({ RATE_LIMIT: "1/3600s" }, async (_, origin) => {

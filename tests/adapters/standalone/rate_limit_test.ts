@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../support/property.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
