@@ -1,5 +1,5 @@
 /**
- * The pipeline: host, path, method, key, input, storage, reply. The whole service in one place.
+ * The pipeline: host, path, method, key, rate limit, input, storage, reply. The whole service in one place.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { createRouter, type Route } from "./http/route.ts";
 import { staticReply } from "./http/static_reply.ts";
 import { targetParser } from "./http/target.ts";
 import type { ApiKeys } from "./keys/api_keys.ts";
-import { authenticate } from "./keys/authenticate.ts";
+import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApi } from "./openapi/openapi.ts";
 import type { Context, ServiceRequest } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -120,8 +120,9 @@ export function createService(options: ServiceOptions): Service {
       if ("reply" in route) return route;
       const { operation, parameter } = route;
       if (!operation.isPublic) {
-        const key = await authenticate(request.headers, keys);
+        const key = parseBearer(request.headers.get("authorization"));
         if (key instanceof Refusal) return finish(route, key);
+        if (await keys.verify(key) !== true) return finish(route, invalidKey);
         const limited = rateLimit && await rateLimit(key);
         if (limited) return finish(route, tooMany(limited));
       }
