@@ -69,7 +69,7 @@ export async function sqliteStorage(
   checkAtLeast("maxBatch", maxBatch, 1);
   checkAtLeast("maxQueue", maxQueue, 1);
 
-  const file = await openSqliteFile(path, lockTimeout);
+  const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );

@@ -5,7 +5,6 @@
  * @module
  */
 
-import fc from "fast-check";
 import type {
   OpenApiDocument,
   OperationDescription,
@@ -17,6 +16,7 @@ import type { Question } from "../contract/ask.ts";
 import { parseText } from "./openapi_response.ts";
 import { createJudge, type Judge, resolve } from "./openapi_schema.ts";
 import { anyText, validJson, validText, wrongBody } from "./openapi_value.ts";
+import { fc } from "../support/property.ts";
 
 /** A service in a state that decides what becomes of a request. */
 export type Condition = "sound" | "broken" | "unavailable" | "unknown" | "slow";

@@ -21,7 +21,8 @@ export const RUNTIME: "deno" | "bun" | "node" = "Deno" in globalThis
   : "node";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const MAIN = join(ROOT, "adapters/standalone/main.ts");
+/** The program. */
+export const MAIN = join(ROOT, "adapters/standalone/main.ts");
 const SERVE = join(ROOT, "adapters/standalone/serve.ts");
 const START_TIMEOUT = 20_000;
 
@@ -50,8 +51,6 @@ export interface Surroundings {
   readonly cwd: string;
   /** Environment variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it runs on a terminal (of `script`), with all that it writes there in `stdout`. */
-  readonly terminal?: boolean;
 }
 
 /** A TCP port of 127.0.0.1 that nobody listens on just now. */
@@ -143,7 +142,7 @@ function isTask(command: string | undefined): command is Task {
 }
 
 /** The flags of a task, `--allow-env=…` and so on: on a terminal Deno asks for what they do not allow. */
-function taskFlags(task: Task): readonly string[] {
+export function taskFlags(task: Task): readonly string[] {
   const config: { tasks: Record<string, string> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),
   );
@@ -153,18 +152,15 @@ function taskFlags(task: Task): readonly string[] {
   return ["--config", join(ROOT, "deno.json"), ...flags];
 }
 
-function run(
+/** Runs the runtime with these arguments. */
+export function run(
   args: readonly string[],
-  { cwd, env, terminal = false }: Surroundings,
+  { cwd, env }: Surroundings,
 ): Program {
   const quiet = RUNTIME === "node"
     ? ["--disable-warning=ExperimentalWarning"]
     : [];
-  const words = [process.execPath, ...quiet, ...args];
-  const [command = "", ...rest] = terminal
-    ? ["script", "-qec", words.map(quote).join(" "), "/dev/null"]
-    : words;
-  const child = spawn(command, rest, {
+  const child = spawn(process.execPath, [...quiet, ...args], {
     cwd,
     env: { ...process.env, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -184,11 +180,6 @@ function run(
       child.once("close", (code) => resolve(code))
     ),
   };
-}
-
-/** A word as a shell has it. */
-function quote(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function collect(child: ChildProcess, name: "stdout" | "stderr"): () => string {

@@ -6,8 +6,9 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { findBinaries } from "../../support/postgres/binaries.ts";
 import { startCluster } from "../../support/postgres/cluster.ts";
+import { skipping } from "../../support/skipping.ts";
 
-const { missing: skip } = await findBinaries();
+const skip = skipping((await findBinaries()).missing);
 const program = fileURLToPath(new URL("close_program.ts", import.meta.url));
 
 test(

@@ -25,17 +25,19 @@ import {
   unitEnvironment,
 } from "../support/deployment/files.ts";
 import { exitCode, withServer } from "../support/deployment/server.ts";
-import { aloud } from "../support/postgres/aloud.ts";
+import { skipping } from "../support/skipping.ts";
 import { findBinaries } from "../support/postgres/binaries.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 
 const { skip: noPostgres, newDatabase } = await sharedPostgres();
 const { missing: noCluster } = await findBinaries();
-const NOT_DENO = RUNTIME !== "deno" && "it is for Deno";
-const NO_SYSTEMD = aloud(
+const NOT_DENO = skipping(
+  RUNTIME !== "deno" && "the files for deployment are for Deno",
+);
+const NO_SYSTEMD = skipping(
   spawnSync("systemd-analyze", ["--version"]).status !== 0 &&
-    "systemd-analyze is not there",
+    "systemd-analyze is not installed",
 );
 
 const KEY = "secret";

@@ -12,8 +12,9 @@ import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
 import { newPet } from "../../support/new_pet.ts";
+import { skipping } from "../../support/skipping.ts";
 
-const { missing: skip } = await findBinaries();
+const skip = skipping((await findBinaries()).missing);
 const options = { skip, timeout: 60_000 };
 
 const REX: Required<NewPet> = {
@@ -73,7 +74,7 @@ test("postgresStorage on one server", options, async (t) => {
   }
 });
 
-const missingOpenssl = await missingTls();
+const missingOpenssl = skipping(await missingTls());
 
 test("postgresStorage encrypts, and checks the server, as its address says", {
   ...options,
@@ -378,10 +379,10 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       await assertFault(
         storage.create(newPet(REX)),
         "unavailable",
-        /only reads/,
+        /read-only/,
       );
     });
-    await assertRefused(`${url}?target_session_attrs=primary`, /only reads/);
+    await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
   },
 
   async "is not ready where its tables are gone"(cluster) {

@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aloud } from "../../support/postgres/aloud.ts";
+import { skipping } from "../../support/skipping.ts";
 import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import {
   inNewFolder,
+  MAIN,
+  run,
   type RunningServer,
   RUNTIME,
   runToEnd,
   startMain,
+  taskFlags,
 } from "./program.ts";
 
-const skip = aloud((await findBinaries()).missing);
+const skip = skipping((await findBinaries()).missing);
 const options = { skip, timeout: 60_000 };
 const PASSWORD = "sesame/@%";
 
@@ -61,10 +64,13 @@ test(
   async () => {
     await inNewFolder(async (cwd) => {
       const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
+      const flags = taskFlags("start").map((flag) =>
+        flag.replace(/^--allow-(?:read|write)$/, "$&=.")
+      );
       for (const args of [["keys", "list"], ["start"]]) {
-        const { code, stderr } = await runToEnd(args, { cwd, env });
-        assert.match(stderr, /read access to "\/nowhere/);
-        assert.equal(code, 1);
+        const program = run(["run", ...flags, MAIN, ...args], { cwd, env });
+        assert.equal(await program.exited, 1);
+        assert.match(program.stderr(), /read access to "\/nowhere/);
       }
     });
   },
