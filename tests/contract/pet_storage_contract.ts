@@ -10,7 +10,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
 import {
   type CheckedPet,
@@ -27,6 +26,7 @@ import {
 } from "../../core/pets/pet_storage.ts";
 import { newPet } from "../support/new_pet.ts";
 import type { TestOptions } from "./test_options.ts";
+import { fc } from "../support/property.ts";
 
 const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Deadlines } from "../../../core/http/deadlines.ts";
 import { Refusal } from "../../../core/http/refusal.ts";
 import { checkMediaType, readJson } from "../../../core/http/body.ts";
+import { fc, runs } from "../../support/property.ts";
 
 const LIMITS = { maxBodyBytes: 100, deadlines: new Deadlines(10_000) };
 const SHORT = { ...LIMITS, deadlines: new Deadlines(5) };
@@ -145,7 +145,7 @@ test("readJson comes to the same with Content-Length and without", async () => {
         await ask({}),
       );
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 

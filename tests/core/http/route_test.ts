@@ -38,6 +38,14 @@ test("createRouter finds the operations and their templates", () => {
   ]);
 });
 
+test("createRouter names no template of a path that it does not have", () => {
+  for (const path of ["/v1", "/v1/pets/", "/v1/pets/1/", "/v1/petsx", "*"]) {
+    const route = find("GET", path);
+    assert.equal(replied(route).status, 404, path);
+    assert.equal(route.template, undefined);
+  }
+});
+
 test("createRouter refuses an unknown method with 405 and Allow, and names the template", () => {
   // What fetch cannot send, and some runtimes do not let through.
   const methods = ["get", "Post", "TRACE", "__proto__", "", "GET "];

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Refusal } from "../../../core/http/refusal.ts";
@@ -7,6 +6,7 @@ import {
   parseNewPet,
   parseWithSchema,
 } from "../../../core/pets/new_pet.ts";
+import { fc, runs } from "../../support/property.ts";
 
 /** The message of the refusal of a body. */
 function messageFor(body: unknown): string {
@@ -79,6 +79,6 @@ test("parseNewPet and parseWithSchema judge alike", () => {
     fc.property(body, (body) => {
       assert.deepEqual(parseNewPet(body), parseWithSchema(body));
     }),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });
