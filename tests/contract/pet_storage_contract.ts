@@ -293,20 +293,20 @@ export function petStorageContract(
     const creating = storage.create(given);
     given.name = "Changed";
     const pet = await creating;
-    const shown = [
-      pet,
-      await storage.get(pet.id),
-      ...(await storage.list({ limit: 1 })).pets,
-    ];
+    await storage.create(REX);
+    const page = await storage.list({ limit: 1 });
+    const shown = [page, pet, await storage.get(pet.id), ...page.pets];
     for (const object of shown) {
       try {
-        Object.assign(object ?? {}, { name: "Changed" });
+        Object.assign(object ?? {}, { name: "Changed", last: 9n });
       } catch (error) {
         assert.ok(error instanceof TypeError); // it is frozen
       }
     }
     assert.equal((await storage.get(pet.id))?.name, "Rex");
-    assert.equal((await storage.list({ limit: 1 })).pets[0]?.name, "Rex");
+    const again = await storage.list({ limit: 1 });
+    assert.equal(again.pets[0]?.name, "Rex");
+    assert.equal(again.last, pet.id);
   });
 
   clause("answers a ping", async (storage) => {
