@@ -5,26 +5,23 @@
  */
 
 import { parseArgs } from "node:util";
+import { type RuntimeName, RUNTIMES } from "./runtimes.ts";
 
-/** The runtimes that a server can be measured on. */
-export const RUNTIMES = ["deno", "bun", "node"] as const;
-
-/** A runtime that a server can be measured on. */
-export type RuntimeName = typeof RUNTIMES[number];
-
-/** How much is measured. */
+/** What is measured, and how long. */
 export interface BenchOptions {
   /** How often everything has its turn. */
   readonly rounds: number;
-  /** How long a turn is, in seconds. */
+  /** How long a turn is. */
   readonly seconds: number;
   /** Nothing is measured: it only shows that all runs. */
   readonly quick: boolean;
   readonly runtimes: readonly RuntimeName[];
-  /** Of the part `http`: the cases to measure. Default: all. */
-  readonly cases?: readonly string[];
-  /** Of the part `http`: the contestants to measure. Default: all. */
-  readonly contestants?: readonly string[];
+  /** Of the part `http`: the cases; all when absent. */
+  readonly cases: readonly string[] | undefined;
+  /** Of the part `http`: the contestants; all when absent. */
+  readonly contestants: readonly string[] | undefined;
+  /** Of the part `http`: more contestants, by name, each a file that every runtime can run. */
+  readonly programs: Readonly<Record<string, string>>;
 }
 
 /** What the command line asks for. */
@@ -38,14 +35,10 @@ export interface Command {
 /** An option or a value that the bench does not know. */
 export class UsageError extends Error {}
 
-const DEFAULT_ROUNDS = 11;
-const DEFAULT_SECONDS = 0.5;
-const QUICK_SECONDS = 0.2;
-
 /**
  * Reads the command line.
  *
- * @throws {UsageError} where it names what is not there.
+ * @throws {UsageError} when it asks for something unknown.
  */
 export function parseCommand(
   args: readonly string[],
@@ -53,32 +46,36 @@ export function parseCommand(
 ): Command {
   const { values, positionals } = parse(args);
   const { quick, json, help } = values;
-  const options: BenchOptions = {
-    rounds: quick ? 1 : readRounds(values.rounds),
-    seconds: quick ? QUICK_SECONDS : readSeconds(values.seconds),
-    quick,
-    runtimes: readNames(values.runtime, RUNTIMES, "runtime") ?? RUNTIMES,
-    ...withoutUndefined({
-      cases: split(values.case),
-      contestants: split(values.contestant),
-    }),
+  const cases = split(values.case);
+  const contestants = split(values.contestant);
+  const programs = Object.fromEntries(values.program.map(readProgram));
+  const runtimes = split(values.runtime) ?? RUNTIMES;
+  const isOfHttp = cases ?? contestants ?? values.program[0];
+  const rest = isOfHttp === undefined ? parts : ["http"];
+  return {
+    parts: positionals.length > 0
+      ? positionals.map((name) => choose(name, parts, "part"))
+      : rest,
+    options: {
+      rounds: quick ? 1 : readNumber("rounds", values.rounds, 1, 999),
+      seconds: quick ? 0.02 : readNumber("seconds", values.seconds, 0.1, 60),
+      quick,
+      runtimes: runtimes.map((name) => choose(name, RUNTIMES, "runtime")),
+      cases,
+      contestants,
+      programs,
+    },
+    json,
+    help,
   };
-  const named = positionals.map((part) => checkName(part, parts, "part"));
-  const isOfHttp = options.cases !== undefined ||
-    options.contestants !== undefined;
-  if (isOfHttp && named.some((part) => part !== "http")) {
-    throw new UsageError("--case and --contestant are options of http alone");
-  }
-  const chosen = named.length > 0 ? named : isOfHttp ? ["http"] : parts;
-  return { parts: chosen, options, json, help };
 }
 
 /**
- * Checks that a name is one of those there are.
+ * Finds a name among those that are known.
  *
- * @throws {UsageError} where it is not.
+ * @throws {UsageError} when it is not among them.
  */
-export function checkName<T extends string>(
+export function choose<T extends string>(
   name: string,
   names: readonly T[],
   kind: string,
@@ -86,9 +83,7 @@ export function checkName<T extends string>(
   const found = names.find((known) => known === name);
   if (found !== undefined) return found;
   throw new UsageError(
-    `There is no ${kind} ${JSON.stringify(name)}: choose from ${
-      names.join(", ")
-    }`,
+    `Unknown ${kind} ${JSON.stringify(name)}: choose from ${names.join(", ")}`,
   );
 }
 
@@ -98,56 +93,39 @@ function parse(args: readonly string[]) {
       args: [...args],
       allowPositionals: true,
       options: {
-        rounds: { type: "string" },
-        seconds: { type: "string" },
+        rounds: { type: "string", default: "7" },
+        seconds: { type: "string", default: "0.5" },
         runtime: { type: "string" },
         case: { type: "string" },
         contestant: { type: "string" },
+        program: { type: "string", multiple: true, default: [] },
         quick: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
   } catch (cause) {
-    throw new UsageError(
-      cause instanceof Error ? cause.message : String(cause),
-    );
+    throw new UsageError(cause instanceof Error ? cause.message : `${cause}`);
   }
 }
 
-function readRounds(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_ROUNDS;
-  if (/^[1-9][0-9]{0,2}$/.test(text)) return Number(text);
-  throw new UsageError(
-    `--rounds must be an integer from 1 to 999, not ${JSON.stringify(text)}`,
-  );
+function readNumber(
+  name: string,
+  text: string,
+  least: number,
+  most: number,
+): number {
+  const value = Number(text);
+  if (/^[0-9.]+$/.test(text) && value >= least && value <= most) return value;
+  throw new UsageError(`--${name} takes a number from ${least} to ${most}`);
 }
 
-function readSeconds(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_SECONDS;
-  const seconds = Number(text);
-  if (/^[0-9.]+$/.test(text) && seconds >= 0.2 && seconds <= 60) return seconds;
-  throw new UsageError(
-    `--seconds must be a number from 0.2 to 60, not ${JSON.stringify(text)}`,
-  );
-}
-
-function readNames<T extends string>(
-  list: string | undefined,
-  names: readonly T[],
-  kind: string,
-): readonly T[] | undefined {
-  return split(list)?.map((name) => checkName(name, names, kind));
+function readProgram(text: string): [name: string, path: string] {
+  const [name = "", path = ""] = text.split("=");
+  if (name !== "" && path !== "") return [name, path];
+  throw new UsageError(`--program takes NAME=PATH, not ${text}`);
 }
 
 function split(list: string | undefined): readonly string[] | undefined {
   return list?.split(",").map((name) => name.trim());
-}
-
-function withoutUndefined<T extends object>(
-  object: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(
-    Object.entries(object).filter(([, value]) => value !== undefined),
-  ) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

@@ -1,124 +1,127 @@
 /**
- * The part `storage` of the bench: `sqliteStorage` and `postgresStorage` beside bare loops of their
- * drivers that do the same SQL, and what group commit gains over HTTP.
+ * The part `storage` of the bench: both databases beside bare loops of their drivers, and durable creates
+ * over HTTP beside what people would write instead.
  *
  * @module
  */
 
-import { endOnSignal } from "./end_on_signal.ts";
-import { findRuntimes, type Runtime } from "./http/runtimes.ts";
-import { endAll } from "./http/server.ts";
-import { inRuntime, titleOf } from "./in_runtime.ts";
-import { withNewDatabases } from "./new_database.ts";
-import { inNewFolder } from "./new_folder.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { chooseCases } from "./http/cases.ts";
+import { type Contestant, contestant, OURS } from "./http/contestants.ts";
+import { measure } from "./http/measure.ts";
 import type { BenchOptions } from "./options.ts";
-import {
-  COLUMNS,
-  type ComparisonOptions,
-  type ComparisonRow,
-} from "./storage/comparison.ts";
-import { CONNECTIONS, measureHttpCreates } from "./storage/http_creates.ts";
-import type { PostgresTask } from "./storage/postgres.ts";
-import type { SqliteTask } from "./storage/sqlite.ts";
-import type { Table } from "./table.ts";
-import { middleHalf, ratios, roundedMedian } from "./turns.ts";
+import { runProgram } from "./process.ts";
+import { findRuntimes, type Runtime } from "./runtimes.ts";
+import { middle, ratios, spread, type Table } from "./table.ts";
 
-const LIMIT = 300; // seconds, for a runtime on one of the databases
-const NOTES = [
-  "Medians; ratio: ours to the bare loop in the same round; middle half: of the ratios.",
-];
+const COLUMNS = ["", "at once", "bare µs", "ours µs", "bare/ours", "min..max"];
+const NOTE = "Medians of one turn each; bare/ours: in the same round.";
 
-/** Measures both storages on every runtime. */
-export async function run(options: BenchOptions): Promise<readonly Table[]> {
+/** Measures both databases on every runtime. */
+export async function* run(options: BenchOptions): AsyncIterable<Table> {
   const { rounds, seconds } = options;
-  endOnSignal(endAll);
-  const runtimes = findRuntimes(options.runtimes);
-  const tables: Table[] = [];
-  for (const runtime of runtimes) {
-    say(`SQLite on ${runtime.name}`);
-    tables.push(await sqliteTable(runtime, { rounds, seconds }));
-  }
-  tables.push(...await postgresTables(runtimes, { rounds, seconds }));
-  tables.push(await httpTable(runtimes, { rounds, seconds }));
-  return tables;
-}
-
-async function sqliteTable(
-  runtime: Runtime,
-  options: ComparisonOptions,
-): Promise<Table> {
-  const rows = await inNewFolder((folder) => {
-    const task: SqliteTask = { ...options, folder };
-    const program = new URL("storage/sqlite.ts", import.meta.url);
-    return inRuntime(runtime, program, { task, seconds: LIMIT });
-  });
-  return {
-    title: `SQLite on ${titleOf(runtime)}: sqliteStorage and bare node:sqlite`,
-    columns: COLUMNS,
-    rows: rows as readonly ComparisonRow[],
-    notes: [
-      ...NOTES,
-      "The bare loop does one after the other, for its calls block; each of its creates is a transaction.",
-    ],
-  };
-}
-
-async function postgresTables(
-  runtimes: readonly Runtime[],
-  options: ComparisonOptions,
-): Promise<readonly Table[]> {
-  return await withNewDatabases(async (newDatabase) => {
-    const tables: Table[] = [];
-    for (const runtime of runtimes) {
-      say(`PostgreSQL on ${runtime.name}`);
-      const task: PostgresTask = { ...options, url: await newDatabase() };
-      const program = new URL("storage/postgres.ts", import.meta.url);
-      const rows = await inRuntime(runtime, program, { task, seconds: LIMIT });
-      tables.push({
-        title: `PostgreSQL on ${titleOf(runtime)}: postgresStorage and bare pg`,
+  // A figure settles sooner here than over HTTP.
+  const task = { rounds, seconds: seconds / 5 };
+  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  const cluster = await startCluster();
+  try {
+    for (const runtime of findRuntimes(options.runtimes)) {
+      const inFolder = mkdtempSync(join(folder, "files-"));
+      const url = await cluster.newDatabase();
+      const program = (name: string): URL =>
+        new URL(`contestants/in_process/${name}.ts`, import.meta.url);
+      console.error(`${runtime.title}, storages`);
+      yield {
+        title: `SQLite on ${runtime.title}, beside bare node:sqlite`,
         columns: COLUMNS,
-        rows: rows as readonly ComparisonRow[],
-        notes: [
-          ...NOTES,
-          "Both have a pool of 10 connections; each create of the bare loop is an INSERT of its own.",
-        ],
-      });
+        rows: await runProgram(runtime, program("sqlite"), {
+          ...task,
+          folder: inFolder,
+        }) as Table["rows"],
+        note: NOTE,
+      };
+      yield {
+        title: `PostgreSQL on ${runtime.title}, beside bare pg`,
+        columns: COLUMNS,
+        rows: await runProgram(runtime, program("postgres"), {
+          ...task,
+          url,
+        }) as Table["rows"],
+        note: NOTE,
+      };
+      yield await durableCreates(runtime, inFolder, options);
     }
-    return tables;
-  });
-}
-
-async function httpTable(
-  runtimes: readonly Runtime[],
-  options: ComparisonOptions,
-): Promise<Table> {
-  const rows: (string | number)[][] = [];
-  for (const runtime of runtimes) {
-    say(`Creates over HTTP on ${runtime.name}`);
-    const { gathered, alone } = await measureHttpCreates(runtime, options);
-    const gains = ratios(gathered, alone);
-    rows.push([
-      titleOf(runtime),
-      roundedMedian(alone, 0),
-      roundedMedian(gathered, 0),
-      roundedMedian(gains, 1),
-      middleHalf(gains, 1),
-    ]);
+  } finally {
+    await cluster.close();
+    rmSync(folder, { recursive: true, force: true });
   }
-  return {
-    title: `Creates on SQLite over HTTP, ${CONNECTIONS} connections`,
-    columns: [
-      "runtime",
-      "a transaction each/s",
-      "group commit/s",
-      "ratio",
-      "middle half",
-    ],
-    rows,
-    notes: NOTES,
-  };
 }
 
-function say(what: string): void {
-  console.error(what);
+/** Creates over HTTP, each on disk before its 201. */
+async function durableCreates(
+  runtime: Runtime,
+  folder: string,
+  { rounds, seconds }: BenchOptions,
+): Promise<Table> {
+  let files = 0;
+  function onSqlite(
+    name: string,
+    program: string,
+    env: Readonly<Record<string, string>> = {},
+  ): Contestant {
+    const SQLITE_FILE = join(folder, `durable-${++files}.db`);
+    const kind = program === "ours" ? "ours" : "framework";
+    return contestant(name, kind, { program, env: { SQLITE_FILE, ...env } });
+  }
+  const better = { DRIVER: "better-sqlite3" };
+  const contestants = [
+    onSqlite(OURS, "ours"),
+    onSqlite("ours, one transaction each", "ours", { MAX_BATCH: "1" }),
+    onSqlite("hono, node:sqlite", "hono"),
+    ...runtime.name === "node"
+      ? [
+        onSqlite("hono, better-sqlite3", "hono", better),
+        onSqlite("fastify, node:sqlite", "fastify"),
+        onSqlite("fastify, better-sqlite3", "fastify", better),
+      ]
+      : [],
+  ];
+  const [work] = chooseCases(["post"]);
+  if (work === undefined) throw new TypeError("A case is missing");
+  const found = await measure(
+    { runtime, work, contestants, rounds, seconds, warmUp: 1, pets: 100 },
+  );
+  const rates = (name: string): number[] =>
+    (found[name] ?? []).map(({ requests, seconds }) => requests / seconds);
+  return {
+    title: `Durable creates on ${runtime.title} over HTTP, 64 connections`,
+    columns: [
+      "",
+      "creates/s",
+      "CPU µs",
+      "p50 ms",
+      "p99 ms",
+      "ours/it",
+      "min..max",
+    ],
+    rows: contestants.map(({ name }) => {
+      const turns = found[name] ?? [];
+      const gains = ratios(rates(OURS), rates(name));
+      return [
+        name,
+        middle(rates(name), 0),
+        middle(turns.map(({ user, system }) => user + system), 1),
+        middle(turns.map(({ p50 }) => p50)),
+        middle(turns.map(({ p99 }) => p99)),
+        middle(gains),
+        spread(gains),
+      ];
+    }),
+    raw: found,
+    note:
+      "All in WAL with synchronous=FULL; ours/it: creates a second in the same round.",
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * A table of figures: what every part of the bench answers with, and how it is printed.
+ * A table of figures: what every part of the bench comes to, and how it is printed.
  *
  * @module
  */
@@ -10,8 +10,8 @@ export interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
   /** How to read it, in a sentence or two. */
-  readonly notes?: readonly string[];
-  /** What the figures were made of. It is not printed: only `--json` has it. */
+  readonly note?: string;
+  /** What the figures were made of; for `--json` alone. */
   readonly raw?: unknown;
 }
 
@@ -23,40 +23,47 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** Prints a table to standard output: columns aligned, numbers to the right. */
-export function printTable({ title, columns, rows, notes = [] }: Table): void {
-  const texts = columns.map((name, index) => [
-    name,
-    ...columnTexts(rows.map((row) => row[index] ?? "")),
-  ]);
-  const widths = texts.map((column) =>
-    Math.max(...column.map((text) => text.length))
-  );
-  const isNumeric = columns.map((_, index) =>
-    rows.some((row) => typeof row[index] === "number")
-  );
-  const line = (row: number): string =>
-    texts.map((column, index) => {
-      const [text = "", width = 0] = [column[row], widths[index]];
-      return isNumeric[index] ? text.padStart(width) : text.padEnd(width);
-    }).join("  ").trimEnd();
-
-  console.log(`\n${title}\n`);
-  console.log(line(0));
-  console.log(widths.map((width) => "-".repeat(width)).join("  "));
-  rows.forEach((_, index) => console.log(line(index + 1)));
-  if (notes.length > 0) console.log(`\n${notes.join("\n")}`);
+/** The median with so many decimals. */
+export function middle(values: readonly number[], decimals = 2): string {
+  return values.length === 0 ? "" : median(values).toFixed(decimals);
 }
 
-/** Numbers of one column have the same number of decimals, so that their points stand in a line. */
-function columnTexts(values: readonly (string | number)[]): string[] {
-  const numbers = values.filter((value) => typeof value === "number");
-  const decimals = Math.max(0, ...numbers.map(countDecimals));
-  return values.map((value) =>
-    typeof value === "string" ? value : value.toFixed(decimals)
-  );
+/** The least and the most: `0.71..0.78`. */
+export function spread(values: readonly number[], decimals = 2): string {
+  if (values.length === 0) return "";
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return `${least.toFixed(decimals)}..${most.toFixed(decimals)}`;
 }
 
-function countDecimals(value: number): number {
-  return /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0;
+/** One figure over another in each round: then the machine was the same for both. */
+export function ratios(
+  over: readonly number[],
+  under: readonly number[],
+): number[] {
+  return over.map((figure, round) => figure / (under[round] ?? NaN))
+    .filter(Number.isFinite);
+}
+
+/** The median of some ratios, and what it should have been at least, when it is less. */
+export function judged(values: readonly number[], target?: number): string {
+  const figure = middle(values);
+  const isMissed = target !== undefined && Number(figure) < target;
+  return isMissed && figure !== "" ? `${figure} < ${target}` : figure;
+}
+
+/** Prints a table to standard output: the first column to the left, the others to the right. */
+export function printTable({ title, columns, rows, note }: Table): void {
+  const lines = [columns, ...rows].map((row) => row.map(String));
+  const widths = columns.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0))
+  );
+  const [head, ...body] = lines.map((line) =>
+    line.map((text, column) => {
+      const width = widths[column] ?? 0;
+      return column === 0 ? text.padEnd(width) : text.padStart(width);
+    }).join("  ")
+  );
+  const rule = widths.map((width) => "-".repeat(width)).join("  ");
+  console.log(["", title, "", head, rule, ...body].join("\n"));
+  if (note !== undefined) console.log(`\n${note}`);
 }

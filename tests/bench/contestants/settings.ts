@@ -1,6 +1,5 @@
 /**
- * What the bench tells a server, and what it asks of it: importing this answers each line of standard
- * input with the processor time of the process so far, and ends the process with that input.
+ * What the bench tells a server.
  *
  * @module
  */
@@ -22,7 +21,5 @@ export const FIELDS: Readonly<Record<string, string>> = JSON.parse(
 );
 export const HAS_FIELDS = Object.keys(FIELDS).length > 0;
 
-process.stdin.on("data", () => {
-  process.stderr.write(`cpu ${JSON.stringify(process.cpuUsage())}\n`);
-});
-process.stdin.on("end", () => process.exit());
+/** An SQLite file for the pets, in place of memory. */
+export const SQLITE_FILE = process.env.SQLITE_FILE;

@@ -1,81 +1,44 @@
 /**
- * Who takes part: the programs in `tests/bench/contestants`, and the runtimes that each runs on.
+ * The servers that take part: programs in `tests/bench/contestants`, and the runtimes each runs on.
  *
  * @module
  */
 
-import { checkName, type RuntimeName, RUNTIMES } from "../options.ts";
+import process from "node:process";
+import { type BenchOptions, choose } from "../options.ts";
+import { type RuntimeName, RUNTIMES } from "../runtimes.ts";
 import { KEY } from "./cases.ts";
 
 /** A server that takes part. */
 export interface Contestant {
   readonly name: string;
-  /** Its program in `tests/bench/contestants`. */
-  readonly program: string;
+  readonly file: URL;
   readonly runtimes: readonly RuntimeName[];
-  /** How the program is started on a port. */
+  readonly kind:
+    | "floor" // answers with a constant text
+    | "ours"
+    | "standalone"
+    | "framework" // as it is
+    | "fields"; // a framework that adds the header fields of ours
+  /** How the program is told its port, if not by `PORT`. */
   readonly args?: (port: number) => readonly string[];
   /** Environment variables of its own. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it is a ceiling: which fields of our header its constant answer has, and whether it reads. */
-  readonly ceiling?: "content-type" | "ours" | "ours, reading";
-  /** Where it is a framework: whether it adds the fields of our header that it would not have. */
-  readonly addsOurFields?: true;
 }
 
-/** What everything is measured by. */
-export const CEILING = "ceiling";
+/** What a server has at least to do. */
+export const FLOOR = "floor";
 /** What everything is compared with. */
 export const OURS = "ours";
 
-/** Ours, which is asked even where it is not measured: all others must answer as it does. */
-export const ours: Contestant = {
-  name: OURS,
-  program: "ours.ts",
-  runtimes: RUNTIMES,
-};
-
-const standalone = {
-  program: "ours_standalone.ts",
-  runtimes: RUNTIMES,
-  args: (port: number) => ["start", "--port", String(port)],
-};
+/** Ours, which runs even if it is not measured: the others must answer as it does. */
+export const ours: Contestant = contestant(OURS, "ours");
 
 const CONTESTANTS: readonly Contestant[] = [
-  {
-    name: CEILING,
-    program: "ceiling.ts",
-    runtimes: RUNTIMES,
-    ceiling: "content-type",
-  },
-  {
-    name: "ceiling with our headers",
-    program: "ceiling.ts",
-    runtimes: RUNTIMES,
-    ceiling: "ours",
-  },
-  {
-    name: "least service",
-    program: "ceiling.ts",
-    runtimes: RUNTIMES,
-    ceiling: "ours, reading",
-  },
+  contestant(FLOOR, "floor"),
   ours,
-  {
-    name: "ours with global Response",
-    program: "ours_global_response.ts",
-    runtimes: ["node"],
-  },
-  {
-    name: "ours standalone",
-    ...standalone,
-    env: { DATABASE_URL: "memory:", REQUEST_LOG: "off" },
-  },
-  {
-    name: "ours standalone with log",
-    ...standalone,
-    env: { DATABASE_URL: "memory:", REQUEST_LOG: "on" },
-  },
+  standalone("memory:", "off"),
+  standalone("memory:", "on"),
   ...framework("hono", RUNTIMES),
   ...framework("h3", RUNTIMES),
   ...framework("elysia", ["bun"]),
@@ -83,15 +46,38 @@ const CONTESTANTS: readonly Contestant[] = [
   ...framework("express", ["node"]),
 ];
 
-/** A framework as it is, and with the header fields that ours has. */
+/** A program of the bench; its file has the contestant's name unless told otherwise. */
+export function contestant(
+  name: string,
+  kind: Contestant["kind"],
+  { program = name, ...more }: Partial<Contestant> & { program?: string } = {},
+): Contestant {
+  const file = new URL(`../contestants/${program}.ts`, import.meta.url);
+  return { name, kind, file, runtimes: RUNTIMES, ...more };
+}
+
+/** Ours as the program that `deno task start` runs. */
+export function standalone(
+  DATABASE_URL: string,
+  REQUEST_LOG: "on" | "off",
+): Contestant {
+  return {
+    ...ours,
+    name: REQUEST_LOG === "on" ? "standalone with log" : "standalone",
+    kind: "standalone",
+    file: new URL("../../../adapters/standalone/main.ts", import.meta.url),
+    args: (port) => ["start", "--port", String(port)],
+    env: { DATABASE_URL, REQUEST_LOG },
+  };
+}
+
 function framework(
   name: string,
   runtimes: readonly RuntimeName[],
 ): readonly Contestant[] {
-  const plain = { name, program: `${name}.ts`, runtimes };
   return [
-    plain,
-    { ...plain, name: `${name} with our headers`, addsOurFields: true },
+    contestant(name, "framework", { runtimes }),
+    contestant(`${name} + fields`, "fields", { program: name, runtimes }),
   ];
 }
 
@@ -101,11 +87,20 @@ export const COMMON_ENVIRONMENT = {
   PETSTORE_API_KEYS: KEY,
 };
 
-/** The contestants of these names, or all. */
+/** The contestants that were asked for, or all. */
 export function chooseContestants(
-  names: readonly string[] | undefined,
+  { contestants: names, programs }: BenchOptions,
 ): Contestant[] {
+  const given = Object.entries(programs).map(([name, path]): Contestant => ({
+    ...ours,
+    name,
+    file: new URL(path, `file://${process.cwd()}/`),
+  }));
   const known = CONTESTANTS.map(({ name }) => name);
-  names?.forEach((name) => checkName(name, known, "contestant"));
-  return CONTESTANTS.filter(({ name }) => names?.includes(name) ?? true);
+  names?.forEach((name) => choose(name, known, "contestant"));
+  const chosen = CONTESTANTS.filter(({ name }) =>
+    names?.includes(name) ?? true
+  );
+  const at = chosen.findIndex(({ name }) => name === OURS) + 1;
+  return chosen.toSpliced(at, 0, ...given);
 }

@@ -4,120 +4,103 @@
  * @module
  */
 
-import { median, type Table } from "../table.ts";
-import { CEILING, type Contestant, OURS } from "./contestants.ts";
-import type { Round, Turn } from "./measure.ts";
+import { judged, middle, ratios, spread, type Table } from "../table.ts";
+import type { Case, Targets } from "./cases.ts";
+import { type Contestant, FLOOR, OURS } from "./contestants.ts";
+import type { Rounds, Turn } from "./measure.ts";
 
 /** The rounds of a case. */
 export interface CaseRounds {
-  readonly name: string;
-  readonly rounds: readonly Round[];
+  readonly work: Case;
+  readonly rounds: Rounds;
 }
 
-type Cell = number | "";
-type Figure = (turn: Turn) => number;
+/** Processor time for one request: what decides. */
+const cpu = ({ user, system }: Turn): number => user + system;
+const rate = ({ requests, seconds }: Turn): number => requests / seconds;
 
-/** Requests a second. */
-const rate: Figure = ({ requests, seconds }) => requests / seconds;
-/** Requests in a µs of the server's processor time: as with the rate, more is better. */
-const thrift: Figure = ({ processorTime }) => 1 / processorTime;
+/** The processor time of one contestant over that of another, in each round. */
+function over(rounds: Rounds, above: string, below: string): number[] {
+  return ratios(rounds[above]?.map(cpu) ?? [], rounds[below]?.map(cpu) ?? []);
+}
 
 /** Makes the table of one case. */
 export function reportCase(
   title: string,
   contestants: readonly Contestant[],
-  rounds: readonly Round[],
+  rounds: Rounds,
 ): Table {
   return {
     title,
     columns: [
       "",
       "requests/s",
-      "of ceiling",
-      "min..max",
-      "ours ×",
       "CPU µs",
-      "of ceiling by CPU",
-      "ours × by CPU",
+      "user",
+      "system",
+      "floor/it",
+      "min..max",
+      "it/ours",
+      "min..max",
       "p50 ms",
       "p99 ms",
     ],
-    rows: contestants.map(({ name }) => [
-      name,
-      Math.round(middle(rounds, name, rate)),
-      ratio(rounds, rate, name, CEILING),
-      spread(ratios(rounds, rate, name, CEILING)),
-      ratio(rounds, rate, OURS, name),
-      rounded(middle(rounds, name, ({ processorTime }) => processorTime), 1),
-      ratio(rounds, thrift, name, CEILING),
-      ratio(rounds, thrift, OURS, name),
-      rounded(middle(rounds, name, ({ p50 }) => p50), 2),
-      rounded(middle(rounds, name, ({ p99 }) => p99), 2),
-    ]),
+    rows: contestants.map(({ name }) => {
+      const turns = rounds[name] ?? [];
+      const ofFloor = over(rounds, FLOOR, name);
+      const toOurs = over(rounds, name, OURS);
+      return [
+        name,
+        middle(turns.map(rate), 0),
+        middle(turns.map(cpu), 1),
+        middle(turns.map(({ user }) => user), 1),
+        middle(turns.map(({ system }) => system), 1),
+        middle(ofFloor),
+        spread(ofFloor),
+        middle(toOurs),
+        spread(toOurs),
+        middle(turns.map(({ p50 }) => p50)),
+        middle(turns.map(({ p99 }) => p99)),
+      ];
+    }),
     raw: rounds,
   };
 }
 
-/** Makes the table of a runtime: ours beside each other contestant, in every case. */
+/** Makes the table of a runtime: every ratio that has a target, in every case. */
 export function reportRuntime(
   runtime: string,
   contestants: readonly Contestant[],
   cases: readonly CaseRounds[],
 ): Table {
-  const columns = cases.flatMap(({ name }) => [name, "by CPU"]);
+  function row(
+    name: string,
+    key: keyof Targets,
+    above: string,
+    below: string,
+  ): string[] {
+    const cells = cases.map(({ work, rounds }) =>
+      judged(over(rounds, above, below), work.targets[key])
+    );
+    return [name, ...cells];
+  }
   return {
-    title:
-      `${runtime}: how many times the requests of each ours answers, and how many in the same processor time`,
-    columns: ["", ...columns],
-    rows: contestants.filter(({ name }) => name !== OURS).map(({ name }) => [
-      name,
-      ...cases.flatMap(({ rounds }) => [
-        ratio(rounds, rate, OURS, name),
-        ratio(rounds, thrift, OURS, name),
-      ]),
-    ]),
-    notes: [
-      "Medians of ratios inside each round. Above 1, ours is faster; the line of the ceiling is how near ours comes to the runtime itself.",
-    ],
+    title: `${runtime}: ratios by processor time`,
+    columns: ["", ...cases.map(({ work }) => work.name)],
+    rows: contestants.filter(({ name }) => name !== OURS)
+      .map(({ name, kind }) => {
+        switch (kind) {
+          case "floor":
+            return row("floor/ours", "floor", FLOOR, OURS);
+          case "standalone":
+            return row(`ours/${name}`, "standalone", OURS, name);
+          case "fields":
+            return row(`${name}/ours`, "fields", name, OURS);
+          default:
+            return row(`${name}/ours`, "asIs", name, OURS);
+        }
+      }),
+    note:
+      "Medians of the ratios inside each round; more is better for ours. A ratio below its target stands beside it.",
   };
-}
-
-function middle(
-  rounds: readonly Round[],
-  name: string,
-  figure: Figure,
-): number {
-  return median(rounds.flatMap((round) => round[name] ?? []).map(figure));
-}
-
-/** One contestant's figure over another's in the same round: then the machine was the same for both. */
-function ratios(
-  rounds: readonly Round[],
-  figure: Figure,
-  above: string,
-  below: string,
-): number[] {
-  return rounds.flatMap((round) => {
-    const [a, b] = [round[above], round[below]];
-    return a === undefined || b === undefined ? [] : figure(a) / figure(b);
-  });
-}
-
-function ratio(
-  rounds: readonly Round[],
-  figure: Figure,
-  above: string,
-  below: string,
-): Cell {
-  const values = ratios(rounds, figure, above, below);
-  return values.length === 0 ? "" : rounded(median(values), 2);
-}
-
-function spread(values: readonly number[]): string {
-  if (values.length === 0) return "";
-  return `${Math.min(...values).toFixed(2)}..${Math.max(...values).toFixed(2)}`;
-}
-
-function rounded(value: number, decimals: number): number {
-  return Number(value.toFixed(decimals));
 }

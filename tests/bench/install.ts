@@ -1,5 +1,5 @@
 /**
- * The packages of the contestants, in a folder of their own: whoever runs the service needs none.
+ * The packages of the contestants, in a folder of their own: the service itself needs none.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const FOLDER = fileURLToPath(new URL("../contestants", import.meta.url));
+const FOLDER = fileURLToPath(new URL("./contestants", import.meta.url));
 
 /**
- * Installs the packages in the versions of `package-lock.json`, where they are not there yet or the
+ * Installs the packages in the versions of `package-lock.json` when they are missing or the
  * file is newer.
  *
- * @throws {Error} where npm fails.
+ * @throws {Error} when npm fails.
  */
 export function install(): void {
   if (time("node_modules/.package-lock.json") >= time("package-lock.json")) {
@@ -36,9 +36,7 @@ export function install(): void {
   );
 }
 
-/** When a file was written, in ms; 0 where it is not there. */
+/** When a file was written, in ms; 0 when it is missing. */
 function time(name: string): number {
   return statSync(`${FOLDER}/${name}`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
-
-if (import.meta.main) install();
