@@ -5,41 +5,38 @@
  * @module
  */
 
-import { chooseCases } from "./http/cases.ts";
-import { chooseContestants } from "./http/contestants.ts";
+import { CASES } from "./http/cases.ts";
+import { chooseContestants, ours } from "./http/contestants.ts";
 import { measure } from "./http/measure.ts";
 import { type CaseRounds, reportCase, reportRuntime } from "./http/report.ts";
-import { CONNECTIONS } from "./load/load.ts";
-import type { BenchOptions } from "./options.ts";
-import { findRuntimes } from "./runtimes.ts";
+import { type BenchOptions, choose } from "./options.ts";
+import { findRuntime } from "./runtimes.ts";
 import type { Table } from "./table.ts";
 
 /** Measures every contestant in every case on every runtime. */
 export async function* run(options: BenchOptions): AsyncIterable<Table> {
   const { rounds, seconds, quick } = options;
-  const cases = chooseCases(options.cases);
+  const known = CASES.map(({ name }) => name);
+  const cases = choose(known, options.cases, "case");
   const chosen = chooseContestants(options);
-  const settings = quick
-    ? { rounds, seconds, warmUp: 0, pets: 400 }
-    : { rounds, seconds, warmUp: Math.min(2, 4 * seconds), pets: 10_000 };
-  for (const runtime of findRuntimes(options.runtimes)) {
+  const warmUp = quick ? 0 : Math.min(2, 4 * seconds);
+  const settings = { ours, rounds, seconds, warmUp, pets: quick ? 400 : 1e4 };
+  for (const runtime of options.runtimes.map(findRuntime)) {
     const contestants = chosen.filter(({ runtimes }) =>
       runtimes.includes(runtime.name)
     );
+    const others = contestants.filter(({ name }) => name !== ours.name);
     const found: CaseRounds[] = [];
-    for (const work of cases) {
+    for (const work of CASES.filter(({ name }) => cases.includes(name))) {
       const title = `${runtime.title}, ${work.name}`;
       console.error(title);
-      const figures = await measure(
-        { runtime, work, contestants, ...settings },
-      );
+      const figures = await measure({ runtime, work, others, ...settings });
       found.push({ work, rounds: figures });
       if (quick) continue;
-      const how =
-        `${rounds} rounds of ${seconds} s, ${CONNECTIONS} connections`;
+      const how = `${rounds} rounds of ${seconds} s`;
       yield reportCase(`${title} (${how})`, contestants, figures);
     }
     if (!quick) yield reportRuntime(runtime.title, contestants, found);
   }
-  if (quick) console.error("http: all ran, and all answered alike");
+  if (quick) console.error("All contestants run and answer alike");
 }

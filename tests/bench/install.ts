@@ -1,42 +1,25 @@
 /**
- * The packages of the contestants, in a folder of their own: the service itself needs none.
+ * The packages of the bench, in a folder of their own: the service itself needs none.
  *
  * @module
  */
 
-import { spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const FOLDER = fileURLToPath(new URL("./contestants", import.meta.url));
+const FOLDER = fileURLToPath(new URL("contestants", import.meta.url));
 
-/**
- * Installs the packages in the versions of `package-lock.json` when they are missing or the
- * file is newer.
- *
- * @throws {Error} when npm fails.
- */
+/** Installs what `package-lock.json` says, unless that was done since it changed. */
 export function install(): void {
-  if (time("node_modules/.package-lock.json") >= time("package-lock.json")) {
-    return;
-  }
-  console.error("Installing the packages of the contestants");
-  const { status, stderr, error } = spawnSync("npm", [
-    "ci",
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-    "--loglevel=error",
-  ], { cwd: FOLDER, encoding: "utf8", timeout: 300_000 });
-  if (status === 0) return;
-  throw new Error(
-    `Cannot install the packages of the contestants: ${
-      error?.message ?? stderr
-    }`,
+  const [lock = 0, installed = 0] = [
+    "package-lock.json",
+    "node_modules/.package-lock.json",
+  ].map((name) =>
+    statSync(`${FOLDER}/${name}`, { throwIfNoEntry: false })?.mtimeMs
   );
-}
-
-/** When a file was written, in ms; 0 when it is missing. */
-function time(name: string): number {
-  return statSync(`${FOLDER}/${name}`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (installed >= lock) return;
+  console.error("Installing the packages of the bench");
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+  execFileSync("npm", args, { cwd: FOLDER, stdio: "ignore" });
 }

@@ -5,22 +5,23 @@
  */
 
 import process from "node:process";
+import * as http from "./http.ts";
+import * as inProcess from "./in_process.ts";
 import { install } from "./install.ts";
-import { type BenchOptions, parseCommand, UsageError } from "./options.ts";
+import { type BenchOptions, parseCommand } from "./options.ts";
+import * as start from "./start.ts";
+import * as storage from "./storage.ts";
 import { printTable, type Table } from "./table.ts";
 
-/** A part of the bench. It yields its tables one by one. */
-interface Part {
-  run(options: BenchOptions): AsyncIterable<Table>;
-}
-
 /** The parts in the order they run in. */
-const parts: Readonly<Record<string, () => Promise<Part>>> = {
-  http: () => import("./http.ts"),
-  storage: () => import("./storage.ts"),
-  start: () => import("./start.ts"),
-  memory: () => import("./memory.ts"),
-  paths: () => import("./paths.ts"),
+const parts: Readonly<
+  Record<string, (options: BenchOptions) => AsyncIterable<Table>>
+> = {
+  http: http.run,
+  storage: storage.run,
+  start: start.run,
+  memory: inProcess.runMemory,
+  paths: inProcess.runPaths,
 };
 
 const HELP = `deno task bench [PART…] [OPTIONS]
@@ -33,7 +34,7 @@ Parts: ${Object.keys(parts).join(", ")}. Default: all.
   --case LIST          http: cases, such as list20,get (all)
   --contestant LIST    http: contestants, such as floor,ours,hono (all)
   --program NAME=PATH  http: one more contestant, such as another checkout of ours; can be repeated
-  --quick              measures nothing, but shows that all runs and answers alike
+  --quick              http: measures nothing, but shows that all run and answer alike
   --json               all figures of all rounds, as JSON
 `;
 
@@ -43,9 +44,7 @@ async function main(args: readonly string[]): Promise<void> {
   install();
   const tables: Table[] = [];
   for (const name of command.parts) {
-    const part = await parts[name]?.();
-    if (part === undefined) continue;
-    for await (const table of part.run(command.options)) {
+    for await (const table of parts[name]?.(command.options) ?? []) {
       tables.push(table);
       if (!command.json) printTable(table);
     }
@@ -57,6 +56,6 @@ try {
   await main(process.argv.slice(2));
   process.exit();
 } catch (error) {
-  console.error(error instanceof UsageError ? error.message : error);
+  console.error(error);
   process.exit(1);
 }

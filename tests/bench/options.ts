@@ -20,8 +20,8 @@ export interface BenchOptions {
   readonly cases: readonly string[] | undefined;
   /** Of the part `http`: the contestants; all when absent. */
   readonly contestants: readonly string[] | undefined;
-  /** Of the part `http`: more contestants, by name, each a file that every runtime can run. */
-  readonly programs: Readonly<Record<string, string>>;
+  /** Of the part `http`: more contestants, as `NAME=PATH`. */
+  readonly programs: readonly string[];
 }
 
 /** What the command line asks for. */
@@ -32,100 +32,69 @@ export interface Command {
   readonly help: boolean;
 }
 
-/** An option or a value that the bench does not know. */
-export class UsageError extends Error {}
-
 /**
  * Reads the command line.
  *
- * @throws {UsageError} when it asks for something unknown.
+ * @throws {TypeError} when it asks for something unknown.
  */
 export function parseCommand(
   args: readonly string[],
   parts: readonly string[],
 ): Command {
-  const { values, positionals } = parse(args);
-  const { quick, json, help } = values;
-  const cases = split(values.case);
-  const contestants = split(values.contestant);
-  const programs = Object.fromEntries(values.program.map(readProgram));
-  const runtimes = split(values.runtime) ?? RUNTIMES;
-  const isOfHttp = cases ?? contestants ?? values.program[0];
-  const rest = isOfHttp === undefined ? parts : ["http"];
-  return {
-    parts: positionals.length > 0
-      ? positionals.map((name) => choose(name, parts, "part"))
-      : rest,
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
     options: {
-      rounds: quick ? 1 : readNumber("rounds", values.rounds, 1, 999),
-      seconds: quick ? 0.02 : readNumber("seconds", values.seconds, 0.1, 60),
-      quick,
-      runtimes: runtimes.map((name) => choose(name, RUNTIMES, "runtime")),
-      cases,
-      contestants,
-      programs,
+      rounds: { type: "string", default: "7" },
+      seconds: { type: "string", default: "0.5" },
+      runtime: { type: "string" },
+      case: { type: "string" },
+      contestant: { type: "string" },
+      program: { type: "string", multiple: true, default: [] },
+      quick: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
     },
-    json,
-    help,
+  });
+  const { quick, json, help } = values;
+  const options: BenchOptions = {
+    rounds: quick ? 1 : readNumber("rounds", values.rounds),
+    seconds: quick ? 0.02 : readNumber("seconds", values.seconds),
+    quick,
+    runtimes: choose(RUNTIMES, split(values.runtime), "runtime"),
+    cases: split(values.case),
+    contestants: split(values.contestant),
+    programs: values.program,
   };
+  const given = positionals.length > 0 ? positionals : undefined;
+  return { parts: choose(parts, given, "part"), options, json, help };
 }
 
 /**
- * Finds a name among those that are known.
+ * Those of some names that were asked for, or all.
  *
- * @throws {UsageError} when it is not among them.
+ * @throws {TypeError} when one that was asked for is not among them.
  */
 export function choose<T extends string>(
-  name: string,
   names: readonly T[],
+  wanted: readonly string[] | undefined,
   kind: string,
-): T {
-  const found = names.find((known) => known === name);
-  if (found !== undefined) return found;
-  throw new UsageError(
-    `Unknown ${kind} ${JSON.stringify(name)}: choose from ${names.join(", ")}`,
-  );
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        rounds: { type: "string", default: "7" },
-        seconds: { type: "string", default: "0.5" },
-        runtime: { type: "string" },
-        case: { type: "string" },
-        contestant: { type: "string" },
-        program: { type: "string", multiple: true, default: [] },
-        quick: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : `${cause}`);
+): readonly T[] {
+  const known: readonly string[] = names;
+  const unknown = wanted?.find((name) => !known.includes(name));
+  if (unknown === undefined) {
+    return names.filter((name) => wanted?.includes(name) ?? true);
   }
+  const all = names.join(", ");
+  throw new TypeError(`Unknown ${kind} ${unknown}: choose from ${all}`);
 }
 
-function readNumber(
-  name: string,
-  text: string,
-  least: number,
-  most: number,
-): number {
+function readNumber(name: string, text: string): number {
   const value = Number(text);
-  if (/^[0-9.]+$/.test(text) && value >= least && value <= most) return value;
-  throw new UsageError(`--${name} takes a number from ${least} to ${most}`);
-}
-
-function readProgram(text: string): [name: string, path: string] {
-  const [name = "", path = ""] = text.split("=");
-  if (name !== "" && path !== "") return [name, path];
-  throw new UsageError(`--program takes NAME=PATH, not ${text}`);
+  if (value > 0 && value < 1000) return value;
+  throw new TypeError(`--${name} takes a number above 0, not ${text}`);
 }
 
 function split(list: string | undefined): readonly string[] | undefined {
-  return list?.split(",").map((name) => name.trim());
+  return list?.split(",");
 }

@@ -1,12 +1,12 @@
 /**
- * The runtimes that are measured, how each is told to run a program, and where they are: on `PATH`, or
- * fetched by npm.
+ * The runtimes that are measured: their flags, their ports, and where they are.
  *
  * @module
  */
 
 import { spawnSync } from "node:child_process";
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import process from "node:process";
 
 /** The runtimes that a server can be measured on. */
@@ -15,44 +15,30 @@ export const RUNTIMES = ["deno", "bun", "node"] as const;
 /** A runtime that a server can be measured on. */
 export type RuntimeName = typeof RUNTIMES[number];
 
-/** How a runtime is had and used. */
-interface Setup {
-  /** What npm fetches when the runtime is not on `PATH`, or too old. */
-  readonly npm: string;
-  /** The oldest major and minor version that will do. */
-  readonly least: readonly [number, number];
-  /** The flags before a program. */
-  readonly flags: readonly string[];
-  /** The flags of a program that collects garbage. */
-  readonly gc: readonly string[];
-  /** The flag that runs a text. */
-  readonly evaluate: string;
-}
-
-/** All flags of all runtimes. Nothing else in the bench tells them apart. */
-const SETUPS: Readonly<Record<RuntimeName, Setup>> = {
+/** What tells the runtimes apart; `least` is 100 times the major version and the minor one. */
+const SETUPS = {
   deno: {
     npm: "deno@2.9.6",
-    least: [2, 9],
-    flags: ["run", "-A"],
-    gc: ["--v8-flags=--expose-gc"],
+    least: 209,
     evaluate: "eval",
+    flags: ["run", "-A"],
+    gc: "--v8-flags=--expose-gc",
   },
   bun: {
     npm: "bun@1.4.5",
-    least: [1, 4],
-    flags: ["run"],
-    gc: [],
+    least: 104,
     evaluate: "-e",
+    flags: ["run"],
+    gc: undefined, // `Bun.gc` is always there
   },
   node: {
     npm: "node@26",
-    least: [26, 0],
-    flags: ["--disable-warning=ExperimentalWarning"],
-    gc: ["--expose-gc"],
+    least: 2600,
     evaluate: "-e",
+    flags: ["--disable-warning=ExperimentalWarning"],
+    gc: "--expose-gc",
   },
-};
+} as const;
 
 /** A runtime, found. */
 export interface Runtime {
@@ -67,19 +53,16 @@ const WHO = "console.log(JSON.stringify([process.execPath, " +
   "globalThis.Deno?.version.deno ?? process.versions.bun ?? process.versions.node]))";
 
 /**
- * Finds runtimes: from the environment (`PETSTORE_TEST_NODE=/path/to/node`), on `PATH`, or from npm.
+ * Finds a runtime: from the environment (`PETSTORE_TEST_NODE=/path/to/node`), on `PATH`, or from npm.
  *
- * @throws {Error} when one cannot be had.
+ * @throws {Error} when it cannot be had.
  */
-export function findRuntimes(names: readonly RuntimeName[]): Runtime[] {
-  return names.map((name) => {
-    const { npm } = SETUPS[name];
-    const given = process.env[`PETSTORE_TEST_${name.toUpperCase()}`] ?? name;
-    const found = ask(name, given) ??
-      ask(name, "npx", "-y", "-p", npm, "--", name);
-    if (found !== undefined) return found;
-    throw new Error(`Cannot find ${name}: npx -p ${npm} failed as well`);
-  });
+export function findRuntime(name: RuntimeName): Runtime {
+  const { npm } = SETUPS[name];
+  const own = process.env[`PETSTORE_TEST_${name.toUpperCase()}`] ?? name;
+  const found = ask(name, own) ?? ask(name, "npx", "-y", "-p", npm, "--", name);
+  if (found !== undefined) return found;
+  throw new Error(`Cannot find ${name}: npx -p ${npm} failed as well`);
 }
 
 /** Asks a runtime where and what it is; `undefined` when it is missing or too old. */
@@ -91,15 +74,13 @@ function ask(
   const { evaluate, least } = SETUPS[name];
   const { stdout, status } = spawnSync(program, [...args, evaluate, WHO], {
     encoding: "utf8",
-    timeout: 300_000,
     env: { ...process.env, NO_COLOR: "1" },
   });
   if (status !== 0) return undefined;
   const [command, version] = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
   const [major = 0, minor = 0] = String(version).split(".").map(Number);
-  const isNew = major > least[0] || (major === least[0] && minor >= least[1]);
   const title = `${name[0]?.toUpperCase()}${name.slice(1)} ${version}`;
-  return isNew ? { name, title, command } : undefined;
+  return 100 * major + minor < least ? undefined : { name, title, command };
 }
 
 /** The arguments that make a runtime run a program, which may have to collect garbage. */
@@ -109,17 +90,15 @@ export function programArgs(
   collects: boolean,
 ): string[] {
   const { flags, gc } = SETUPS[name];
-  return [...flags, ...collects ? gc : [], file];
+  return [...flags, ...collects && gc !== undefined ? [gc] : [], file];
 }
 
-/** A port of 127.0.0.1 that the operating system has free: one of five digits, as port 0 gives. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" ? address?.port ?? 0 : 0;
-      server.close(() => resolve(port));
-    });
-  });
+/** A port that is free on 127.0.0.1: one of five digits, as the operating system gives them. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }

@@ -9,50 +9,40 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCluster } from "../support/postgres/cluster.ts";
-import { chooseCases } from "./http/cases.ts";
-import { type Contestant, contestant, OURS } from "./http/contestants.ts";
+import { POST } from "./http/cases.ts";
+import { type Contestant, contestant } from "./http/contestants.ts";
 import { measure } from "./http/measure.ts";
+import { cpu, over, rate } from "./http/report.ts";
+import { inProcess } from "./in_process.ts";
 import type { BenchOptions } from "./options.ts";
 import { runProgram } from "./process.ts";
-import { findRuntimes, type Runtime } from "./runtimes.ts";
-import { middle, ratios, spread, type Table } from "./table.ts";
-
-const COLUMNS = ["", "at once", "bare µs", "ours µs", "bare/ours", "min..max"];
-const NOTE = "Medians of one turn each; bare/ours: in the same round.";
+import { findRuntime, type Runtime } from "./runtimes.ts";
+import { median, spread, type Table } from "./table.ts";
 
 /** Measures both databases on every runtime. */
 export async function* run(options: BenchOptions): AsyncIterable<Table> {
   const { rounds, seconds } = options;
-  // A figure settles sooner here than over HTTP.
-  const task = { rounds, seconds: seconds / 5 };
   const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
   const cluster = await startCluster();
   try {
-    for (const runtime of findRuntimes(options.runtimes)) {
-      const inFolder = mkdtempSync(join(folder, "files-"));
-      const url = await cluster.newDatabase();
-      const program = (name: string): URL =>
-        new URL(`contestants/in_process/${name}.ts`, import.meta.url);
+    for (const runtime of options.runtimes.map(findRuntime)) {
       console.error(`${runtime.title}, storages`);
-      yield {
-        title: `SQLite on ${runtime.title}, beside bare node:sqlite`,
-        columns: COLUMNS,
-        rows: await runProgram(runtime, program("sqlite"), {
-          ...task,
-          folder: inFolder,
-        }) as Table["rows"],
-        note: NOTE,
+      const files = mkdtempSync(join(folder, "files-"));
+      const databases = {
+        sqlite: files,
+        postgres: await cluster.newDatabase(),
       };
-      yield {
-        title: `PostgreSQL on ${runtime.title}, beside bare pg`,
-        columns: COLUMNS,
-        rows: await runProgram(runtime, program("postgres"), {
-          ...task,
-          url,
-        }) as Table["rows"],
-        note: NOTE,
-      };
-      yield await durableCreates(runtime, inFolder, options);
+      for (const [name, address] of Object.entries(databases)) {
+        // Figures settle sooner here than over HTTP.
+        const task = { rounds, seconds: seconds / 5, address };
+        const rows = await runProgram(runtime, inProcess(name), task);
+        yield {
+          title: `${name} on ${runtime.title}, beside its bare driver`,
+          columns: "|at once|bare µs|ours µs|bare/ours|min..max".split("|"),
+          rows: rows as Table["rows"],
+        };
+      }
+      yield await durableCreates(runtime, files, options);
     }
   } finally {
     await cluster.close();
@@ -60,68 +50,48 @@ export async function* run(options: BenchOptions): AsyncIterable<Table> {
   }
 }
 
-/** Creates over HTTP, each on disk before its 201. */
+/** Creates over HTTP, each on disk before its 201: WAL and synchronous=FULL. */
 async function durableCreates(
   runtime: Runtime,
   folder: string,
   { rounds, seconds }: BenchOptions,
 ): Promise<Table> {
-  let files = 0;
-  function onSqlite(
-    name: string,
-    program: string,
-    env: Readonly<Record<string, string>> = {},
-  ): Contestant {
-    const SQLITE_FILE = join(folder, `durable-${++files}.db`);
+  function onSqlite(program: string, setting?: string): Contestant {
+    const name = [program, setting ?? "group commit"].join(", ");
+    const SQLITE_FILE = join(folder, `${name}.db`);
+    const env = { SQLITE_FILE, DRIVER: setting ?? "" };
     const kind = program === "ours" ? "ours" : "framework";
-    return contestant(name, kind, { program, env: { SQLITE_FILE, ...env } });
+    return contestant(name, kind, { program, env });
   }
-  const better = { DRIVER: "better-sqlite3" };
-  const contestants = [
-    onSqlite(OURS, "ours"),
-    onSqlite("ours, one transaction each", "ours", { MAX_BATCH: "1" }),
-    onSqlite("hono, node:sqlite", "hono"),
-    ...runtime.name === "node"
-      ? [
-        onSqlite("hono, better-sqlite3", "hono", better),
-        onSqlite("fastify, node:sqlite", "fastify"),
-        onSqlite("fastify, better-sqlite3", "fastify", better),
-      ]
-      : [],
+  const ours = onSqlite("ours");
+  const frameworks = runtime.name === "node" ? ["hono", "fastify"] : ["hono"];
+  const drivers = runtime.name === "node"
+    ? ["node:sqlite", "better-sqlite3"]
+    : ["node:sqlite"];
+  const others = [
+    onSqlite("ours", "one transaction each"),
+    ...frameworks.flatMap((each) => drivers.map((on) => onSqlite(each, on))),
   ];
-  const [work] = chooseCases(["post"]);
-  if (work === undefined) throw new TypeError("A case is missing");
+  const settings = { rounds, seconds, warmUp: 1, pets: 100 };
   const found = await measure(
-    { runtime, work, contestants, rounds, seconds, warmUp: 1, pets: 100 },
+    { runtime, work: POST, ours, others, ...settings },
   );
-  const rates = (name: string): number[] =>
-    (found[name] ?? []).map(({ requests, seconds }) => requests / seconds);
+  const rows = [ours, ...others].map(({ name }) => {
+    const turns = found(name);
+    const gains = over(found, rate, [ours.name, name]);
+    return [
+      name,
+      median(turns.map(rate), 0),
+      median(turns.map(cpu), 1),
+      median(turns.map(({ p50 }) => p50)),
+      median(turns.map(({ p99 }) => p99)),
+      median(gains),
+      spread(gains),
+    ];
+  });
   return {
     title: `Durable creates on ${runtime.title} over HTTP, 64 connections`,
-    columns: [
-      "",
-      "creates/s",
-      "CPU µs",
-      "p50 ms",
-      "p99 ms",
-      "ours/it",
-      "min..max",
-    ],
-    rows: contestants.map(({ name }) => {
-      const turns = found[name] ?? [];
-      const gains = ratios(rates(OURS), rates(name));
-      return [
-        name,
-        middle(rates(name), 0),
-        middle(turns.map(({ user, system }) => user + system), 1),
-        middle(turns.map(({ p50 }) => p50)),
-        middle(turns.map(({ p99 }) => p99)),
-        middle(gains),
-        spread(gains),
-      ];
-    }),
-    raw: found,
-    note:
-      "All in WAL with synchronous=FULL; ours/it: creates a second in the same round.",
+    columns: "|creates/s|CPU µs|p50 ms|p99 ms|ours/it|min..max".split("|"),
+    rows,
   };
 }

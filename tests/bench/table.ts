@@ -1,5 +1,5 @@
 /**
- * A table of figures: what every part of the bench comes to, and how it is printed.
+ * Figures, and tables of them: what every part of the bench comes to.
  *
  * @module
  */
@@ -8,31 +8,33 @@
 export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly (string | number)[])[];
-  /** How to read it, in a sentence or two. */
-  readonly note?: string;
+  readonly rows: readonly (readonly string[])[];
   /** What the figures were made of; for `--json` alone. */
   readonly raw?: unknown;
 }
 
-/** The middle of some numbers, or the mean of the two in the middle; `NaN` of none. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const upper = sorted[Math.floor(sorted.length / 2)] ?? NaN;
-  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? NaN;
-  return (lower + upper) / 2;
-}
-
-/** The median with so many decimals. */
-export function middle(values: readonly number[], decimals = 2): string {
-  return values.length === 0 ? "" : median(values).toFixed(decimals);
-}
-
-/** The least and the most: `0.71..0.78`. */
-export function spread(values: readonly number[], decimals = 2): string {
-  if (values.length === 0) return "";
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  return `${least.toFixed(decimals)}..${most.toFixed(decimals)}`;
+/**
+ * Measures by turns, as the speed of a machine wanders more in a minute than what is compared differs:
+ * all have a turn in each round, and another one begins each time.
+ *
+ * @returns the figures of each, round by round.
+ */
+export async function inTurns<Figure>(
+  turns: ReadonlyMap<string, () => Promise<Figure>>,
+  { rounds, warmUp = 0 }: { readonly rounds: number; readonly warmUp?: number },
+): Promise<(name: string) => readonly Figure[]> {
+  const names = [...turns.keys()];
+  const figures = new Map(names.map((name) => [name, [] as Figure[]]));
+  for (let round = 0; round < warmUp + rounds; round++) {
+    const first = round % names.length;
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
+      const figure = await turns.get(name)?.();
+      if (round >= warmUp && figure !== undefined) {
+        figures.get(name)?.push(figure);
+      }
+    }
+  }
+  return (name) => figures.get(name) ?? [];
 }
 
 /** One figure over another in each round: then the machine was the same for both. */
@@ -44,26 +46,41 @@ export function ratios(
     .filter(Number.isFinite);
 }
 
-/** The median of some ratios, and what it should have been at least, when it is less. */
-export function judged(values: readonly number[], target?: number): string {
-  const figure = middle(values);
-  const isMissed = target !== undefined && Number(figure) < target;
-  return isMissed && figure !== "" ? `${figure} < ${target}` : figure;
+/** The median of some figures as text. */
+export function median(values: readonly number[], decimals = 2): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? NaN;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? NaN;
+  return values.length === 0 ? "" : ((lower + upper) / 2).toFixed(decimals);
 }
 
-/** Prints a table to standard output: the first column to the left, the others to the right. */
-export function printTable({ title, columns, rows, note }: Table): void {
-  const lines = [columns, ...rows].map((row) => row.map(String));
-  const widths = columns.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0))
+/** The median of some ratios, with the target when it is below that. */
+export function judged(values: readonly number[], target = 0): string {
+  const figure = median(values);
+  return figure !== "" && Number(figure) < target
+    ? `${figure} < ${target}`
+    : figure;
+}
+
+/** The least and the most: `0.71..0.78`. */
+export function spread(values: readonly number[], decimals = 2): string {
+  if (values.length === 0) return "";
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return `${least.toFixed(decimals)}..${most.toFixed(decimals)}`;
+}
+
+/** Prints a table to standard output. */
+export function printTable({ title, columns, rows }: Table): void {
+  const widths = columns.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0))
   );
-  const [head, ...body] = lines.map((line) =>
-    line.map((text, column) => {
-      const width = widths[column] ?? 0;
-      return column === 0 ? text.padEnd(width) : text.padStart(width);
-    }).join("  ")
+  const line = ([name = "", ...cells]: readonly string[]): string =>
+    [
+      name.padEnd(widths[0] ?? 0),
+      ...cells.map((cell, index) => cell.padStart(widths[index + 1] ?? 0)),
+    ].join("  ");
+  const rule = widths.map((width) => "-".repeat(width));
+  console.log(
+    ["", title, "", ...[columns, rule, ...rows].map(line)].join("\n"),
   );
-  const rule = widths.map((width) => "-".repeat(width)).join("  ");
-  console.log(["", title, "", head, rule, ...body].join("\n"));
-  if (note !== undefined) console.log(`\n${note}`);
 }

@@ -5,9 +5,9 @@
  */
 
 import { Elysia, t } from "elysia";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
+import { badRequest, notFound, unauthorized } from "./contract.ts";
 import { createPet, getPet, listPets } from "./pets.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
+import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
 const status = t.Union([
   t.Literal("available"),
@@ -25,10 +25,8 @@ app
     if (code === "VALIDATION") return status(400, badRequest([error]));
   })
   .onBeforeHandle(({ request, status }) => {
-    const authorization = request.headers.get("authorization");
-    if (
-      !authorization?.startsWith("Bearer ") || !KEYS.has(authorization.slice(7))
-    ) return status(401, unauthorized);
+    const isKnown = isAuthorized(request.headers.get("authorization"));
+    if (!isKnown) return status(401, unauthorized);
   })
   .get("/v1/pets", ({ query, set }) => {
     const { pets, link } = listPets(query);

@@ -7,10 +7,16 @@
 
 import express from "express";
 import * as v from "valibot";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
 import { createPet, getPet, listPets } from "./pets.ts";
-import { newPet, pageQuery, petParameters } from "./schemas.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
+import {
+  badRequest,
+  newPet,
+  notFound,
+  pageQuery,
+  petParameters,
+  unauthorized,
+} from "./contract.ts";
+import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
 const app = express();
 app.disable("x-powered-by");
@@ -24,12 +30,7 @@ if (HAS_FIELDS) {
 }
 
 app.use((request, response, next) => {
-  const { authorization } = request.headers;
-  if (
-    authorization?.startsWith("Bearer ") && KEYS.has(authorization.slice(7))
-  ) {
-    return next();
-  }
+  if (isAuthorized(request.headers.authorization)) return next();
   response.status(401).json(unauthorized);
 });
 

@@ -6,7 +6,7 @@
  */
 
 import Fastify from "fastify";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
+import { badRequest, notFound, unauthorized } from "./contract.ts";
 import {
   createPet,
   getPet,
@@ -14,7 +14,7 @@ import {
   type NewPet,
   type PageQuery,
 } from "./pets.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
+import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
 const status = { type: "string", enum: ["available", "pending", "sold"] };
 const pet = {
@@ -54,12 +54,7 @@ if (HAS_FIELDS) {
 }
 
 app.addHook("onRequest", (request, reply, done) => {
-  const { authorization } = request.headers;
-  if (
-    authorization?.startsWith("Bearer ") && KEYS.has(authorization.slice(7))
-  ) {
-    return done();
-  }
+  if (isAuthorized(request.headers.authorization)) return done();
   reply.code(401).send(unauthorized);
 });
 

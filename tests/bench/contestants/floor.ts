@@ -6,8 +6,9 @@
  */
 
 import { Buffer } from "node:buffer";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer } from "node:http";
 import process from "node:process";
+import { HAS_FETCH_SERVER, listen } from "./listen.ts";
 import { HOST, PORT } from "./settings.ts";
 
 interface Task {
@@ -19,56 +20,37 @@ interface Task {
   readonly reads: boolean;
 }
 
-interface BunRuntime {
-  serve(options: {
-    readonly port: number;
-    readonly hostname: string;
-    readonly fetch: (request: Request) => Response | Promise<Response>;
-  }): unknown;
-}
-
-const { status, headers, body, reads }: Task = JSON.parse(
-  process.env.ANSWER ?? "",
-);
+const task: Task = JSON.parse(process.env.ANSWER ?? "");
+const { status, headers, body } = task;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Refuses a request that lacks what every request has: so that it is really read. */
+/** Uses what was read, so that it is really read. */
 function look(...seen: readonly unknown[]): void {
   if (seen[0] === undefined) throw new TypeError("Empty request");
 }
 
-function answer(request: Request): Response {
-  const { method, url, headers: fields } = request;
+function answer({ method, url, headers: fields }: Request): Response {
   look(method, url, fields.get("host"), fields.get("authorization"));
   return new Response(body, { status, headers });
 }
 
 async function readAndAnswer(request: Request): Promise<Response> {
-  const { headers } = request;
-  look(
-    headers.get("content-type"),
-    headers.get("content-encoding"),
-    headers.get("content-length"),
-  );
+  const { headers: fields } = request;
+  look(fields.get("content-type"), fields.get("content-encoding"));
+  look(fields.get("content-length"));
   look(decoder.decode(await request.arrayBuffer()));
   return answer(request);
 }
 
-function serveNode(): void {
+function listenNode(): void {
   const fields = { ...headers, "content-length": Buffer.byteLength(body) };
-  createServer((request: IncomingMessage, response) => {
+  createServer((request, response) => {
     const { method, url, headers } = request;
     look(method, url, headers.host, headers.authorization);
-    function answer(): void {
-      response.writeHead(status, fields);
-      response.end(body);
-    }
-    if (!reads) return answer();
-    look(
-      headers["content-type"],
-      headers["content-encoding"],
-      headers["content-length"],
-    );
+    const answer = () => response.writeHead(status, fields).end(body);
+    if (!task.reads) return void answer();
+    look(headers["content-type"], headers["content-encoding"]);
+    look(headers["content-length"]);
     const chunks: Uint8Array[] = [];
     request.on("data", (chunk) => chunks.push(chunk));
     request.on("end", () => {
@@ -78,10 +60,5 @@ function serveNode(): void {
   }).listen(PORT, HOST);
 }
 
-const fetch = reads ? readAndAnswer : answer;
-if ("Deno" in globalThis) {
-  Deno.serve({ port: PORT, hostname: HOST, onListen: () => {} }, fetch);
-} else if ("Bun" in globalThis) {
-  const { Bun } = globalThis as unknown as { readonly Bun: BunRuntime };
-  Bun.serve({ port: PORT, hostname: HOST, fetch });
-} else serveNode();
+if (HAS_FETCH_SERVER) listen(task.reads ? readAndAnswer : answer);
+else listenNode();

@@ -11,10 +11,16 @@ import {
   readValidatedBody,
   serve,
 } from "h3";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
 import { createPet, getPet, listPets } from "./pets.ts";
-import { newPet, pageQuery, petParameters } from "./schemas.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
+import {
+  badRequest,
+  newPet,
+  notFound,
+  pageQuery,
+  petParameters,
+  unauthorized,
+} from "./contract.ts";
+import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
 /** What a validation that failed leaves in an HTTPError. */
 interface StandardFailure {
@@ -38,12 +44,7 @@ if (HAS_FIELDS) {
 }
 
 app.use((event) => {
-  const authorization = event.req.headers.get("authorization");
-  if (
-    authorization?.startsWith("Bearer ") && KEYS.has(authorization.slice(7))
-  ) {
-    return;
-  }
+  if (isAuthorized(event.req.headers.get("authorization"))) return;
   event.res.status = 401;
   return unauthorized;
 });

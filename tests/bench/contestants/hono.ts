@@ -7,18 +7,17 @@
 import { vValidator } from "@hono/valibot-validator";
 import { type Context, Hono } from "hono";
 import { bearerAuth } from "hono/bearer-auth";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
+import { HAS_FETCH_SERVER, listen } from "./listen.ts";
 import { createPet, getPet, listPets } from "./pets.ts";
-import { newPet, pageQuery, petParameters } from "./schemas.ts";
+import {
+  badRequest,
+  newPet,
+  notFound,
+  pageQuery,
+  petParameters,
+  unauthorized,
+} from "./contract.ts";
 import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
-
-interface BunRuntime {
-  serve(options: {
-    readonly port: number;
-    readonly hostname: string;
-    readonly fetch: (request: Request) => Response | Promise<Response>;
-  }): unknown;
-}
 
 interface Checked {
   readonly success: boolean;
@@ -64,12 +63,8 @@ app.post("/v1/pets", vValidator("json", newPet, refuse), (c) => {
   return c.json(pet, 201, { Location: `pets/${pet.id}` });
 });
 
-if ("Deno" in globalThis) {
-  Deno.serve({ port: PORT, hostname: HOST, onListen: () => {} }, app.fetch);
-} else if ("Bun" in globalThis) {
-  const { Bun } = globalThis as unknown as { readonly Bun: BunRuntime };
-  Bun.serve({ port: PORT, hostname: HOST, fetch: (r) => app.fetch(r) });
-} else {
+if (HAS_FETCH_SERVER) listen((request) => app.fetch(request));
+else {
   const { serve } = await import("@hono/node-server");
   serve({ port: PORT, hostname: HOST, fetch: app.fetch });
 }

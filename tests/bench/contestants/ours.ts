@@ -4,12 +4,11 @@
  * @module
  */
 
-import process from "node:process";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
-import { HOST, KEYS, PORT, SQLITE_FILE } from "./settings.ts";
+import { DRIVER, HOST, KEYS, PORT, SQLITE_FILE } from "./settings.ts";
 
-const maxBatch = Number(process.env.MAX_BATCH ?? 256);
+const maxBatch = DRIVER === "one transaction each" ? 1 : 256;
 const storage = SQLITE_FILE === undefined
   ? memoryStorage()
   : await sqliteStorage(SQLITE_FILE, { maxBatch });

@@ -5,8 +5,7 @@
  * @module
  */
 
-import process from "node:process";
-import { SQLITE_FILE } from "./settings.ts";
+import { DRIVER, SQLITE_FILE } from "./settings.ts";
 
 export type PetStatus = "available" | "pending" | "sold";
 
@@ -32,12 +31,12 @@ export interface PageQuery {
 interface Store {
   create(pet: Required<NewPet>): Pet;
   get(id: number): Pet | undefined;
-  list(query: Required<PageQuery>): readonly Pet[];
+  list(query: PageQuery & { readonly after: number }): readonly Pet[];
 }
 
 const store = SQLITE_FILE === undefined
   ? memoryStore()
-  : await sqliteStore(SQLITE_FILE, process.env.DRIVER ?? "node:sqlite");
+  : await sqliteStore(SQLITE_FILE);
 
 export function createPet(
   { name, categoryId, status = "available" }: NewPet,
@@ -107,8 +106,8 @@ interface Database {
   };
 }
 
-async function sqliteStore(path: string, driver: string): Promise<Store> {
-  const { default: Better, DatabaseSync = Better } = await import(driver);
+async function sqliteStore(path: string): Promise<Store> {
+  const { default: Better, DatabaseSync = Better } = await import(DRIVER);
   const db: Database = new DatabaseSync(path);
   db.exec(
     `PRAGMA journal_mode = WAL;

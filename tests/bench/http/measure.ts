@@ -5,21 +5,15 @@
  * @module
  */
 
-import { connect } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { CONNECTIONS, type Count, load } from "../load/load.ts";
 import { type Process, startProcess } from "../process.ts";
 import { freePort, type Runtime } from "../runtimes.ts";
-import { inTurns } from "../turns.ts";
-import { type Answer, ask, compare, compareFields } from "./answer.ts";
-import { type Case, KEY, requestText } from "./cases.ts";
-import {
-  COMMON_ENVIRONMENT,
-  type Contestant,
-  OURS,
-  ours,
-} from "./contestants.ts";
+import { inTurns } from "../table.ts";
+import { type Answer, ask, compare } from "./answer.ts";
+import { type Case, POST, requestText } from "./cases.ts";
+import { type Contestant, ENVIRONMENT } from "./contestants.ts";
+import { listening } from "./listening.ts";
 
 /** What a contestant did in its turn. */
 export interface Turn extends Count {
@@ -28,14 +22,16 @@ export interface Turn extends Count {
   readonly system: number;
 }
 
-/** The turns of each contestant, round by round. */
-export type Rounds = Readonly<Record<string, readonly Turn[]>>;
+/** The turns of a contestant by its name, round by round. */
+export type Rounds = (name: string) => readonly Turn[];
 
 /** How a case is measured. */
 export interface MeasureOptions {
   readonly runtime: Runtime;
   readonly work: Case;
-  readonly contestants: readonly Contestant[];
+  /** Ours, and the others, which must answer as it does. */
+  readonly ours: Contestant;
+  readonly others: readonly Contestant[];
   readonly rounds: number;
   /** How long a turn is. */
   readonly seconds: number;
@@ -46,7 +42,7 @@ export interface MeasureOptions {
 }
 
 /** A contestant that listens. */
-interface Server {
+interface Server extends Contestant {
   readonly port: number;
   readonly process: Process;
 }
@@ -57,126 +53,90 @@ const STATUSES = ["available", "pending", "sold"];
 
 /** Measures a case. */
 export async function measure(options: MeasureOptions): Promise<Rounds> {
-  const { runtime, work, contestants, pets, rounds, warmUp } = options;
-  const servers = new Map<string, Server>();
+  const { runtime, work, pets, rounds, warmUp, seconds } = options;
+  const servers: Server[] = [];
   async function start(
     contestant: Contestant,
     env?: Readonly<Record<string, string>>,
-  ): Promise<void> {
+  ): Promise<Server> {
     const server = await startServer(runtime, contestant, env);
-    servers.set(contestant.name, server);
-  }
-  async function firstAnswer({ name, kind }: Contestant): Promise<Answer> {
-    const { port = 0 } = servers.get(name) ?? {};
-    if (kind !== "floor") await fill(port, pets);
-    return await ask(port, work);
+    servers.push(server);
+    return server;
   }
   try {
-    await start(ours);
-    const expected = await firstAnswer(ours);
-    const others = contestants.filter(({ name }) => name !== OURS);
-    await Promise.all(
-      others.map((each) => start(each, environment(each, work, expected))),
+    const ours = await start(options.ours);
+    await fill(ours.port, pets);
+    const expected = await ask(ours.port, work);
+    const others = await Promise.all(
+      options.others.map((each) => start(each, settings(each, work, expected))),
     );
-    for (const contestant of others) {
-      const answer = await firstAnswer(contestant);
-      compare(contestant.name, answer, expected);
-      if (contestant.kind === "framework") continue;
-      compareFields(contestant.name, answer, expected);
+    for (const other of others) {
+      if (other.kind !== "floor") await fill(other.port, pets);
+      compare(other, await ask(other.port, work), expected);
     }
-    const turns = contestants.map(({ name }) => {
-      const server = servers.get(name);
-      if (server === undefined) throw new Error(`${name} does not run`);
-      const turn = (seconds: number) => takeTurn(server, work, seconds);
-      return [name, turn] as const;
-    });
-    if (warmUp > 0) { for (const [, turn] of turns) await turn(warmUp); }
-    const timed = turns.map(([name, turn]) =>
-      [name, () => turn(options.seconds)] as const
+    const all = [ours, ...others];
+    if (warmUp > 0) { for (const each of all) await turn(each, work, warmUp); }
+    const turns = all.map((each) =>
+      [each.name, () => turn(each, work, seconds)] as const
     );
-    return await inTurns(Object.fromEntries(timed), rounds);
+    return await inTurns(new Map(turns), { rounds });
   } finally {
-    await Promise.all(
-      [...servers.values()].map(({ process }) => process.stop()),
-    );
+    await Promise.all(servers.map(({ process }) => process.stop()));
   }
 }
 
 async function startServer(
   runtime: Runtime,
-  { file, args, env: own }: Contestant,
+  contestant: Contestant,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
   const port = await freePort();
+  const args = contestant.args?.(port) ?? [];
   const process = startProcess(runtime, METERED, {
-    args: [fileURLToPath(file), ...args?.(port) ?? []],
-    env: { ...COMMON_ENVIRONMENT, PORT: String(port), ...own, ...env },
+    args: [fileURLToPath(contestant.file), ...args],
+    env: { ...ENVIRONMENT, PORT: String(port), ...contestant.env, ...env },
   });
-  await Promise.race([process.fault, untilListening(port)]);
-  return { port, process };
+  await Promise.race([process.fault, listening(port)]);
+  return { ...contestant, port, process };
 }
 
-async function untilListening(port: number): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!await isListening(port)) {
-    if (performance.now() > end) throw new Error(`Nothing listens on ${port}`);
-    await delay(10);
-  }
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.on("error", () => resolve(false)).on("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-  });
-}
-
-/** What a contestant is told: the floor its answer, and who adds our header fields which ones. */
-function environment(
+/** What a contestant is told: the floor its answer, and others our header fields to add. */
+function settings(
   { kind }: Contestant,
-  { body }: Case,
+  work: Case,
   { headers, ...answer }: Answer,
 ): Readonly<Record<string, string>> {
   if (kind === "floor") {
-    const task = { ...answer, headers, reads: body !== undefined };
-    return { ANSWER: JSON.stringify(task) };
+    const reads = work.body !== undefined;
+    return { ANSWER: JSON.stringify({ ...answer, headers, reads }) };
   }
   if (kind !== "fields") return {};
   // What a framework has by itself, and the link of a listing, are its own work.
-  const isList = answer.body.startsWith("[");
-  const own = ["content-type", "location", isList ? "link" : ""];
-  const fields = Object.entries(headers)
-    .filter(([name]) => !own.includes(name));
-  return { FIELDS: JSON.stringify(Object.fromEntries(fields)) };
+  const { "content-type": _type, location: _location, link, ...own } = headers;
+  const isList = answer.body.startsWith("[") || link === undefined;
+  return { FIELDS: JSON.stringify(isList ? own : { ...own, link }) };
 }
 
 /** Adds pets one after the other, so that they have the same ids everywhere. */
 async function fill(port: number, count: number): Promise<void> {
   const requests = Array.from({ length: count }, (_, i) => {
-    const body = JSON.stringify({
-      name: `${NAMES[i % NAMES.length]} ${i + 1}`,
-      categoryId: 1 + i % 12,
-      status: STATUSES[i % STATUSES.length],
-    });
-    return requestText({ target: "/v1/pets", key: KEY, body }, port);
+    const name = `${NAMES[i % NAMES.length]} ${i + 1}`;
+    const status = STATUSES[i % STATUSES.length];
+    const body = JSON.stringify({ name, categoryId: 1 + i % 12, status });
+    return requestText({ ...POST, body }, port);
   });
   await load({ port, connections: 1, requests, status: 201, count });
 }
 
-async function takeTurn(
+async function turn(
   { port, process }: Server,
   work: Case,
   seconds: number,
 ): Promise<Turn> {
   const requests = [requestText(work, port)];
-  const { status } = work;
+  const task = { port, connections: CONNECTIONS, requests, seconds };
   const before = await process.ask("") as NodeJS.CpuUsage;
-  const count = await load(
-    { port, connections: CONNECTIONS, requests, status, seconds },
-  );
+  const count = await load({ ...task, status: work.status });
   const after = await process.ask("") as NodeJS.CpuUsage;
   return {
     ...count,

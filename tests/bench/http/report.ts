@@ -4,9 +4,9 @@
  * @module
  */
 
-import { judged, middle, ratios, spread, type Table } from "../table.ts";
-import type { Case, Targets } from "./cases.ts";
-import { type Contestant, FLOOR, OURS } from "./contestants.ts";
+import { judged, median, ratios, spread, type Table } from "../table.ts";
+import type { Case } from "./cases.ts";
+import { type Contestant, floor, ours } from "./contestants.ts";
 import type { Rounds, Turn } from "./measure.ts";
 
 /** The rounds of a case. */
@@ -16,12 +16,17 @@ export interface CaseRounds {
 }
 
 /** Processor time for one request: what decides. */
-const cpu = ({ user, system }: Turn): number => user + system;
-const rate = ({ requests, seconds }: Turn): number => requests / seconds;
+export const cpu = ({ user, system }: Turn): number => user + system;
+/** Requests a second. */
+export const rate = ({ requests, seconds }: Turn): number => requests / seconds;
 
-/** The processor time of one contestant over that of another, in each round. */
-function over(rounds: Rounds, above: string, below: string): number[] {
-  return ratios(rounds[above]?.map(cpu) ?? [], rounds[below]?.map(cpu) ?? []);
+/** A figure of one contestant over that of another, in each round. */
+export function over(
+  rounds: Rounds,
+  figure: (turn: Turn) => number,
+  [above, below]: readonly [above: string, below: string],
+): number[] {
+  return ratios(rounds(above).map(figure), rounds(below).map(figure));
 }
 
 /** Makes the table of one case. */
@@ -30,77 +35,49 @@ export function reportCase(
   contestants: readonly Contestant[],
   rounds: Rounds,
 ): Table {
-  return {
-    title,
-    columns: [
-      "",
-      "requests/s",
-      "CPU µs",
-      "user",
-      "system",
-      "floor/it",
-      "min..max",
-      "it/ours",
-      "min..max",
-      "p50 ms",
-      "p99 ms",
-    ],
-    rows: contestants.map(({ name }) => {
-      const turns = rounds[name] ?? [];
-      const ofFloor = over(rounds, FLOOR, name);
-      const toOurs = over(rounds, name, OURS);
-      return [
-        name,
-        middle(turns.map(rate), 0),
-        middle(turns.map(cpu), 1),
-        middle(turns.map(({ user }) => user), 1),
-        middle(turns.map(({ system }) => system), 1),
-        middle(ofFloor),
-        spread(ofFloor),
-        middle(toOurs),
-        spread(toOurs),
-        middle(turns.map(({ p50 }) => p50)),
-        middle(turns.map(({ p99 }) => p99)),
-      ];
-    }),
-    raw: rounds,
-  };
+  const rows = contestants.map(({ name }) => {
+    const turns = rounds(name);
+    const ofFloor = over(rounds, cpu, [floor.name, name]);
+    const toOurs = over(rounds, cpu, [name, ours.name]);
+    return [
+      name,
+      median(turns.map(rate), 0),
+      median(turns.map(cpu), 1),
+      median(turns.map(({ user }) => user), 1),
+      median(turns.map(({ system }) => system), 1),
+      ...[ofFloor, toOurs].flatMap((each) => [median(each), spread(each)]),
+      median(turns.map(({ p50 }) => p50)),
+      median(turns.map(({ p99 }) => p99)),
+    ];
+  });
+  const columns = "|requests/s|CPU µs|user|system|floor/it|min..max|it/ours" +
+    "|min..max|p50 ms|p99 ms";
+  const raw = contestants.map(({ name }) => ({ name, turns: rounds(name) }));
+  return { title, columns: columns.split("|"), rows, raw };
 }
 
-/** Makes the table of a runtime: every ratio that has a target, in every case. */
+/** Makes the table of a runtime: the ratios by processor time, and the targets that they miss. */
 export function reportRuntime(
   runtime: string,
   contestants: readonly Contestant[],
   cases: readonly CaseRounds[],
 ): Table {
-  function row(
-    name: string,
-    key: keyof Targets,
-    above: string,
-    below: string,
-  ): string[] {
-    const cells = cases.map(({ work, rounds }) =>
-      judged(over(rounds, above, below), work.targets[key])
-    );
-    return [name, ...cells];
-  }
+  const rows = contestants.filter(({ name }) => name !== ours.name)
+    .map(({ name, kind }) => {
+      const isOurs = kind === "ours" || kind === "standalone";
+      const pair = isOurs
+        ? [ours.name, name] as const
+        : [name, ours.name] as const;
+      const cells = cases.map(({ work, rounds }) => {
+        const target = kind === "ours" ? undefined : work.targets[kind];
+        return judged(over(rounds, cpu, pair), target);
+      });
+      return [pair.join(" / "), ...cells];
+    });
   return {
-    title: `${runtime}: ratios by processor time`,
+    title: `${runtime}: ratios by processor time (more is better for ours` +
+      ", except of programs given; < target is a miss)",
     columns: ["", ...cases.map(({ work }) => work.name)],
-    rows: contestants.filter(({ name }) => name !== OURS)
-      .map(({ name, kind }) => {
-        switch (kind) {
-          case "floor":
-            return row("floor/ours", "floor", FLOOR, OURS);
-          case "standalone":
-            return row(`ours/${name}`, "standalone", OURS, name);
-          case "fields":
-            return row(`${name}/ours`, "fields", name, OURS);
-          default:
-            return row(`${name}/ours`, "asIs", name, OURS);
-        }
-      }),
-    note:
-      "Medians of the ratios inside each round; more is better for ours. A ratio below its target stands beside it.",
+    rows,
   };
 }

@@ -6,7 +6,7 @@
  */
 
 import { type Process, startProcess } from "../process.ts";
-import { findRuntimes } from "../runtimes.ts";
+import { findRuntime } from "../runtimes.ts";
 
 /** How many connections the load has. */
 export const CONNECTIONS = 64;
@@ -30,9 +30,8 @@ export interface Count {
   readonly requests: number;
   /** How long it took. */
   readonly seconds: number;
-  /** The latency that half of the answers had at most, in ms. */
+  /** The latencies that half and 99 of 100 answers had at most, in ms. */
   readonly p50: number;
-  /** The latency that 99 of 100 answers had at most, in ms. */
   readonly p99: number;
 }
 
@@ -44,16 +43,9 @@ let generator: Process | undefined;
  * @throws {Error} when an answer is wrong or missing.
  */
 export async function load(task: LoadTask): Promise<Count> {
-  if (generator === undefined) {
-    const [bun] = findRuntimes(["bun"]);
-    if (bun === undefined) throw new Error("The load generator needs Bun");
-    const file = new URL("generator.ts", import.meta.url);
-    generator = startProcess(bun, file);
-  }
-  const limit = (task.seconds ?? 60) + 20;
-  const count = await generator.ask(JSON.stringify(task), limit) as
-    & Count
-    & { readonly error?: string };
-  if (count.error === undefined) return count;
-  throw new Error(`The load failed: ${count.error}`);
+  generator ??= startProcess(
+    findRuntime("bun"),
+    new URL("generator.ts", import.meta.url),
+  );
+  return await generator.ask(task) as Count;
 }

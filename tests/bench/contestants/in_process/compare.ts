@@ -5,8 +5,14 @@
  */
 
 import { measure } from "mitata";
-import { judged, middle, ratios, spread, type Table } from "../../table.ts";
-import { inTurns } from "../../turns.ts";
+import {
+  inTurns,
+  judged,
+  median,
+  ratios,
+  spread,
+  type Table,
+} from "../../table.ts";
 
 /** Two ways to do the same work. `i` counts up. */
 export interface Comparison {
@@ -29,43 +35,36 @@ export interface CompareOptions {
 /** A row for each comparison: µs for one time, and how much faster ours is. */
 export async function compareAll(
   comparisons: readonly Comparison[],
-  options: CompareOptions,
+  { rounds, seconds }: CompareOptions,
 ): Promise<Table["rows"]> {
-  const rows: (readonly string[])[] = [];
+  const rows: string[][] = [];
   for (const { name, baseline, ours, atOnce = 1, target } of comparisons) {
-    const { base = [], own = [] } = await inTurns({
-      base: () => microseconds(baseline, atOnce, options),
-      own: () => microseconds(ours, atOnce, options),
-    }, options.rounds + 1); // the first one is a warm-up
-    const gains = ratios(base, own).slice(1);
-    rows.push([
-      name,
-      String(atOnce),
-      middle(base.slice(1)),
-      middle(own.slice(1)),
-      judged(gains, target),
-      spread(gains),
-    ]);
+    const turns = Object.entries({ baseline, ours }).map(([side, work]) =>
+      [side, () => microseconds(work, seconds, atOnce)] as const
+    );
+    const times = await inTurns(new Map(turns), { rounds, warmUp: 1 });
+    const [bare, own] = [times("baseline"), times("ours")];
+    const gains = ratios(bare, own);
+    const figures = [median(bare), median(own), judged(gains, target)];
+    rows.push([name, String(atOnce), ...figures, spread(gains)]);
   }
   return rows;
 }
 
-/** The median time of one, in µs. */
+/** The median time of one, in µs, with so many under way at once. */
 export async function microseconds(
   work: (i: number) => unknown,
-  atOnce: number,
-  { seconds }: CompareOptions,
+  seconds: number,
+  atOnce = 1,
 ): Promise<number> {
   let i = 0;
-  const isAsync = work(i++) instanceof Promise;
   const once = () => work(i++);
-  const all = Array.from({ length: atOnce });
-  const way = atOnce > 1
-    ? isAsync ? () => Promise.all(all.map(once)) : () => all.forEach(once)
-    : isAsync
-    ? async () => await once()
-    : once;
-  const { p50 } = await measure(way, {
+  const all = Array.from({ length: atOnce }, () => once);
+  const isAsync = once() instanceof Promise;
+  const some = isAsync
+    ? () => Promise.all(all.map((each) => each()))
+    : () => all.forEach((each) => each());
+  const { p50 } = await measure(atOnce > 1 ? some : once, {
     min_cpu_time: seconds * 1e9,
     min_samples: 3,
     batch_samples: 64,

@@ -41,15 +41,9 @@ await serveTasks(async (pets: number) => {
   }
   const after = await settledMemory();
   const id = (i: number) => BigInt((i * 7919) % pets + 1) as Id;
-  const options = { rounds: 1, seconds: 0.2 };
-  const works = [
-    (i: number) => storage.get(id(i)),
-    (i: number) => storage.list({ limit: 20, after: id(i) }),
-    (i: number) => storage.list({ limit: 20, after: id(i), status: "sold" }),
-  ];
-  const row = [String(pets), ((after - before) / pets).toFixed(0)];
-  for (const work of works) {
-    row.push((await microseconds(work, 1, options)).toFixed(2));
-  }
-  return row;
+  const bytes = (after - before) / pets;
+  const get = await microseconds((i) => storage.get(id(i)), 0.3);
+  const query = (i: number) => ({ limit: 20, after: id(i) });
+  const list = await microseconds((i) => storage.list(query(i)), 0.3);
+  return [pets.toFixed(0), bytes.toFixed(0), get.toFixed(2), list.toFixed(2)];
 });

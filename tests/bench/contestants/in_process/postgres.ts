@@ -19,13 +19,13 @@ const TARGETS = {
 };
 const CODES = { available: 0, pending: 1, sold: 2 };
 
-await serveTasks(async ({ url, ...options }: CompareOptions & {
-  readonly url: string;
+await serveTasks(async ({ address, ...options }: CompareOptions & {
+  readonly address: string;
 }) => {
-  const storage = await postgresStorage(url);
+  const storage = await postgresStorage(address);
   await fill(storage);
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: address,
     max: 10, // as ours has
     types: {
       getTypeParser: (oid: number, format?: "text" | "binary") =>

@@ -19,11 +19,11 @@ const TARGETS = {
 };
 const CODES = { available: 0, pending: 1, sold: 2 };
 
-await serveTasks(async ({ folder, ...options }: CompareOptions & {
-  readonly folder: string;
+await serveTasks(async ({ address, ...options }: CompareOptions & {
+  readonly address: string;
 }) => {
   // Filled alike and opened anew: SQLite reads a file faster once something was written to it.
-  const [path, barePath] = [`${folder}/ours.db`, `${folder}/bare.db`];
+  const [path, barePath] = [`${address}/ours.db`, `${address}/bare.db`];
   for (const each of [path, barePath]) {
     const storage = await sqliteStorage(each);
     await fill(storage);

@@ -1,5 +1,6 @@
 /**
- * The input of every contestant that has no schemas of its own, checked with valibot.
+ * What the contestants on frameworks share of the contract: what is valid, by valibot for those that have
+ * no schemas of their own, and the Error bodies, in words of their own.
  *
  * @module
  */
@@ -36,3 +37,29 @@ export const newPet = v.object({
   categoryId: v.pipe(v.number(), v.safeInteger()),
   status: v.optional(status),
 });
+
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+}
+
+export const unauthorized: ErrorBody = {
+  code: "unauthorized",
+  message: "API key is missing or invalid",
+  status: 401,
+};
+
+export const notFound: ErrorBody = {
+  code: "not_found",
+  message: "Pet not found",
+  status: 404,
+};
+
+/** @param issues what is wrong, as valibot and other Standard Schemas have it. */
+export function badRequest(
+  issues: readonly { readonly message: string }[],
+): ErrorBody {
+  const message = issues.map((issue) => issue.message).join("; ");
+  return { code: "bad_request", message, status: 400 };
+}
