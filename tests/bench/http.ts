@@ -5,8 +5,11 @@
  * @module
  */
 
-import { CASES } from "./http/cases.ts";
-import { chooseContestants, ours } from "./http/contestants.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CASES, DURABLE } from "./http/cases.ts";
+import { chooseContestants } from "./http/contestants.ts";
 import { measure } from "./http/measure.ts";
 import { type CaseRounds, reportCase, reportRuntime } from "./http/report.ts";
 import { type BenchOptions, choose } from "./options.ts";
@@ -16,27 +19,32 @@ import type { Table } from "./table.ts";
 /** Measures every contestant in every case on every runtime. */
 export async function* run(options: BenchOptions): AsyncIterable<Table> {
   const { rounds, seconds, quick } = options;
-  const known = CASES.map(({ name }) => name);
-  const cases = choose(known, options.cases, "case");
-  const chosen = chooseContestants(options);
-  const warmUp = quick ? 0 : Math.min(2, 4 * seconds);
-  const settings = { ours, rounds, seconds, warmUp, pets: quick ? 400 : 1e4 };
-  for (const runtime of options.runtimes.map(findRuntime)) {
-    const contestants = chosen.filter(({ runtimes }) =>
-      runtimes.includes(runtime.name)
-    );
-    const others = contestants.filter(({ name }) => name !== ours.name);
-    const found: CaseRounds[] = [];
-    for (const work of CASES.filter(({ name }) => cases.includes(name))) {
-      const title = `${runtime.title}, ${work.name}`;
-      console.error(title);
-      const figures = await measure({ runtime, work, others, ...settings });
-      found.push({ work, rounds: figures });
-      if (quick) continue;
-      const how = `${rounds} rounds of ${seconds} s`;
-      yield reportCase(`${title} (${how})`, contestants, figures);
+  const cases = choose(CASES.map(({ name }) => name), options.cases);
+  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  const warmUp = quick ? seconds : Math.min(2, 4 * seconds);
+  try {
+    for (const runtime of options.runtimes.map(findRuntime)) {
+      const found: CaseRounds[] = [];
+      for (const work of CASES.filter(({ name }) => cases.includes(name))) {
+        const title = `${runtime.title}, ${work.name}`;
+        console.error(title);
+        const contestants = chooseContestants(work.name, options)
+          .filter(({ runtimes }) => runtimes.includes(runtime.name));
+        const isDurable = work === DURABLE;
+        const figures = await measure({
+          ...{ runtime, work, contestants, rounds, seconds, warmUp },
+          pets: quick || isDurable ? 400 : 10_000,
+          folder: isDurable ? folder : undefined,
+        });
+        const each = { work, contestants, rounds: figures };
+        if (!isDurable) found.push(each);
+        const how = `${rounds} rounds of ${seconds} s`;
+        if (!quick) yield reportCase(`${title} (${how})`, each);
+      }
+      if (!quick) yield reportRuntime(runtime.title, found);
     }
-    if (!quick) yield reportRuntime(runtime.title, contestants, found);
+  } finally {
+    rmSync(folder, { recursive: true });
   }
   if (quick) console.error("All contestants run and answer alike");
 }

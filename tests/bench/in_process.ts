@@ -1,48 +1,64 @@
 /**
- * The parts `memory` and `paths` of the bench: what a pet takes in `memoryStorage`, and each fast path
- * beside its plain sibling. A program of each runtime measures both in its own process.
+ * The parts of the bench that measure in the process of each runtime, by mitata: the storages beside bare
+ * loops of their drivers, and each fast path beside its plain sibling.
  *
  * @module
  */
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startCluster } from "../support/postgres/cluster.ts";
 import type { BenchOptions } from "./options.ts";
-import { runProgram } from "./process.ts";
-import { findRuntime } from "./runtimes.ts";
+import { startProcess } from "./process.ts";
+import { findRuntime, type Runtime } from "./runtimes.ts";
 import type { Table } from "./table.ts";
 
-/** A program that measures in its own process. */
-export function inProcess(name: string): URL {
-  return new URL(`contestants/in_process/${name}.ts`, import.meta.url);
+const COLUMNS = [
+  "",
+  "at once",
+  "plain µs",
+  "ours µs",
+  "plain/ours",
+  "min..max",
+];
+
+/** Runs a program of the folder `in_process`. */
+async function measured(
+  runtime: Runtime,
+  name: string,
+  task: object,
+  { rounds, seconds }: BenchOptions,
+): Promise<Table> {
+  const title = `${runtime.title}, ${name} in the process`;
+  console.error(title);
+  const path = `contestants/in_process/${name}.ts`;
+  const program = startProcess(runtime, new URL(path, import.meta.url));
+  // Figures settle sooner here than over HTTP.
+  const rows = await program.ask({ ...task, rounds, seconds: seconds / 5 })
+    .finally(() => program.stop());
+  return { title, columns: COLUMNS, rows: rows as Table["rows"] };
 }
 
-/** Measures `memoryStorage` with a thousand to a million pets. */
-export async function* runMemory(
-  { runtimes }: BenchOptions,
-): AsyncIterable<Table> {
-  for (const runtime of runtimes.map(findRuntime)) {
-    console.error(`${runtime.title}, memory`);
-    const rows: string[][] = [];
-    for (const pets of [1e3, 1e4, 1e5, 1e6]) {
-      const row = await runProgram(runtime, inProcess("memory"), pets);
-      rows.push(row as string[]);
+/** Measures the storages on every runtime. */
+export async function* storage(options: BenchOptions): AsyncIterable<Table> {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  const cluster = await startCluster();
+  try {
+    for (const runtime of options.runtimes.map(findRuntime)) {
+      const url = await cluster.newDatabase();
+      const task = { path: join(folder, runtime.name), url };
+      yield await measured(runtime, "storages", task, options);
     }
-    const columns = ["pets", "bytes each", "get µs", "list20 µs"];
-    yield { title: `memoryStorage on ${runtime.title}`, columns, rows };
+  } finally {
+    await cluster.close();
+    rmSync(folder, { recursive: true });
   }
 }
 
-/** Measures the fast paths. */
-export async function* runPaths(
-  { runtimes, rounds, seconds }: BenchOptions,
-): AsyncIterable<Table> {
-  const task = { rounds, seconds: seconds / 5 };
-  for (const runtime of runtimes.map(findRuntime)) {
-    console.error(`${runtime.title}, fast paths`);
-    const rows = await runProgram(runtime, inProcess("paths"), task);
-    yield {
-      title: `Fast paths on ${runtime.title}, in the process`,
-      columns: ["", "at once", "plain µs", "fast µs", "gain", "min..max"],
-      rows: rows as Table["rows"],
-    };
+/** Measures the fast paths on every runtime. */
+export async function* paths(options: BenchOptions): AsyncIterable<Table> {
+  for (const runtime of options.runtimes.map(findRuntime)) {
+    yield await measured(runtime, "paths", {}, options);
   }
 }

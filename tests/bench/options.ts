@@ -9,65 +9,52 @@ import { type RuntimeName, RUNTIMES } from "./runtimes.ts";
 
 /** What is measured, and how long. */
 export interface BenchOptions {
-  /** How often everything has its turn. */
+  readonly parts: readonly string[];
+  readonly runtimes: readonly RuntimeName[];
+  /** Of the part `http`; all when absent. */
+  readonly cases: readonly string[] | undefined;
+  /** Of the part `http`; all when absent. */
+  readonly contestants: readonly string[] | undefined;
+  /** More contestants, as `NAME=PATH`. */
+  readonly programs: readonly string[];
+  /** How often everything has its turn, and how long that is. */
   readonly rounds: number;
-  /** How long a turn is. */
   readonly seconds: number;
   /** Nothing is measured: it only shows that all runs. */
   readonly quick: boolean;
-  readonly runtimes: readonly RuntimeName[];
-  /** Of the part `http`: the cases; all when absent. */
-  readonly cases: readonly string[] | undefined;
-  /** Of the part `http`: the contestants; all when absent. */
-  readonly contestants: readonly string[] | undefined;
-  /** Of the part `http`: more contestants, as `NAME=PATH`. */
-  readonly programs: readonly string[];
-}
-
-/** What the command line asks for. */
-export interface Command {
-  readonly parts: readonly string[];
-  readonly options: BenchOptions;
   readonly json: boolean;
   readonly help: boolean;
 }
 
-/**
- * Reads the command line.
- *
- * @throws {TypeError} when it asks for something unknown.
- */
-export function parseCommand(
+/** Reads the command line. */
+export function parseOptions(
   args: readonly string[],
   parts: readonly string[],
-): Command {
+): BenchOptions {
+  const list = { type: "string", multiple: true } as const;
+  const flag = { type: "boolean", default: false } as const;
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
+      ...{ runtime: list, case: list, contestant: list, program: list },
+      ...{ quick: flag, json: flag, help: flag },
       rounds: { type: "string", default: "7" },
       seconds: { type: "string", default: "0.5" },
-      runtime: { type: "string" },
-      case: { type: "string" },
-      contestant: { type: "string" },
-      program: { type: "string", multiple: true, default: [] },
-      quick: { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", short: "h", default: false },
     },
   });
-  const { quick, json, help } = values;
-  const options: BenchOptions = {
-    rounds: quick ? 1 : readNumber("rounds", values.rounds),
-    seconds: quick ? 0.02 : readNumber("seconds", values.seconds),
-    quick,
-    runtimes: choose(RUNTIMES, split(values.runtime), "runtime"),
-    cases: split(values.case),
-    contestants: split(values.contestant),
-    programs: values.program,
+  const { rounds, seconds, program = [], ...rest } = values;
+  const split = (lists?: string[]) => lists?.flatMap((list) => list.split(","));
+  return {
+    ...rest,
+    parts: choose(parts, positionals.length > 0 ? positionals : undefined),
+    runtimes: choose(RUNTIMES, split(rest.runtime)),
+    cases: split(rest.case),
+    contestants: split(rest.contestant),
+    programs: program,
+    rounds: rest.quick ? 1 : Number(rounds),
+    seconds: rest.quick ? 0.02 : Number(seconds),
   };
-  const given = positionals.length > 0 ? positionals : undefined;
-  return { parts: choose(parts, given, "part"), options, json, help };
 }
 
 /**
@@ -77,24 +64,10 @@ export function parseCommand(
  */
 export function choose<T extends string>(
   names: readonly T[],
-  wanted: readonly string[] | undefined,
-  kind: string,
+  wanted: readonly string[] = names,
 ): readonly T[] {
-  const known: readonly string[] = names;
-  const unknown = wanted?.find((name) => !known.includes(name));
-  if (unknown === undefined) {
-    return names.filter((name) => wanted?.includes(name) ?? true);
-  }
-  const all = names.join(", ");
-  throw new TypeError(`Unknown ${kind} ${unknown}: choose from ${all}`);
-}
-
-function readNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (value > 0 && value < 1000) return value;
-  throw new TypeError(`--${name} takes a number above 0, not ${text}`);
-}
-
-function split(list: string | undefined): readonly string[] | undefined {
-  return list?.split(",");
+  const known = new Set<string>(names);
+  const unknown = wanted.find((name) => !known.has(name));
+  if (unknown === undefined) return names.filter((n) => wanted.includes(n));
+  throw new TypeError(`${unknown} is none of ${names.join(", ")}`);
 }

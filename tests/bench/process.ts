@@ -10,15 +10,13 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { MARK } from "./reply.ts";
-import { programArgs, type Runtime } from "./runtimes.ts";
+import type { Runtime } from "./runtimes.ts";
 
 /** How a program is started. */
 export interface StartOptions {
   readonly args?: readonly string[];
   /** Environment variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether the program collects garbage. */
-  readonly collects?: boolean;
 }
 
 /** A program that is running. */
@@ -31,8 +29,6 @@ export interface Process {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-const LONGEST_REPLY = 600_000; // ms
-
 const running = new Set<ChildProcess>();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 process.once("SIGINT", () => process.exit(130));
@@ -40,13 +36,12 @@ process.once("SIGTERM", () => process.exit(143));
 
 /** Starts a program on a runtime. What it writes to standard output is thrown away. */
 export function startProcess(
-  runtime: Runtime,
+  { name, command, flags }: Runtime,
   file: URL,
-  { args = [], env = {}, collects = false }: StartOptions = {},
+  { args = [], env = {} }: StartOptions = {},
 ): Process {
   const path = fileURLToPath(file);
-  const all = [...programArgs(runtime, path, collects), ...args];
-  const child = spawn(runtime.command, all, {
+  const child = spawn(command, [...flags, path, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1", ...env },
   });
@@ -61,11 +56,11 @@ export function startProcess(
   });
   const ended = once(child, "close").then(() => running.delete(child));
   const fault = ended.then(() => {
-    throw new Error(`${path} on ${runtime.name} ended:\n${complaints}`);
+    throw new Error(`${path} on ${name} ended:\n${complaints}`);
   });
   fault.catch(() => {}); // it is reported to whoever waits
-  async function within<T>(time: number, work: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => child.kill("SIGKILL"), time);
+  async function within<T>(seconds: number, work: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => child.kill("SIGKILL"), seconds * 1000);
     return await work.finally(() => clearTimeout(timer));
   }
   return {
@@ -73,21 +68,11 @@ export function startProcess(
     async ask(task) {
       const reply = new Promise((resolve) => onReply = resolve);
       child.stdin.write(`${JSON.stringify(task)}\n`);
-      return await within(LONGEST_REPLY, Promise.race([reply, fault]));
+      return await within(1200, Promise.race([reply, fault]));
     },
     async stop(signal = "SIGKILL") {
       child.kill(signal);
-      await within(5000, ended);
+      await within(5, ended);
     },
   };
-}
-
-/** Runs a program for one task. */
-export async function runProgram(
-  runtime: Runtime,
-  file: URL,
-  task: unknown,
-): Promise<unknown> {
-  const program = startProcess(runtime, file, { collects: true });
-  return await program.ask(task).finally(() => program.stop());
 }

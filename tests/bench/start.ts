@@ -8,7 +8,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
-import { LIST20, requestText } from "./http/cases.ts";
+import { ask } from "./http/answer.ts";
+import { LIST20 } from "./http/cases.ts";
 import {
   type Contestant,
   contestant,
@@ -16,7 +17,6 @@ import {
   ours,
   standalone,
 } from "./http/contestants.ts";
-import { listening } from "./http/listening.ts";
 import type { BenchOptions } from "./options.ts";
 import { startProcess } from "./process.ts";
 import { findRuntime, freePort, type Runtime } from "./runtimes.ts";
@@ -37,21 +37,18 @@ export async function* run(
   { runtimes, rounds }: BenchOptions,
 ): AsyncIterable<Table> {
   const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  const SQLITE_FILE = join(folder, "pets.db");
+  const DATABASE_URL = `sqlite:${SQLITE_FILE}`;
+  const oneFile = { ...contestant("one_file", "floor"), env: { SQLITE_FILE } };
+  const servers = [
+    oneFile,
+    ours,
+    standalone("standalone with SQLite", { DATABASE_URL }),
+    contestant("hono", "framework"),
+  ];
   try {
-    const SQLITE_FILE = join(folder, "pets.db");
-    const DATABASE_URL = `sqlite:${SQLITE_FILE}`;
     // Made before: a new file waits for the disk.
     await (await sqliteStorage(SQLITE_FILE)).close();
-    const oneFile = contestant("one file with SQLite and valibot", "floor", {
-      program: "one_file",
-      env: { SQLITE_FILE },
-    });
-    const servers = [
-      oneFile,
-      ours,
-      standalone("standalone with SQLite", { DATABASE_URL }),
-      contestant("hono", "framework"),
-    ];
     for (const runtime of runtimes.map(findRuntime)) {
       console.error(`${runtime.title}, start`);
       const turns = servers.map((server) =>
@@ -66,30 +63,28 @@ export async function* run(
         return [name, ms, all, judged(gains, target), spread(gains)];
       });
       const title = `Start on ${runtime.title}: ms to the first answer`;
-      const columns = ["", "ms", "min..max", "one file/it", "min..max"];
+      const columns = ["", "ms", "min..max", "one_file/it", "min..max"];
       yield { title, columns, rows };
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true });
   }
 }
 
 /** Starts a server, asks it for a list with a key, and ends it. */
 async function firstAnswer(
   runtime: Runtime,
-  { name, file, args, env }: Contestant,
+  { file, args, env }: Contestant,
 ): Promise<number> {
   const port = await freePort();
   const start = performance.now();
   const process = startProcess(runtime, file, {
     args: args?.(port) ?? [],
-    env: { ...ENVIRONMENT, PORT: String(port), ...env },
+    env: { ...ENVIRONMENT, PORT: `${port}`, ...env },
   });
   try {
-    const answer = listening(port, requestText(LIST20, port));
-    const text = await Promise.race([answer, process.fault]);
-    if (text.startsWith("HTTP/1.1 200 ")) return performance.now() - start;
-    throw new Error(`${name} on ${runtime.name} answers ${text}`);
+    await Promise.race([ask(port, LIST20), process.fault]);
+    return performance.now() - start;
   } finally {
     // Not SIGKILL: Node may write its compile cache when the process ends by itself.
     await process.stop("SIGTERM");

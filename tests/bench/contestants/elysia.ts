@@ -5,8 +5,8 @@
  */
 
 import { Elysia, t } from "elysia";
-import { badRequest, notFound, unauthorized } from "./contract.ts";
-import { createPet, getPet, listPets } from "./pets.ts";
+import * as contract from "./contract.ts";
+import * as pets from "./pets.ts";
 import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
 const status = t.Union([
@@ -22,16 +22,16 @@ if (HAS_FIELDS) {
 
 app
   .onError(({ code, error, status }) => {
-    if (code === "VALIDATION") return status(400, badRequest([error]));
+    if (code === "VALIDATION") return status(400, contract.badRequest([error]));
   })
   .onBeforeHandle(({ request, status }) => {
     const isKnown = isAuthorized(request.headers.get("authorization"));
-    if (!isKnown) return status(401, unauthorized);
+    if (!isKnown) return status(401, contract.unauthorized);
   })
   .get("/v1/pets", ({ query, set }) => {
-    const { pets, link } = listPets(query);
-    if (link !== undefined) set.headers.link = link;
-    return pets;
+    const page = pets.list(query);
+    if (page.link !== undefined) set.headers.link = page.link;
+    return page.pets;
   }, {
     query: t.Object({
       limit: t.Integer({ minimum: 1, maximum: 100, default: 20 }),
@@ -40,10 +40,10 @@ app
     }),
   })
   .get("/v1/pets/:petId", ({ params, status }) => {
-    return getPet(params.petId) ?? status(404, notFound);
+    return pets.get(params.petId) ?? status(404, contract.notFound);
   }, { params: t.Object({ petId: t.Integer() }) })
   .post("/v1/pets", ({ body, set, status }) => {
-    const pet = createPet(body);
+    const pet = pets.create(body);
     set.headers.location = `pets/${pet.id}`;
     return status(201, pet);
   }, {

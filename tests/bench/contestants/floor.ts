@@ -8,8 +8,7 @@
 import { Buffer } from "node:buffer";
 import { createServer } from "node:http";
 import process from "node:process";
-import { HAS_FETCH_SERVER, listen } from "./listen.ts";
-import { HOST, PORT } from "./settings.ts";
+import { HOST, listen, PORT } from "./settings.ts";
 
 interface Task {
   readonly status: number;
@@ -26,7 +25,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Uses what was read, so that it is really read. */
 function look(...seen: readonly unknown[]): void {
-  if (seen[0] === undefined) throw new TypeError("Empty request");
+  if (seen.length === 0) throw new TypeError("Nothing was read");
 }
 
 function answer({ method, url, headers: fields }: Request): Response {
@@ -60,5 +59,4 @@ function listenNode(): void {
   }).listen(PORT, HOST);
 }
 
-if (HAS_FETCH_SERVER) listen(task.reads ? readAndAnswer : answer);
-else listenNode();
+if (!listen(task.reads ? readAndAnswer : answer)) listenNode();

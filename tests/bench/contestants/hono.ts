@@ -7,17 +7,9 @@
 import { vValidator } from "@hono/valibot-validator";
 import { type Context, Hono } from "hono";
 import { bearerAuth } from "hono/bearer-auth";
-import { HAS_FETCH_SERVER, listen } from "./listen.ts";
-import { createPet, getPet, listPets } from "./pets.ts";
-import {
-  badRequest,
-  newPet,
-  notFound,
-  pageQuery,
-  petParameters,
-  unauthorized,
-} from "./contract.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
+import * as contract from "./contract.ts";
+import * as pets from "./pets.ts";
+import { FIELDS, HAS_FIELDS, HOST, KEYS, listen, PORT } from "./settings.ts";
 
 interface Checked {
   readonly success: boolean;
@@ -25,7 +17,7 @@ interface Checked {
 }
 
 function refuse({ success, issues = [] }: Checked, c: Context) {
-  if (!success) return c.json(badRequest(issues), 400);
+  if (!success) return c.json(contract.badRequest(issues), 400);
 }
 
 const app = new Hono();
@@ -43,28 +35,31 @@ if (HAS_FIELDS) {
 app.use(bearerAuth({
   // Not `token`: with it, Hono 4 hashes the key at every request.
   verifyToken: (token) => KEYS.has(token),
-  noAuthenticationHeader: { message: unauthorized },
-  invalidToken: { message: unauthorized },
+  noAuthenticationHeader: { message: contract.unauthorized },
+  invalidToken: { message: contract.unauthorized },
 }));
 
-app.get("/v1/pets", vValidator("query", pageQuery, refuse), (c) => {
-  const { pets, link } = listPets(c.req.valid("query"));
-  if (link !== undefined) c.header("Link", link);
-  return c.json(pets);
+app.get("/v1/pets", vValidator("query", contract.pageQuery, refuse), (c) => {
+  const page = pets.list(c.req.valid("query"));
+  if (page.link !== undefined) c.header("Link", page.link);
+  return c.json(page.pets);
 });
 
-app.get("/v1/pets/:petId", vValidator("param", petParameters, refuse), (c) => {
-  const pet = getPet(c.req.valid("param").petId);
-  return pet === undefined ? c.json(notFound, 404) : c.json(pet);
-});
+app.get(
+  "/v1/pets/:petId",
+  vValidator("param", contract.petParameters, refuse),
+  (c) => {
+    const pet = pets.get(c.req.valid("param").petId);
+    return pet === undefined ? c.json(contract.notFound, 404) : c.json(pet);
+  },
+);
 
-app.post("/v1/pets", vValidator("json", newPet, refuse), (c) => {
-  const pet = createPet(c.req.valid("json"));
+app.post("/v1/pets", vValidator("json", contract.newPet, refuse), (c) => {
+  const pet = pets.create(c.req.valid("json"));
   return c.json(pet, 201, { Location: `pets/${pet.id}` });
 });
 
-if (HAS_FETCH_SERVER) listen((request) => app.fetch(request));
-else {
+if (!listen((request) => app.fetch(request))) {
   const { serve } = await import("@hono/node-server");
   serve({ port: PORT, hostname: HOST, fetch: app.fetch });
 }

@@ -6,8 +6,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import * as v from "valibot";
-import { HAS_FETCH_SERVER, listen } from "./listen.ts";
-import { HOST, PORT, SQLITE_FILE } from "./settings.ts";
+import { HOST, listen, PORT, SQLITE_FILE } from "./settings.ts";
 
 const db = new DatabaseSync(SQLITE_FILE ?? ":memory:");
 db.exec("PRAGMA journal_mode = WAL");
@@ -16,8 +15,7 @@ const schema = v.object({ limit: v.optional(v.number(), 20) });
 const headers = { "content-type": "application/json" };
 const text = () => JSON.stringify(page.all(v.parse(schema, {}).limit));
 
-if (HAS_FETCH_SERVER) listen(() => new Response(text(), { headers }));
-else {
+if (!listen(() => new Response(text(), { headers }))) {
   const { createServer } = await import("node:http");
   const server = createServer((_request, response) => {
     response.writeHead(200, headers).end(text());

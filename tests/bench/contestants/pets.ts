@@ -27,35 +27,35 @@ export interface PageQuery {
   readonly after?: number | undefined;
 }
 
+/** A page, and the `Link` of the next one (RFC 8288) when there are more. */
+export interface Page {
+  readonly pets: readonly Pet[];
+  readonly link?: string;
+}
+
 /** What keeps the pets. */
 interface Store {
-  create(pet: Required<NewPet>): Pet;
+  create(pet: NewPet & { readonly status: PetStatus }): Pet;
   get(id: number): Pet | undefined;
-  list(query: PageQuery & { readonly after: number }): readonly Pet[];
+  list(query: PageQuery & { readonly after: number }): Pet[];
 }
 
 const store = SQLITE_FILE === undefined
   ? memoryStore()
   : await sqliteStore(SQLITE_FILE);
 
-export function createPet(
-  { name, categoryId, status = "available" }: NewPet,
-): Pet {
-  return store.create({ name, categoryId, status });
+export function create({ name, categoryId, status }: NewPet): Pet {
+  return store.create({ name, categoryId, status: status ?? "available" });
 }
 
-export function getPet(id: number): Pet | undefined {
+export function get(id: number): Pet | undefined {
   return store.get(id);
 }
 
-/** A page, and the `Link` of the next one (RFC 8288); `undefined` on the last one. */
-export function listPets({ limit, status, after = 0 }: PageQuery): {
-  readonly pets: readonly Pet[];
-  readonly link: string | undefined;
-} {
-  const found = store.list({ limit: limit + 1, status, after });
-  if (found.length <= limit) return { pets: found, link: undefined };
-  const pets = found.slice(0, limit);
+export function list({ limit, status, after = 0 }: PageQuery): Page {
+  const pets = store.list({ limit: limit + 1, status, after });
+  if (pets.length <= limit) return { pets };
+  pets.pop();
   const only = status === undefined ? "" : `&status=${status}`;
   const query = `limit=${limit}${only}&after=${pets.at(-1)?.id}`;
   return { pets, link: `<?${query}>; rel="next"` };
@@ -64,10 +64,10 @@ export function listPets({ limit, status, after = 0 }: PageQuery): {
 /** Plain objects in an array, and those of each status in another. */
 function memoryStore(): Store {
   const all: Pet[] = [];
-  const byStatus: Readonly<Record<PetStatus, Pet[]>> = {
-    available: [],
-    pending: [],
-    sold: [],
+  const byStatus = {
+    available: [] as Pet[],
+    pending: [] as Pet[],
+    sold: [] as Pet[],
   };
   return {
     create(newPet) {
@@ -79,30 +79,23 @@ function memoryStore(): Store {
     get: (id) => all[id - 1],
     list({ limit, status, after }) {
       const pets = status === undefined ? all : byStatus[status];
-      const start = firstAbove(pets, after);
-      return pets.slice(start, start + limit);
+      let [low, high] = [0, pets.length]; // ids ascend
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if ((pets[middle]?.id ?? Infinity) <= after) low = middle + 1;
+        else high = middle;
+      }
+      return pets.slice(low, low + limit);
     },
   };
-}
-
-/** The index of the first of ascending ids that is above `id`. */
-function firstAbove(pets: readonly Pet[], id: number): number {
-  let low = 0;
-  let high = pets.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((pets[middle]?.id ?? Infinity) <= id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** What the drivers have in common. */
 interface Database {
   exec(sql: string): unknown;
   prepare(sql: string): {
-    get(...values: unknown[]): unknown;
-    all(...values: unknown[]): unknown[];
+    get(...values: unknown[]): Pet | undefined;
+    all(...values: unknown[]): Pet[];
   };
 }
 
@@ -113,24 +106,20 @@ async function sqliteStore(path: string): Promise<Store> {
     `PRAGMA journal_mode = WAL;
      PRAGMA synchronous = FULL;
      CREATE TABLE IF NOT EXISTS pets (id INTEGER PRIMARY KEY AUTOINCREMENT,
-       name TEXT NOT NULL, categoryId INTEGER NOT NULL, status TEXT NOT NULL);
-     CREATE INDEX IF NOT EXISTS by_status ON pets (status, id)`,
+       name TEXT NOT NULL, categoryId INTEGER NOT NULL, status TEXT NOT NULL)`,
   );
   const insert = db.prepare(
     "INSERT INTO pets (name, categoryId, status) VALUES (?, ?, ?) RETURNING *",
   );
   const byId = db.prepare("SELECT * FROM pets WHERE id = ?");
-  const page = db.prepare("SELECT * FROM pets WHERE id > ? LIMIT ?");
-  const pageOf = db.prepare(
-    "SELECT * FROM pets WHERE status = ? AND id > ? LIMIT ?",
+  const page = db.prepare(
+    "SELECT * FROM pets WHERE id > ? AND ? IN (status, '') LIMIT ?",
   );
   return {
-    create: ({ name, categoryId, status }) =>
-      insert.get(name, categoryId, status) as Pet,
-    get: (id) => byId.get(id) as Pet | undefined,
-    list: ({ limit, status, after }) =>
-      (status === undefined
-        ? page.all(after, limit)
-        : pageOf.all(status, after, limit)) as Pet[],
+    create({ name, categoryId, status }) {
+      return insert.get(name, categoryId, status) as Pet;
+    },
+    get: (id) => byId.get(id),
+    list: ({ limit, status, after }) => page.all(after, status ?? "", limit),
   };
 }

@@ -11,9 +11,8 @@ import { type Process, startProcess } from "../process.ts";
 import { freePort, type Runtime } from "../runtimes.ts";
 import { inTurns } from "../table.ts";
 import { type Answer, ask, compare } from "./answer.ts";
-import { type Case, POST, requestText } from "./cases.ts";
-import { type Contestant, ENVIRONMENT } from "./contestants.ts";
-import { listening } from "./listening.ts";
+import { type Case, fillingRequests, LIST20, requestText } from "./cases.ts";
+import { type Contestant, ENVIRONMENT, ours } from "./contestants.ts";
 
 /** What a contestant did in its turn. */
 export interface Turn extends Count {
@@ -29,16 +28,17 @@ export type Rounds = (name: string) => readonly Turn[];
 export interface MeasureOptions {
   readonly runtime: Runtime;
   readonly work: Case;
-  /** Ours, and the others, which must answer as it does. */
-  readonly ours: Contestant;
-  readonly others: readonly Contestant[];
+  /** Ours is among them: the others must answer as it does. */
+  readonly contestants: readonly Contestant[];
   readonly rounds: number;
   /** How long a turn is. */
   readonly seconds: number;
-  /** How long each contestant is under load before the first round; 0 is not at all. */
+  /** How long each contestant is under load before the first round. */
   readonly warmUp: number;
   /** How many pets there are before. */
   readonly pets: number;
+  /** The folder of SQLite files; in memory when absent. */
+  readonly folder: string | undefined;
 }
 
 /** A contestant that listens. */
@@ -47,85 +47,74 @@ interface Server extends Contestant {
   readonly process: Process;
 }
 
+type Environment = Readonly<Record<string, string>>;
+
 const METERED = new URL("../contestants/metered.ts", import.meta.url);
-const NAMES = ["Rex", "Luna", "Zoë", "Bella", "Mr Whiskers", "Müsli", "Tom"];
-const STATUSES = ["available", "pending", "sold"];
 
 /** Measures a case. */
 export async function measure(options: MeasureOptions): Promise<Rounds> {
-  const { runtime, work, pets, rounds, warmUp, seconds } = options;
+  const { runtime, work, contestants, folder } = options;
   const servers: Server[] = [];
-  async function start(
-    contestant: Contestant,
-    env?: Readonly<Record<string, string>>,
-  ): Promise<Server> {
-    const server = await startServer(runtime, contestant, env);
+  async function start(one: Contestant, env: Environment): Promise<Server> {
+    const port = await freePort();
+    const files = folder === undefined
+      ? undefined
+      : { SQLITE_FILE: `${folder}/${runtime.name} ${one.name}.db` };
+    const process = startProcess(runtime, METERED, {
+      args: [fileURLToPath(one.file), ...one.args?.(port) ?? []],
+      env: { ...ENVIRONMENT, PORT: `${port}`, ...files, ...one.env, ...env },
+    });
+    const server = { ...one, port, process };
     servers.push(server);
+    await Promise.race([process.fault, ask(port, LIST20)]);
     return server;
   }
+  async function firstAnswer({ port, kind }: Server): Promise<Answer> {
+    const requests = fillingRequests(options.pets, port);
+    const task = { port, requests, status: 201, count: requests.length };
+    if (kind !== "floor") await load({ ...task, connections: 1 });
+    return await ask(port, work);
+  }
   try {
-    const ours = await start(options.ours);
-    await fill(ours.port, pets);
-    const expected = await ask(ours.port, work);
-    const others = await Promise.all(
-      options.others.map((each) => start(each, settings(each, work, expected))),
+    const first = contestants.find(({ name }) => name === ours.name) ?? ours;
+    const expected = await firstAnswer(await start(first, {}));
+    await Promise.all(
+      contestants.filter((one) => one !== first).map((one) =>
+        start(one, environment(one, work, expected))
+      ),
     );
-    for (const other of others) {
-      if (other.kind !== "floor") await fill(other.port, pets);
-      compare(other, await ask(other.port, work), expected);
+    for (const server of servers.slice(1)) {
+      compare(server, await firstAnswer(server), expected);
     }
-    const all = [ours, ...others];
-    if (warmUp > 0) { for (const each of all) await turn(each, work, warmUp); }
-    const turns = all.map((each) =>
-      [each.name, () => turn(each, work, seconds)] as const
-    );
-    return await inTurns(new Map(turns), { rounds });
+    const turns = (seconds: number) =>
+      new Map(
+        servers.map((one) =>
+          [one.name, () => turn(one, work, seconds)] as const
+        ),
+      );
+    await inTurns(turns(options.warmUp), { rounds: 1 });
+    return await inTurns(turns(options.seconds), options);
   } finally {
     await Promise.all(servers.map(({ process }) => process.stop()));
   }
 }
 
-async function startServer(
-  runtime: Runtime,
-  contestant: Contestant,
-  env: Readonly<Record<string, string>> = {},
-): Promise<Server> {
-  const port = await freePort();
-  const args = contestant.args?.(port) ?? [];
-  const process = startProcess(runtime, METERED, {
-    args: [fileURLToPath(contestant.file), ...args],
-    env: { ...ENVIRONMENT, PORT: String(port), ...contestant.env, ...env },
-  });
-  await Promise.race([process.fault, listening(port)]);
-  return { ...contestant, port, process };
-}
-
-/** What a contestant is told: the floor its answer, and others our header fields to add. */
-function settings(
+/** What a contestant is told: the floor its answer, and a framework our header fields to add. */
+function environment(
   { kind }: Contestant,
   work: Case,
   { headers, ...answer }: Answer,
-): Readonly<Record<string, string>> {
+): Environment {
   if (kind === "floor") {
     const reads = work.body !== undefined;
     return { ANSWER: JSON.stringify({ ...answer, headers, reads }) };
   }
   if (kind !== "fields") return {};
   // What a framework has by itself, and the link of a listing, are its own work.
-  const { "content-type": _type, location: _location, link, ...own } = headers;
-  const isList = answer.body.startsWith("[") || link === undefined;
-  return { FIELDS: JSON.stringify(isList ? own : { ...own, link }) };
-}
-
-/** Adds pets one after the other, so that they have the same ids everywhere. */
-async function fill(port: number, count: number): Promise<void> {
-  const requests = Array.from({ length: count }, (_, i) => {
-    const name = `${NAMES[i % NAMES.length]} ${i + 1}`;
-    const status = STATUSES[i % STATUSES.length];
-    const body = JSON.stringify({ name, categoryId: 1 + i % 12, status });
-    return requestText({ ...POST, body }, port);
-  });
-  await load({ port, connections: 1, requests, status: 201, count });
+  const isList = answer.body.startsWith("[");
+  const own = ["content-type", "location", isList ? "link" : ""];
+  const all = Object.entries(headers).filter(([name]) => !own.includes(name));
+  return { FIELDS: JSON.stringify(Object.fromEntries(all)) };
 }
 
 async function turn(
@@ -134,13 +123,11 @@ async function turn(
   seconds: number,
 ): Promise<Turn> {
   const requests = [requestText(work, port)];
-  const task = { port, connections: CONNECTIONS, requests, seconds };
+  const task = { port, requests, status: work.status, seconds };
   const before = await process.ask("") as NodeJS.CpuUsage;
-  const count = await load({ ...task, status: work.status });
+  const count = await load({ ...task, connections: CONNECTIONS });
   const after = await process.ask("") as NodeJS.CpuUsage;
-  return {
-    ...count,
-    user: (after.user - before.user) / count.requests,
-    system: (after.system - before.system) / count.requests,
-  };
+  const user = (after.user - before.user) / count.requests;
+  const system = (after.system - before.system) / count.requests;
+  return { ...count, user, system };
 }

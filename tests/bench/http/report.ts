@@ -12,16 +12,16 @@ import type { Rounds, Turn } from "./measure.ts";
 /** The rounds of a case. */
 export interface CaseRounds {
   readonly work: Case;
+  readonly contestants: readonly Contestant[];
   readonly rounds: Rounds;
 }
 
 /** Processor time for one request: what decides. */
-export const cpu = ({ user, system }: Turn): number => user + system;
-/** Requests a second. */
-export const rate = ({ requests, seconds }: Turn): number => requests / seconds;
+const cpu = ({ user, system }: Turn): number => user + system;
+const rate = ({ requests, seconds }: Turn): number => requests / seconds;
 
 /** A figure of one contestant over that of another, in each round. */
-export function over(
+function over(
   rounds: Rounds,
   figure: (turn: Turn) => number,
   [above, below]: readonly [above: string, below: string],
@@ -29,11 +29,10 @@ export function over(
   return ratios(rounds(above).map(figure), rounds(below).map(figure));
 }
 
-/** Makes the table of one case. */
+/** Makes the table of one case. The ratios are of processor time, but for the one of requests. */
 export function reportCase(
   title: string,
-  contestants: readonly Contestant[],
-  rounds: Rounds,
+  { contestants, rounds }: CaseRounds,
 ): Table {
   const rows = contestants.map(({ name }) => {
     const turns = rounds(name);
@@ -41,43 +40,39 @@ export function reportCase(
     const toOurs = over(rounds, cpu, [name, ours.name]);
     return [
       name,
-      median(turns.map(rate), 0),
       median(turns.map(cpu), 1),
       median(turns.map(({ user }) => user), 1),
       median(turns.map(({ system }) => system), 1),
       ...[ofFloor, toOurs].flatMap((each) => [median(each), spread(each)]),
+      median(turns.map(rate), 0),
+      median(over(rounds, rate, [ours.name, name])),
       median(turns.map(({ p50 }) => p50)),
       median(turns.map(({ p99 }) => p99)),
     ];
   });
-  const columns = "|requests/s|CPU µs|user|system|floor/it|min..max|it/ours" +
-    "|min..max|p50 ms|p99 ms";
+  const columns = "|CPU µs|user|system|floor/it|min..max|it/ours|min..max" +
+    "|requests/s|ours/it|p50 ms|p99 ms";
   const raw = contestants.map(({ name }) => ({ name, turns: rounds(name) }));
   return { title, columns: columns.split("|"), rows, raw };
 }
 
-/** Makes the table of a runtime: the ratios by processor time, and the targets that they miss. */
+/** Makes the table of a runtime: the ratios by processor time, with each target that is missed. */
 export function reportRuntime(
   runtime: string,
-  contestants: readonly Contestant[],
   cases: readonly CaseRounds[],
 ): Table {
-  const rows = contestants.filter(({ name }) => name !== ours.name)
-    .map(({ name, kind }) => {
-      const isOurs = kind === "ours" || kind === "standalone";
-      const pair = isOurs
-        ? [ours.name, name] as const
-        : [name, ours.name] as const;
-      const cells = cases.map(({ work, rounds }) => {
-        const target = kind === "ours" ? undefined : work.targets[kind];
-        return judged(over(rounds, cpu, pair), target);
-      });
-      return [pair.join(" / "), ...cells];
+  const [all] = cases;
+  const others = all?.contestants.filter(({ name }) => name !== ours.name);
+  const rows = others?.map(({ name, kind }) => {
+    const [above, below] = kind === "ours" || kind === "standalone"
+      ? [ours.name, name]
+      : [name, ours.name];
+    const cells = cases.map(({ work, rounds }) => {
+      const target = kind === "ours" ? undefined : work.targets[kind];
+      return judged(over(rounds, cpu, [above, below]), target);
     });
-  return {
-    title: `${runtime}: ratios by processor time (more is better for ours` +
-      ", except of programs given; < target is a miss)",
-    columns: ["", ...cases.map(({ work }) => work.name)],
-    rows,
-  };
+    return [`${above} / ${below}`, ...cells];
+  }) ?? [];
+  const columns = ["", ...cases.map(({ work }) => work.name)];
+  return { title: `${runtime}: ratios by processor time`, columns, rows };
 }

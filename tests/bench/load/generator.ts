@@ -25,20 +25,9 @@ interface Exchange {
   rest: Buffer | undefined;
 }
 
-interface BunRuntime {
-  connect(options: {
-    readonly hostname: string;
-    readonly port: number;
-    readonly socket: {
-      open(socket: Socket): void;
-      data(socket: Socket, chunk: Buffer): void;
-      close(): void;
-      error(socket: Socket, cause: Error): void;
-    };
-  }): Promise<unknown>;
-}
-
-const { Bun } = globalThis as unknown as { readonly Bun: BunRuntime };
+const { Bun } = globalThis as unknown as {
+  readonly Bun: { connect(options: object): Promise<unknown> };
+};
 
 /** Latencies are counted in steps of 10 µs, up to 2 s. */
 const STEPS_PER_MS = 100;

@@ -67,6 +67,7 @@ export async function microseconds(
   const { p50 } = await measure(atOnce > 1 ? some : once, {
     min_cpu_time: seconds * 1e9,
     min_samples: 3,
+    gc: false,
     batch_samples: 64,
   });
   return p50 / 1000 / atOnce;
