@@ -5,12 +5,9 @@
  * @module
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { startCluster } from "../support/postgres/cluster.ts";
 import type { BenchOptions } from "./options.ts";
-import { startProcess } from "./process.ts";
+import { startProcess, temporaryFolder } from "./process.ts";
 import { findRuntime, type Runtime } from "./runtimes.ts";
 import type { Table } from "./table.ts";
 
@@ -42,18 +39,14 @@ async function measured(
 
 /** Measures the storages on every runtime. */
 export async function* storage(options: BenchOptions): AsyncIterable<Table> {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  const folder = temporaryFolder();
   const cluster = await startCluster();
-  try {
-    for (const runtime of options.runtimes.map(findRuntime)) {
-      const url = await cluster.newDatabase();
-      const task = { path: join(folder, runtime.name), url };
-      yield await measured(runtime, "storages", task, options);
-    }
-  } finally {
-    await cluster.close();
-    rmSync(folder, { recursive: true });
+  for (const runtime of options.runtimes.map(findRuntime)) {
+    const url = await cluster.newDatabase();
+    const task = { path: `${folder}/${runtime.name}`, url };
+    yield await measured(runtime, "storages", task, options);
   }
+  await cluster.close(); // it ends with the bench at the latest
 }
 
 /** Measures the fast paths on every runtime. */

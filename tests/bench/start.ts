@@ -4,9 +4,6 @@
  * @module
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
 import { ask } from "./http/answer.ts";
 import { LIST20 } from "./http/cases.ts";
@@ -18,7 +15,7 @@ import {
   standalone,
 } from "./http/contestants.ts";
 import type { BenchOptions } from "./options.ts";
-import { startProcess } from "./process.ts";
+import { startProcess, temporaryFolder } from "./process.ts";
 import { findRuntime, freePort, type Runtime } from "./runtimes.ts";
 import {
   inTurns,
@@ -36,8 +33,7 @@ const TARGET = 0.67;
 export async function* run(
   { runtimes, rounds }: BenchOptions,
 ): AsyncIterable<Table> {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
-  const SQLITE_FILE = join(folder, "pets.db");
+  const SQLITE_FILE = `${temporaryFolder()}/pets.db`;
   const DATABASE_URL = `sqlite:${SQLITE_FILE}`;
   const oneFile = { ...contestant("one_file", "floor"), env: { SQLITE_FILE } };
   const servers = [
@@ -46,28 +42,24 @@ export async function* run(
     standalone("standalone with SQLite", { DATABASE_URL }),
     contestant("hono", "framework"),
   ];
-  try {
-    // Made before: a new file waits for the disk.
-    await (await sqliteStorage(SQLITE_FILE)).close();
-    for (const runtime of runtimes.map(findRuntime)) {
-      console.error(`${runtime.title}, start`);
-      const turns = servers.map((server) =>
-        [server.name, () => firstAnswer(runtime, server)] as const
-      );
-      // Once before: what a runtime keeps of compiled code is there afterwards.
-      const times = await inTurns(new Map(turns), { rounds, warmUp: 1 });
-      const rows = servers.map(({ name, kind }) => {
-        const gains = ratios(times(oneFile.name), times(name));
-        const target = kind === "standalone" ? TARGET : undefined;
-        const [ms, all] = [median(times(name), 0), spread(times(name), 0)];
-        return [name, ms, all, judged(gains, target), spread(gains)];
-      });
-      const title = `Start on ${runtime.title}: ms to the first answer`;
-      const columns = ["", "ms", "min..max", "one_file/it", "min..max"];
-      yield { title, columns, rows };
-    }
-  } finally {
-    rmSync(folder, { recursive: true });
+  // Made before: a new file waits for the disk.
+  await (await sqliteStorage(SQLITE_FILE)).close();
+  for (const runtime of runtimes.map(findRuntime)) {
+    console.error(`${runtime.title}, start`);
+    const turns = servers.map((server) =>
+      [server.name, () => firstAnswer(runtime, server)] as const
+    );
+    // Once before: what a runtime keeps of compiled code is there afterwards.
+    const times = await inTurns(new Map(turns), { rounds, warmUp: 1 });
+    const rows = servers.map(({ name, kind }) => {
+      const gains = ratios(times(oneFile.name), times(name));
+      const target = kind === "standalone" ? TARGET : undefined;
+      const [ms, all] = [median(times(name), 0), spread(times(name), 0)];
+      return [name, ms, all, judged(gains, target), spread(gains)];
+    });
+    const title = `Start on ${runtime.title}: ms to the first answer`;
+    const columns = ["", "ms", "min..max", "one_file/it", "min..max"];
+    yield { title, columns, rows };
   }
 }
 

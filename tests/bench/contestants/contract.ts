@@ -44,22 +44,21 @@ export interface ErrorBody {
   readonly status: number;
 }
 
-export const unauthorized: ErrorBody = {
-  code: "unauthorized",
-  message: "API key is missing or invalid",
-  status: 401,
-};
+const error = (status: number, code: string, message: string): ErrorBody => (
+  { code, message, status }
+);
 
-export const notFound: ErrorBody = {
-  code: "not_found",
-  message: "Pet not found",
-  status: 404,
-};
+export const unauthorized: ErrorBody = error(
+  401,
+  "unauthorized",
+  "API key is not valid",
+);
+export const notFound: ErrorBody = error(404, "not_found", "Pet not found");
 
 /** @param issues what is wrong, as valibot and other Standard Schemas have it. */
 export function badRequest(
   issues: readonly { readonly message: string }[],
 ): ErrorBody {
   const message = issues.map((issue) => issue.message).join("; ");
-  return { code: "bad_request", message, status: 400 };
+  return error(400, "bad_request", message);
 }

@@ -22,30 +22,28 @@ const IGNORED =
 
 /** Sends the request of a case, as soon as the server listens. */
 export async function ask(port: number, work: Case): Promise<Answer> {
-  const { target, key, body } = work;
-  const method = body === undefined ? "GET" : "POST";
-  // Deno would compress the answer otherwise.
-  const headers = new Headers({ "accept-encoding": "identity" });
-  if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
-  if (body !== undefined) headers.set("content-type", "application/json");
-  const url = `http://127.0.0.1:${port}${target}`;
+  const { target, fields, body } = work;
   try {
-    const response = await fetch(url, { method, headers, body: body ?? null });
+    const response = await fetch(`http://127.0.0.1:${port}${target}`, {
+      method: body === null ? "GET" : "POST",
+      // Deno would compress the answer otherwise.
+      headers: { "accept-encoding": "identity", ...fields },
+      body,
+    });
     const all = [...response.headers].filter(([name]) => !IGNORED.test(name));
-    const { status } = response;
-    const text = await response.text();
-    return { status, headers: Object.fromEntries(all), body: text };
+    const headers = Object.fromEntries(all);
+    return { status: response.status, headers, body: await response.text() };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    await delay(2); // the end of a server that never listens ends the waiting
+    await delay(2); // a server that never listens ends, which ends the bench
     return ask(port, work);
   }
 }
 
 /**
- * Compares an answer with ours: the status, and the body and the `Link` or `Location` of a success. Of
- * an Error `code` and `status` count: everyone has a message of their own. All header fields count,
- * unless it is a framework as it is.
+ * Compares an answer with ours: status, media type, and the body, `Link` and `Location` of a success. Of an
+ * Error `code` and `status` count: everyone has a message of their own. All header fields count, unless it
+ * is a framework as it is.
  *
  * @throws {Error} that shows both, when they differ.
  */
@@ -55,22 +53,17 @@ export function compare(
   ours: Answer,
 ): void {
   const fields = kind === "framework" ? [] : Object.keys(ours.headers);
-  const [theirs, expected] = [answer, ours].map((each) =>
-    JSON.stringify(judged(each, fields))
-  );
+  const [theirs, expected] = [answer, ours].map((each) => {
+    const { status, headers, body } = each;
+    const counted = ["location", body.startsWith("[") ? "link" : "", ...fields];
+    return JSON.stringify([
+      status,
+      headers["content-type"]?.split(";")[0],
+      counted.filter((name) => name !== "content-type")
+        .map((name) => [name, headers[name]]),
+      status < 400 ? body : { ...JSON.parse(body), message: "" },
+    ]);
+  });
   if (theirs === expected) return;
   throw new Error(`${name} answers\n${theirs}\nand ours\n${expected}`);
-}
-
-function judged(
-  { status, headers, body }: Answer,
-  fields: readonly string[],
-): unknown {
-  const type = headers["content-type"]?.split(";")[0];
-  const seen = fields.map((name) => [name, headers[name]]);
-  const all = { status, ...Object.fromEntries(seen), "content-type": type };
-  if (status >= 400) return { ...all, ...JSON.parse(body), message: "" };
-  // The Link of a single pet says that the operation is deprecated: frameworks have no such thing.
-  const own = body.startsWith("[") ? { link: headers.link } : {};
-  return { ...all, ...own, location: headers.location, body };
 }

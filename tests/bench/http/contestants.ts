@@ -30,10 +30,9 @@ export function contestant(
   name: string,
   kind: Contestant["kind"],
   program: string = name,
-  more: Partial<Contestant> = {},
 ): Contestant {
   const file = new URL(`../contestants/${program}.ts`, import.meta.url);
-  return { name, kind, file, runtimes: RUNTIMES, ...more };
+  return { name, kind, file, runtimes: RUNTIMES };
 }
 
 /** What a server with the answers of ours must do at least. */
@@ -48,48 +47,42 @@ export function standalone(
 ): Contestant {
   const args = (port: number) => ["start", "--port", String(port)];
   const program = "../../../adapters/standalone/main";
-  return contestant(name, "standalone", program, { args, env });
+  return { ...contestant(name, "standalone", program), args, env };
 }
 
-function framework(
-  name: string,
-  runtimes: Contestant["runtimes"] = RUNTIMES,
-): Contestant[] {
-  return [
-    contestant(name, "framework", name, { runtimes }),
-    contestant(`${name} + fields`, "fields", name, { runtimes }),
-  ];
+/** A framework as it is, and with our header fields. */
+function framework(name: string, ...on: readonly RuntimeName[]): Contestant[] {
+  const runtimes = on.length > 0 ? on : RUNTIMES;
+  const plain = { ...contestant(name, "framework"), runtimes };
+  return [plain, { ...plain, name: `${name} + fields`, kind: "fields" }];
 }
 
-function onSqlite(
-  program: string,
-  DRIVER: string,
-  runtimes: Contestant["runtimes"] = RUNTIMES,
-) {
-  const kind = program === "ours" ? "ours" : "framework";
-  const more = { env: { DRIVER }, runtimes };
-  return contestant(`${program}, ${DRIVER}`, kind, program, more);
+/** A contestant that keeps its pets in an SQLite file, in a certain way. */
+function onSqlite(one: Contestant, DRIVER: string): Contestant {
+  return { ...one, name: `${one.name}, ${DRIVER}`, env: { DRIVER } };
 }
 
 const DATABASE_URL = "memory:";
+const frameworks = [
+  ...["hono", "h3"].flatMap((name) => framework(name)),
+  ...framework("elysia", "bun"),
+  ...["fastify", "express"].flatMap((name) => framework(name, "node")),
+];
 const CONTESTANTS: readonly Contestant[] = [
   floor,
   ours,
   standalone("standalone", { DATABASE_URL, REQUEST_LOG: "off" }),
   standalone("standalone with log", { DATABASE_URL, REQUEST_LOG: "on" }),
-  ...framework("hono"),
-  ...framework("h3"),
-  ...framework("elysia", ["bun"]),
-  ...framework("fastify", ["node"]),
-  ...framework("express", ["node"]),
+  ...frameworks,
 ];
 const ON_SQLITE: readonly Contestant[] = [
   { ...ours, env: { DRIVER: "group commit" } },
-  onSqlite("ours", "one transaction each"),
-  onSqlite("hono", "node:sqlite"),
-  onSqlite("hono", "better-sqlite3", ["node"]),
-  onSqlite("fastify", "node:sqlite", ["node"]),
-  onSqlite("fastify", "better-sqlite3", ["node"]),
+  onSqlite(ours, "one transaction each"),
+  ...frameworks.filter(({ name }) => name === "hono" || name === "fastify")
+    .flatMap((one) => [
+      onSqlite(one, "node:sqlite"),
+      { ...onSqlite(one, "better-sqlite3"), runtimes: ["node"] as const },
+    ]),
 ];
 
 /** The contestants of a case: those that were asked for, or all. Ours is always among them. */
@@ -97,7 +90,7 @@ export function chooseContestants(
   caseName: string,
   { contestants, programs, quick }: BenchOptions,
 ): readonly Contestant[] {
-  if (caseName === DURABLE.name) return ON_SQLITE;
+  if (caseName === DURABLE) return ON_SQLITE;
   const names = CONTESTANTS.map(({ name }) => name);
   const chosen = [ours.name, ...choose(names, contestants)];
   const given = programs.map((text) => {

@@ -106,7 +106,7 @@ function environment(
   { headers, ...answer }: Answer,
 ): Environment {
   if (kind === "floor") {
-    const reads = work.body !== undefined;
+    const reads = work.body !== null;
     return { ANSWER: JSON.stringify({ ...answer, headers, reads }) };
   }
   if (kind !== "fields") return {};

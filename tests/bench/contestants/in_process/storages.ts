@@ -23,13 +23,9 @@ interface Task extends CompareOptions {
 type StoredPet = Parameters<PetStorage["create"]>[0];
 type Id = Parameters<PetStorage["get"]>[0];
 
-/** The work of a storage on its bare driver. */
-interface Bare {
-  get(id: bigint): unknown;
-  /** Pending pets. */
-  list(after: bigint, limit: number): unknown;
-  create(pet: StoredPet): unknown;
-}
+/** Prepares a statement of a bare driver: as ours has it, int64 as bigint, rows as arrays. */
+type Prepare = (sql: string) => (...values: Value[]) => unknown;
+type Value = bigint | number | string;
 
 /** The least ratio that is good enough, by work and by how many are under way at once. */
 type Targets = Readonly<Record<string, Readonly<Record<number, number>>>>;
@@ -67,34 +63,28 @@ function numberedPet(i: number): StoredPet {
   return { name: `Pet ${i}`, categoryId: BigInt(i), status } as StoredPet;
 }
 
-function values({ name, categoryId, status }: StoredPet) {
-  return [name, categoryId, STATUSES.indexOf(status)] as const;
-}
-
 function comparisons(
   database: string,
   storage: PetStorage,
-  bare: Bare,
+  prepare: Prepare,
   targets: Targets,
 ): Comparison[] {
+  const [byId, pending, insert] = [BY_ID, PENDING, INSERT].map(prepare);
   const idOf = (i: number) => BigInt((i * 7919) % PETS + 1) as Id;
   const list = (limit: number) => ({
-    baseline: (i: number) => bare.list(idOf(i) / 2n, limit),
+    baseline: (i: number) => pending?.(idOf(i) / 2n, limit),
     ours: (i: number) =>
       storage.list({ limit, after: idOf(i) / 2n, status: "pending" }),
   });
-  const works = {
-    get: {
-      baseline: (i: number) => bare.get(idOf(i)),
-      ours: (i: number) => storage.get(idOf(i)),
-    },
-    list20: list(20),
-    list100: list(100),
-    create: {
-      baseline: (i: number) => bare.create(numberedPet(i)),
-      ours: (i: number) => storage.create(numberedPet(i)),
-    },
+  const get = {
+    baseline: (i: number) => byId?.(idOf(i)),
+    ours: (i: number) => storage.get(idOf(i)),
   };
+  const create = {
+    baseline: (i: number) => insert?.(`Pet ${i}`, BigInt(i), i % 3),
+    ours: (i: number) => storage.create(numberedPet(i)),
+  };
+  const works = { get, list20: list(20), list100: list(100), create };
   return Object.entries(works).flatMap(([work, ways]) =>
     Object.entries(targets[work] ?? {}).map(([atOnce, target]) => {
       const name = `${database} ${work}`;
@@ -111,39 +101,36 @@ async function fill(storage: PetStorage): Promise<PetStorage> {
   return storage;
 }
 
-/** As ours has it: prepared once, int64 as bigint, rows as arrays. */
-function bareSqlite(path: string): Bare {
+function bareSqlite(path: string): Prepare {
   const db = new DatabaseSync(path);
   db.exec("PRAGMA synchronous = FULL");
-  const [byId, pending, insert] = [BY_ID, PENDING, INSERT].map((sql) => {
+  return (sql) => {
     // Deno 2.9 has the second method, and no type for it yet.
     const statement: StatementSync & { setReturnArrays?(on: boolean): void } =
       db.prepare(sql.replaceAll(/\$\d/g, "?"));
     statement.setReadBigInts(true);
     statement.setReturnArrays?.(true);
-    return statement;
-  });
-  return {
-    get: (id) => toPet(byId?.get(id)),
-    list: (after, limit) => pending?.all(after, limit).map(toPet),
-    create: (pet) => insert?.get(...values(pet)),
+    return sql === PENDING
+      ? (...values) => statement.all(...values).map(toPet)
+      : (...values) => toPet(statement.get(...values));
   };
 }
 
-/** As ours has it: prepared once for each of 10 connections, int64 as bigint, rows as arrays. */
-function barePostgres(url: string): Bare {
+function barePostgres(url: string): Prepare {
   const getTypeParser = (oid: number, format?: "text" | "binary") =>
     oid === 20 ? BigInt : pg.types.getTypeParser(oid, format as "text");
   const pool = new pg.Pool({ connectionString: url, types: { getTypeParser } });
-  async function query(text: string, ...values: unknown[]): Promise<unknown> {
-    const statement = { name: text.slice(0, 60), text, values: [...values] };
-    const { rows } = await pool.query({ ...statement, rowMode: "array" });
-    return rows.map(toPet);
-  }
-  return {
-    get: (id) => query(BY_ID, id),
-    list: (after, limit) => query(PENDING, after, limit),
-    create: (pet) => query(INSERT, ...values(pet)),
+  let statements = 0;
+  return (text) => {
+    const statement = {
+      name: `s${++statements}`,
+      text,
+      rowMode: "array",
+    } as const;
+    return async (...values) => {
+      const { rows } = await pool.query({ ...statement, values });
+      return rows.map(toPet);
+    };
   };
 }
 
@@ -152,9 +139,9 @@ await serveTasks(async ({ path, url, ...options }: Task) => {
   await (await fill(await sqliteStorage(`${path}-bare.db`))).close();
   const sqlite = await fill(await sqliteStorage(`${path}.db`));
   const postgres = await fill(await postgresStorage(url));
-  const bareFile = bareSqlite(`${path}-bare.db`);
+  const bare = bareSqlite(`${path}-bare.db`);
   return await compareAll([
-    ...comparisons("SQLite", sqlite, bareFile, SQLITE_TARGETS),
+    ...comparisons("SQLite", sqlite, bare, SQLITE_TARGETS),
     ...comparisons("PostgreSQL", postgres, barePostgres(url), POSTGRES_TARGETS),
   ], options);
 });
