@@ -15,13 +15,6 @@ import { fileURLToPath } from "node:url";
 import { MARK } from "./reply.ts";
 import type { Runtime } from "./runtimes.ts";
 
-/** How a program is started. */
-export interface StartOptions {
-  readonly args?: readonly string[];
-  /** Environment variables beside those of this process. */
-  readonly env?: Readonly<Record<string, string>>;
-}
-
 /** A program that is running. */
 export interface Process {
   /** Writes a task to the program and waits for its reply. */
@@ -48,7 +41,8 @@ export function temporaryFolder(): string {
 export function startProcess(
   { name, command, flags }: Runtime,
   file: URL,
-  { args = [], env = {} }: StartOptions = {},
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Process {
   const path = fileURLToPath(file);
   const child = spawn(command, [...flags, path, ...args], {

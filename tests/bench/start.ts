@@ -70,10 +70,8 @@ async function firstAnswer(
 ): Promise<number> {
   const port = await freePort();
   const start = performance.now();
-  const process = startProcess(runtime, file, {
-    args: args?.(port) ?? [],
-    env: { ...ENVIRONMENT, PORT: `${port}`, ...env },
-  });
+  const all = { ...ENVIRONMENT, PORT: `${port}`, ...env };
+  const process = startProcess(runtime, file, args?.(port), all);
   try {
     await Promise.race([ask(port, LIST20), process.fault]);
     return performance.now() - start;

@@ -57,9 +57,7 @@ export function median(values: readonly number[], decimals = 2): string {
 /** The median of some ratios, with the target when it is below that. */
 export function judged(values: readonly number[], target = 0): string {
   const figure = median(values);
-  return figure !== "" && Number(figure) < target
-    ? `${figure} < ${target}`
-    : figure;
+  return Number(figure || NaN) < target ? `${figure} < ${target}` : figure;
 }
 
 /** The least and the most: `0.71..0.78`. */
@@ -74,13 +72,13 @@ export function printTable({ title, columns, rows }: Table): void {
   const widths = columns.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0))
   );
-  const line = ([name = "", ...cells]: readonly string[]): string =>
-    [
-      name.padEnd(widths[0] ?? 0),
-      ...cells.map((cell, index) => cell.padStart(widths[index + 1] ?? 0)),
-    ].join("  ");
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, column) =>
+      column === 0
+        ? cell.padEnd(widths[0] ?? 0)
+        : cell.padStart(widths[column] ?? 0)
+    ).join("  ");
   const rule = widths.map((width) => "-".repeat(width));
-  console.log(
-    ["", title, "", ...[columns, rule, ...rows].map(line)].join("\n"),
-  );
+  const lines = [columns, rule, ...rows].map(line);
+  console.log(["", title, "", ...lines].join("\n"));
 }

@@ -9,28 +9,22 @@ import * as v from "valibot";
 
 const status = v.picklist(["available", "pending", "sold"]);
 
+const integer = v.pipe(
+  v.string(),
+  v.regex(/^-?\d+$/),
+  v.toNumber(),
+  v.safeInteger(),
+);
+
 /** The parameters of a listing, as a query string has them: texts. */
 export const pageQuery = v.object({
-  limit: v.optional(
-    v.pipe(
-      v.string(),
-      v.digits(),
-      v.toNumber(),
-      v.minValue(1),
-      v.maxValue(100),
-    ),
-    "20",
-  ),
+  limit: v.optional(v.pipe(integer, v.minValue(1), v.maxValue(100)), "20"),
   status: v.optional(status),
-  after: v.optional(
-    v.pipe(v.string(), v.regex(/^-?\d+$/), v.toNumber(), v.safeInteger()),
-  ),
+  after: v.optional(integer),
 });
 
 /** The `petId` of a path. */
-export const petParameters = v.object({
-  petId: v.pipe(v.string(), v.digits(), v.toNumber(), v.safeInteger()),
-});
+export const petParameters = v.object({ petId: integer });
 
 export const newPet = v.object({
   name: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
@@ -44,21 +38,21 @@ export interface ErrorBody {
   readonly status: number;
 }
 
-const error = (status: number, code: string, message: string): ErrorBody => (
-  { code, message, status }
-);
-
-export const unauthorized: ErrorBody = error(
-  401,
-  "unauthorized",
-  "API key is not valid",
-);
-export const notFound: ErrorBody = error(404, "not_found", "Pet not found");
+export const unauthorized: ErrorBody = {
+  code: "unauthorized",
+  message: "API key is not valid",
+  status: 401,
+};
+export const notFound: ErrorBody = {
+  code: "not_found",
+  message: "Pet not found",
+  status: 404,
+};
 
 /** @param issues what is wrong, as valibot and other Standard Schemas have it. */
 export function badRequest(
   issues: readonly { readonly message: string }[],
 ): ErrorBody {
   const message = issues.map((issue) => issue.message).join("; ");
-  return error(400, "bad_request", message);
+  return { code: "bad_request", message, status: 400 };
 }

@@ -9,11 +9,7 @@ import * as contract from "./contract.ts";
 import * as pets from "./pets.ts";
 import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
-const status = t.Union([
-  t.Literal("available"),
-  t.Literal("pending"),
-  t.Literal("sold"),
-]);
+const status = t.UnionEnum(["available", "pending", "sold"]);
 
 const app = new Elysia();
 if (HAS_FIELDS) {

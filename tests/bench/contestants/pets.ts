@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { DatabaseSync } from "node:sqlite";
 import { DRIVER, SQLITE_FILE } from "./settings.ts";
 
 export type PetStatus = "available" | "pending" | "sold";
@@ -64,10 +65,10 @@ export function list({ limit, status, after = 0 }: PageQuery): Page {
 /** Plain objects in an array, and those of each status in another. */
 function memoryStore(): Store {
   const all: Pet[] = [];
-  const byStatus = {
-    available: [] as Pet[],
-    pending: [] as Pet[],
-    sold: [] as Pet[],
+  const byStatus: Record<PetStatus, Pet[]> = {
+    available: [],
+    pending: [],
+    sold: [],
   };
   return {
     create(newPet) {
@@ -90,18 +91,10 @@ function memoryStore(): Store {
   };
 }
 
-/** What the drivers have in common. */
-interface Database {
-  exec(sql: string): unknown;
-  prepare(sql: string): {
-    get(...values: unknown[]): Pet | undefined;
-    all(...values: unknown[]): Pet[];
-  };
-}
-
 async function sqliteStore(path: string): Promise<Store> {
-  const { default: Better, DatabaseSync = Better } = await import(DRIVER);
-  const db: Database = new DatabaseSync(path);
+  const driver = await import(DRIVER);
+  // better-sqlite3 has the same methods.
+  const db: DatabaseSync = new (driver.DatabaseSync ?? driver.default)(path);
   db.exec(
     `PRAGMA journal_mode = WAL;
      PRAGMA synchronous = FULL;
@@ -116,10 +109,10 @@ async function sqliteStore(path: string): Promise<Store> {
     "SELECT * FROM pets WHERE id > ? AND ? IN (status, '') LIMIT ?",
   );
   return {
-    create({ name, categoryId, status }) {
-      return insert.get(name, categoryId, status) as Pet;
-    },
-    get: (id) => byId.get(id),
-    list: ({ limit, status, after }) => page.all(after, status ?? "", limit),
+    create: ({ name, categoryId, status }) =>
+      insert.get(name, categoryId, status) as unknown as Pet,
+    get: (id) => byId.get(id) as Pet | undefined,
+    list: ({ limit, status, after }) =>
+      page.all(after, status ?? "", limit) as unknown as Pet[],
   };
 }

@@ -31,9 +31,8 @@ export interface MeasureOptions {
   /** Ours is among them: the others must answer as it does. */
   readonly contestants: readonly Contestant[];
   readonly rounds: number;
-  /** How long a turn is. */
+  /** How long a turn is, and the one before the first round. */
   readonly seconds: number;
-  /** How long each contestant is under load before the first round. */
   readonly warmUp: number;
   /** How many pets there are before. */
   readonly pets: number;
@@ -60,10 +59,10 @@ export async function measure(options: MeasureOptions): Promise<Rounds> {
     const files = folder === undefined
       ? undefined
       : { SQLITE_FILE: `${folder}/${runtime.name} ${one.name}.db` };
-    const process = startProcess(runtime, METERED, {
-      args: [fileURLToPath(one.file), ...one.args?.(port) ?? []],
-      env: { ...ENVIRONMENT, PORT: `${port}`, ...files, ...one.env, ...env },
-    });
+    const args = [fileURLToPath(one.file), ...one.args?.(port) ?? []];
+    const own = { PORT: `${port}`, ...files, ...one.env, ...env };
+    const all = { ...ENVIRONMENT, ...own };
+    const process = startProcess(runtime, METERED, args, all);
     const server = { ...one, port, process };
     servers.push(server);
     await Promise.race([process.fault, ask(port, LIST20)]);

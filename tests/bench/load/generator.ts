@@ -10,19 +10,11 @@ import { Buffer } from "node:buffer";
 import { serveTasks } from "../reply.ts";
 import type { Count, LoadTask } from "./load.ts";
 
-/** A connection, as far as Bun's is used here. */
+/** A connection of Bun's; `data` is the time of its request in ms, and the answer so far. */
 interface Socket {
-  data: Exchange;
+  data: { sentAt: number; rest: Buffer | undefined };
   write(bytes: Uint8Array): number;
   end(): void;
-}
-
-/** The request under way on a connection. */
-interface Exchange {
-  /** In ms. */
-  sentAt: number;
-  /** What has arrived of the answer, unless it was whole. */
-  rest: Buffer | undefined;
 }
 
 const { Bun } = globalThis as unknown as {

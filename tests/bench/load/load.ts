@@ -24,13 +24,10 @@ export interface LoadTask {
   readonly count?: number;
 }
 
-/** What the generator counted. */
+/** What the generator counted: answers, in how long, and their latencies in ms. */
 export interface Count {
-  /** Answers. */
   readonly requests: number;
-  /** How long it took. */
   readonly seconds: number;
-  /** The latencies that half and 99 of 100 answers had at most, in ms. */
   readonly p50: number;
   readonly p99: number;
 }
@@ -43,9 +40,7 @@ let generator: Process | undefined;
  * @throws {Error} when an answer is wrong or missing.
  */
 export async function load(task: LoadTask): Promise<Count> {
-  generator ??= startProcess(
-    findRuntime("bun"),
-    new URL("generator.ts", import.meta.url),
-  );
+  const file = new URL("generator.ts", import.meta.url);
+  generator ??= startProcess(findRuntime("bun"), file);
   return await generator.ask(task) as Count;
 }

@@ -5,14 +5,7 @@
  */
 
 import { measure } from "mitata";
-import {
-  inTurns,
-  judged,
-  median,
-  ratios,
-  spread,
-  type Table,
-} from "../../table.ts";
+import * as figures from "../../table.ts";
 
 /** Two ways to do the same work. `i` counts up. */
 export interface Comparison {
@@ -25,10 +18,9 @@ export interface Comparison {
   readonly target?: number;
 }
 
-/** How long everything takes. */
+/** How long everything takes: a turn, `seconds`. */
 export interface CompareOptions {
   readonly rounds: number;
-  /** How long a turn is. */
   readonly seconds: number;
 }
 
@@ -36,26 +28,27 @@ export interface CompareOptions {
 export async function compareAll(
   comparisons: readonly Comparison[],
   { rounds, seconds }: CompareOptions,
-): Promise<Table["rows"]> {
+): Promise<string[][]> {
   const rows: string[][] = [];
   for (const { name, baseline, ours, atOnce = 1, target } of comparisons) {
     const turns = Object.entries({ baseline, ours }).map(([side, work]) =>
       [side, () => microseconds(work, seconds, atOnce)] as const
     );
-    const times = await inTurns(new Map(turns), { rounds, warmUp: 1 });
+    const times = await figures.inTurns(new Map(turns), { rounds, warmUp: 1 });
     const [bare, own] = [times("baseline"), times("ours")];
-    const gains = ratios(bare, own);
-    const figures = [median(bare), median(own), judged(gains, target)];
-    rows.push([name, String(atOnce), ...figures, spread(gains)]);
+    const gains = figures.ratios(bare, own);
+    const µs = [bare, own].map((side) => figures.median(side));
+    const gain = [figures.judged(gains, target), figures.spread(gains)];
+    rows.push([name, `${atOnce}`, ...µs, ...gain]);
   }
   return rows;
 }
 
-/** The median time of one, in µs, with so many under way at once. */
-export async function microseconds(
+/** The median time of one, in µs. */
+async function microseconds(
   work: (i: number) => unknown,
   seconds: number,
-  atOnce = 1,
+  atOnce: number,
 ): Promise<number> {
   let i = 0;
   const once = () => work(i++);
@@ -65,10 +58,8 @@ export async function microseconds(
     ? () => Promise.all(all.map((each) => each()))
     : () => all.forEach((each) => each());
   const { p50 } = await measure(atOnce > 1 ? some : once, {
-    min_cpu_time: seconds * 1e9,
-    min_samples: 3,
+    ...{ min_cpu_time: seconds * 1e9, min_samples: 3, batch_samples: 64 },
     gc: false,
-    batch_samples: 64,
   });
   return p50 / 1000 / atOnce;
 }
