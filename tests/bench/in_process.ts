@@ -11,14 +11,7 @@ import { startProcess, temporaryFolder } from "./process.ts";
 import { findRuntime, type Runtime } from "./runtimes.ts";
 import type { Table } from "./table.ts";
 
-const COLUMNS = [
-  "",
-  "at once",
-  "plain µs",
-  "ours µs",
-  "plain/ours",
-  "min..max",
-];
+const COLUMNS = "|at once|plain µs|ours µs|plain/ours|min..max".split("|");
 
 /** Runs a program of the folder `in_process`. */
 async function measured(

@@ -49,10 +49,12 @@ export const notFound: ErrorBody = {
   status: 404,
 };
 
-/** @param issues what is wrong, as valibot and other Standard Schemas have it. */
-export function badRequest(
-  issues: readonly { readonly message: string }[],
-): ErrorBody {
+/** What a validation that failed leaves: valibot's, and that of other Standard Schemas. */
+export interface Failure {
+  readonly issues?: readonly { readonly message: string }[] | undefined;
+}
+
+export function badRequest({ issues = [] }: Failure): ErrorBody {
   const message = issues.map((issue) => issue.message).join("; ");
   return { code: "bad_request", message, status: 400 };
 }

@@ -9,7 +9,11 @@ import * as contract from "./contract.ts";
 import * as pets from "./pets.ts";
 import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
-const status = t.UnionEnum(["available", "pending", "sold"]);
+const status = t.Union([
+  t.Literal("available"),
+  t.Literal("pending"),
+  t.Literal("sold"),
+]);
 
 const app = new Elysia();
 if (HAS_FIELDS) {
@@ -18,7 +22,8 @@ if (HAS_FIELDS) {
 
 app
   .onError(({ code, error, status }) => {
-    if (code === "VALIDATION") return status(400, contract.badRequest([error]));
+    if (code !== "VALIDATION") return;
+    return status(400, contract.badRequest({ issues: [error] }));
   })
   .onBeforeHandle(({ request, status }) => {
     const isKnown = isAuthorized(request.headers.get("authorization"));

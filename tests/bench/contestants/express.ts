@@ -33,9 +33,9 @@ function check<T>(
   input: unknown,
   response: Response,
 ): T | undefined {
-  const { success, output, issues } = v.safeParse(schema, input);
-  if (success) return output;
-  response.status(400).json(contract.badRequest(issues));
+  const result = v.safeParse(schema, input);
+  if (result.success) return result.output;
+  response.status(400).json(contract.badRequest(result));
 }
 
 app.get("/v1/pets", (request, response) => {

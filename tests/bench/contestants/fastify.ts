@@ -44,7 +44,7 @@ const app = Fastify({ logger: false });
 app.setErrorHandler(
   (cause: Error & { validation?: unknown }, _request, reply) => {
     if (cause.validation === undefined) throw cause;
-    return reply.code(400).send(contract.badRequest([cause]));
+    return reply.code(400).send(contract.badRequest({ issues: [cause] }));
   },
 );
 

@@ -10,17 +10,17 @@ import { createServer } from "node:http";
 import process from "node:process";
 import { HOST, listen, PORT } from "./settings.ts";
 
+/** What is answered, and whether requests have a body that is read. */
 interface Task {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A string: a runtime may send bytes more slowly (Deno 2.9 does). */
-  readonly body: string;
-  /** Whether requests have a body. */
+  readonly body: string; // bytes may be sent more slowly: Deno 2.9 does
   readonly reads: boolean;
 }
 
-const task: Task = JSON.parse(process.env.ANSWER ?? "");
-const { status, headers, body } = task;
+const { status, headers, body, reads }: Task = JSON.parse(
+  process.env.ANSWER ?? "",
+);
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Uses what was read, so that it is really read. */
@@ -47,7 +47,7 @@ function listenNode(): void {
     const { method, url, headers } = request;
     look(method, url, headers.host, headers.authorization);
     const answer = () => response.writeHead(status, fields).end(body);
-    if (!task.reads) return void answer();
+    if (!reads) return void answer();
     look(headers["content-type"], headers["content-encoding"]);
     look(headers["content-length"]);
     const chunks: Uint8Array[] = [];
@@ -59,4 +59,4 @@ function listenNode(): void {
   }).listen(PORT, HOST);
 }
 
-if (!listen(task.reads ? readAndAnswer : answer)) listenNode();
+if (!listen(reads ? readAndAnswer : answer)) listenNode();

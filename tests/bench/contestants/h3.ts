@@ -15,18 +15,12 @@ import * as contract from "./contract.ts";
 import * as pets from "./pets.ts";
 import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
-/** What a validation that failed leaves in an HTTPError. */
-interface StandardFailure {
-  readonly issues: readonly { readonly message: string }[];
-}
-
 const app = new H3({
   silent: true,
   onError({ status, data }, event) {
-    const issues = (data as Partial<StandardFailure> | undefined)?.issues;
-    if (issues === undefined) return;
+    if (data === undefined) return;
     event.res.status = status;
-    return contract.badRequest(issues);
+    return contract.badRequest(data as contract.Failure);
   },
 });
 

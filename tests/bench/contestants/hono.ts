@@ -11,13 +11,10 @@ import * as contract from "./contract.ts";
 import * as pets from "./pets.ts";
 import { FIELDS, HAS_FIELDS, HOST, KEYS, listen, PORT } from "./settings.ts";
 
-interface Checked {
-  readonly success: boolean;
-  readonly issues?: readonly { readonly message: string }[] | undefined;
-}
+type Result = contract.Failure & { readonly success: boolean };
 
-function refuse({ success, issues = [] }: Checked, c: Context) {
-  if (!success) return c.json(contract.badRequest(issues), 400);
+function refuse(result: Result, c: Context) {
+  if (!result.success) return c.json(contract.badRequest(result), 400);
 }
 
 const app = new Hono();
