@@ -6,12 +6,8 @@
  */
 
 import { type Case, CASES, DURABLE } from "./http/cases.ts";
-import {
-  chooseContestants,
-  type Contestant,
-  floor,
-  ours,
-} from "./http/contestants.ts";
+import type { Contestant } from "./http/contestants.ts";
+import { chooseContestants, floor, ours } from "./http/contestants.ts";
 import { measure, type Rounds, type Turn } from "./http/measure.ts";
 import { type BenchOptions, choose } from "./options.ts";
 import { temporaryFolder } from "./process.ts";

@@ -14,10 +14,10 @@ import { type BenchOptions, parseOptions } from "./options.ts";
 import { run as start } from "./start.ts";
 import { printTable, type Table } from "./table.ts";
 
-type Part = (options: BenchOptions) => AsyncIterable<Table>;
-
 /** The parts in the order they run in. */
-const parts: Readonly<Record<string, Part>> = { http, storage, start, paths };
+const parts: Readonly<
+  Record<string, (options: BenchOptions) => AsyncIterable<Table>>
+> = { http, storage, start, paths };
 
 const HELP = `deno task bench [PART…] [OPTIONS]
 

@@ -11,11 +11,9 @@ import { type RuntimeName, RUNTIMES } from "./runtimes.ts";
 export interface BenchOptions {
   readonly parts: readonly string[];
   readonly runtimes: readonly RuntimeName[];
-  /** Of the part `http`; all when absent. */
+  /** Of the part `http`: all when absent; and more contestants, as `NAME=PATH`. */
   readonly cases: readonly string[] | undefined;
-  /** Of the part `http`; all when absent. */
   readonly contestants: readonly string[] | undefined;
-  /** More contestants, as `NAME=PATH`. */
   readonly programs: readonly string[];
   /** How often everything has its turn, and how long that is. */
   readonly rounds: number;
@@ -57,11 +55,7 @@ export function parseOptions(
   };
 }
 
-/**
- * Those of some names that were asked for, or all.
- *
- * @throws {TypeError} when one that was asked for is not among them.
- */
+/** Those of some names that were asked for, or all; throws when one is not among them. */
 export function choose<T extends string>(
   names: readonly T[],
   wanted: readonly string[] = names,

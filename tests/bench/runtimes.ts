@@ -11,7 +11,6 @@ import process from "node:process";
 
 /** The runtimes that are measured. */
 export const RUNTIMES = ["deno", "bun", "node"] as const;
-/** A runtime that is measured. */
 export type RuntimeName = typeof RUNTIMES[number];
 
 /** What npm has, how a text is run, and how a program is. */

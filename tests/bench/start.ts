@@ -7,24 +7,11 @@
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
 import { ask } from "./http/answer.ts";
 import { LIST20 } from "./http/cases.ts";
-import {
-  type Contestant,
-  contestant,
-  ENVIRONMENT,
-  ours,
-  standalone,
-} from "./http/contestants.ts";
+import * as contestants from "./http/contestants.ts";
 import type { BenchOptions } from "./options.ts";
 import { startProcess, temporaryFolder } from "./process.ts";
 import { findRuntime, freePort, type Runtime } from "./runtimes.ts";
-import {
-  inTurns,
-  judged,
-  median,
-  ratios,
-  spread,
-  type Table,
-} from "./table.ts";
+import * as figures from "./table.ts";
 
 /** The one file over the standalone server: 1.5 times as long is good enough. */
 const TARGET = 0.67;
@@ -32,16 +19,13 @@ const TARGET = 0.67;
 /** Measures every server on every runtime. */
 export async function* run(
   { runtimes, rounds }: BenchOptions,
-): AsyncIterable<Table> {
+): AsyncIterable<figures.Table> {
   const SQLITE_FILE = `${temporaryFolder()}/pets.db`;
   const DATABASE_URL = `sqlite:${SQLITE_FILE}`;
+  const { contestant, ours, standalone } = contestants;
   const oneFile = { ...contestant("one_file", "floor"), env: { SQLITE_FILE } };
-  const servers = [
-    oneFile,
-    ours,
-    standalone("standalone with SQLite", { DATABASE_URL }),
-    contestant("hono", "framework"),
-  ];
+  const onSqlite = standalone("standalone with SQLite", { DATABASE_URL });
+  const servers = [oneFile, ours, onSqlite, contestant("hono", "framework")];
   // Made before: a new file waits for the disk.
   await (await sqliteStorage(SQLITE_FILE)).close();
   for (const runtime of runtimes.map(findRuntime)) {
@@ -50,12 +34,20 @@ export async function* run(
       [server.name, () => firstAnswer(runtime, server)] as const
     );
     // Once before: what a runtime keeps of compiled code is there afterwards.
-    const times = await inTurns(new Map(turns), { rounds, warmUp: 1 });
+    const times = await figures.inTurns(new Map(turns), { rounds, warmUp: 1 });
     const rows = servers.map(({ name, kind }) => {
-      const gains = ratios(times(oneFile.name), times(name));
+      const gains = figures.ratios(times(oneFile.name), times(name));
       const target = kind === "standalone" ? TARGET : undefined;
-      const [ms, all] = [median(times(name), 0), spread(times(name), 0)];
-      return [name, ms, all, judged(gains, target), spread(gains)];
+      const ms = [
+        figures.median(times(name), 0),
+        figures.spread(times(name), 0),
+      ];
+      return [
+        name,
+        ...ms,
+        figures.judged(gains, target),
+        figures.spread(gains),
+      ];
     });
     const title = `Start on ${runtime.title}: ms to the first answer`;
     const columns = ["", "ms", "min..max", "one_file/it", "min..max"];
@@ -66,11 +58,11 @@ export async function* run(
 /** Starts a server, asks it for a list with a key, and ends it. */
 async function firstAnswer(
   runtime: Runtime,
-  { file, args, env }: Contestant,
+  { file, args, env }: contestants.Contestant,
 ): Promise<number> {
   const port = await freePort();
   const start = performance.now();
-  const all = { ...ENVIRONMENT, PORT: `${port}`, ...env };
+  const all = { ...contestants.ENVIRONMENT, PORT: `${port}`, ...env };
   const process = startProcess(runtime, file, args?.(port), all);
   try {
     await Promise.race([ask(port, LIST20), process.fault]);

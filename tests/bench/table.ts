@@ -9,15 +9,12 @@ export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** What the figures were made of; for `--json` alone. */
-  readonly raw?: unknown;
+  readonly raw?: unknown; // of every round, for `--json` alone
 }
 
 /**
- * Measures by turns, as the speed of a machine wanders more in a minute than what is compared differs:
- * all have a turn in each round, and another one begins each time.
- *
- * @returns the figures of each, round by round.
+ * Measures by turns, as the speed of a machine wanders: all have a turn in each round, and another one
+ * begins each time. Resolves to the figures of each, round by round.
  */
 export async function inTurns<Figure>(
   turns: ReadonlyMap<string, () => Promise<Figure>>,

@@ -1,10 +1,5 @@
-/**
- * What the contestants on frameworks share of the contract: what is valid, by valibot for those that have
- * no schemas of their own, and the Error bodies, in words of their own.
- *
- * @module
- */
-
+// What the contestants on frameworks share of the contract: what is valid, by valibot for those that have
+// no schemas of their own, and the Error bodies, in words of their own.
 import * as v from "valibot";
 
 const status = v.picklist(["available", "pending", "sold"]);

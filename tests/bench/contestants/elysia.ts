@@ -1,9 +1,4 @@
-/**
- * The pet store on Elysia, with its own schemas, which it compiles ahead of time. On Bun, its home.
- *
- * @module
- */
-
+// The pet store on Elysia, with its own schemas, which it compiles ahead of time. On Bun, its home.
 import { Elysia, t } from "elysia";
 import * as contract from "./contract.ts";
 import * as pets from "./pets.ts";

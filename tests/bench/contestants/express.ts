@@ -1,10 +1,5 @@
-/**
- * The pet store on Express, with valibot. What it does beyond the work, an `ETag` for every answer and
- * its own name in a header, is switched off.
- *
- * @module
- */
-
+// The pet store on Express, with valibot. What it does beyond the work, an `ETag` for every answer and
+// its own name in a header, is switched off.
 import express, { type Response } from "express";
 import * as v from "valibot";
 import * as contract from "./contract.ts";

@@ -1,11 +1,6 @@
-/**
- * The pet store on Fastify, with JSON Schemas for what comes in and for what goes out: from the latter
- * it makes serialisers of its own.
- *
- * @module
- */
-
-import Fastify from "fastify";
+// The pet store on Fastify, with JSON Schemas for what comes in and for what goes out: from the latter
+// it makes serialisers of its own.
+import Fastify, { type FastifyError } from "fastify";
 import * as contract from "./contract.ts";
 import * as pets from "./pets.ts";
 import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
@@ -21,12 +16,9 @@ const pet = object(
   { id: integer, name: text, categoryId: integer, status: text },
   ["id", "name", "categoryId", "status"],
 );
+const name = { ...text, minLength: 1, maxLength: 255 };
 const newPet = object(
-  {
-    name: { ...text, minLength: 1, maxLength: 255 },
-    categoryId: integer,
-    status,
-  },
+  { name, categoryId: integer, status },
   ["name", "categoryId"],
 );
 const pageQuery = object({
@@ -41,12 +33,10 @@ const error = object(
 
 const app = Fastify({ logger: false });
 
-app.setErrorHandler(
-  (cause: Error & { validation?: unknown }, _request, reply) => {
-    if (cause.validation === undefined) throw cause;
-    return reply.code(400).send(contract.badRequest({ issues: [cause] }));
-  },
-);
+app.setErrorHandler((cause: FastifyError, _request, reply) => {
+  if (cause.validation === undefined) throw cause;
+  return reply.code(400).send(contract.badRequest({ issues: [cause] }));
+});
 
 if (HAS_FIELDS) {
   app.addHook("onRequest", (_request, reply, done) => {

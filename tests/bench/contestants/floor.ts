@@ -1,10 +1,5 @@
-/**
- * The floor: the least that a server with the answers of ours must do on this runtime. It reads what
- * every such service must read, and answers with one constant text and our status and header fields.
- *
- * @module
- */
-
+// The floor: the least that a server with the answers of ours must do on this runtime. It reads what
+// every such service must read, and answers with one constant text and our status and header fields.
 import { Buffer } from "node:buffer";
 import { createServer } from "node:http";
 import process from "node:process";
@@ -18,9 +13,8 @@ interface Task {
   readonly reads: boolean;
 }
 
-const { status, headers, body, reads }: Task = JSON.parse(
-  process.env.ANSWER ?? "",
-);
+const task: Task = JSON.parse(process.env.ANSWER ?? "");
+const { status, headers, body, reads } = task;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Uses what was read, so that it is really read. */

@@ -1,9 +1,4 @@
-/**
- * The pet store on H3, with its own `serve` and its validation by Standard Schema (valibot).
- *
- * @module
- */
-
+// The pet store on H3, with its own `serve` and its validation by Standard Schema (valibot).
 import {
   getValidatedQuery,
   getValidatedRouterParams,

@@ -1,9 +1,4 @@
-/**
- * The pet store on Hono, with its own bearer authentication and its validator for valibot.
- *
- * @module
- */
-
+// The pet store on Hono, with its own bearer authentication and its validator for valibot.
 import { vValidator } from "@hono/valibot-validator";
 import { type Context, Hono } from "hono";
 import { bearerAuth } from "hono/bearer-auth";

@@ -1,10 +1,5 @@
-/**
- * Runs a server with a meter: `metered.ts PROGRAM [ARGUMENTS]`. Each line of standard input is answered
- * with the processor time of all threads so far, and the process ends with that input.
- *
- * @module
- */
-
+// Runs a server with a meter: `metered.ts PROGRAM [ARGUMENTS]`. Each line of standard input is answered
+// with the processor time of all threads so far, and the process ends with that input.
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { reply } from "../reply.ts";

@@ -1,9 +1,4 @@
-/**
- * A small server that opens SQLite in WAL and loads valibot: what the start of ours is measured by.
- *
- * @module
- */
-
+// A small server that opens SQLite in WAL and loads valibot: what the start of ours is measured by.
 import { DatabaseSync } from "node:sqlite";
 import * as v from "valibot";
 import { HOST, listen, PORT, SQLITE_FILE } from "./settings.ts";

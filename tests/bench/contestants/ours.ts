@@ -1,9 +1,4 @@
-/**
- * Ours, mounted as its README says.
- *
- * @module
- */
-
+// Ours, mounted as its README says.
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { DRIVER, HOST, KEYS, PORT, SQLITE_FILE } from "./settings.ts";

@@ -1,10 +1,5 @@
-/**
- * The pets of every contestant but ours: in memory, or in an SQLite file. Ids are numbers, as nearly
- * everybody has them.
- *
- * @module
- */
-
+// The pets of every contestant but ours: in memory, or in an SQLite file. Ids are numbers, as nearly
+// everybody has them.
 import type { DatabaseSync } from "node:sqlite";
 import { DRIVER, SQLITE_FILE } from "./settings.ts";
 
@@ -21,7 +16,6 @@ export interface Pet extends NewPet {
   readonly status: PetStatus;
 }
 
-/** Which page of pets is wanted. */
 export interface PageQuery {
   readonly limit: number;
   readonly status?: PetStatus | undefined;
@@ -34,7 +28,6 @@ export interface Page {
   readonly link?: string;
 }
 
-/** What keeps the pets. */
 interface Store {
   create(pet: NewPet & { readonly status: PetStatus }): Pet;
   get(id: number): Pet | undefined;

@@ -1,9 +1,4 @@
-/**
- * What the bench tells a server, and the server of Deno or Bun itself for fetch functions.
- *
- * @module
- */
-
+// What the bench tells a server, and the server of Deno or Bun itself for fetch functions.
 import process from "node:process";
 
 /** An SQLite file for the pets, in place of memory, and how it is used. */

@@ -1,6 +1,5 @@
 /**
- * What a server answers, and whether it is what ours does: only a server that does the same work is
- * measured.
+ * What a server answers, and whether ours does too: only who does the same work is measured.
  *
  * @module
  */
@@ -41,11 +40,8 @@ export async function ask(port: number, work: Case): Promise<Answer> {
 }
 
 /**
- * Compares an answer with ours: status, media type, and the body, `Link` and `Location` of a success. Of an
- * Error `code` and `status` count: everyone has a message of their own. All header fields count, unless it
- * is a framework as it is.
- *
- * @throws {Error} that shows both, when they differ.
+ * Throws when an answer differs from ours: in its status, media type, `Link` and `Location`, or in its body,
+ * but for the message of an Error. Unless it is a framework as it is, all header fields count.
  */
 export function compare(
   { name, kind }: Contestant,

@@ -1,6 +1,5 @@
 /**
- * One case on one runtime: the servers are started, filled, compared, warmed up, measured by turns, and
- * ended.
+ * One case on one runtime: servers are started, filled, compared, warmed up, measured and ended.
  *
  * @module
  */
@@ -34,9 +33,8 @@ export interface MeasureOptions {
   /** How long a turn is, and the one before the first round. */
   readonly seconds: number;
   readonly warmUp: number;
-  /** How many pets there are before. */
+  /** How many pets there are before; the folder of their SQLite files, if not in memory. */
   readonly pets: number;
-  /** The folder of SQLite files; in memory when absent. */
   readonly folder: string | undefined;
 }
 

@@ -1,11 +1,6 @@
-/**
- * The load generator, a process of its own on Bun, whichever runtime is measured: requests over raw
- * keep-alive connections, one under way on each. On two cores it sends as many as wrk, for as much
- * processor time.
- *
- * @module
- */
-
+// The load generator, a process of its own on Bun, whichever runtime is measured: requests over raw
+// keep-alive connections, one under way on each. On two cores it sends as many as wrk, for as much
+// processor time.
 import { Buffer } from "node:buffer";
 import { serveTasks } from "../reply.ts";
 import type { Count, LoadTask } from "./load.ts";
@@ -23,7 +18,6 @@ const { Bun } = globalThis as unknown as {
 
 /** Latencies are counted in steps of 10 µs, up to 2 s. */
 const STEPS_PER_MS = 100;
-const HEAD_END = "\r\n\r\n";
 const LAST_CHUNK = Buffer.from("\r\n0\r\n\r\n");
 
 function send(task: LoadTask): Promise<Count> {
@@ -61,7 +55,7 @@ function send(task: LoadTask): Promise<Count> {
 
   function isWhole(answer: Buffer): boolean {
     if (answer.length === wholeLength) return true;
-    const head = answer.indexOf(HEAD_END);
+    const head = answer.indexOf("\r\n\r\n");
     if (head < 0) return false;
     const fields = answer.latin1Slice(0, head);
     const length = /\r\ncontent-length: *(\d+)/i.exec(fields)?.[1];

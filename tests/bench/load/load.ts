@@ -1,6 +1,5 @@
 /**
- * The load: as many requests as a server answers, over {@linkcode CONNECTIONS} connections with one
- * request under way on each.
+ * The load: as many requests as a server answers, with one under way on each connection.
  *
  * @module
  */
@@ -11,12 +10,10 @@ import { findRuntime } from "../runtimes.ts";
 /** How many connections the load has. */
 export const CONNECTIONS = 64;
 
-/** What the generator is told: how long, or how many. */
+/** What the generator is told: whole requests, to be sent in turn; how long, or how many. */
 export interface LoadTask {
-  /** Of 127.0.0.1. */
   readonly port: number;
   readonly connections: number;
-  /** Whole requests, sent in turn. */
   readonly requests: readonly string[];
   /** What every answer must have: a server that fails fast does not win. */
   readonly status: number;
@@ -34,11 +31,7 @@ export interface Count {
 
 let generator: Process | undefined;
 
-/**
- * Puts a server under load.
- *
- * @throws {Error} when an answer is wrong or missing.
- */
+/** Puts a server under load. Rejects when an answer is wrong or missing. */
 export async function load(task: LoadTask): Promise<Count> {
   const file = new URL("generator.ts", import.meta.url);
   generator ??= startProcess(findRuntime("bun"), file);

@@ -1,9 +1,4 @@
-/**
- * Two ways to do the same work, measured by turns in one process, by mitata.
- *
- * @module
- */
-
+// Two ways to do the same work, measured by turns in one process, by mitata.
 import { measure } from "mitata";
 import * as figures from "../../table.ts";
 

@@ -1,9 +1,4 @@
-/**
- * Each fast path of the core beside its plain sibling.
- *
- * @module
- */
-
+// Each fast path of the core beside its plain sibling.
 import { decodeQuery, parseQuery } from "../../../../core/http/query.ts";
 import { parsePage } from "../../../../core/pets/page.ts";
 import { parseJson } from "../../../../core/pets/int64.ts";

@@ -1,10 +1,5 @@
-/**
- * `sqliteStorage` and `postgresStorage`, each beside a bare loop of its driver with the same SQL. The bare
- * creates are a transaction each.
- *
- * @module
- */
-
+// `sqliteStorage` and `postgresStorage`, each beside a bare loop of its driver with the same SQL. The bare
+// creates are a transaction each.
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import pg from "pg";
 import { postgresStorage } from "../../../../adapters/postgres/mod.ts";
@@ -13,10 +8,9 @@ import type { PetStorage } from "../../../../mod.ts";
 import { serveTasks } from "../../reply.ts";
 import { compareAll, type CompareOptions, type Comparison } from "./compare.ts";
 
+/** Also: what the names of SQLite files begin with, and an empty PostgreSQL database. */
 interface Task extends CompareOptions {
-  /** What the names of SQLite files begin with. */
   readonly path: string;
-  /** An empty PostgreSQL database. */
   readonly url: string;
 }
 
@@ -45,11 +39,10 @@ const SQLITE_TARGETS: Targets = {
   list100: { 1: 0.65, 64: 0.65 },
   create: { 1: 0.8, 64: 15 },
 };
-const READS = { 16: 0.75, 64: 0.75 };
 const POSTGRES_TARGETS: Targets = {
-  get: READS,
-  list20: READS,
-  list100: READS,
+  get: { 16: 0.75, 64: 0.75 },
+  list20: { 16: 0.75, 64: 0.75 },
+  list100: { 16: 0.75, 64: 0.75 },
   create: { 64: 5 },
 };
 
