@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   isPlainHost,
   requestUrl,
 } from "../../../adapters/serve/request_url.ts";
+import { fc, runs } from "../../support/property.ts";
 
 const plainHosts = [
   "example.com",
@@ -93,6 +93,6 @@ test("requestUrl lets no Host alter the path", () => {
       assert.equal(parsed.pathname, alone.pathname);
       assert.equal(parsed.search, alone.search);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
