@@ -52,10 +52,10 @@ export function endAnswer(
   body?: string | Uint8Array,
 ): void {
   const { req, res } = exchange;
-  exchange.body?.abandon();
+  const isRest = exchange.body?.abandon() ?? true;
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
     res.end(body);
-    if (!req.complete) limitRest(req);
+    if (isRest && !req.complete && hasBody(req)) limitRest(req);
     return;
   }
   // The client is still sending. A socket that is closed with unread bytes is reset, and a reset
@@ -77,7 +77,9 @@ export function endAnswer(
 
 /** Closes a connection whose client takes too long over a body that is answered. */
 function limitRest(req: IncomingMessage): void {
-  const timer = setTimeout(() => req.socket.destroy(), MAX_DISCARD_TIME);
+  const timer = setTimeout(() => {
+    if (!req.complete) req.socket.destroy();
+  }, MAX_DISCARD_TIME);
   req.once("close", () => clearTimeout(timer));
 }
 
