@@ -80,9 +80,11 @@ const LASTING = 13_000;
 
 for (const runtime of findRuntimes()) {
   const { name, missing } = runtime;
+  // Deno closes some of them as it pleases, and no others.
+  const closes = name === "deno" && "Deno does not end such connections";
   test(
     `${name}: connections on which refused creates follow each other are not closed`,
-    { skip: missing ?? CANNOT_WATCH },
+    { skip: missing ?? (CANNOT_WATCH || closes) },
     async () => {
       await withStandalone(runtime, {}, async ({ port }) => {
         await Promise.all(
