@@ -4,14 +4,21 @@
  * @module
  */
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  statSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { faultReason, isAccessFault } from "./fault.ts";
 import { SqliteFile } from "./file.ts";
 import { patiently } from "./patience.ts";
-import { createSchema, hasSchema } from "./schema.ts";
+import { readVersion, upgradeSchema } from "./schema.ts";
 
 // SQLite's own 2000 does not hold what a thousand animals need that are spread over a million: with this
 // they are read in two thirds of the time. Four times as much gains nothing (`deno task bench sizes`).
@@ -38,6 +45,7 @@ export async function openSqliteFile(
 }
 
 function connect(path: string, lockTimeout: number): SqliteFile {
+  createPrivate(path);
   const db = new DatabaseSync(path);
   try {
     setUp(db);
@@ -48,12 +56,21 @@ function connect(path: string, lockTimeout: number): SqliteFile {
   }
 }
 
+/** SQLite would make the file readable by all. It gives those beside it the same mode. */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch {
+    // It is there, or cannot be made: SQLite says which.
+  }
+}
+
 function setUp(db: DatabaseSync): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
   // Looked at before anything is changed, because it may not be ours; and in a transaction, because
   // another process may be creating the tables just now.
   db.prepare("BEGIN").run();
-  hasSchema(db);
+  readVersion(db);
   db.prepare("COMMIT").run();
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
@@ -68,7 +85,7 @@ function setUp(db: DatabaseSync): void {
   db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
   // Every time, because it also shows that the file can be written.
   db.prepare("BEGIN IMMEDIATE").run();
-  if (!hasSchema(db)) createSchema(db);
+  upgradeSchema(db);
   db.prepare("COMMIT").run();
 }
 
