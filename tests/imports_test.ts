@@ -4,11 +4,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 
 const root = new URL("../", import.meta.url);
-const core = readdirSync(new URL("core/", root)).map((name) => ({
-  name,
-  text: readFileSync(new URL(`core/${name}`, root), "utf8")
-    .replaceAll(/^ \* ```ts$[^]*?^ \* ```$/gm, ""), // examples import what a caller would
-}));
+const folder = new URL("core/", root);
+const core = readdirSync(folder, { encoding: "utf8", recursive: true })
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => ({
+    name,
+    text: readFileSync(new URL(name, folder), "utf8")
+      .replaceAll(/^ \* ```ts$[^]*?^ \* ```$/gm, ""), // examples import what a caller would
+  }));
 
 test("every import in core is valibot or a file in core", () => {
   assert.ok(core.length > 10);
@@ -17,7 +20,10 @@ test("every import in core is valibot or a file in core", () => {
       /\b(?:from|import)\s*\(?\s*["']([^"']*)["']/g,
     );
     for (const [, specifier = ""] of imports) {
-      assert.match(specifier, /^(?:valibot|\.\/[a-z0-9_]+\.ts)$/, name);
+      assert.match(specifier, /^(?:valibot|\.{1,2}\/[a-z0-9_/]+\.ts)$/, name);
+      if (specifier === "valibot") continue;
+      const { href } = new URL(specifier, new URL(name, folder));
+      assert.ok(href.startsWith(folder.href), `${name} imports ${specifier}`);
     }
     assert.doesNotMatch(text, /\bimport\s*\(|\brequire\b/, name);
   }

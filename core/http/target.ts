@@ -44,15 +44,24 @@ export function parseTarget(request: Addressed): Target | Refusal {
   const host = request.headers.get("host");
   if (host !== null && !HOST.test(host)) return malformedHost;
   const url = readUrl(request);
-  const authority = url.indexOf("://") + 3;
-  const start = url.indexOf("/", authority);
-  if (authority < 3 || start < 0) return malformedTarget;
+  const start = pathStart(url);
+  if (start < 0) return malformedTarget;
 
   const fragment = url.indexOf("#", start);
   const end = fragment < 0 ? url.length : fragment;
   const mark = url.indexOf("?", start);
   if (mark < 0 || mark > end) return { path: url.slice(start, end), query: "" };
   return { path: url.slice(start, mark), query: url.slice(mark + 1, end) };
+}
+
+/**
+ * Where the path begins; -1 if there is none. Without a `Host`, which HTTP/1.0 allows, some runtimes
+ * give the path alone.
+ */
+function pathStart(url: string): number {
+  if (url.startsWith("/")) return 0;
+  const authority = url.indexOf("://") + 3;
+  return authority < 3 ? -1 : url.indexOf("/", authority);
 }
 
 /** The request's URL; empty if the runtime cannot make one of the target it was sent. */

@@ -316,7 +316,7 @@ export function testFetchServer(name: string, serve: Serve): void {
       assert(lines.includes("content-type: application/json"), lines.join());
       assert.deepEqual(JSON.parse(body), {
         code: "internal_error",
-        message: "Cannot answer request: something unexpected happened",
+        message: "Something went wrong on our side",
         status: 500,
       });
       assert.equal(errors.length, 1);

@@ -6,7 +6,8 @@
 
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { createHandler, type HandlerOptions } from "../../core/handler.ts";
+import { createHandler } from "../../core/handler.ts";
+import type { HandlerOptions } from "../../core/service.ts";
 import type { OpenService } from "./ask.ts";
 
 /** A fresh and empty service; what goes wrong inside fails nothing by itself, but is a 500. */

@@ -13,27 +13,22 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
 import {
-  type NewPet,
+  type CheckedPet,
   type Pet,
   PET_STATUSES,
-  type PetId,
   petId,
   type PetStatus,
   petToJson,
 } from "../../core/pets/pet.ts";
 import {
-  jsonOf,
   type PetQuery,
   type PetStorage,
   StorageError,
 } from "../../core/pets/pet_storage.ts";
+import { newPet } from "../support/new_pet.ts";
 import type { TestOptions } from "./test_options.ts";
 
-const REX: Required<NewPet> = {
-  name: "Rex",
-  categoryId: 1n,
-  status: "available",
-};
+const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 
 /** Names that something on the way to the disk and back might change. */
 export const DELICATE_NAMES: readonly string[] = [
@@ -52,27 +47,6 @@ export const DELICATE_NAMES: readonly string[] = [
   "\u0080\u009f\ufffd\uffff\u{10ffff}",
 ];
 
-/** Values that TypeScript would refuse as an animal, and a storage must too. */
-const BAD_PETS: readonly unknown[] = [
-  { ...REX, name: "" },
-  { ...REX, name: "a".repeat(256) },
-  { ...REX, name: "nul\0" },
-  { ...REX, name: "lone \ud800" },
-  { ...REX, name: 7 },
-  { ...REX, categoryId: 1 },
-  { ...REX, categoryId: INT64_MAX + 1n },
-  { ...REX, categoryId: INT64_MIN - 1n },
-  { ...REX, categoryId: undefined },
-  { ...REX, status: "lost" },
-  { ...REX, status: 0 },
-  { ...REX, status: null },
-  {},
-  [],
-  null,
-  undefined,
-  "Rex",
-];
-
 /** Any name that an animal may have. */
 export const anyName: fc.Arbitrary<string> = fc
   .array(
@@ -86,11 +60,11 @@ export const anyName: fc.Arbitrary<string> = fc
   .map((codePoints) => String.fromCodePoint(...codePoints));
 
 /** Any animal that can be created. */
-export const anyNewPet: fc.Arbitrary<Required<NewPet>> = fc.record({
+export const anyNewPet: fc.Arbitrary<CheckedPet> = fc.record({
   name: anyName,
   categoryId: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
   status: fc.constantFrom(...PET_STATUSES),
-}, { noNullPrototype: true });
+}, { noNullPrototype: true }).map(newPet);
 
 /**
  * Registers the tests.
@@ -118,7 +92,7 @@ export function petStorageContract(
   }
 
   clause("returns the animal that it created, with an id", async (storage) => {
-    const pet = await storage.create(newPet(REX));
+    const pet = await storage.create(REX);
     assert.ok(pet.id >= 1n);
     assert.deepEqual({ ...pet }, { id: pet.id, ...REX });
     assert.deepEqual({ ...await storage.get(pet.id) }, { id: pet.id, ...REX });
@@ -205,10 +179,6 @@ export function petStorageContract(
 
   clause("says the same as JSON text, where it does", async (storage) => {
     const assertSame = async (all: readonly Pet[]) => {
-      for (const { id } of [...all, { id: petId(INT64_MAX) }]) {
-        await assertSameJsonOfOne(storage, id);
-        await assertSameJsonOfOne(storage, petId(id < 99n ? id + 1n : id));
-      }
       for (const status of [undefined, ...PET_STATUSES]) {
         for (const limit of [1, 2, 18, 19, 20]) {
           for (const after of [INT64_MIN, ...all.map((pet) => pet.id)]) {
@@ -235,11 +205,11 @@ export function petStorageContract(
   });
 
   clause("gives 300 creates at once ids of their own", async (storage) => {
-    const before = await storage.create(newPet(REX));
+    const before = await storage.create(REX);
     const pets = await Promise.all(
       Array.from(
         { length: 300 },
-        (_, i) => storage.create(newPet(numbered(i))),
+        (_, i) => storage.create(numbered(i)),
       ),
     );
     assert.equal(new Set(pets.map((pet) => pet.id)).size, 300);
@@ -253,7 +223,7 @@ export function petStorageContract(
     "shows an animal to whoever asks after its creation",
     async (storage) => {
       await Promise.all(Array.from({ length: 50 }, async (_, i) => {
-        const pet = await storage.create(newPet(numbered(i)));
+        const pet = await storage.create(numbered(i));
         const query = { limit: 1, after: pet.id - 1n };
         assert.deepEqual(await storage.get(pet.id), pet);
         assert.deepEqual((await storage.list(query)).pets, [pet]);
@@ -272,7 +242,7 @@ export function petStorageContract(
       let isWalking = true;
       const creating = Array.from({ length: 8 }, async (_, i) => {
         while (isWalking) {
-          await storage.create(newPet(numbered(i)));
+          await storage.create(numbered(i));
           await nextTask(); // a storage in memory would leave no turn to the walk
         }
       });
@@ -296,7 +266,7 @@ export function petStorageContract(
     const creating = Promise.all(
       Array.from({ length: 40 }, async (_, i) => {
         for (let round = 0; round < 5; round++) {
-          await storage.create(newPet(numbered(i)));
+          await storage.create(numbered(i));
           await nextTask();
         }
       }),
@@ -316,28 +286,11 @@ export function petStorageContract(
     }
   });
 
-  clause("refuses a bad animal and spares its neighbours", async (storage) => {
-    const outcomes = await Promise.allSettled(
-      BAD_PETS.flatMap((bad, i) => [
-        storage.create(newPet(numbered(i))),
-        storage.create(newPet(bad as Required<NewPet>)),
-        storage.create(newPet(numbered(i))),
-      ]),
-    );
-    for (const [i, outcome] of outcomes.entries()) {
-      if (i % 3 !== 1) assert.equal(outcome.status, "fulfilled");
-      else {
-        assert.ok(outcome.status === "rejected", `bad pet ${(i - 1) / 3}`);
-        assert.ok(outcome.reason instanceof TypeError, `${outcome.reason}`);
-      }
-    }
-    const stored = (await storage.list({ limit: 1000 })).pets;
-    assert.equal(stored.length, 2 * BAD_PETS.length);
-  });
-
   clause("is not changed by who changes an object of it", async (storage) => {
-    const given = { ...REX };
-    const creating = storage.create(newPet(given));
+    const given: { -readonly [K in keyof CheckedPet]: CheckedPet[K] } = {
+      ...REX,
+    };
+    const creating = storage.create(given);
     given.name = "Changed";
     const pet = await creating;
     const shown = [
@@ -365,7 +318,7 @@ export function petStorageContract(
     async (storage) => {
       const creating = Array.from(
         { length: 300 },
-        (_, i) => storage.create(newPet(numbered(i))),
+        (_, i) => storage.create(numbered(i)),
       );
       await storage.close();
       const pets = await Promise.all(creating);
@@ -374,21 +327,17 @@ export function petStorageContract(
   );
 
   clause("can be closed again", async (storage) => {
-    await storage.create(newPet(REX));
+    await storage.create(REX);
     await Promise.all([storage.close(), storage.close()]);
     await storage.close();
   });
 
   clause("is unavailable once it is closed", async (storage) => {
-    const { id } = await storage.create(newPet(REX));
+    const { id } = await storage.create(REX);
     await storage.close();
-    await assertUnavailable(() => storage.create(newPet(REX)));
+    await assertUnavailable(() => storage.create(REX));
     await assertUnavailable(() => storage.get(id));
     await assertUnavailable(() => storage.list({ limit: 1 }));
-    const listJson = jsonOf(storage.list);
-    if (listJson) await assertUnavailable(() => listJson({ limit: 1 }));
-    const getJson = jsonOf(storage.get);
-    if (getJson) await assertUnavailable(() => getJson(petId(1n)));
     await assertUnavailable(() => storage.ping());
   });
 }
@@ -426,7 +375,7 @@ export function persistentPetStorageContract(
       const first = await open();
       const creating = Array.from(
         { length: 300 },
-        (_, i) => first.create(newPet(numbered(i))),
+        (_, i) => first.create(numbered(i)),
       );
       await first.close();
       const pets = await Promise.all(creating);
@@ -463,7 +412,7 @@ export function persistentPetStorageContract(
       try {
         const pets = await Promise.all(
           storages.flatMap((storage, i) =>
-            Array.from({ length: 5 }, () => storage.create(newPet(numbered(i))))
+            Array.from({ length: 5 }, () => storage.create(numbered(i)))
           ),
         );
         assert.equal(new Set(pets.map((pet) => pet.id)).size, 80);
@@ -509,14 +458,15 @@ async function walk(
 ): Promise<readonly Pet[]> {
   const walked: Pet[] = [];
   for (let after = 0n;;) {
-    const page = (await storage.list(
+    const { pets, last } = await storage.list(
       status === undefined ? { limit, after } : { limit, after, status },
-    )).pets;
-    assert.ok(page.length <= limit);
-    walked.push(...page);
-    if (page.length < limit) return walked;
-    assert.ok(lastOf(page).id > after, "the walk goes on");
-    after = lastOf(page).id;
+    );
+    assert.ok(pets.length <= limit);
+    walked.push(...pets);
+    if (last === undefined) return walked;
+    assert.equal(last, lastOf(pets).id);
+    assert.ok(last > after, "the walk goes on");
+    after = last;
   }
 }
 
@@ -527,21 +477,21 @@ async function createMany(
 ): Promise<readonly Pet[]> {
   const pets: Pet[] = [];
   for (let i = 0; i < count; i++) {
-    pets.push(await storage.create(newPet(numbered(i))));
+    pets.push(await storage.create(numbered(i)));
   }
   return pets;
 }
 
-function numbered(i: number): Required<NewPet> {
+function numbered(i: number): CheckedPet {
   const status = PET_STATUSES[i % PET_STATUSES.length] ?? "available";
-  return { name: `Pet ${i}`, categoryId: BigInt(i), status };
+  return newPet({ name: `Pet ${i}`, categoryId: BigInt(i), status });
 }
 
 async function assertKept(
   storage: PetStorage,
-  newPet: Required<NewPet>,
+  newPet: CheckedPet,
 ): Promise<void> {
-  const pet = await storage.create(newPet(newPet));
+  const pet = await storage.create(newPet);
   const expected = { id: pet.id, ...newPet };
   const query = { limit: 1, after: pet.id - 1n };
   assert.deepEqual({ ...pet }, expected);
@@ -554,32 +504,16 @@ async function assertKept(
   );
 }
 
-async function assertSameJsonOfOne(
-  storage: PetStorage,
-  id: PetId,
-): Promise<void> {
-  const json = jsonOf(storage.get);
-  if (json === undefined) return;
-  const pet = await storage.get(id);
-  const expected = pet === undefined ? undefined : petToJson(pet);
-  assert.equal(await json(id), expected);
-}
-
 async function assertSameJson(
   storage: PetStorage,
   query: PetQuery,
 ): Promise<void> {
-  const json = jsonOf(storage.list);
+  const page = await storage.list(query);
+  const json = page.toJson?.();
   if (json === undefined) return;
-  const [...pets] =
-    (await storage.list({ ...query, limit: query.limit + 1 })).pets;
-  if (pets.length > query.limit) pets.pop();
-  const more =
-    (await storage.list({ ...query, after: pets.at(-1)?.id ?? 0n })).pets;
-  assert.deepEqual(await json(query), {
-    json: `[${pets.map(petToJson).join(",")}]`,
-    last: more.length > 0 ? pets.at(-1)?.id : undefined,
-  });
+  assert.equal(json, `[${page.pets.map(petToJson).join(",")}]`);
+  // A copy with other pets in it must not go on writing these.
+  assert.equal("toJson" in { ...page }, false);
 }
 
 async function assertUnavailable(act: () => Promise<unknown>): Promise<void> {

@@ -3,22 +3,17 @@ import process from "node:process";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
+import { createHandler, type Handler } from "../../core/handler.ts";
+import { type Pet, petId } from "../../core/pets/pet.ts";
 import {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-} from "../../core/handler.ts";
-import type { Pet } from "../../core/pets/pet.ts";
-import {
-  type JsonPage,
+  type PetPage,
   type PetQuery,
   type PetStorage,
   StorageError,
-  withJson,
 } from "../../core/pets/pet_storage.ts";
+import { createService, type HandlerOptions } from "../../core/service.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
-import { newPet } from "../support/new_pet.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 const SECRET = "SELECT * FROM pets; /etc/passwd; pet_key";
@@ -30,14 +25,11 @@ const CALLS = [
   ["GET", "/pets/1", {}],
 ] as const;
 
-/** A storage whose `list` has this `json`. */
-function listing(
-  list: (query: PetQuery) => Promise<readonly Pet[]>,
-  json: (query: PetQuery) => Promise<unknown>,
-): PetStorage {
+/** A storage that lists this. */
+function listing(list: (query: PetQuery) => unknown): PetStorage {
   return {
     ...memoryStorage(),
-    list: withJson(list, json as (query: PetQuery) => Promise<JsonPage>),
+    list: (query) => Promise.resolve(list(query) as PetPage),
   };
 }
 
@@ -204,7 +196,7 @@ test("handle answers 500 where a storage returns what is no animal", async () =>
       "internal_error",
     );
     const list = handler({
-      storage: storageThat(() => Promise.resolve([value])),
+      storage: storageThat(() => Promise.resolve({ pets: [value] })),
       onError,
     });
     assertError(await send(list, "GET", "/pets"), "internal_error");
@@ -213,8 +205,8 @@ test("handle answers 500 where a storage returns what is no animal", async () =>
   }
 });
 
-test("handle answers 500 where a storage lists what is no array, or adds nothing", async () => {
-  for (const value of [undefined, null, 0, "pets", {}, true]) {
+test("handle answers 500 where a storage lists what is no page, or adds nothing", async () => {
+  for (const value of [undefined, null, 0, "pets", {}, [], true, { pets: 1 }]) {
     const fetch = handler({
       storage: storageThat(() => Promise.resolve(value)),
       onError: () => {},
@@ -227,27 +219,21 @@ test("handle answers 500 where a storage lists what is no array, or adds nothing
   }
 });
 
-test("handle shows no more animals than asked, even where a storage lists more", async () => {
-  const pets = [1n, 2n, 3n, 4n].map((id) => ({
-    id,
-    name: "Rex",
-    categoryId: id,
-    status: "sold",
-  })) as Pet[];
-  const fetch = handler({ storage: storageThat(() => Promise.resolve(pets)) });
-  const answer = await send(fetch, "GET", "/pets?limit=2");
-  assert.equal(JSON.parse(answer.text).length, 2);
-  assert.equal(answer.headers.get("link"), '<?limit=2&after=2>; rel="next"');
-});
-
-test("handle sends the JSON text that a storage keeps", async () => {
-  const asked: unknown[] = [];
-  const list = () => assert.fail("asked for objects");
+test("handle sends the JSON text that a page writes, and links where it says that more match", async () => {
+  const asked: PetQuery[] = [];
+  const toJson = () => '[ "kept" ]';
   const fetch = handler({
-    storage: listing(list, (query) => {
+    storage: listing((query) => {
       asked.push(query);
-      const last = asked.length === 1 ? 9n : undefined;
-      return Promise.resolve({ json: '[ "kept" ]', last });
+      const page = {
+        get pets() {
+          return assert.fail("asked for objects");
+        },
+        toJson,
+      };
+      return asked.length === 1
+        ? Object.assign(page, { last: petId(9n) })
+        : page;
     }),
   });
   const first = await send(fetch, "GET", "/pets?limit=7&status=sold");
@@ -267,89 +253,61 @@ test("handle sends the JSON text that a storage keeps", async () => {
 
 test("handle sends nothing that another list or get of a storage hides", async () => {
   const kept = memoryStorage();
-  const list = async (query: PetQuery) =>
-    (await kept.list(query)).pets.filter(({ name }) => name !== "Secret");
-  const get = () => Promise.resolve(undefined);
-  const wrappers: readonly PetStorage[] = [
-    { ...kept, get, list },
-    // A proxy, and a function with the properties of another, as a mock has.
-    {
-      ...kept,
-      get: new Proxy(kept.get, { apply: get }),
-      list: new Proxy(kept.list, { apply: (_, __, [query]) => list(query) }),
+  const storage: PetStorage = {
+    ...kept,
+    get: () => Promise.resolve(undefined),
+    async list(query) {
+      const page = await kept.list(query);
+      const pets = page.pets.filter(({ name }) => name !== "Secret");
+      return { ...page, pets };
     },
-    {
-      ...kept,
-      get: Object.assign(get, kept.get),
-      list: Object.assign((query: PetQuery) => list(query), kept.list),
-    },
-  ];
+  };
   await send(handler({ storage: kept }), "POST", "/pets", {
     body: '{"name":"Secret","categoryId":1}',
   });
   await send(handler({ storage: kept }), "POST", "/pets", { body: REX });
-  for (const storage of wrappers) {
-    const fetch = handler({ storage });
-    const answer = await send(fetch, "GET", "/pets");
-    assert.deepEqual(
-      JSON.parse(answer.text).map(({ name }: Pet) => name),
-      ["Rex"],
-    );
-    assertError(await send(fetch, "GET", "/pets/1"), "not_found");
-  }
+  const fetch = handler({ storage });
+  const answer = await send(fetch, "GET", "/pets");
+  assert.deepEqual(
+    JSON.parse(answer.text).map(({ name }: Pet) => name),
+    ["Rex"],
+  );
+  assertError(await send(fetch, "GET", "/pets/1"), "not_found");
 });
 
 test("handle answers 500 where what a storage calls the last id is none", async () => {
   for (const last of [null, 0n, -1n, 2n ** 63n, 1.5, "x>; rel=evil", {}]) {
     const fetch = handler({
-      storage: listing(
-        () => Promise.resolve([]),
-        () => Promise.resolve({ json: "[]", last }),
-      ),
+      storage: listing(() => ({ pets: [], last })),
       onError: () => {},
     });
     assertError(await send(fetch, "GET", "/pets"), "internal_error");
   }
 });
 
-test("handle answers 500 where the JSON of a storage is no text", async () => {
-  for (const value of [null, 0, {}, [], new String("[]")]) {
-    const none = () => Promise.resolve([]);
+test("handle answers 500 where what a page calls its JSON is no text", async () => {
+  for (const json of [0, {}, [], new String("[]")]) {
     const fetch = handler({
-      storage: listing(none, () => Promise.resolve({ json: value })),
+      storage: listing(() => ({ pets: [], toJson: () => json })),
       onError: () => {},
     });
     assertError(await send(fetch, "GET", "/pets"), "internal_error");
-    const get = handler({
-      storage: {
-        ...memoryStorage(),
-        get: withJson(
-          () => Promise.resolve(undefined),
-          () => Promise.resolve(value as string),
-        ),
-      },
-      onError: () => {},
-    });
-    assertError(await send(get, "GET", "/pets/1"), "internal_error");
   }
 });
 
-test("handle asks a storage for one animal more than a page holds", async () => {
-  const asked: unknown[] = [];
+test("handle asks a storage for the page that the query names", async () => {
+  const asked: PetQuery[] = [];
   const fetch = handler({
-    storage: {
-      ...memoryStorage(),
-      list(query) {
-        asked.push(query);
-        return Promise.resolve([]);
-      },
-    },
+    storage: listing((query) => {
+      asked.push(query);
+      return { pets: [] };
+    }),
   });
   await send(fetch, "GET", "/pets");
   await send(fetch, "GET", "/pets?limit=100&status=sold&after=-5");
   assert.deepEqual(asked, [
-    { limit: 21 },
-    { limit: 101, status: "sold", after: -5n },
+    { limit: 20 },
+    { limit: 100, status: "sold", after: -5n },
   ]);
 });
 
@@ -371,7 +329,7 @@ test("handle gives a storage nothing that is not a whole NewPet", async () => {
       ...storage,
       create(pet) {
         created.push(pet);
-        return storage.create(newPet(pet));
+        return storage.create(pet);
       },
     },
   });
@@ -603,7 +561,6 @@ test("createHandler throws a TypeError for an option of a wrong kind", () => {
     { baseUrl: "v1" },
     { baseUrl: null },
     { onError: "log" },
-    { Response: {} },
   ];
   for (const options of wrong) {
     assert.throws(
@@ -623,46 +580,49 @@ test("createHandler throws a RangeError for a number out of bounds", () => {
   handler({ maxBodyBytes: 1, bodyTimeout: 2 ** 31 - 1 });
 });
 
-test("createHandler makes every response with the Response it is given", async () => {
-  const made: number[] = [];
-  const fetch = handler({
-    Response: class extends Response {
-      constructor(body: string | null, init: { status: number }) {
-        super(body, init);
-        made.push(init.status);
-      }
-    },
-  });
-  await send(fetch, "GET", "/pets");
-  await send(fetch, "HEAD", "/pets");
-  await send(fetch, "OPTIONS", "/pets");
-  await send(fetch, "GET", "/nothing");
-  assert.deepEqual(made, [200, 200, 204, 404]);
+test("createService answers with data: the reply, the template of the path, and the cause of a fault", async () => {
+  const cause = new Error(SECRET);
+  const keys = apiKeys(["secret"]);
+  const answer = (path: string, storage: PetStorage = memoryStorage()) =>
+    createService({ storage, keys })(
+      new Request(`http://localhost${path}`, {
+        headers: { authorization: "Bearer secret" },
+      }),
+    );
+  const { reply, ...rest } = await answer("/v1/pets/7");
+  assert.equal(reply.status, 404);
+  assert.deepEqual(rest, { template: "/v1/pets/{petId}" });
+  const unknown = await answer("/v1/other");
+  assert.equal(unknown.reply.status, 404);
+  assert.equal(unknown.template, undefined);
+  const failed = await answer(
+    "/v1/pets",
+    storageThat(() => Promise.reject(cause)),
+  );
+  assert.equal(failed.reply.status, 500);
+  assert.equal(failed.template, "/v1/pets");
+  assert.equal(failed.cause, cause);
 });
 
-test("no response can change the header of another", async () => {
-  const given: Record<string, string>[] = [];
-  const fetch = handler({
-    Response: class extends Response {
-      constructor(
-        body: string | null,
-        init: { status: number; headers: Record<string, string> },
-      ) {
-        super(body, init);
-        given.push(init.headers);
-      }
-    },
+test("no reply can change the header of another", async () => {
+  const service = createService({
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
   });
-  await send(fetch, "POST", "/pets", { body: REX });
-  const paths = ["/pets", "/pets/1", "/pets/2", "/nothing", "/openapi.json"];
-  for (const path of [...paths, ...paths]) await send(fetch, "GET", path);
-  await fetch(new Request("http://localhost/v1/pets"));
+  const headers = { authorization: "Bearer secret" };
   const seen = new Set<object>();
-  for (const headers of given) {
-    assert.ok(Object.isFrozen(headers) || !seen.has(headers));
-    seen.add(headers);
+  const paths = ["/pets", "/pets/1", "/pets/2", "/nothing", "/openapi.json"];
+  let count = 0;
+  for (const path of [...paths, ...paths]) {
+    const url = `http://localhost/v1${path}`;
+    for (const init of [{ headers }, {}]) {
+      const { reply } = await service(new Request(url, init));
+      assert.ok(Object.isFrozen(reply.headers) || !seen.has(reply.headers));
+      seen.add(reply.headers);
+      count++;
+    }
   }
-  assert.ok(seen.size < given.length);
+  assert.ok(seen.size < count);
 });
 
 test("two handlers share nothing", async () => {

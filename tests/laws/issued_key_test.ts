@@ -3,7 +3,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import { generateKey, isIssuedForm } from "../../core/keys/api_keys.ts";
+import { generateKey, isIssuedForm } from "../../core/keys/key_form.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

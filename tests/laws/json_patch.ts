@@ -6,7 +6,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { JsonValue } from "../../core/openapi/document.ts";
+import type { JsonValue } from "./openapi_document.ts";
 
 /** Changes a document in place. */
 export type Change = (document: unknown) => void;

@@ -6,6 +6,8 @@
  * @module
  */
 
+import { openApi } from "../../core/openapi/openapi.ts";
+
 /** A JSON value. */
 export type JsonValue =
   | string
@@ -143,3 +145,8 @@ export type OpenApiDocument = {
     readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
   };
 };
+
+/** The document of a service with this base URL, as the form that it has. */
+export function documentOf(baseUrl?: string): OpenApiDocument {
+  return openApi(baseUrl) as unknown as OpenApiDocument;
+}

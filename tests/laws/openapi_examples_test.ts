@@ -5,9 +5,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import type { HandlerOptions } from "../../core/handler.ts";
-import { openApi } from "../../core/openapi/openapi.ts";
-import type { OperationDescription } from "../../core/openapi/document.ts";
+import type { HandlerOptions } from "../../core/service.ts";
+import { documentOf, type OperationDescription } from "./openapi_document.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
@@ -81,7 +80,7 @@ const trials: Readonly<Record<string, Trial>> = {
 const BASE_URLS = ["/v1", "https://api.example.com/shop/v1"];
 
 function operations(baseUrl: string): readonly OperationDescription[] {
-  return Object.values(openApi(baseUrl).paths).flatMap((item) =>
+  return Object.values(documentOf(baseUrl).paths).flatMap((item) =>
     Object.values(item)
   );
 }
@@ -145,7 +144,7 @@ test("every example of a header in the OpenAPI document is one that was sent", a
         for (const value of answer.headers.values()) sent.add(value);
       }
     }
-    const { headers } = openApi(baseUrl).components;
+    const { headers } = documentOf(baseUrl).components;
     for (const [name, { example }] of Object.entries(headers)) {
       if (name === "ETag") assert.equal(example, undefined);
       else assert.ok(sent.has(`${example}`), `${name}: ${example}`);

@@ -12,7 +12,7 @@ import type {
   Parameter,
   PathItem,
   Schema,
-} from "../../core/openapi/document.ts";
+} from "./openapi_document.ts";
 import type { Question } from "../contract/ask.ts";
 import { parseText } from "./openapi_response.ts";
 import { createJudge, type Judge, resolve } from "./openapi_schema.ts";

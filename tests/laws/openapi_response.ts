@@ -11,7 +11,7 @@ import type {
   OpenApiDocument,
   OperationDescription,
   Schema,
-} from "../../core/openapi/document.ts";
+} from "./openapi_document.ts";
 import type { Answer } from "../contract/ask.ts";
 import type { Judge } from "./openapi_schema.ts";
 

@@ -9,7 +9,7 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
-import type { OpenApiDocument, Schema } from "../../core/openapi/document.ts";
+import type { OpenApiDocument, Schema } from "./openapi_document.ts";
 
 /** An integer schema with all that it says of the value. */
 export interface IntegerBounds {

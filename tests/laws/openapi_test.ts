@@ -10,7 +10,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "../../core/pets/int64.ts";
-import type { OpenApiDocument } from "../../core/openapi/document.ts";
+import type { OpenApiDocument } from "./openapi_document.ts";
+import { checkNewPet } from "../../core/pets/new_pet.ts";
 import { type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type OpenService } from "../contract/ask.ts";
@@ -161,14 +162,14 @@ async function openServices(): Promise<
   const counted: PetStorage = {
     ...storage,
     async create(newPet) {
-      const pet = await storage.create(newPet(newPet));
+      const pet = await storage.create(newPet);
       pets = pet.id;
       return pet;
     },
     get: (id) => id === LAST.id ? Promise.resolve(LAST) : storage.get(id),
   };
   for (let i = 0; i < PETS_AT_START; i++) {
-    await counted.create({ name: "Rex", categoryId: 1n, status: "available" });
+    await counted.create(checkNewPet({ name: "Rex", categoryId: 1n }));
   }
   const failing = (error: () => Error): OpenService =>
     handleService({

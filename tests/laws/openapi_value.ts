@@ -6,7 +6,7 @@
  */
 
 import fc from "fast-check";
-import type { OpenApiDocument, Schema } from "../../core/openapi/document.ts";
+import type { OpenApiDocument, Schema } from "./openapi_document.ts";
 import { integerBounds, type Judge, resolve } from "./openapi_schema.ts";
 
 // What the contract knows, whatever the document says: one that forbids it is found out.

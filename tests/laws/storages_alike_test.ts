@@ -12,7 +12,6 @@ import fc from "fast-check";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
-import { openApi } from "../../core/openapi/openapi.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { ask, type OpenService } from "../contract/ask.ts";
@@ -20,6 +19,7 @@ import { handleService } from "../contract/handle_service.ts";
 import { anyNewPet } from "../contract/pet_storage_contract.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
+import { documentOf } from "./openapi_document.ts";
 import { anyRequest, type Generated } from "./openapi_request.ts";
 
 const RUNS = 100;
@@ -49,7 +49,7 @@ const list: fc.Arbitrary<Sent> = fc.record({
   question: {},
 }));
 // Those that make the storage fail are no matter of which one it is.
-const other: fc.Arbitrary<Sent> = anyRequest(openApi()).filter((
+const other: fc.Arbitrary<Sent> = anyRequest(documentOf()).filter((
   { condition, question },
 ) => condition === "sound" && !(question.body instanceof ReadableStream));
 

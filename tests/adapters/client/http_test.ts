@@ -8,6 +8,7 @@ import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
+import { newPet } from "../../support/new_pet.ts";
 import { inProcess, KEY } from "./in_process.ts";
 import { collect, failure } from "./scripted.ts";
 import { serving } from "./serving.ts";
@@ -37,11 +38,11 @@ test("the client and the service agree over HTTP, to the last digit", async () =
 test("a walk over 10,000 animals over HTTP sees each once, in order", async () => {
   const { storage, handle } = inProcess();
   for (let i = 0n; i < 10_000n; i++) {
-    await storage.create({
+    await storage.create(newPet({
       name: `pet ${i}`,
       categoryId: 2n ** 62n + i,
       status: i % 3n === 0n ? "sold" : "available",
-    });
+    }));
   }
   await serving(handle, async (baseUrl) => {
     const client = clientOf(baseUrl);

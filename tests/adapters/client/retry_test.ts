@@ -8,6 +8,7 @@ import {
   type PetStorage,
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
+import { newPet } from "../../support/new_pet.ts";
 import { inProcess } from "./in_process.ts";
 import {
   collect,
@@ -363,7 +364,7 @@ test("creates are not doubled, and what is said of them is true", async () => {
           const name = `pet ${i}`;
           const outcome = await client.createPet({ name, categoryId: 1n })
             .catch((error: unknown) => error);
-          const stored = (await storage.list({ limit: 1000 }))
+          const stored = (await storage.list({ limit: 1000 })).pets
             .filter((pet) => pet.name === name);
           if (!(outcome instanceof PetStoreError)) {
             assert.deepEqual(stored, [outcome]);
@@ -392,7 +393,7 @@ test("a walk sees the same through any three faults in a row", async () => {
         );
         const all = [];
         for (let i = 0; i < 7; i++) {
-          all.push(await storage.create({ ...REX, status: "sold" }));
+          all.push(await storage.create(newPet({ ...REX, status: "sold" })));
         }
         assert.deepEqual(await collect(client.pets({ limit: 2 })), all);
       },

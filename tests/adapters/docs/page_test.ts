@@ -8,7 +8,7 @@ import process from "node:process";
 import test from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { readConfig } from "../../../adapters/standalone/config.ts";
-import { loadRuntime } from "../../../adapters/standalone/runtime.ts";
+import { loadServe } from "../../../adapters/standalone/runtime.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { noBrowser, openBrowser, type Opened } from "./browser.ts";
 
@@ -38,18 +38,13 @@ function onPage(
 ): void {
   test(name, { skip: noBrowser, timeout: 120_000 }, async () => {
     const opened = await openBrowser(options);
-    const { serve, Response } = await loadRuntime();
-    const service = await openService(
-      readConfig({
-        DATABASE_URL: "memory:",
-        PETSTORE_API_KEYS: "secret",
-        REQUEST_LOG: "off",
-      }),
-      Response,
-    );
-    const server = await serve((request) => service.app.fetch(request), {
-      port: 0,
-    });
+    const serve = await loadServe();
+    const service = await openService(readConfig({
+      DATABASE_URL: "memory:",
+      PETSTORE_API_KEYS: "secret",
+      REQUEST_LOG: "off",
+    }));
+    const server = await serve(service.handle, { port: 0 });
     try {
       await opened.page.goto(`${server.url}/`);
       await opened.page.locator(".opblock").first().waitFor();

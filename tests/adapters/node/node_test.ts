@@ -4,11 +4,11 @@ import type { AddressInfo } from "node:net";
 import {
   type FetchFunction,
   type NodeListener,
-  NodeResponse,
   type NodeServeOptions,
   serve,
   toNodeListener,
 } from "../../../adapters/node/mod.ts";
+import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { Wire } from "../../contract/wire.ts";
 import { testOnNode } from "./on_node.ts";
 
@@ -55,7 +55,7 @@ function streamOf(...chunks: string[]): ReadableStream<Uint8Array> {
 }
 
 testOnNode(
-  "a small answer makes no Request, Response, Headers, stream or signal",
+  "a handler of createHandler is answered without Request, Response, Headers, stream or signal",
   async () => {
     const names = [
       "Request",
@@ -67,66 +67,78 @@ testOnNode(
     ] as const;
     const globals = globalThis as unknown as Record<string, unknown>;
     const kept = names.map((name) => globals[name]);
-    const errors = await speaking((request) => {
-      const { method, url, headers } = request;
-      return new NodeResponse(`${method} ${url} ${headers.get("host")}`, {
-        headers: { "content-type": "text/plain" },
-      });
-    }, async (wire) => {
-      names.forEach((name) => globals[name] = undefined);
-      try {
-        wire.write(GET);
-        assert.equal((await wire.answer()).body, "GET http://a/ a");
-      } finally {
-        names.forEach((name, i) => globals[name] = kept[i]);
-      }
-    });
+    const rex = '{"name":"Rex","categoryId":1}';
+    const fields = "Host: a\r\nAuthorization: Bearer secret\r\n";
+    const errors = await speaking(
+      createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) }),
+      async (wire) => {
+        names.forEach((name) => globals[name] = undefined);
+        try {
+          wire.write(
+            `POST /v1/pets HTTP/1.1\r\n${fields}Content-Length: ${rex.length}\r\n\r\n${rex}`,
+          );
+          assert.equal((await wire.answer()).status, 201);
+          wire.write(`GET /v1/pets/1 HTTP/1.1\r\n${fields}\r\n`);
+          const { lines, body } = await wire.answer();
+          assert(lines.includes("content-type: application/json"));
+          assert.equal(
+            body,
+            '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
+          );
+        } finally {
+          names.forEach((name, i) => globals[name] = kept[i]);
+        }
+      },
+    );
     assert.deepEqual(errors, []);
   },
 );
 
 testOnNode(
-  "a field set on a NodeResponse is sent, and every Set-Cookie",
+  "onError of a handler is given a Request that can be read, without its body",
   async () => {
-    await speaking(() => {
-      const response = new NodeResponse("x", { headers: { "X-A": "1" } });
-      response.headers.set("x-request-id", "7");
-      response.headers.append("set-cookie", "a=1");
-      response.headers.append("set-cookie", "b=2");
-      return response;
-    }, async (wire) => {
-      wire.write(GET);
-      const { lines, body } = await wire.answer();
-      for (const line of ["x-a: 1", "x-request-id: 7", "set-cookie: b=2"]) {
-        assert(lines.includes(line), line);
-      }
-      assert(lines.includes("set-cookie: a=1"));
-      assert.equal(body, "x");
+    const cause = new Error("broken");
+    const told: [unknown, Request][] = [];
+    const handle = createHandler({
+      storage: { ...memoryStorage(), create: () => Promise.reject(cause) },
+      keys: apiKeys(["secret"]),
+      onError: (cause, request) => void told.push([cause, request]),
     });
+    const rex = '{"name":"Rex","categoryId":1}';
+    const errors = await speaking(handle, async (wire) => {
+      wire.write(
+        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\nContent-Length: ${rex.length}\r\n\r\n${rex}`,
+      );
+      const { status, body } = await wire.answer();
+      assert.equal(status, 500);
+      assert.equal(
+        JSON.parse(body).message,
+        "Something went wrong on our side",
+      );
+    });
+    assert.deepEqual(errors, [], "it is the handler's to report");
+    const [[toldCause, request] = []] = told;
+    assert.equal(toldCause, cause);
+    assert(request instanceof Request);
+    assert.equal(request.method, "POST");
+    assert.equal(request.url, "http://a/v1/pets");
+    assert.equal(request.headers.get("host"), "a");
   },
 );
 
-testOnNode("a NodeResponse that became real is sent as any other", async () => {
+testOnNode("every Set-Cookie of a response is sent", async () => {
   await speaking(() => {
-    const response = new NodeResponse("x", { status: 404 });
-    assert(response.body !== null);
-    response.headers.set("x-a", "1");
+    const response = new Response("x", { headers: { "X-A": "1" } });
+    response.headers.append("set-cookie", "a=1");
+    response.headers.append("set-cookie", "b=2");
     return response;
   }, async (wire) => {
     wire.write(GET);
-    const { status, lines, body } = await wire.answer();
-    assert.equal(status, 404);
-    assert(lines.includes("x-a: 1"));
+    const { lines, body } = await wire.answer();
+    for (const line of ["x-a: 1", "set-cookie: a=1", "set-cookie: b=2"]) {
+      assert(lines.includes(line), line);
+    }
     assert.equal(body, "x");
-  });
-});
-
-testOnNode("a NodeResponse can be sent any number of times", async () => {
-  const response = new NodeResponse("x");
-  await speaking(() => response, async (wire) => {
-    wire.write(GET + GET);
-    assert.equal((await wire.answer()).body, "x");
-    assert.equal((await wire.answer()).body, "x");
   });
 });
 
@@ -162,7 +174,7 @@ testOnNode("a Response of another realm is sent as any other", async () => {
 
 testOnNode("the status text of a response is sent", async () => {
   await speaking(
-    () => new NodeResponse(null, { status: 200, statusText: "Fine" }),
+    () => new Response(null, { status: 200, statusText: "Fine" }),
     async (wire) => {
       wire.write("GET / HTTP/1.0\r\n\r\n");
       assert.match(await wire.rest(), /^HTTP\/1\.1 200 Fine\r\n/);
@@ -174,7 +186,7 @@ testOnNode(
   "a wrong length or coding from the fetch function is put right",
   async () => {
     await speaking(() =>
-      new NodeResponse("hello", {
+      new Response("hello", {
         headers: { "content-length": "3", "transfer-encoding": "chunked" },
       }), async (wire) => {
       wire.write(GET + GET);
@@ -256,7 +268,7 @@ testOnNode(
       await reader?.read();
       await gate;
       while (!(await reader?.read())?.done);
-      return new NodeResponse("ok");
+      return new Response("ok");
     }, async (wire) => {
       const size = 32 * 1024 * 1024;
       wire.write(
@@ -295,7 +307,7 @@ testOnNode(
       order.push(path);
       return path === "/2"
         ? new Response(streamOf("/", "2"))
-        : new NodeResponse(path);
+        : new Response(path);
     }, async (wire) => {
       for (const path of ["/1", "/2", "/3"]) wire.write(GET.replace("/", path));
       for (const path of ["/1", "/2", "/3"]) {
@@ -315,7 +327,7 @@ testOnNode(
       begun.push(step);
       await new Promise((go) => setTimeout(go, 5));
       begun.push(`${step} is answered`);
-      return new NodeResponse(step);
+      return new Response(step);
     }, async (wire) => {
       const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
       const fields = " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
@@ -330,7 +342,7 @@ testOnNode(
 );
 
 testOnNode("HTTP/1.1 without Host is 400 with an Error", async () => {
-  await speaking(() => new NodeResponse("ok"), async (wire) => {
+  await speaking(() => new Response("ok"), async (wire) => {
     wire.write("GET / HTTP/1.1\r\n\r\n");
     const { status, body } = await wire.answer();
     assert.equal(status, 400);
@@ -371,7 +383,7 @@ testOnNode(
     const errors = await speaking(
       async ({ signal }) => {
         await new Promise((go) => setImmediate(go));
-        return new NodeResponse(String(signal.aborted));
+        return new Response(String(signal.aborted));
       },
       async (wire) => {
         wire.write(GET.repeat(20));
@@ -392,7 +404,7 @@ testOnNode(
       const length of ["Content-Length: 9999999", "Transfer-Encoding: chunked"]
     ) {
       await speaking(
-        () => new NodeResponse("no", { status: 413 }),
+        () => new Response("no", { status: 413 }),
         async (wire) => {
           wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
           const { lines, body } = await wire.answer();
@@ -409,7 +421,7 @@ testOnNode(
   "a client that goes on sending after its answer is not cut off at once",
   async () => {
     await speaking(
-      () => new NodeResponse("no", { status: 413 }),
+      () => new Response("no", { status: 413 }),
       async (wire) => {
         wire.write(
           "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n",
@@ -430,7 +442,7 @@ testOnNode(
       const reader = request.body?.getReader();
       const read = await reader?.read();
       await reader?.cancel();
-      return new NodeResponse(String(read?.value?.length ?? 0));
+      return new Response(String(read?.value?.length ?? 0));
     }, async (wire) => {
       wire.write(
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\nab",
@@ -444,7 +456,7 @@ testOnNode(
 
 testOnNode("a client told 408 is not waited for", async () => {
   await speaking(
-    () => new NodeResponse("late", { status: 408 }),
+    () => new Response("late", { status: 408 }),
     async (wire) => {
       wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
       const { lines } = await wire.answer();
@@ -458,7 +470,7 @@ testOnNode(
   "a client that expects 100 is not told so where its body is not wanted",
   async () => {
     await speaking(
-      () => new NodeResponse("no", { status: 413 }),
+      () => new Response("no", { status: 413 }),
       async (wire) => {
         wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
         wire.write("Expect: 100-continue\r\n\r\n");
@@ -471,14 +483,14 @@ testOnNode(
 );
 
 testOnNode("an expectation that is unknown is ignored", async () => {
-  await speaking(() => new NodeResponse("ok"), async (wire) => {
+  await speaking(() => new Response("ok"), async (wire) => {
     wire.write("GET / HTTP/1.1\r\nHost: a\r\nExpect: much\r\n\r\n");
     assert.equal((await wire.answer()).status, 200);
   });
 });
 
 testOnNode("what is no HTTP is told so in an Error body", async () => {
-  await speaking(() => new NodeResponse("ok"), async (wire) => {
+  await speaking(() => new Response("ok"), async (wire) => {
     wire.write("hello world\r\n\r\n");
     const { status, lines, body } = await wire.answer();
     assert.equal(status, 400);
@@ -494,7 +506,7 @@ testOnNode("what is no HTTP is told so in an Error body", async () => {
 testOnNode(
   "a header that is too large is 400, and the message says so",
   async () => {
-    await speaking(() => new NodeResponse("ok"), async (wire) => {
+    await speaking(() => new Response("ok"), async (wire) => {
       wire.write(
         `GET / HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(20_000)}\r\n\r\n`,
       );
@@ -510,7 +522,7 @@ testOnNode(
   async () => {
     await speaking(async () => {
       await new Promise((go) => setTimeout(go, 20));
-      return new NodeResponse("ok");
+      return new Response("ok");
     }, async (wire) => {
       wire.write(`${GET}hello world\r\n\r\n`);
       assert.equal((await wire.answer()).body, "ok");
@@ -524,7 +536,7 @@ testOnNode("a body that is no HTTP is 400, and fails its reader", async () => {
   const failure = new Promise((resolve) => told = resolve);
   await speaking(async (request) => {
     told(await request.text().catch((error) => error));
-    return new NodeResponse("ok");
+    return new Response("ok");
   }, async (wire) => {
     wire.write(
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -537,7 +549,7 @@ testOnNode("a body that is no HTTP is 400, and fails its reader", async () => {
 });
 
 testOnNode("a target that is no URL is 400", async () => {
-  await speaking(() => new NodeResponse("ok"), async (wire) => {
+  await speaking(() => new Response("ok"), async (wire) => {
     wire.write("GET foo://bar HTTP/1.1\r\nHost: a\r\n\r\n");
     assert.equal((await wire.answer()).status, 400);
   });
@@ -546,7 +558,7 @@ testOnNode("a target that is no URL is 400", async () => {
 testOnNode(
   "who is too slow with the head of a request is told 408",
   async () => {
-    await speaking(() => new NodeResponse("ok"), async (wire) => {
+    await speaking(() => new Response("ok"), async (wire) => {
       wire.write("GET / HTTP/1.1\r\n");
       const { status, body } = await wire.answer();
       assert.equal(status, 408);
@@ -559,7 +571,7 @@ testOnNode(
   "who is too slow with the body of a request is told 408",
   async () => {
     await speaking(
-      async (request) => new NodeResponse(await request.text()),
+      async (request) => new Response(await request.text()),
       async (wire) => {
         wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
         const { status, body } = await wire.answer();
@@ -572,7 +584,7 @@ testOnNode(
 );
 
 testOnNode("a connection that stays idle is closed", async () => {
-  await speaking(() => new NodeResponse("ok"), async (wire) => {
+  await speaking(() => new Response("ok"), async (wire) => {
     wire.write(GET);
     await wire.answer();
     assert.equal(await wire.rest(), "");
@@ -580,7 +592,7 @@ testOnNode("a connection that stays idle is closed", async () => {
 });
 
 testOnNode("an option that Node refuses rejects", async () => {
-  const handle = (): Response => new NodeResponse();
+  const handle = (): Response => new Response();
   await assert.rejects(serve(handle, { port: 70_000 }), /Cannot listen on/);
   await assert.rejects(
     serve(handle, { port: 0, requestTimeout: 1, headersTimeout: 2 }),
@@ -593,7 +605,7 @@ testOnNode("an answer after close says that it is the last", async () => {
   const gate = new Promise<void>((resolve) => release = resolve);
   const server = await serve(async () => {
     await gate;
-    return new NodeResponse("ok");
+    return new Response("ok");
   }, { port: 0 });
   const wire = await Wire.open(server.port, GET);
   await new Promise((go) => setTimeout(go, 50));
@@ -607,7 +619,7 @@ testOnNode("an answer after close says that it is the last", async () => {
 testOnNode(
   "toNodeListener serves below a mount, beside a framework's header",
   async () => {
-    const listener = toNodeListener((request) => new NodeResponse(request.url));
+    const listener = toNodeListener((request) => new Response(request.url));
     await speakingTo((req, res) => {
       // What Express does for app.use("/shop", listener).
       res.setHeader("X-Powered-By", "Express");
@@ -629,7 +641,7 @@ testOnNode(
   "toNodeListener finds the body empty where another parser has read it",
   async () => {
     const listener = toNodeListener(async (request) => {
-      return new NodeResponse(`[${await request.text()}]`);
+      return new Response(`[${await request.text()}]`);
     });
     await speakingTo((req, res) => {
       req.resume().on("end", () => setImmediate(listener, req, res));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { NodeResponse, serve } from "../../../adapters/node/mod.ts";
+import { serve } from "../../../adapters/node/mod.ts";
 import { Wire } from "../../contract/wire.ts";
 import { testOnNode } from "./on_node.ts";
 
@@ -16,7 +16,7 @@ async function receive(
   const errors: unknown[] = [];
   const server = await serve(async (request) => {
     await look(request);
-    return new NodeResponse("ok");
+    return new Response("ok");
   }, { port: 0, onError: (error) => errors.push(error) });
   const wire = await Wire.open(server.port, bytes);
   try {
@@ -206,7 +206,7 @@ testOnNode(
     let late: Promise<unknown> | undefined;
     const server = await serve((request) => {
       late = request.text().catch((error) => error);
-      return new NodeResponse("ok");
+      return new Response("ok");
     }, { port: 0 });
     const wire = await Wire.open(
       server.port,

@@ -7,10 +7,7 @@ import {
   type PostgresStorageOptions,
 } from "../../../adapters/postgres/mod.ts";
 import { type NewPet, petId } from "../../../core/pets/pet.ts";
-import {
-  StorageError,
-  type StorageErrorKind,
-} from "../../../core/pets/pet_storage.ts";
+import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
@@ -577,7 +574,7 @@ async function assertRefused(url: string, reason: RegExp): Promise<void> {
 
 async function assertFault(
   promise: Promise<unknown>,
-  kind: StorageErrorKind,
+  kind: StorageError["kind"],
   reason: RegExp,
 ): Promise<void> {
   await assert.rejects(promise, (error) => {

@@ -1,10 +1,6 @@
 /** The HTTP contract over real sockets: on the runtime of the tests, and on every other there is. */
 import test, { after } from "node:test";
-import type {
-  FetchFunction,
-  ServeOptions,
-  Server,
-} from "../../../adapters/serve/server.ts";
+import { loadServe } from "../../../adapters/standalone/runtime.ts";
 import {
   apiKeys,
   createHandler,
@@ -21,27 +17,12 @@ import { findRuntimes, start } from "../../support/servers/start.ts";
 
 const KEY = "secret";
 
-type Serve = (handle: FetchFunction, options: ServeOptions) => Promise<Server>;
-
-/** The adapter of the runtime that the tests run on, and what it wants of the handler. */
-async function ownAdapter(): Promise<
-  { readonly serve: Serve } & Pick<HandlerOptions, "Response">
-> {
-  if ("Deno" in globalThis) {
-    return await import("../../../adapters/deno/mod.ts");
-  }
-  if ("Bun" in globalThis) return await import("../../../adapters/bun/mod.ts");
-  const { serve, NodeResponse } = await import("../../../adapters/node/mod.ts");
-  return { serve, Response: NodeResponse };
-}
-
-const { serve, Response } = await ownAdapter();
+const serve = await loadServe();
 
 async function openHere(options: Partial<HandlerOptions>): Promise<OpenServer> {
   const handle = createHandler({
     storage: memoryStorage(),
     keys: apiKeys([KEY]),
-    ...(Response === undefined ? {} : { Response }),
     ...options,
   });
   const { port, close } = await serve(handle, { port: 0 });

@@ -167,7 +167,7 @@ for (const { title, skip, places } of WAYS) {
         const before = await from.open();
         const rex = { name: "Rex", categoryId: 1n, status: "sold" } as const;
         for (let i = 0; i < 5; i++) {
-          await before.create(rex);
+          await before.create(newPet(rex));
           await issuedKeys(before.apiKeys).issue("key");
         }
         await before.close();
@@ -177,8 +177,8 @@ for (const { title, skip, places } of WAYS) {
         await copy(from, to, cwd);
         const after = await to.open();
         const keys = issuedKeys(after.apiKeys);
-        assert.equal((await after.create(rex)).id, 6n);
-        assert.equal((await after.create(rex)).id, 7n);
+        assert.equal((await after.create(newPet(rex))).id, 6n);
+        assert.equal((await after.create(newPet(rex))).id, 7n);
         assert.equal((await keys.issue("next")).record.id, 6);
         await after.close();
       });

@@ -14,10 +14,10 @@ async function look(
     BASE_URL: baseUrl,
     REQUEST_LOG: "off",
   });
-  const service = await openService(config, Response);
+  const service = await openService(config);
   const seen: Record<string, string> = {};
   for (const path of paths) {
-    const response = await service.app.fetch(
+    const response = await service.handle(
       new Request(`http://localhost${path}`),
     );
     const [mediaType] = (response.headers.get("content-type") ?? "").split(";");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { REVOCATION_DELAY } from "../../../mod.ts";
+import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { inNewFolder, runMain, runToEnd, startMain } from "./program.ts";
 import { openSlowCreate } from "./slow_create.ts";
 

@@ -1,80 +1,91 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Refusal } from "../../../core/http/refusal.ts";
-import { createRouter } from "../../../core/http/route.ts";
+import { createRouter, type Route } from "../../../core/http/route.ts";
+import type { Reply } from "../../../core/http/reply.ts";
+import { operations } from "../../../core/operations.ts";
 
-const router = createRouter("/v1");
+const find = createRouter("/v1", operations);
 
-test("createRouter finds the three operations", () => {
-  assert.deepEqual(router.match("GET", "/v1/pets"), {
-    kind: "operation",
-    operation: "listPets",
-    petId: "",
-  });
-  assert.deepEqual(router.match("POST", "/v1/pets"), {
-    kind: "operation",
-    operation: "createPet",
-    petId: "",
-  });
-  assert.deepEqual(router.match("GET", "/v1/pets/7"), {
-    kind: "operation",
-    operation: "getPet",
-    petId: "7",
-  });
+/** The name of the operation that a route leads to, and its parameter. */
+function led(route: Route): readonly [string, string, string] {
+  assert.ok("operation" in route, "it leads to an operation");
+  const { template, operation, parameter } = route;
+  return [template, `${operation.description.operationId}`, parameter];
+}
+
+/** The reply that a route leads to. */
+function replied(route: Route): Reply {
+  assert.ok("reply" in route, "it leads to a reply");
+  return route.reply;
+}
+
+test("createRouter finds the operations", () => {
+  assert.deepEqual(led(find("GET", "/v1/pets")), ["/v1/pets", "listPets", ""]);
+  assert.deepEqual(led(find("POST", "/v1/pets")), [
+    "/v1/pets",
+    "createPet",
+    "",
+  ]);
+  assert.deepEqual(led(find("GET", "/v1/pets/7")), [
+    "/v1/pets/{petId}",
+    "getPet",
+    "7",
+  ]);
+  assert.deepEqual(led(find("GET", "/v1/openapi.json")), [
+    "/v1/openapi.json",
+    "getOpenApi",
+    "",
+  ]);
 });
 
 test("createRouter routes HEAD as GET", () => {
   for (const path of ["/v1/pets", "/v1/pets/7"]) {
-    assert.deepEqual(router.match("HEAD", path), router.match("GET", path));
+    assert.deepEqual(led(find("HEAD", path)), led(find("GET", path)));
   }
 });
 
 test("createRouter answers OPTIONS with the methods of the path", () => {
-  assert.deepEqual(router.match("OPTIONS", "/v1/pets"), {
-    kind: "options",
-    allow: "GET, HEAD, POST, OPTIONS",
-  });
-  assert.deepEqual(router.match("OPTIONS", "/v1/pets/x"), {
-    kind: "options",
-    allow: "GET, HEAD, OPTIONS",
-  });
+  const allows = [
+    ["/v1/pets", "GET, HEAD, POST, OPTIONS"],
+    ["/v1/pets/x", "GET, HEAD, OPTIONS"],
+  ] as const;
+  for (const [path, allow] of allows) {
+    assert.deepEqual(replied(find("OPTIONS", path)), {
+      status: 204,
+      headers: { allow },
+      body: null,
+    });
+  }
 });
 
-test("createRouter refuses an unknown path with 404, whatever the method", () => {
+test("createRouter refuses an unknown path with 404, whatever the method, and names no template", () => {
   const paths = ["/", "", "/v1", "/v1/pets/", "/v1/pets/1/", "/v1/petsx", "*"];
   for (const path of paths) {
     for (const method of ["GET", "BREW", "OPTIONS"]) {
-      const refusal = router.match(method, path);
-      assert.ok(refusal instanceof Refusal, path);
-      assert.equal(refusal.status, 404);
+      const route = find(method, path);
+      assert.equal(replied(route).status, 404, path);
+      assert.equal(route.template, undefined);
     }
   }
 });
 
-test("createRouter refuses an unknown method with 405 and Allow", () => {
+test("createRouter refuses an unknown method with 405 and Allow, and names the template", () => {
   const methods = ["DELETE", "get", "Post", "TRACE", "__proto__", "", "GET "];
   for (const method of methods) {
-    const refusal = router.match(method, "/v1/pets");
-    assert.ok(refusal instanceof Refusal, method);
-    assert.equal(refusal.status, 405);
-    assert.equal(refusal.headers["allow"], "GET, HEAD, POST, OPTIONS");
+    const route = find(method, "/v1/pets/secret");
+    const { status, headers } = replied(route);
+    assert.equal(status, 405, method);
+    assert.equal(headers.allow, "GET, HEAD, OPTIONS");
+    assert.equal(route.template, "/v1/pets/{petId}");
   }
 });
 
 test("createRouter works under any base path, and under none", () => {
   for (const base of ["", "/a/b", "/v1/pets", "/$&"]) {
-    const based = createRouter(base);
-    assert.deepEqual(based.match("GET", `${base}/pets/7`), {
-      kind: "operation",
-      operation: "getPet",
-      petId: "7",
-    });
-    assert.ok(based.match("GET", `/x${base}/pets`) instanceof Refusal);
+    const findBelow = createRouter(base, operations);
+    const [template, id, parameter] = led(findBelow("GET", `${base}/pets/7`));
+    assert.equal(template, `${base}/pets/{petId}`);
+    assert.deepEqual([id, parameter], ["getPet", "7"]);
+    assert.equal(replied(findBelow("GET", `/x${base}/pets`)).status, 404);
   }
-});
-
-test("a router names the template of a path, and no path that is unknown", () => {
-  assert.equal(router.template("/v1/pets"), "/v1/pets");
-  assert.equal(router.template("/v1/pets/secret"), "/v1/pets/{petId}");
-  assert.equal(router.template("/v1/other"), undefined);
 });

@@ -19,6 +19,7 @@ test("parseTarget reads path and query as they were sent", () => {
     ["http://h/", "/", ""],
     ["https://h:8443/a/b?c=/d", "/a/b", "c=/d"],
     ["http://[::1]:80/a", "/a", ""],
+    ["/a?b", "/a", "b"], // HTTP/1.0 without a Host
   ];
   for (const [url, path, query] of targets) {
     assert.deepEqual(parseTarget(request(url)), { path, query });
@@ -90,7 +91,7 @@ test("parseTarget refuses a malformed Host with 400", () => {
 });
 
 test("parseTarget refuses a target that has no path with 400", () => {
-  for (const url of ["", "*", "/a", "http://h", "h:80"]) {
+  for (const url of ["", "*", "a", "http://h", "h:80"]) {
     assert.ok(parseTarget(request(url)) instanceof Refusal, url);
   }
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
-import { digestKey, isIssuedForm } from "../../../core/keys/api_keys.ts";
+import { digestKey } from "../../../core/keys/api_keys.ts";
+import { generateKey, isIssuedForm } from "../../../core/keys/key_form.ts";
 import {
   type ApiKeyStorage,
   issuedKeys,
@@ -122,6 +123,21 @@ test("verify asks the storage about a digest, never about a key", async () => {
       return Promise.resolve(false);
     },
   };
-  assert.equal(await issuedKeys(storage).verify("secret"), false);
-  assert.deepEqual(asked, [await digestKey("secret")]);
+  const keys = issuedKeys(storage);
+  const key = generateKey();
+  assert.equal(await keys.verify(key), false);
+  assert.deepEqual(asked, [await digestKey(key)]);
+});
+
+test("verify refuses what does not have the form of an issued key without a look-up", async () => {
+  const keys = issuedKeys({
+    ...memoryStorage().apiKeys,
+    isActive: () => assert.fail("looked up"),
+  });
+  const key = generateKey();
+  const last = key.endsWith("0") ? "1" : "0";
+  const guesses = ["", "secret", "pet_", `${key}0`, key.slice(0, -1) + last];
+  for (const guess of guesses) {
+    assert.equal(await keys.verify(guess), false, guess);
+  }
 });

@@ -20,6 +20,7 @@ import {
   type SqliteStorage,
   sqliteStorage,
 } from "../../../adapters/sqlite/mod.ts";
+import { checkNewPet } from "../../../core/pets/new_pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 
 let storage: SqliteStorage | undefined;
@@ -56,7 +57,7 @@ async function openMany(path: string, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, async () => {
     const storage = await sqliteStorage(path);
     await storage.create(
-      newPet({ name: "Rex", categoryId: 1n, status: "sold" }),
+      checkNewPet({ name: "Rex", categoryId: 1n, status: "sold" }),
     );
     await storage.close();
   }));
@@ -68,7 +69,7 @@ async function create(count: number, writers: number): Promise<void> {
     while (started < count) {
       const name = `${process.pid}-${++started}`;
       try {
-        const newPet = { name, categoryId: 1n, status: "available" } as const;
+        const newPet = checkNewPet({ name, categoryId: 1n });
         const pet = await storage?.create(newPet);
         answer(`created ${pet?.id} ${pet?.name}`);
       } catch (error) {

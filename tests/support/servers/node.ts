@@ -1,15 +1,11 @@
 /** Serves a fresh service for each line of options that it reads, until its input ends. */
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { NodeResponse, serve } from "../../../adapters/node/mod.ts";
+import { serve } from "../../../adapters/node/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const options = {
-    storage: memoryStorage(),
-    keys: apiKeys(["secret"]),
-    Response: NodeResponse,
-  };
+  const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
   const handle = createHandler({ ...options, ...JSON.parse(line) });
   const { hostname, port } = await serve(handle, { port: 0 });
   console.log(JSON.stringify({ hostname, port }));
