@@ -82,32 +82,34 @@ const CREATE = {
     ORDER BY place
     RETURNING id`,
 };
-// The same, where some have keys. What others committed while this waited for its turn cannot be
-// selected, but it conflicts: a key that is known and not too old is left as it is, and so is not in
-// `claimed`. Its pet takes an id that is never used. Two old keys go for each that comes.
+// By the clock of the database, which all servers share; and the one from which on keys are kept.
+const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+const OLDEST = `${NOW} - $7::bigint`;
+// The same, if some have keys. What others committed while this waited for its turn cannot be selected,
+// but it conflicts: a key that is known and not too old is left as it is, and is not in `claimed`; the
+// id of its pet is never used then. Two old keys go for each that comes.
 const CREATE_ONCE = {
   name: "create pets once",
   text: `WITH ${TURN}, new AS MATERIALIZED (
-      SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id,
-        (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now
+      SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
       FROM (SELECT new.*
         FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
           WITH ORDINALITY AS new (name, category_id, status, key, place)
+        WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
+          WHERE known.key = new.key AND created > ${OLDEST})
         ORDER BY place) AS sorted
     ), forgotten AS (
       DELETE FROM idempotency_keys
-      WHERE created <= (SELECT min(now) FROM new) - $7::bigint
-        AND key NOT IN (SELECT key FROM new WHERE key IS NOT NULL)
-        AND key IN (
-          SELECT key FROM idempotency_keys
-          WHERE created <= (SELECT min(now) FROM new) - $7::bigint
-          ORDER BY created LIMIT 2 * cardinality($6::text[]))
+      WHERE created <= ${OLDEST} AND key IN (
+        SELECT key FROM idempotency_keys
+        WHERE created <= ${OLDEST} AND key <> ALL (array_remove($6, NULL))
+        ORDER BY created LIMIT 2 * cardinality(array_remove($6, NULL)))
     ), claimed AS (
       INSERT INTO idempotency_keys AS known (key, pet_id, created)
-      SELECT key, id, now FROM new WHERE key IS NOT NULL
+      SELECT key, id, ${NOW} FROM new WHERE key IS NOT NULL
       ON CONFLICT (key) DO UPDATE
         SET pet_id = excluded.pet_id, created = excluded.created
-        WHERE known.created <= excluded.created - $7::bigint
+        WHERE known.created <= ${OLDEST}
       RETURNING pet_id
     ), added AS (
       INSERT INTO pets (id, name, category_id, status)

@@ -9,10 +9,13 @@ import { Refusal } from "../http/refusal.ts";
 import { digestKey } from "../keys/api_keys.ts";
 import { parseBearer } from "../keys/authenticate.ts";
 
-// A String of RFC 8941 §3.3.3: in it only " and \ are escaped.
-const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
-const BARE = /^[\x21\x23-\x7e][\x21-\x7e]*$/;
-const VISIBLE = /^[\x21-\x7e]{1,255}$/;
+/**
+ * What the header may be: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the
+ * bare form; 1 to 255 visible ASCII characters in both.
+ */
+export const KEY_PATTERN =
+  '^(?:"((?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255})"|([!#-~][!-~]{0,254}))$';
+const KEY = new RegExp(KEY_PATTERN);
 
 /** The 400 for a header that is not one key. */
 export const malformedKey: Refusal = new Refusal(
@@ -32,10 +35,8 @@ export const reusedKey: Refusal = new Refusal(
  * is repeated arrives joined by a comma and a space, and is refused for the space.
  */
 export function parseIdempotencyKey(header: string): string | Refusal {
-  const key = BARE.test(header)
-    ? header
-    : QUOTED.exec(header)?.[1]?.replace(/\\(["\\])/g, "$1");
-  return key !== undefined && VISIBLE.test(key) ? key : malformedKey;
+  const [, quoted, bare] = KEY.exec(header) ?? [];
+  return quoted?.replace(/\\(["\\])/g, "$1") ?? bare ?? malformedKey;
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   assertError,
   assertJsonHeaders,
 } from "./error_reply.ts";
+import { httpIdempotencyContract } from "./http_idempotency_contract.ts";
 import type { TestOptions } from "./test_options.ts";
 
 const INT64_MAX = "9223372036854775807";
@@ -1128,6 +1129,8 @@ export function httpContract(
       assert.equal(headers.get("deprecation"), null);
     }
   });
+
+  httpIdempotencyContract(name, open, options);
 
   clause("no response is ever an uncaught failure", async (service) => {
     const odd = [
