@@ -5,6 +5,7 @@
  */
 
 import { type BaseUrl, parseBaseUrl } from "./http/base_url.ts";
+import { Deadlines } from "./http/deadlines.ts";
 import {
   internalError,
   outcomeUnknown,
@@ -15,7 +16,7 @@ import {
 import { type Fields, JSON_HEADERS, type Reply } from "./http/reply.ts";
 import { createRouter, type Route } from "./http/route.ts";
 import { staticReply } from "./http/static_reply.ts";
-import { parseTarget } from "./http/target.ts";
+import { targetParser } from "./http/target.ts";
 import type { ApiKeys } from "./keys/api_keys.ts";
 import { authenticate } from "./keys/authenticate.ts";
 import { openApi } from "./openapi/openapi.ts";
@@ -78,13 +79,14 @@ export function createService(options: ServiceOptions): Service {
     storage,
     baseUrl,
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
-    bodyTimeout: options.bodyTimeout ?? 10_000,
+    deadlines: new Deadlines(options.bodyTimeout ?? 10_000),
     document: staticReply(() => JSON.stringify(openApi(options.baseUrl)), {
       "content-type": "application/json",
       // no-store, as the other responses have it, would make the ETag useless.
       "cache-control": "no-cache",
     }),
   };
+  const parseTarget = targetParser();
   const findRoute = createRouter(baseUrl.path, operations);
   const finish = finisher(baseUrl);
 

@@ -73,20 +73,34 @@ export function interpret<T extends object>(
 
 function faultError<T extends object>(
   { code, cause, head }: Fault,
-  { action, isCreate }: Call<T>,
+  { action, isCreate, url }: Call<T>,
   options: InterpretOptions,
 ): PetStoreError {
   const reason = code === "timeout"
-    ? "no whole response came in time"
+    ? "no complete response in time"
     : head === undefined
-    ? "no response came"
+    ? "no response"
     : "the response broke off";
-  return new PetStoreError(`Cannot ${action}: ${reason}`, {
+  const { origin } = new URL(url);
+  const detail = code === "timeout"
+    ? ""
+    : ` (${show(innermostMessage(cause), options)})`;
+  const message = `Cannot ${action}: ${reason} from ${origin}${detail}`;
+  return new PetStoreError(message, {
     ...head && details(head, options),
     code,
     cause,
     uncertain: isCreate,
   });
+}
+
+/** Why a request failed: runtimes wrap the reason in errors that only say "fetch failed". */
+function innermostMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
+  if (inner !== undefined) return innermostMessage(inner);
+  // Deno puts the whole URL in front of it.
+  return error.message.replace(/^error sending request for url \(.*?\): /, "");
 }
 
 /** What a response other than success says. */

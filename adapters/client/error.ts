@@ -1,5 +1,5 @@
 /**
- * What a call of the client rejects with.
+ * The error that a call of the client rejects with.
  *
  * @module
  */
@@ -9,54 +9,47 @@ import type { ErrorCode } from "../../core/http/refusal.ts";
 /** Why a call failed: the service's own codes, and four for what happens on the way to it. */
 export type PetStoreErrorCode =
   | ErrorCode
-  /** No response came, or it broke off. */
+  /** There was no response, or it broke off. */
   | "network_error"
-  /** No whole response came within the client's `timeout`. */
+  /** There was no complete response within the client's `timeout`. */
   | "timeout"
-  /** An error status or a redirect that is not the service's own: a proxy's, or another server's. */
+  /** An error status or redirect from a proxy or another server. */
   | "http_error"
-  /** A status of success, but what came with it is not what the contract says. */
+  /** A success status with a response that breaks the contract. */
   | "invalid_response";
 
-/** What is known about a failure. */
-export interface PetStoreErrorDetails {
+/** What is known about a failure: see {@linkcode PetStoreError}. */
+export interface PetStoreErrorDetails extends
+  Partial<
+    Pick<PetStoreError, "status" | "requestId" | "retryAfter" | "uncertain">
+  > {
   /** See {@linkcode PetStoreError.code}. */
   readonly code: PetStoreErrorCode;
-  /** See {@linkcode PetStoreError.status}. */
-  readonly status?: number | undefined;
-  /** See {@linkcode PetStoreError.requestId}. */
-  readonly requestId?: string | undefined;
-  /** See {@linkcode PetStoreError.retryAfter}. */
-  readonly retryAfter?: number | undefined;
-  /** See {@linkcode PetStoreError.uncertain}. */
-  readonly uncertain?: boolean;
-  /** The error underneath, where there is one. */
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
-/** A call that failed, for whatever reason but the caller's own `AbortSignal` or a wrong argument. */
+/** A call that failed, for any reason but the caller's own `AbortSignal` or a wrong argument. */
 export class PetStoreError extends Error {
   /** Machine-readable and stable, while messages may improve. */
   readonly code: PetStoreErrorCode;
-  /** The HTTP status code of the response; `undefined` where there was none. */
+  /** The HTTP status code of the response; `undefined` without a response. */
   readonly status: number | undefined;
-  /** The response's `X-Request-Id`, by which the service's operator finds it in the log. */
+  /** The response's `X-Request-Id`, by which an operator finds the request in the log. */
   readonly requestId: string | undefined;
-  /** How long the response asks to wait before trying again (`Retry-After`), in ms. */
+  /** How long to wait before trying again (`Retry-After`), in ms. */
   readonly retryAfter: number | undefined;
   /**
-   * Whether the animal may have been added all the same: list the pets before sending it again.
-   * Always false for calls that only read.
+   * Whether the pet may have been added all the same: list the pets before sending it again. Always
+   * false for calls that only read.
    */
   readonly uncertain: boolean;
 
   /** Makes the error. */
   constructor(message: string, details: PetStoreErrorDetails) {
-    const { code, status, requestId, retryAfter, uncertain = false } = details;
-    super(
-      message,
-      details.cause === undefined ? undefined : { cause: details.cause },
-    );
+    const { code, status, requestId, retryAfter, uncertain = false, cause } =
+      details;
+    super(message, cause === undefined ? undefined : { cause });
     this.name = "PetStoreError";
     this.code = code;
     this.status = status;

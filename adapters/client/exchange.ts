@@ -1,31 +1,31 @@
 /**
- * One request and its response, read to its end: within a time, and until the caller aborts.
+ * One request and its complete response, within a time limit and until the caller aborts.
  *
  * @module
  */
 
 import type { Clock } from "./clock.ts";
 
-/** Status and header of a response. */
+/** Status and headers of a response. */
 export interface Head {
-  /** The HTTP status code; 0 where a browser hides a redirect. */
+  /** The HTTP status code; 0 if a browser hides a redirect. */
   readonly status: number;
   readonly headers: Headers;
 }
 
-/** A response, read to its end. */
+/** A complete response. */
 export interface Answer extends Head {
-  /** Where it came from, in full: what relative references in it resolve against. */
+  /** Its full address: relative references resolve against it. */
   readonly url: string;
-  /** The body; `undefined` where it is not UTF-8, or longer than {@linkcode MAX_BODY_BYTES}. */
+  /** The body; `undefined` if it is not UTF-8, or longer than {@linkcode MAX_BODY_BYTES}. */
   readonly text: string | undefined;
 }
 
-/** No response, or none in full. */
+/** No response, or an incomplete one. */
 export interface Fault {
   readonly code: "network_error" | "timeout";
   readonly cause: unknown;
-  /** The beginning of the response, where it came that far. */
+  /** Status and headers, if they arrived. */
   readonly head: Head | undefined;
 }
 
@@ -34,20 +34,20 @@ export interface ExchangeOptions {
   /** Sends the request. It need not heed the request's signal. */
   readonly fetch: (request: Request) => Response | Promise<Response>;
   readonly clock: Clock;
-  /** How long it may take until the body is read, in ms. */
+  /** How long the complete response may take, in ms. */
   readonly timeout: number;
-  /** Ends it. */
+  /** Aborts it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The most that is read of a body. A full page of the longest names is a tenth of it. */
+/** The longest body that is read. A full page of the longest names is a tenth of it. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
 
 /**
- * Sends a request once. However it ends, no timer and no listener is left, and the response's body
- * is either read or cancelled.
+ * Sends a request once. However it ends, no timer and no listener remains, and the body is either
+ * read or cancelled.
  *
- * @throws the reason of `signal` where that aborts.
+ * @throws the reason of `signal` if that aborts.
  */
 export async function exchange(
   url: string,
@@ -55,7 +55,7 @@ export async function exchange(
   { fetch, clock, timeout, signal }: ExchangeOptions,
 ): Promise<Answer | Fault> {
   signal?.throwIfAborted();
-  // A controller of its own: the caller's signal may outlive many calls, and keeps what listens to it.
+  // A controller of its own: the caller's signal may outlive many calls, and keeps its listeners.
   const ending = new AbortController();
   const onAbort = (): void => ending.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
@@ -68,7 +68,7 @@ export async function exchange(
     const response = await send(request, fetch, ending.signal);
     const { status, headers } = head = response;
     const text = await readText(response, ending.signal);
-    // In process there is no response.url.
+    // A response made in process has no URL.
     return { status, headers, url: response.url || request.url, text };
   } catch (cause) {
     signal?.throwIfAborted();
@@ -80,7 +80,7 @@ export async function exchange(
   }
 }
 
-/** Sends a request; rejects once the signal aborts, even where `fetch` does not. */
+/** Sends a request; rejects once the signal aborts, even if `fetch` does not. */
 function send(
   request: Request,
   fetch: ExchangeOptions["fetch"],
@@ -90,30 +90,30 @@ function send(
     signal.addEventListener("abort", () => reject(signal.reason));
     (async () => await fetch(request))().then((response) => {
       resolve(response);
-      // Nobody waits any more: it is let go of unread.
+      // Nobody waits for it any more.
       if (signal.aborted) response.body?.cancel(signal.reason).catch(() => {});
     }, reject);
   });
 }
 
-/** Reads a body; `undefined` where it is too long or not UTF-8. The rest is then not read. */
+/** Reads a body; stops and returns `undefined` if it is too long or not UTF-8. */
 async function readText(
   { body }: Response,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (body === null) return "";
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-  // How the other side takes it changes nothing: the answer is already known.
+  // The result is already known: it does not matter if cancelling fails.
   const giveUp = (): void => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener("abort", giveUp);
   if (signal.aborted) giveUp();
-  // Strict: `response.text()` would put U+FFFD in the place of bytes that are not UTF-8.
+  // `response.text()` would replace bytes that are not UTF-8 with U+FFFD.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    signal.throwIfAborted(); // a read that is given up ends as if the body did
+    signal.throwIfAborted(); // cancelling looks like the end of the body
     length += value?.byteLength ?? 0;
     const more = length > MAX_BODY_BYTES ? undefined : decode(decoder, value);
     if (more === undefined) {
@@ -125,7 +125,7 @@ async function readText(
   }
 }
 
-/** Decodes a chunk, or the end; `undefined` where it is not UTF-8. */
+/** Decodes a chunk, or the end; `undefined` if it is not UTF-8. */
 function decode(
   decoder: TextDecoder,
   chunk: Uint8Array | undefined,

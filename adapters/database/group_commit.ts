@@ -151,7 +151,14 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
         throw refusal(`it would wait longer than ${maxWait} ms`);
       }
       return new Promise((resolve, reject) => {
-        queue.push({ pet, key, since: performance.now(), resolve, reject });
+        // A copy: the caller may change the object while it waits.
+        queue.push({
+          pet: { ...pet },
+          key,
+          since: performance.now(),
+          resolve,
+          reject,
+        });
         if (began !== undefined) return;
         if (queue.length >= maxBatch) flush();
         else scheduled ??= setImmediate(flush);

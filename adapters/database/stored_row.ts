@@ -76,8 +76,8 @@ export interface StoredApiKey {
 /** A table, and how a whole row of it is read and written. */
 export interface StoredTable<T> {
   readonly name: string;
-  /** What its records are called in messages. */
-  readonly called: string;
+  /** The name of its records in messages. */
+  readonly plural: string;
   /** All its columns. */
   readonly columns: readonly string[];
   /** Their types, where a database asks for them. */
@@ -89,7 +89,7 @@ export interface StoredTable<T> {
 /** The table of animals. */
 export const PETS: StoredTable<Pet> = {
   name: "pets",
-  called: "animals",
+  plural: "pets",
   columns: PET_COLUMNS.split(", "),
   types: ["bigint", "text", "bigint", "smallint"],
   toRecord: toPet,
@@ -104,7 +104,7 @@ export const PETS: StoredTable<Pet> = {
 /** The table of issued API keys. */
 export const API_KEYS: StoredTable<StoredApiKey> = {
   name: "api_keys",
-  called: "API keys",
+  plural: "API keys",
   columns: ["id", "name", "digest", "created", "revoked"],
   types: ["bigint", "text", "text", "bigint", "bigint"],
   toRecord(row) {

@@ -1,6 +1,6 @@
 /**
- * A page to read the contract and try it: Swagger UI, with the service's own OpenAPI document, a key
- * that its user enters, and nothing from any other server.
+ * A page that shows the contract and tries it out: Swagger UI with the service's own OpenAPI document
+ * and a key that its user enters. It loads nothing from any other server.
  *
  * It needs the npm package `swagger-ui-dist`; the core and the other adapters do not.
  *
@@ -24,7 +24,7 @@ export interface DocsOptions {
   readonly alias?: string;
 }
 
-/** Answers requests for the page and its files; fulfilled with `undefined` for any other path. */
+/** Answers requests for the page and its files, and any other path with `undefined`. */
 export type Docs = (request: Request) => Promise<Response | undefined>;
 
 /** Does what {@linkcode Docs} does for a path that is known already, with plain data. */
@@ -37,8 +37,8 @@ export type DocsReplies = (
 ) => Promise<Reply | undefined>;
 
 /**
- * What the page may do. It has no inline script or style, evaluates no text, and talks to nobody but
- * its own server: a key that is entered goes nowhere else. `data:` holds the icons of the style sheet.
+ * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
+ * goes nowhere else. The style sheet has its icons in `data:`.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -111,8 +111,8 @@ export async function docsReplies(options: DocsOptions): Promise<DocsReplies> {
   const replies = new Map<string, StaticReply>();
   for (const page of alias === undefined ? [path] : [path, alias]) {
     const html = template
-      .replaceAll("{{files}}", escapeHtml(relative(page, path)))
-      .replaceAll("{{openApiUrl}}", escapeHtml(relative(page, openApiUrl)));
+      .replaceAll("__files__", escapeHtml(relative(page, path)))
+      .replaceAll("__openApiUrl__", escapeHtml(relative(page, openApiUrl)));
     replies.set(page, file(html, HTML));
   }
   for (const [name, mediaType, specifier] of FILES) {
@@ -131,7 +131,7 @@ export async function docsReplies(options: DocsOptions): Promise<DocsReplies> {
 function file(text: string, mediaType: string): StaticReply {
   return staticReply(() => text, {
     "content-type": mediaType,
-    // Names have no version in them: a browser asks each time, and is told 304.
+    // The names have no version: a browser asks each time, and is told 304.
     "cache-control": "no-cache",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",

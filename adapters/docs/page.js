@@ -70,7 +70,7 @@ function exactNumbers(system) {
   };
 }
 
-/** Indents JSON text and keeps each number as it is written; `null` where the text is not JSON. */
+/** Indents JSON text and keeps each number as it is written; `null` if the text is not JSON. */
 function prettyPrint(text) {
   try {
     const keepNumber = (_key, value, context) =>

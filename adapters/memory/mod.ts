@@ -65,16 +65,16 @@ export function memoryStorage(
     }
   }
 
-  /** The positions of the pets that match. */
+  /** The positions of the pets that match: one more than the page holds if there is a next one. */
   function find({ limit, status, after }: PetQuery): number[] {
     const start = firstPosition(pets.count, after);
     if (status !== undefined) {
       const matches = positions[status];
       const from = lowerBound(matches, start);
-      return matches.slice(from, from + limit);
+      return matches.slice(from, from + limit + 1);
     }
     const found: number[] = [];
-    const end = Math.min(start + limit, pets.count);
+    const end = Math.min(start + limit + 1, pets.count);
     for (let position = start; position < end; position++) found.push(position);
     return found;
   }
@@ -103,11 +103,10 @@ export function memoryStorage(
 
     async list(query) {
       assertOpen();
-      // One more than the page holds tells whether there is a next one.
-      const found = find({ ...query, limit: query.limit + 1 });
-      const hasMore = found.length > query.limit;
-      if (hasMore) found.pop();
-      return new MemoryPage(pets, found, hasMore);
+      const found = find(query);
+      if (found.length <= query.limit) return new MemoryPage(pets, found);
+      found.pop();
+      return new MemoryPage(pets, found, idAt(found.at(-1) ?? 0));
     },
 
     async ping() {
@@ -125,22 +124,18 @@ export function memoryStorage(
 
 /** A page that makes its pets when they are asked for, and writes its JSON from the texts kept. */
 class MemoryPage implements PetPage {
-  declare readonly pets: readonly Pet[];
-  declare readonly last?: PetId;
+  readonly last?: PetId;
   readonly #all: Pets;
   readonly #positions: readonly number[];
 
-  constructor(all: Pets, positions: readonly number[], hasMore: boolean) {
+  constructor(all: Pets, positions: readonly number[], last?: PetId) {
     this.#all = all;
     this.#positions = positions;
-    // Its own, not of the prototype, so that `{ ...page }` has the pets.
-    Object.defineProperty(this, "pets", {
-      enumerable: true,
-      configurable: true,
-      get: () => positions.map((position) => all.pet(position)),
-    });
-    const last = positions.at(-1);
-    if (hasMore && last !== undefined) this.last = idAt(last);
+    if (last !== undefined) this.last = last;
+  }
+
+  get pets(): readonly Pet[] {
+    return this.#positions.map((position) => this.#all.pet(position));
   }
 
   toJson(): string {

@@ -9,62 +9,49 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import type { ConnectionOptions } from "node:tls";
 
-/** Where a server listens. What is absent comes from libpq's variables: `PGHOST`, `PGPORT`. */
+/** Where a server listens. If absent, `PGHOST` and `PGPORT` say so. */
 export interface PostgresHost {
   /** A name, an IP address, or the directory of a Unix socket. */
   readonly host?: string;
   readonly port?: number;
 }
 
-/** An address, taken apart. */
+/** A parsed address. */
 export interface PostgresAddress {
-  /** The servers to try, in this order; one at least. */
+  /** The servers to try, in this order; at least one. */
   readonly hosts: readonly PostgresHost[];
-  /** What is absent comes from libpq's variables: `PGUSER`, `PGPASSWORD`, `PGDATABASE`. */
+  /** If absent, `PGUSER`, `PGPASSWORD` and `PGDATABASE` are used. */
   readonly user?: string;
   readonly password?: string;
   readonly database?: string;
-  /** How the connection is encrypted; `false`: it is not. */
+  /** How the connection is encrypted; `false` if it is not. */
   readonly ssl: ConnectionOptions | false;
-  /** Whether SCRAM is bound to the encrypted channel, where the server offers that. */
+  /** Whether SCRAM is bound to the encrypted channel if the server offers that. */
   readonly channelBinding: boolean;
-  /** What the server shows of this program in `pg_stat_activity`. */
+  /** The name of this program in `pg_stat_activity`. */
   readonly applicationName: string;
   /** Command-line options for the server: `-c search_path=shop`. */
   readonly options?: string;
-  /** Whether a server that only reads is passed over. */
+  /** Whether read-only servers are passed over. */
   readonly writable: boolean;
   /** Whether a pooler gives every transaction another connection. */
   readonly pgbouncer: boolean;
-  /** The most connections at once. */
+  /** The maximum number of connections. */
   readonly connectionLimit: number;
 }
 
-const PARAMETERS = [
-  "host",
-  "port",
-  "user",
-  "password",
-  "dbname",
-  "sslmode",
-  "sslrootcert",
-  "sslcert",
-  "sslkey",
-  "channel_binding",
-  "application_name",
-  "options",
-  "target_session_attrs",
-  "pgbouncer",
-  "connection_limit",
-] as const;
-type Parameter = typeof PARAMETERS[number];
-type Parameters = Readonly<Partial<Record<Parameter, string>>>;
+const PARAMETERS =
+  ("host port user password dbname sslmode sslrootcert sslcert sslkey channel_binding " +
+    "application_name options target_session_attrs pgbouncer connection_limit")
+    .split(" ");
+/** Parameters by name. */
+type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads a connection URI: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`.
  *
- * @param environment gives `PGSSLMODE`, which is taken where the address has no `sslmode`.
- * @throws {TypeError} where it is none, or has a parameter that is unknown or wrong. The message
+ * @param environment gives `PGSSLMODE`, which is used if the address has no `sslmode`.
+ * @throws {TypeError} if it is not a URI, or has a parameter that is unknown or wrong. The message
  * shows neither the password nor the rest of the address.
  */
 export function parsePostgresUrl(
@@ -75,8 +62,8 @@ export function parsePostgresUrl(
     /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@/?#]*))?(?:\?([^@#]*))?$/
       .exec(url);
   if (parts === null) {
-    throw new TypeError(
-      "It must be postgres://USER:PASSWORD@HOST:PORT/DATABASE; characters such as @ / ? # in a password are percent-encoded",
+    throw wrong(
+      "it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with characters such as @ / ? # percent-encoded in the password",
     );
   }
   const [, credentials = "", authority = "", path = "", query = ""] = parts;
@@ -85,10 +72,12 @@ export function parsePostgresUrl(
   const hosts = readHosts(parameters.host ?? authority, parameters.port);
   return {
     hosts,
-    ...given("user", parameters.user ?? decode(user)),
-    ...given("password", parameters.password ?? decode(password)),
-    ...given("database", parameters.dbname ?? decode(path)),
-    ...given("options", parameters.options),
+    ...withoutEmpty({
+      user: parameters.user ?? decode(user),
+      password: parameters.password ?? decode(password),
+      database: parameters.dbname ?? decode(path),
+      options: parameters.options,
+    }),
     ssl: readTls(parameters, environment.PGSSLMODE),
     channelBinding: choose(parameters, "channel_binding", "disable", {
       disable: false,
@@ -96,7 +85,7 @@ export function parsePostgresUrl(
       require: true,
     }),
     applicationName: parameters.application_name ?? "petstore",
-    // Of several servers all but one only read.
+    // All but one of several servers are read-only.
     writable: choose(
       parameters,
       "target_session_attrs",
@@ -117,28 +106,23 @@ export function parsePostgresUrl(
 
 /** The servers of an address in words, for messages. */
 export function describeHosts(hosts: readonly PostgresHost[]): string {
-  return hosts.map(({ host, port }) =>
-    [host ?? "the default host", port].filter((part) => part !== undefined)
-      .join(":")
+  const { PGHOST = "localhost" } = process.env;
+  return hosts.map(({ host = PGHOST, port }) =>
+    port === undefined ? host : `${host}:${port}`
   ).join(", ");
 }
 
 function readParameters(query: string): Parameters {
-  const parameters: Partial<Record<Parameter, string>> = {};
+  const parameters: Record<string, string> = {};
   for (const part of query.split("&").filter((part) => part !== "")) {
     // Not URLSearchParams: here + is a plus.
     const [name = "", value] = part.split(/=(.*)/s, 2).map(decode);
-    const parameter = PARAMETERS.find((known) => known === name);
-    if (parameter === undefined) {
-      // What does not look like a name may be a piece of a password.
-      const shown = value === undefined
-        ? "a parameter"
-        : `the parameter ${name}`;
-      throw new TypeError(
-        `It has ${shown} that is not known; known are ${PARAMETERS.join(", ")}`,
-      );
+    if (!PARAMETERS.includes(name)) {
+      // Without a value it may be a piece of a password.
+      const shown = value === undefined ? "a parameter" : `parameter ${name}`;
+      throw wrong(`${shown} is unknown; use ${PARAMETERS.join(", ")}`);
     }
-    parameters[parameter] = value ?? "";
+    parameters[name] = value ?? "";
   }
   return parameters;
 }
@@ -154,11 +138,11 @@ function readHosts(
       text,
     ) ?? [];
     if (name === "" && text !== "") {
-      throw new TypeError("It has a host that is not HOST or HOST:PORT");
+      throw wrong("each host must be HOST or HOST:PORT");
     }
     const portText = port || separate[index] || separate[0];
     return {
-      ...given("host", decode(name.replace(/^\[(.*)\]$/, "$1"))),
+      ...withoutEmpty({ host: decode(name.replace(/^\[(.*)\]$/, "$1")) }),
       ...portText ? { port: readInteger("port", portText, 65_535) } : {},
     };
   });
@@ -173,7 +157,7 @@ function readTls(
     parameters,
     "sslmode",
     byDefault,
-    // As libpq has them: with a root certificate `require` is `verify-ca`.
+    // As in libpq: with a root certificate `require` means `verify-ca`.
     {
       "disable": false,
       "require": sslrootcert === undefined
@@ -186,66 +170,66 @@ function readTls(
   if (checks === false) return false;
   return {
     ...checks,
-    ...file("ca", sslrootcert === "system" ? undefined : sslrootcert),
-    ...file("cert", sslcert),
-    ...file("key", sslkey),
+    ...withoutEmpty({
+      ca: sslrootcert === "system" ? "" : readText("sslrootcert", sslrootcert),
+      cert: readText("sslcert", sslcert),
+      key: readText("sslkey", sslkey),
+    }),
   };
 }
 
 const ANY_NAME = { checkServerIdentity: () => undefined };
 
-function file(
-  name: "ca" | "cert" | "key",
-  path: string | undefined,
-): ConnectionOptions {
-  return path === undefined ? {} : { [name]: readFileSync(path, "utf8") };
+function readText(parameter: string, path: string | undefined): string {
+  try {
+    return path === undefined ? "" : readFileSync(path, "utf8");
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw wrong(`the file of ${parameter} cannot be read: ${message}`, cause);
+  }
 }
 
 /** The meaning of a parameter that has a few values. */
 function choose<T>(
   parameters: Parameters,
-  name: Parameter,
+  name: string,
   byDefault: string,
   meanings: Readonly<Record<string, T>>,
 ): T {
   const value = parameters[name] ?? byDefault;
   if (Object.hasOwn(meanings, value)) return meanings[value] as T;
-  // What is there by default is right, unless it is of the environment.
-  const what = parameters[name] === undefined
+  // A default that is wrong comes from the environment.
+  const source = parameters[name] === undefined
     ? `PG${name.toUpperCase()}`
-    : `Its ${name}`;
-  throw new TypeError(
-    `${what} must be one of ${Object.keys(meanings).join(", ")}, not ${
-      JSON.stringify(value)
-    }`,
+    : name;
+  const choices = Object.keys(meanings).join(", ");
+  throw wrong(
+    `${source} must be one of ${choices}, not ${JSON.stringify(value)}`,
   );
 }
 
 function readInteger(name: string, text: string, max: number): number {
   const value = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= max) return value;
-  throw new TypeError(
-    // Not what it is instead: without a host, a password stands where a port does.
-    `Its ${name} must be an integer from 1 to ${max}`,
-  );
+  // The text is not shown: if the host is missing, the password stands in place of the port.
+  throw wrong(`${name} must be an integer from 1 to ${max}`);
 }
 
 function decode(text = ""): string {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    throw new TypeError("It has a % that is not followed by two digits", {
-      cause,
-    });
+    throw wrong("a % must be followed by two hexadecimal digits", cause);
   }
 }
 
-/** A member where there is a value for it. */
-function given<Name extends string>(
-  name: Name,
-  value: string | undefined,
-): { readonly [key in Name]?: string } {
-  return value === undefined || value === ""
-    ? {}
-    : { [name]: value } as { readonly [key in Name]: string };
+function withoutEmpty<Name extends string>(
+  members: Readonly<Record<Name, string | undefined>>,
+): { readonly [name in Name]?: string } {
+  const entries = Object.entries(members).filter(([, value]) => value);
+  return Object.fromEntries(entries) as { readonly [name in Name]?: string };
+}
+
+function wrong(reason: string, cause?: unknown): TypeError {
+  return new TypeError(`Wrong address: ${reason}`, { cause });
 }

@@ -7,36 +7,42 @@
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
-/** PgBouncer's words for settings that are sent when a connection is made. */
+/** PgBouncer refuses settings that are sent when a connection is made. */
 const IS_POOLER = /^unsupported startup parameter/;
 
-const POOLER_WORDS =
-  "it is a pooler, which wants pgbouncer=true in the address";
+const POOLER_REASON = "it is a pooler: add pgbouncer=true to the address";
 
 /** What an operator reads in place of the driver's own words. */
-const WORDS: readonly (readonly [RegExp, string])[] = [
+const DRIVER_REASONS: readonly (readonly [RegExp, string])[] = [
   [/^Query read timeout$/, "it did not answer in time"],
   [
     /connection timeout$|^timeout expired$|^timeout exceeded/,
-    "there was no connection in time",
+    "no connection was made in time",
   ],
   [/^Connection terminated/, "the connection was lost"],
-  [IS_POOLER, POOLER_WORDS],
+  [IS_POOLER, POOLER_REASON],
 ];
 
-/** The driver's words where every connection of the pool is taken. */
+/** What an operator reads for a code of the system; its own message follows. */
+const SYSTEM_REASONS: ReadonlyMap<unknown, string> = new Map([
+  ["ECONNREFUSED", "nothing listens there; is PostgreSQL running?"],
+  ["ENOTFOUND", "the host is unknown"],
+  ["ENOENT", "the socket does not exist; is PostgreSQL running?"],
+]);
+
+/** Every connection of the pool is in use. */
 const ALL_TAKEN = /^timeout exceeded/;
 
-/** PgBouncer's words where it has not sent a statement on; its code is that of a lost connection. */
+/** PgBouncer has not sent a statement on, although its code is that of a lost connection. */
 const NOT_SENT =
   /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
 
 /** What an operator reads for a SQLSTATE; the server's own message follows. */
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ["25006", "the server only reads: it is a standby, or set to read-only"],
-  // A prepared statement that is not there, or is there already.
-  ["26000", POOLER_WORDS],
-  ["42P05", POOLER_WORDS],
+  ["25006", "the server is read-only; it may be a standby"],
+  // A prepared statement that is missing, or exists already.
+  ["26000", POOLER_REASON],
+  ["42P05", POOLER_REASON],
   ["28000", "the server refuses this user"],
   ["28P01", "the server refuses this password"],
   ["3D000", "the server has no such database"],
@@ -49,28 +55,22 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["57P03", "the server is starting or shutting down"],
 ]);
 
-/** Classes of SQLSTATE that are about the state of the server, not about what was asked of it. */
+/** Classes of SQLSTATE about the state of the server, not about the statement. */
 const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 
-/**
- * Errors after which it is not known whether a statement was carried out: the connection ended, or
- * the server itself does not know (40003).
- */
+/** A statement may have been carried out: the connection ended, or the server does not know (40003). */
 const UNCERTAIN = /^(?:08|25P0[34]|40003|57P|58|XX)/;
 
-/**
- * What `COMMIT`, or a statement that commits by itself, warns of where it did not wait for the
- * standby that it should have waited for: the animal is on one machine only.
- */
+/** Warnings of a commit that did not wait for its standby: the pet is on one machine only. */
 const NOT_REPLICATED = new Set(["01000", "57P01"]);
-/** The function of PostgreSQL that warns so. Triggers warn with the same code, and others may. */
+/** The function of PostgreSQL that warns so. Triggers use the same code. */
 const WARNS = "SyncRepWaitForLSN";
 
-/** What a server tells beside its answer. */
+/** A warning of the server beside its answer. */
 export interface Notice {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
-  /** The function of the server's source that tells it. */
+  /** The function in the server's source that sent it. */
   readonly routine?: string | undefined;
 }
 
@@ -81,13 +81,13 @@ export function mayHaveHappened(error: unknown): boolean {
   return UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
 }
 
-/** Tells whether a connection that was in use is no good any more: no fault of one statement does that. */
+/** Tells whether a connection in use has become useless, which a failed statement alone does not cause. */
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error);
   return code === undefined || /^(?:08|57P)/.test(code);
 }
 
-/** Tells whether there was no connection because all are in use: no other server would help. */
+/** Tells whether all connections are in use: another server would not help. */
 export function areAllTaken(error: unknown): boolean {
   return ALL_TAKEN.test(messageOf(error));
 }
@@ -97,7 +97,7 @@ export function isNotReplicated({ code = "", routine }: Notice): boolean {
   return NOT_REPLICATED.has(code) && (routine ?? WARNS) === WARNS;
 }
 
-/** A fault that came before anything was sent: nothing happened. */
+/** A fault before anything was sent: nothing happened. */
 export function connectFault(action: string, error: unknown): StorageError {
   return new StorageError("unavailable", `Cannot ${action}: ${reason(error)}`, {
     cause: error,
@@ -105,8 +105,8 @@ export function connectFault(action: string, error: unknown): StorageError {
 }
 
 /**
- * The fault of a statement that changes nothing, or has not: `unavailable`. An error that is not
- * about the state of the server is returned as it is.
+ * The fault of a statement that has changed nothing: `unavailable`. An error that is not about the
+ * state of the server is returned as it is.
  */
 export function statementFault(action: string, error: unknown): unknown {
   const code = sqlState(error);
@@ -135,15 +135,15 @@ const PASSING = new Set([
   "ETIMEDOUT",
 ]);
 
-/** A server that was reached, and takes no writes. In the midst of a switchover none does. */
+/** A server that was reached, but takes no writes. During a switchover none does. */
 export class ReadOnlyServer extends Error {
   /** Makes the error. */
   constructor() {
-    super("The server only reads");
+    super("the server is read-only");
   }
 }
 
-/** Tells whether a server that could not be used may be there for it a moment later. */
+/** Tells whether a server that could not be used may be usable a moment later. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof ReadOnlyServer) return true;
@@ -153,23 +153,28 @@ export function isPassing(error: unknown): boolean {
     return /^(?:08|53|57P)/.test(state) && !IS_POOLER.test(error.message);
   }
   if ("code" in error) return PASSING.has(String(error.code));
-  return WORDS.some(([pattern]) => pattern.test(error.message));
+  return DRIVER_REASONS.some(([pattern]) => pattern.test(error.message));
 }
 
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = sqlState(error);
-  const words = code === undefined ? undefined : REASONS.get(code);
-  if (words !== undefined) return `${words} (${error.message})`;
-  // Where a name has several addresses there is one error for each, and no message.
-  if (error instanceof AggregateError && error.message === "") {
+  const { message } = error;
+  // One error for each server, or for each address of its name.
+  if (error instanceof AggregateError && message === "") {
     return error.errors.map(reason).join("; ");
   }
-  const { message } = error;
-  return WORDS.find(([pattern]) => pattern.test(message))?.[1] ?? message;
+  const code = sqlState(error);
+  const known = code !== undefined
+    ? REASONS.get(code)
+    : "code" in error
+    ? SYSTEM_REASONS.get(error.code)
+    : undefined;
+  if (known !== undefined) return `${known} (${message})`;
+  return DRIVER_REASONS.find(([pattern]) => pattern.test(message))?.[1] ??
+    message;
 }
 
-/** The code of an error that the server sent. */
+/** The SQLSTATE of an error that the server sent. */
 function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   const { code } = error;

@@ -81,7 +81,7 @@ interface Surroundings {
 
 function records<T extends { readonly id: bigint }>(
   connections: PostgresConnections,
-  { name, called, columns, types, toRecord, toRow }: StoredTable<T>,
+  { name, plural, columns, types, toRecord, toRow }: StoredTable<T>,
   { sequence, lock }: Surroundings,
 ): Records<T> {
   const list = columns.join(", ");
@@ -128,24 +128,24 @@ function records<T extends { readonly id: bigint }>(
 
   return {
     async count(after) {
-      const action = `count ${called}`;
+      const action = `count ${plural}`;
       const [row] = await connections.read(action, count, [after]);
       return Number(row?.[0]);
     },
 
     async lastIds() {
-      const action = `read ${called}`;
+      const action = `read ${plural}`;
       return readLastIds(await connections.read(action, lastIds, []));
     },
 
     async read(after, limit) {
-      const action = `read ${called}`;
+      const action = `read ${plural}`;
       const rows = await connections.read(action, page, [after, limit]);
       return rows.map(toRecord);
     },
 
     restore: (records, after) =>
-      add(`copy ${called}`, async (send, { stored }) => {
+      add(`copy ${plural}`, async (send, { stored }) => {
         if (stored !== after) return false;
         const rows = records.map(toRow);
         await send(
@@ -156,7 +156,7 @@ function records<T extends { readonly id: bigint }>(
       }),
 
     continueAfter: (id) =>
-      add(`continue the ids of ${called}`, async (send, { given }) => {
+      add(`continue the ids of ${plural}`, async (send, { given }) => {
         if (id > given) await send(continueAfter, [sequence, id]);
       }),
   };

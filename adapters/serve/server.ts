@@ -72,9 +72,16 @@ export function listenError(
   );
 }
 
+const LISTEN_REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the address is in use",
+  EADDRNOTAVAIL: "this machine does not have that address",
+  EACCES: "this user may not use that port",
+  ENOTFOUND: "the host is unknown",
+  EINVAL: "the host is unknown", // on Bun
+};
+
 function listenReason(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
-  return "code" in cause && cause.code === "EADDRINUSE"
-    ? "the address is in use"
-    : cause.message;
+  const code = "code" in cause ? String(cause.code) : "";
+  return LISTEN_REASONS[code] ?? cause.message;
 }

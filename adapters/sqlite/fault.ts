@@ -18,59 +18,59 @@ const PROTOCOL = 15;
 const NOTADB = 26;
 
 const REASONS: ReadonlyMap<number, string> = new Map([
-  [3, "access to the file is not permitted"],
+  [3, "SQLite may not access the file"],
   [BUSY, "another process keeps the file locked"],
   [LOCKED, "another process keeps the file locked"],
-  [7, "there is not enough memory"],
-  [READONLY, "the file, or the directory that it is in, is read-only"],
+  [7, "memory ran out"],
+  [READONLY, "the file or its directory is read-only"],
   [IOERR, "reading or writing the disk failed"],
   [CORRUPT, "the file is damaged; restore it from a backup"],
   [FULL, "the disk is full"],
   [
     CANTOPEN,
-    "the file, or one that SQLite keeps beside it, cannot be opened; the disk may be read-only",
+    "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
   ],
   [PROTOCOL, "another process keeps the file locked"],
   [NOTADB, "the file is not an SQLite database"],
 ]);
 
-/** Tells whether an error means that another connection is in the way: trying again helps. */
+/** Tells whether another connection is in the way, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
   const code = resultCode(error);
   return code === BUSY || code === LOCKED || code === PROTOCOL;
 }
 
 /**
- * Tells whether a failed `COMMIT` may have happened all the same. A busy or full one has not: SQLite
+ * Tells whether a failed `COMMIT` may have happened all the same. If busy or full it has not: SQLite
  * writes the mark that makes a transaction count last.
  */
 export function mayHaveCommitted(error: unknown): boolean {
   return !isBusy(error) && resultCode(error) !== FULL;
 }
 
-/** Tells whether nothing should be written after this error: what is on disk is not known. */
+/** Tells whether this error leaves unknown what is on disk, so that nothing more may be written. */
 export function isFatal(error: unknown): boolean {
   const code = resultCode(error);
   return code === IOERR || code === CORRUPT || code === NOTADB;
 }
 
-/** Tells whether the file, or one beside it, could not be opened or not for writing. */
+/** Tells whether the file, or one beside it, could not be opened or written. */
 export function isAccessFault(error: unknown): boolean {
   const code = resultCode(error);
   return code === CANTOPEN || code === READONLY;
 }
 
-/** What an error of SQLite means; `undefined` for any other, and for a mistake in the SQL. */
+/** What an error of SQLite means; `undefined` for other errors and for mistakes in the SQL. */
 export function faultReason(error: unknown): string | undefined {
   const code = resultCode(error);
   return code === undefined ? undefined : REASONS.get(code);
 }
 
 /**
- * Turns an error of SQLite into a {@linkcode StorageError}. Where the kind is `unavailable`, an error
+ * Turns an error of SQLite into a {@linkcode StorageError}. If the kind is `unavailable`, an error
  * that is not about the state of the storage is returned as it is.
  *
- * @param action what could not be done: "create pet".
+ * @param action what failed: "create pet".
  */
 export function storageFault(
   action: string,
@@ -87,7 +87,7 @@ export function storageFault(
 /** SQLite's primary result code, without the upper bits that refine it. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
-  // Deno gives this error no code where it comes from opening, and not from a statement.
+  // On Deno an error from opening has no code.
   if (error.message.startsWith("unable to open database file")) return CANTOPEN;
   if (!("errcode" in error)) return undefined;
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;

@@ -1,6 +1,6 @@
 /**
- * One connection to an SQLite file, shared fairly with other processes and given up where the disk
- * cannot be trusted.
+ * One connection to an SQLite file, which shares it fairly with other processes and stops writing if
+ * the disk cannot be trusted.
  *
  * @module
  */
@@ -12,13 +12,11 @@ import { type FileInPlace, fileInPlace } from "./file_in_place.ts";
 import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
 import { patiently } from "./patience.ts";
 
-// Looking costs as much as 10 % of a lone create.
-/** For how long writes trust that the file is in place, in ms. */
+/** How long writes trust that the file is in place, in ms: looking costs 10 % of a lone create. */
 const IN_PLACE_MAX_AGE = 100;
 
-/** What {@linkcode SqliteFile} is made of. */
+/** Options of {@linkcode SqliteFile}. */
 export interface SqliteFileOptions {
-  /** Where the file is. */
   readonly path: string;
   /** A connection to it; the `SqliteFile` closes it. */
   readonly db: DatabaseSync;
@@ -26,7 +24,7 @@ export interface SqliteFileOptions {
   readonly lockTimeout: number;
 }
 
-// Deno 2.9 has the method, and no type for it yet; an optional one is assignable.
+// Deno 2.9 has the method, but no type for it.
 interface ReturnsArrays {
   setReturnArrays?(enabled: boolean): void;
 }
@@ -45,11 +43,7 @@ export class SqliteFile {
   #damage: unknown;
   #closing: Promise<void> | undefined;
 
-  /**
-   * Takes over a connection.
-   *
-   * @throws {Error} where the file cannot be looked at; the connection stays the caller's.
-   */
+  /** @throws {Error} if the file cannot be looked at; the connection stays the caller's. */
   constructor(options: SqliteFileOptions) {
     this.#db = options.db;
     this.#lockTimeout = options.lockTimeout;
@@ -57,16 +51,16 @@ export class SqliteFile {
     this.#commit = this.prepare("COMMIT");
     this.#rollback = this.prepare("ROLLBACK");
     this.#probe = this.prepare("SELECT count(*) FROM sqlite_schema");
-    // SQLite follows a symbolic link once, and keeps its log beside the real file.
+    // SQLite keeps its log beside the file that a symbolic link leads to.
     const path = realpathSync(options.path);
     this.#main = fileInPlace(path);
     this.#log = fileInPlace(`${path}-wal`);
   }
 
-  /** Prepares a statement that returns rows as arrays and integers as `bigint`. To be kept. */
+  /** Prepares a statement, to be kept. It returns rows as arrays and integers as `bigint`. */
   prepare(sql: string): StatementSync {
     const statement: StatementSync & ReturnsArrays = this.#db.prepare(sql);
-    // For COMMIT too: Node 26 throws after it where the last id given does not fit a number.
+    // For COMMIT too: Node 26 throws after it if the last id does not fit a number.
     statement.setReadBigInts(true);
     statement.setReturnArrays?.(true);
     return statement;
@@ -75,7 +69,7 @@ export class SqliteFile {
   /**
    * Runs a query.
    *
-   * @param action what fails where it fails: "get pet".
+   * @param action for messages: "get pet".
    * @throws {StorageError} `unavailable`.
    */
   async read<T>(action: string, query: () => T): Promise<T> {
@@ -88,18 +82,15 @@ export class SqliteFile {
   }
 
   /**
-   * Runs `work` in a transaction, all of it in one turn of the event loop. Where the file is locked
-   * the whole of it runs again later. Once the promise is fulfilled, it is on disk.
+   * Runs `work` in a transaction, in one turn of the event loop; if the file is locked, again later.
+   * Once the promise is fulfilled, the result is on disk.
    *
-   * @throws {StorageError} `unavailable` where nothing happened, `outcome_unknown` where that is
-   * not certain.
+   * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if that is uncertain.
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action);
-    const done = patiently(
-      this.#lockTimeout,
-      () => this.#transact(action, work),
-    );
+    const transact = (): T => this.#transact(action, work);
+    const done = patiently(this.#lockTimeout, transact);
     this.#writes.add(done);
     try {
       return await done;
@@ -163,7 +154,7 @@ export class SqliteFile {
   }
 
   #rollBack(): void {
-    // On a full disk, for one, SQLite has rolled back by itself.
+    // If the disk is full, for example, SQLite has rolled back by itself.
     if (!this.#db.isTransaction) return;
     try {
       this.#rollback.run();
@@ -180,12 +171,12 @@ export class SqliteFile {
     );
   }
 
-  /** After an error of the disk, what is on it is not known: nothing more is written. */
+  /** After a disk error nobody knows what is on the disk: nothing more is written. */
   #assertUndamaged(action: string): void {
     if (this.#damage === undefined) return;
     throw new StorageError(
       "unavailable",
-      `Cannot ${action}: writing stopped after an error of the disk; check the disk, then restart`,
+      `Cannot ${action}: writing stopped after a disk error; check the disk, then restart`,
       { cause: this.#damage },
     );
   }

@@ -1,6 +1,5 @@
 /**
- * Noticing that a file in use was deleted or replaced: it goes on taking what is written, and all of
- * that is lost.
+ * Notices that a file in use was deleted or replaced: writing to it still works, but all is lost.
  *
  * @module
  */
@@ -11,20 +10,16 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 /** A file that should stay where it is. */
 export interface FileInPlace {
   /**
-   * Checks that the same file still stands at its path.
+   * Checks that the same file is still at its path.
    *
-   * @param action what fails where it does not: "create pet".
-   * @param maxAge the answer of at most so many ms ago will do.
-   * @throws {StorageError} `unavailable` where it does not.
+   * @param action what fails otherwise: "create pet".
+   * @param maxAge how old an earlier answer may be, in ms.
+   * @throws {StorageError} `unavailable` if it is not.
    */
   assertInPlace(action: string, maxAge: number): void;
 }
 
-/**
- * Remembers which file stands at a path now.
- *
- * @throws {Error} where it cannot be looked at.
- */
+/** Remembers which file is at a path now. Throws if it cannot be looked at. */
 export function fileInPlace(path: string): FileInPlace {
   const identity = identify(path);
   let inPlaceAt = -Infinity;
@@ -47,7 +42,7 @@ function isStill(path: string, identity: string | undefined): boolean {
   try {
     return identify(path) === identity;
   } catch {
-    // One that can no longer be looked at, as behind a directory that was closed, is not in place.
+    // A file that can no longer be looked at is not in place.
     return false;
   }
 }

@@ -82,7 +82,7 @@ export async function sqliteStorage(
   checkAtLeast("maxQueue", maxQueue, 1);
   checkAtLeast("idempotencyRetention", idempotencyRetention, 0);
 
-  const file = await openSqliteFile(path, lockTimeout);
+  const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );

@@ -1,5 +1,5 @@
 /**
- * Opening an SQLite file: its settings, its tables, and the reason where it cannot be opened.
+ * Opening an SQLite file: its settings, its tables, and why it cannot be opened.
  *
  * @module
  */
@@ -20,35 +20,46 @@ import { SqliteFile } from "./file.ts";
 import { patiently } from "./patience.ts";
 import { readVersion, upgradeSchema } from "./schema.ts";
 
-// SQLite's own 2000 does not hold what a thousand animals need that are spread over a million: with this
-// they are read in two thirds of the time. Four times as much gains nothing (`deno task bench sizes`).
-/** The most that a connection keeps of the file in memory, in KiB. */
+// SQLite's own 2000 cannot hold the pages of a thousand pets spread over a million: with this they are
+// read in two thirds of the time. Four times as much gains nothing (`deno task bench sizes`).
+/** How much of the file a connection keeps in memory at most, in KiB. */
 const CACHE_SIZE = 16_000;
 
+/** What a file is opened for. `read` accepts one that cannot be written, too. */
+export type Access = "read" | "write";
+
 /**
- * Opens a file; where there is none, creates it and its tables. Any number of processes may do so at
+ * Opens a file; if it is missing, creates it and its tables. Any number of processes may do so at
  * once.
  *
  * @param lockTimeout how long to go on trying while other processes keep the file locked, in ms.
- * @throws {StorageError} `unavailable` where it cannot be used; the message says why.
+ * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export async function openSqliteFile(
   path: string,
   lockTimeout: number,
+  access: Access,
 ): Promise<SqliteFile> {
   try {
-    return await patiently(lockTimeout, () => connect(path, lockTimeout));
+    return await patiently(
+      lockTimeout,
+      () => connect(path, lockTimeout, access),
+    );
   } catch (error) {
     const message = `Cannot open ${path}: ${openReason(path, error)}`;
     throw new StorageError("unavailable", message, { cause: error });
   }
 }
 
-function connect(path: string, lockTimeout: number): SqliteFile {
+function connect(
+  path: string,
+  lockTimeout: number,
+  access: Access,
+): SqliteFile {
   createPrivate(path);
   const db = new DatabaseSync(path);
   try {
-    setUp(db);
+    setUp(db, access);
     return new SqliteFile({ path, db, lockTimeout });
   } catch (error) {
     db.close();
@@ -56,7 +67,7 @@ function connect(path: string, lockTimeout: number): SqliteFile {
   }
 }
 
-/** SQLite would make the file readable by all. It gives those beside it the same mode. */
+/** SQLite would let others read the file. It gives those beside it the same mode. */
 function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
@@ -65,10 +76,10 @@ function createPrivate(path: string): void {
   }
 }
 
-function setUp(db: DatabaseSync): void {
+function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
-  // Looked at before anything is changed, because it may not be ours; and in a transaction, because
-  // another process may be creating the tables just now.
+  // First of all, because the file may not be ours; in a transaction, because another process may be
+  // creating the tables.
   db.prepare("BEGIN").run();
   readVersion(db);
   db.prepare("COMMIT").run();
@@ -83,40 +94,48 @@ function setUp(db: DatabaseSync): void {
   db.prepare("PRAGMA fullfsync = ON").run();
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
   db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
-  // Every time, because it also shows that the file can be written.
   db.prepare("BEGIN IMMEDIATE").run();
-  upgradeSchema(db);
+  if (access === "write" || readVersion(db) === 0) upgradeSchema(db);
+  // SQLite also opens a file that it may only read, and BEGIN IMMEDIATE then only begins to read.
+  if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
   db.prepare("COMMIT").run();
 }
 
 /** Says what SQLite does not: it only tells "unable to open database file". */
 function openReason(path: string, error: unknown): string {
   const file = resolve(path);
-  const directory = dirname(file);
   if (error instanceof Error && error.name === "NotCapable") {
+    const directory = dirname(file);
     return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
   }
-  if (isAccessFault(error)) {
-    if (!existsSync(directory) || !statSync(directory).isDirectory()) {
-      return `there is no directory ${directory}`;
+  if (!(error instanceof Error)) return String(error);
+  return (isAccessFault(error) ? accessReason(file) : undefined) ??
+    faultReason(error) ?? error.message;
+}
+
+/** Looks for what keeps a file from being opened. */
+function accessReason(file: string): string | undefined {
+  const directory = dirname(file);
+  let path = directory;
+  try {
+    if (!statSync(directory).isDirectory()) {
+      return `${directory} is not a directory`;
     }
     if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
       return "it is a directory";
     }
-    const readOnly = [directory, file].find(isReadOnly);
-    if (readOnly !== undefined) return `${readOnly} is read-only`;
+    accessSync(directory, constants.W_OK);
+    for (path of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
+      accessSync(path, constants.R_OK | constants.W_OK);
+    }
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : "";
+    if (code === "ENOENT") {
+      return `the directory ${directory} does not exist; create it first`;
+    }
+    if (code === "EACCES") {
+      return `this user must be able to read and write ${path}; change its owner or mode`;
+    }
   }
-  if (!(error instanceof Error)) return String(error);
-  return faultReason(error) ?? error.message;
-}
-
-// On Deno this looks at the mode and the owner only, and does not see that a whole disk is read-only.
-function isReadOnly(path: string): boolean {
-  if (!existsSync(path)) return false;
-  try {
-    accessSync(path, constants.W_OK);
-    return false;
-  } catch {
-    return true;
-  }
+  return undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * Waiting for other processes that use the same SQLite file.
+ * Waits for other processes that use the same SQLite file.
  *
- * `busy_timeout` stays 0, because SQLite would wait synchronously and stop the event loop (1.8 s
- * were seen). Whatever finds the file locked is tried again after a random pause instead.
+ * `busy_timeout` stays 0: SQLite would stop the event loop while it waits (1.8 s were seen). Instead,
+ * whatever finds the file locked is tried again after a random pause.
  *
  * @module
  */
@@ -13,10 +13,7 @@ import { isBusy } from "./fault.ts";
 /** The longest pause before a locked file is tried again, in ms. */
 const MAX_PAUSE = 8;
 
-/**
- * Makes an attempt, and again while it fails because the file is locked, for at most `lockTimeout`
- * ms. Rejects with the error of the last attempt.
- */
+/** Tries again while the file is locked, for at most `lockTimeout` ms; rejects with the last error. */
 export async function patiently<T>(
   lockTimeout: number,
   attempt: () => T,

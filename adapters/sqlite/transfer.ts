@@ -32,7 +32,8 @@ export async function sqliteTransfer(
   if (ifMissing === "refuse" && isMissing(path)) {
     throw new StorageError("unavailable", `There is no database at ${path}`);
   }
-  const file = await openSqliteFile(path, LOCK_TIMEOUT);
+  const access = ifMissing === "refuse" ? "read" : "write";
+  const file = await openSqliteFile(path, LOCK_TIMEOUT, access);
   const { dev, ino } = statSync(path, { bigint: true });
   const keys = sqliteApiKeys(file);
   return {
@@ -58,7 +59,7 @@ function isMissing(path: string): boolean {
 
 function records<T extends { readonly id: bigint }>(
   file: SqliteFile,
-  { name, called, columns, toRecord, toRow }: StoredTable<T>,
+  { name, plural, columns, toRecord, toRow }: StoredTable<T>,
 ): Records<T> {
   const list = columns.join(", ");
   const count = file.prepare(`SELECT count(*) FROM ${name} WHERE id > ?`);
@@ -86,28 +87,28 @@ function records<T extends { readonly id: bigint }>(
 
   return {
     count: (after) =>
-      file.read(`count ${called}`, () => {
+      file.read(`count ${plural}`, () => {
         const [number] = count.get(after) as unknown as [bigint];
         return Number(number);
       }),
 
-    lastIds: () => file.read(`read ${called}`, readLastIds),
+    lastIds: () => file.read(`read ${plural}`, readLastIds),
 
     read: (after, limit) =>
       file.read(
-        `read ${called}`,
+        `read ${plural}`,
         () => page.all(after, limit).map(toRecord),
       ),
 
     restore: (records, after) =>
-      file.write(`copy ${called}`, () => {
+      file.write(`copy ${plural}`, () => {
         if (readLastIds().stored !== after) return false;
         for (const record of records) insert.run(...toRow(record));
         return true;
       }),
 
     continueAfter: (id) =>
-      file.write(`continue the ids of ${called}`, () => {
+      file.write(`continue the ids of ${plural}`, () => {
         if (id <= readLastIds().given) return;
         // Before the first insert the table has no row of its own there.
         forget.run();

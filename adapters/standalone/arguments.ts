@@ -6,38 +6,34 @@
 
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
-/** A command that was called in a wrong way. */
+/** Arguments that a command does not take. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What was given: options by name, and the other arguments in order. */
+/** Options by name, and the other arguments in order. */
 export interface Arguments {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   readonly positionals: readonly string[];
 }
 
 /**
- * Reads arguments; `--help` and `-h` are always among the options.
+ * Reads arguments; every command also takes `--help` and `-h`.
  *
- * @throws {UsageError} for an option that is unknown or lacks its value.
+ * @throws {UsageError} if an option is unknown or lacks its value.
  */
 export function parseArguments(
   args: readonly string[],
   options: ParseArgsOptionsConfig,
 ): Arguments {
-  const help = { type: "boolean", short: "h" } as const;
   try {
-    const { values, positionals } = parseArgs({
+    return parseArgs({
       args: [...args],
-      options: { ...options, help },
+      options: { ...options, help: { type: "boolean", short: "h" } },
       allowPositionals: true,
-    });
-    return { values: values as Arguments["values"], positionals };
+    }) as Arguments;
   } catch (cause) {
-    throw new UsageError(
-      cause instanceof Error ? cause.message : String(cause),
-      { cause },
-    );
+    const { message } = cause as Error;
+    throw new UsageError(message, { cause });
   }
 }

@@ -4,14 +4,16 @@
  * @module
  */
 
-import { apiKeys } from "../../core/keys/api_keys.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
 
-/** Where the animals and the issued keys are kept. */
-export type Database =
-  | { readonly kind: "memory" }
+/** A database that outlives the program. */
+export type LastingDatabase =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly url: string };
+
+/** Where pets and issued keys are kept. */
+export type Database = { readonly kind: "memory" } | LastingDatabase;
 
 /** A checked configuration. */
 export interface Config {
@@ -21,18 +23,18 @@ export interface Config {
   readonly baseUrl: string;
   readonly host: string;
   readonly port: number;
-  /** Whether a line is written for each request. */
+  /** Whether each request is logged. */
   readonly requestLog: boolean;
   /** How long requests in flight may take to finish at the end, in ms. */
   readonly shutdownTimeout: number;
 }
 
-/** A variable that is set, and wrong. Its message is for the operator. */
+/** A setting that is wrong. The message is for the operator. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** The variables that are read; what stands in the README's table. */
+/** The variables that are read. */
 export const VARIABLES = [
   "DATABASE_URL",
   "PETSTORE_API_KEYS",
@@ -57,114 +59,103 @@ export function readConfig(environment: Environment): Config {
       throw new ConfigError(`${name} is empty: set it, or unset it`);
     }
   }
+  const {
+    DATABASE_URL = "sqlite:petstore.db",
+    PETSTORE_API_KEYS,
+    BASE_URL = "/v1",
+    PETSTORE_HOST = "127.0.0.1",
+    PORT = "8000",
+    REQUEST_LOG = "on",
+    SHUTDOWN_TIMEOUT = "10",
+  } = environment;
+  const fixedKeys = PETSTORE_API_KEYS?.split(",").map((key) => key.trim()) ??
+    [];
+  check("PETSTORE_API_KEYS", () => apiKeys(fixedKeys));
+  check("BASE_URL", () => parseBaseUrl(BASE_URL));
+  if (REQUEST_LOG !== "on" && REQUEST_LOG !== "off") {
+    throw new ConfigError(
+      `REQUEST_LOG must be on or off, not ${JSON.stringify(REQUEST_LOG)}`,
+    );
+  }
   return {
-    database: readDatabase(
-      "DATABASE_URL",
-      environment.DATABASE_URL ?? "sqlite:petstore.db",
-    ),
-    fixedKeys: readKeys(environment.PETSTORE_API_KEYS),
-    baseUrl: readBaseUrl(environment.BASE_URL ?? "/v1"),
-    host: environment.PETSTORE_HOST ?? "127.0.0.1",
-    port: readPort("PORT", environment.PORT ?? "8000"),
-    requestLog: readSwitch("REQUEST_LOG", environment.REQUEST_LOG ?? "on"),
-    shutdownTimeout: 1000 * readInteger(
-      "SHUTDOWN_TIMEOUT",
-      environment.SHUTDOWN_TIMEOUT ?? "10",
-      { min: 0, max: 3600 },
-    ),
+    database: DATABASE_URL === "memory:"
+      ? { kind: "memory" }
+      : readDatabase("DATABASE_URL", DATABASE_URL, [...LASTING, "memory:"]),
+    fixedKeys,
+    baseUrl: BASE_URL,
+    host: PETSTORE_HOST,
+    port: readPort("PORT", PORT),
+    requestLog: REQUEST_LOG === "on",
+    shutdownTimeout: 1000 *
+      readInteger("SHUTDOWN_TIMEOUT", SHUTDOWN_TIMEOUT, 3600),
   };
 }
 
-/** Reads a port from a variable or an argument: 0 to 65535, where 0 is any free one. */
+/** Reads a port from a variable or an argument: 0 to 65535; 0 is any free one. */
 export function readPort(name: string, text: string): number {
-  return readInteger(name, text, { min: 0, max: 65_535 });
+  return readInteger(name, text, 65_535);
 }
-
-function readInteger(
-  name: string,
-  text: string,
-  { min, max }: { readonly min: number; readonly max: number },
-): number {
-  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
-  if (value >= min && value <= max) return value;
-  throw new ConfigError(
-    `${name} must be an integer from ${min} to ${max}, not ${
-      JSON.stringify(text)
-    }`,
-  );
-}
-
-/** A database that outlives its program. */
-export type LastingDatabase = Exclude<Database, { readonly kind: "memory" }>;
 
 /**
- * Reads the address of a database that outlives its program, from a variable or an argument.
+ * Reads the address of a database that outlives the program, from a variable or an argument.
  *
- * @throws {ConfigError} where it is none; the message shows nothing that may be a password.
+ * @throws {ConfigError} if it is wrong; the message shows nothing that may be a password.
  */
 export function readLastingDatabase(
   name: string,
   url: string,
 ): LastingDatabase {
-  return parseDatabase(url) ?? refuseDatabase(name, url, LASTING.join(" or "));
+  return readDatabase(name, url, LASTING);
 }
 
-function readDatabase(name: string, url: string): Database {
-  if (url === "memory:") return { kind: "memory" };
-  return parseDatabase(url) ??
-    refuseDatabase(name, url, `${LASTING.join(", ")} or memory:`);
-}
-
-const LASTING = [
-  "sqlite:PATH (sqlite:petstore.db, sqlite:/var/lib/petstore/pets.db)",
+const LASTING: readonly string[] = [
+  "sqlite:PATH (such as sqlite:petstore.db)",
   "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
 ];
 
-function parseDatabase(url: string): LastingDatabase | undefined {
+function readDatabase(
+  name: string,
+  url: string,
+  forms: readonly string[],
+): LastingDatabase {
   if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: "postgres", url };
-  const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/s.exec(url)?.[1];
-  return path !== undefined && !path.startsWith(":")
-    ? { kind: "sqlite", path }
-    : undefined;
+  const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^:].*)$/s.exec(url)?.[1];
+  if (path !== undefined) return { kind: "sqlite", path };
+  // Of anything else only the scheme is shown: what follows may hold a password.
+  const [scheme] = /^[a-z0-9+.-]+:/i.exec(url) ?? [];
+  const hint = scheme === "sqlite:"
+    ? "; after sqlite: comes a path, without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
+    : scheme === undefined
+    ? ""
+    : `, not ${scheme}…`;
+  const list = new Intl.ListFormat("en", { type: "disjunction" }).format(forms);
+  throw new ConfigError(`${name} must be ${list}${hint}`);
 }
 
-function refuseDatabase(name: string, url: string, forms: string): never {
-  // Only the scheme is shown: what follows may hold a password.
-  const scheme = /^[a-z0-9+.-]+:/i.exec(url)?.[0] ?? "no scheme";
-  throw new ConfigError(`${name} must be ${forms}, not ${scheme}…`);
+function readInteger(name: string, text: string, max: number): number {
+  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
+  if (value <= max) return value;
+  throw new ConfigError(
+    `${name} must be an integer from 0 to ${max}, not ${JSON.stringify(text)}`,
+  );
 }
 
-function readKeys(text: string | undefined): readonly string[] {
-  if (text === undefined) return [];
-  const keys = text.split(",").map((key) => key.trim());
+/**
+ * Runs a check of the core's.
+ *
+ * @throws {ConfigError} if that throws; the message names the variable.
+ */
+export function check<T>(name: string, run: () => T): T {
   try {
-    apiKeys(keys);
+    return run();
   } catch (cause) {
-    throw new ConfigError(`PETSTORE_API_KEYS is wrong: ${messageOf(cause)}`, {
-      cause,
-    });
+    throw wrongSetting(name, cause);
   }
-  return keys;
 }
 
-function readBaseUrl(text: string): string {
-  try {
-    parseBaseUrl(text);
-  } catch (cause) {
-    throw new ConfigError(`BASE_URL is wrong: ${messageOf(cause)}`, { cause });
-  }
-  return text;
-}
-
-function readSwitch(name: string, text: string): boolean {
-  if (text !== "on" && text !== "off") {
-    throw new ConfigError(
-      `${name} must be on or off, not ${JSON.stringify(text)}`,
-    );
-  }
-  return text === "on";
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+/** Says of an error which setting it comes from. */
+export function wrongSetting(name: string, cause: unknown): ConfigError {
+  const { message } = cause as Error;
+  const reason = message.replace(/^Wrong [^:]+: /, "");
+  return new ConfigError(`${name} is wrong: ${reason}`, { cause });
 }

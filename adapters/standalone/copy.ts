@@ -1,5 +1,5 @@
 /**
- * The command `copy`: copies all animals and issued API keys from one database to another.
+ * The command `copy`: copies all pets and issued API keys from one database to another.
  *
  * @module
  */
@@ -14,27 +14,40 @@ import {
   readLastingDatabase,
 } from "./config.ts";
 import {
-  animals,
   apiKeys,
+  compareRecords,
   type Copied,
   copyRecords,
-  readBeginning,
+  pets,
   type Summary,
 } from "./copy_records.ts";
-import { type Progress, progressOn } from "./progress.ts";
+import { giveBackPermissions } from "./permissions.ts";
+import { Progress } from "./progress.ts";
 
-const COPY_HELP =
-  `copy: copies all animals and API keys from one database to another
+const HELP = `copy: copies all pets and API keys from one database to another
 
   copy FROM TO    each sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
 
   --json          prints JSON
 
-Ids and keys stay what they are. TO is to be empty, or to have what an earlier copy of FROM wrote: the
+Ids and keys stay what they are. TO must be empty, or have what an earlier copy of FROM wrote: the
 copy goes on after that. In the end both sides are read again and compared. Stop the servers first:
 what they add meanwhile is copied by running the command again. PGPASSWORD keeps a password out of
 the arguments, which others on this machine may see.
 `;
+
+const RUN_AGAIN =
+  "Run the same command again: it goes on after the last pet that TO has";
+
+const DIFFERENT =
+  "TO is not the same as FROM. Stop all servers on both, and run the same command again; " +
+  "if it refuses then, or ends like this, copy to an empty database";
+
+/** The result of the command. */
+interface Result {
+  readonly pets: Copied;
+  readonly apiKeys: Copied;
+}
 
 /** Runs the command with the arguments that follow `copy`. */
 export async function runCopy(args: readonly string[]): Promise<void> {
@@ -43,7 +56,7 @@ export async function runCopy(args: readonly string[]): Promise<void> {
   });
   const [from, to, ...more] = positionals;
   if (values.help || from === undefined) {
-    return void process.stdout.write(COPY_HELP);
+    return void process.stdout.write(HELP);
   }
   if (to === undefined || more.length > 0) {
     throw new UsageError("copy takes two addresses: copy FROM TO");
@@ -53,36 +66,27 @@ export async function runCopy(args: readonly string[]): Promise<void> {
     to: readLastingDatabase("TO", to),
   };
 
-  const progress = progressOn(process.stderr);
-  const stop = onSignal((code) => {
-    progress.note(`Stopped. ${RUN_AGAIN}`);
-    process.exit(code);
+  const progress = new Progress(process.stderr);
+  // The exit code of a signal is 128 and its number, as in a shell.
+  const signals = [["SIGINT", 130], ["SIGTERM", 143]] as const;
+  const listeners = signals.map(([signal, code]) => {
+    const stop = () => {
+      progress.note(`Stopped. ${RUN_AGAIN}`);
+      process.exit(code);
+    };
+    process.on(signal, stop);
+    return { signal, stop };
   });
   try {
     const result = await copy(databases, progress);
-    process.stdout.write(
-      values.json === true ? asJson(result) : asText(result),
-    );
+    process.stdout.write(values.json ? asJson(result) : asText(result));
     if (isEqual(result)) return;
     process.stderr.write(`${DIFFERENT}\n`);
     process.exitCode = 1;
   } finally {
     progress.end();
-    stop();
+    for (const { signal, stop } of listeners) process.off(signal, stop);
   }
-}
-
-const RUN_AGAIN =
-  "Run the same command again: it goes on after the last animal that TO has";
-
-const DIFFERENT =
-  "TO is not the same as FROM. Stop all servers on both, and run the same command again; " +
-  "if it refuses then, or ends like this, copy to an empty database";
-
-/** What came of it. */
-interface Result {
-  readonly animals: Copied;
-  readonly apiKeys: Copied;
 }
 
 async function copy(
@@ -93,6 +97,7 @@ async function copy(
   try {
     const to = await open("TO", databases.to, "create");
     try {
+      await giveBackPermissions(databases.from, databases.to);
       return await copyAll(from, to, progress);
     } finally {
       await to.close();
@@ -110,23 +115,27 @@ async function copyAll(
   if (from.identity === to.identity) {
     throw new ConfigError("FROM and TO are the same database");
   }
-  const pets = { from: from.pets, to: to.pets };
-  const keys = { from: from.apiKeys, to: to.apiKeys };
+  const sides = {
+    pets: { from: from.pets, to: to.pets },
+    apiKeys: { from: from.apiKeys, to: to.apiKeys },
+  };
   try {
-    // Both are looked at before anything is written.
-    const petsThere = await readBeginning(animals, pets, progress);
-    await readBeginning(apiKeys, keys, progress);
-    if (petsThere.count > 0) {
+    // Both are compared before anything is written.
+    const petsInTo = await compareRecords(pets, sides.pets, progress);
+    await compareRecords(apiKeys, sides.apiKeys, progress);
+    if (petsInTo.count > 0) {
       progress.note(
-        `TO has ${petsThere.count} animals of FROM already: going on after the id ${petsThere.last}`,
+        `TO has ${petsInTo.count} pets of FROM already: going on after the id ${petsInTo.last}`,
       );
     }
-    const copiedPets = await copyRecords(animals, pets, petsThere, progress);
-    // Animals take their time: here are the keys as they are now.
-    const keysThere = await readBeginning(apiKeys, keys, progress);
-    for (const key of keysThere.changed) await to.revokeApiKey(key);
-    const copiedKeys = await copyRecords(apiKeys, keys, keysThere, progress);
-    return { animals: copiedPets, apiKeys: copiedKeys };
+    const copied = await copyRecords(pets, sides.pets, petsInTo, progress);
+    // Pets take their time; meanwhile keys may have changed.
+    const keysInTo = await compareRecords(apiKeys, sides.apiKeys, progress);
+    for (const key of keysInTo.changed) await to.revokeApiKey(key);
+    return {
+      pets: copied,
+      apiKeys: await copyRecords(apiKeys, sides.apiKeys, keysInTo, progress),
+    };
   } catch (cause) {
     if (!(cause instanceof StorageError)) throw cause;
     throw new StorageError(cause.kind, `${cause.message}\n${RUN_AGAIN}`, {
@@ -145,45 +154,31 @@ async function open(
     return await sqliteTransfer(database.path, ifMissing);
   }
   const { postgresTransfer } = await import("../postgres/transfer.ts");
-  try {
-    return await postgresTransfer(database.url, ifMissing);
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    throw new ConfigError(`${name} is wrong: ${cause.message}`, { cause });
-  }
-}
-
-/** @returns no longer listens. */
-function onSignal(handle: (code: number) => void): () => void {
-  // As a shell has it: 128 and the number of the signal.
-  const onInterrupt = () => handle(130);
-  const onTerminate = () => handle(143);
-  process.on("SIGINT", onInterrupt);
-  process.on("SIGTERM", onTerminate);
-  return () => {
-    process.off("SIGINT", onInterrupt);
-    process.off("SIGTERM", onTerminate);
-  };
+  const { openPostgres } = await import("./open_postgres.ts");
+  return await openPostgres(
+    name,
+    database.url,
+    (url) => postgresTransfer(url, ifMissing),
+  );
 }
 
 function isEqual(result: Result): boolean {
-  return [result.animals, result.apiKeys].every(({ from, to }) =>
+  return [result.pets, result.apiKeys].every(({ from, to }) =>
     from.count === to.count && from.sha256 === to.sha256
   );
 }
 
-function asText(result: Result): string {
-  const { animals, apiKeys } = result;
-  const there = animals.there === 0
+function asText({ pets, apiKeys }: Result): string {
+  const earlier = pets.earlier === 0
     ? ""
-    : ` (after ${animals.there} that were there)`;
-  const more = animals.more + apiKeys.more === 0
+    : ` (after ${pets.earlier} that were there)`;
+  const more = pets.more + apiKeys.more === 0
     ? ""
-    : `\nFROM was written to meanwhile: it has more now (animals: ${animals.more}, API keys: ${apiKeys.more}).\n` +
+    : `\nFROM was written to meanwhile: it has more now (pets: ${pets.more}, API keys: ${apiKeys.more}).\n` +
       "Stop the servers that use it, and run the same command again: it copies those.\n";
-  return `Copied animals: ${animals.copied}${there}, API keys: ${apiKeys.copied}
+  return `Copied pets: ${pets.copied}${earlier}, API keys: ${apiKeys.copied}
 
-${asTable("Animals ", animals)}${asTable("API keys", apiKeys)}${more}`;
+${asTable("Pets    ", pets)}${asTable("API keys", apiKeys)}${more}`;
 }
 
 function asTable(title: string, { from, to }: Copied): string {
@@ -196,5 +191,10 @@ function asTable(title: string, { from, to }: Copied): string {
 }
 
 function asJson(result: Result): string {
-  return `${JSON.stringify({ ...result, equal: isEqual(result) })}\n`;
+  const equal = isEqual(result);
+  const json = ({ earlier: there, ...rest }: Copied) => ({ there, ...rest });
+  const animals = json(result.pets);
+  return `${
+    JSON.stringify({ animals, apiKeys: json(result.apiKeys), equal })
+  }\n`;
 }

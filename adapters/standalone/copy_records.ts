@@ -1,6 +1,6 @@
 /**
- * Copying all records of one kind from one database to another, and proving that they are the same.
- * Nothing here depends on which databases they are, or on how many records there are.
+ * Copies all records of one kind from one database to another, and proves that they are the same.
+ * Works for any two databases, and for any number of records.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { Records } from "../database/transfer.ts";
 import { ConfigError } from "./config.ts";
 import type { Progress } from "./progress.ts";
 
-/** How many records are read, and written in one transaction. */
+/** How many records are read at once, and written in one transaction. */
 const PAGE = 1000;
 
 /** The same records in two databases. */
@@ -25,35 +25,32 @@ export interface Sides<T extends { readonly id: bigint }> {
 
 /** A kind of record. */
 export interface Kind<T> {
-  readonly many: string;
-  /** A record as text, the same whichever database it comes from. */
+  readonly plural: string;
+  /** A record as text: the same for every database. */
   readonly toText: (record: T) => string;
-  /** The record as it may have been when it was copied before; absent where records never change. */
-  readonly before?: (record: T) => T;
+  /** The record as an earlier copy may have found it; absent if records never change. */
+  readonly asCopiedEarlier?: (record: T) => T;
 }
 
-/** Animals, as the service shows them. */
-export const animals: Kind<Pet> = {
-  many: "animals",
-  toText: petToJson,
-};
+/** Pets, as the service shows them. */
+export const pets: Kind<Pet> = { plural: "pets", toText: petToJson };
 
-/** API keys. All that happens to one is that it is revoked. */
+/** API keys. The only change to one is that it is revoked. */
 export const apiKeys: Kind<StoredApiKey> = {
-  many: "API keys",
+  plural: "API keys",
   toText: ({ id, name, digest, created, revoked }) =>
     `{"id":${id},"name":${
       JSON.stringify(name)
     },"digest":"${digest}","created":${created},"revoked":${revoked}}`,
-  before: (key) => ({ ...key, revoked: null }),
+  asCopiedEarlier: (key) => ({ ...key, revoked: null }),
 };
 
-/** What TO has before anything is written to it: the first records of FROM, and no other ones. */
-export interface Beginning<T> {
+/** What TO has of FROM: its first records, and nothing else. */
+export interface CopiedEarlier<T> {
   readonly count: number;
-  /** The id of the last one; 0 where there is none. */
+  /** The id of the last one, or 0. */
   readonly last: bigint;
-  /** Records that have changed in FROM since they were copied, as they are there now. */
+  /** Records that have changed in FROM since they were copied, as they are now. */
   readonly changed: readonly T[];
 }
 
@@ -64,86 +61,84 @@ export interface Summary {
   readonly sha256: string;
 }
 
-/** What came of a copy. */
+/** The result of a copy. */
 export interface Copied {
-  /** How many were there already. */
-  readonly there: number;
+  /** How many TO had before. */
+  readonly earlier: number;
   /** How many were copied now. */
   readonly copied: number;
   /** What FROM had when the copy began. */
   readonly from: Summary;
   readonly to: Summary;
-  /** How many FROM was given since. */
+  /** How many were added to FROM since. */
   readonly more: number;
 }
 
 /**
- * Compares all that TO has with what FROM has up to there, record by record. Changes nothing.
+ * Compares every record of TO with the one at the same place in FROM. Changes nothing.
  *
- * @throws {ConfigError} where TO has a record that FROM has not, or has another one in its place.
+ * @throws {ConfigError} if TO has a record that FROM does not have at that place.
  */
-export async function readBeginning<T extends { readonly id: bigint }>(
-  { many, toText, before = (record) => record }: Kind<T>,
+export async function compareRecords<T extends { readonly id: bigint }>(
+  { plural, toText, asCopiedEarlier = (record) => record }: Kind<T>,
   { from, to }: Sides<T>,
   progress: Progress,
-): Promise<Beginning<T>> {
+): Promise<CopiedEarlier<T>> {
   const { stored: last } = await to.lastIds();
   if (last === 0n) return { count: 0, last, changed: [] };
-  progress.begin({
-    doing: "Comparing",
-    what: many,
-    total: await to.count(0n),
-  });
+  const total = await to.count(0n);
+  progress.begin({ doing: "Comparing", what: plural, total });
   const changed: T[] = [];
-  const ours = pages(from, 0n, last);
+  const originals = pages(from, 0n, last);
   let count = 0;
-  for await (const theirs of pages(to, 0n, last)) {
-    const { value: page = [] } = await ours.next();
-    for (const [index, record] of theirs.entries()) {
+  for await (const copies of pages(to, 0n, last)) {
+    const { value: page = [] } = await originals.next();
+    for (const [index, copy] of copies.entries()) {
       const original = page[index];
-      const text = toText(record);
+      const text = toText(copy);
       if (original !== undefined && text === toText(original)) continue;
-      if (original !== undefined && text === toText(before(original))) {
-        changed.push(original);
-        continue;
+      if (
+        original === undefined || text !== toText(asCopiedEarlier(original))
+      ) {
+        throw new ConfigError(
+          `TO has ${plural} that FROM does not have: they differ from the id ${copy.id} on. ` +
+            "Nothing was changed: TO must be empty, or have only what an earlier copy of FROM wrote",
+        );
       }
-      throw new ConfigError(
-        `TO has ${many} that FROM does not have: they differ from the id ${record.id} on. ` +
-          "Nothing was changed: TO is to be empty, or to have only what an earlier copy of FROM wrote",
-      );
+      changed.push(original);
     }
-    count += theirs.length;
-    progress.add(theirs.length);
+    count += copies.length;
+    progress.add(copies.length);
   }
   progress.end();
   return { count, last, changed };
 }
 
 /**
- * Copies the records after those that TO has, up to the last that FROM has now, and compares both
- * sides as they are in the end.
+ * Copies the records after those that TO has, up to the last that FROM has now, and then summarizes
+ * both sides.
  *
- * @throws {ConfigError} where somebody else adds records to TO meanwhile.
+ * @throws {ConfigError} if somebody else adds records to TO meanwhile.
  */
 export async function copyRecords<T extends { readonly id: bigint }>(
   kind: Kind<T>,
   { from, to }: Sides<T>,
-  { last, count }: Pick<Beginning<T>, "last" | "count">,
+  { last, count }: CopiedEarlier<T>,
   progress: Progress,
 ): Promise<Copied> {
   const { stored: end, given } = await from.lastIds();
-  // From here on TO gives no id that FROM gave, even if this ends early and a server uses TO.
+  // From now on TO gives no id that FROM has given, even if this ends early and a server uses TO.
   await to.continueAfter(given);
 
   const total = count + await from.count(last);
-  const what = kind.many;
+  const what = kind.plural;
   progress.begin({ doing: "Copying", what, total, before: count });
   let after = last;
   let copied = 0;
   for await (const page of pages(from, last, end)) {
     if (!await to.restore(page, after)) {
       throw new ConfigError(
-        `TO is being written to: it has ${kind.many} now that this copy did not write. ` +
+        `TO is being written to: it has ${kind.plural} now that this copy did not write. ` +
           "Stop the servers and other copies that use it, and run the same command again",
       );
     }
@@ -159,10 +154,10 @@ export async function copyRecords<T extends { readonly id: bigint }>(
   ]);
   progress.end();
 
-  // FROM may have given more meanwhile.
+  // Meanwhile FROM may have given more.
   await to.continueAfter((await from.lastIds()).given);
   const more = await from.count(end);
-  return { there: count, copied, from: ofFrom, to: ofTo, more };
+  return { earlier: count, copied, from: ofFrom, to: ofTo, more };
 }
 
 async function summarize<T>(
@@ -189,15 +184,12 @@ async function* pages<T extends { readonly id: bigint }>(
   let reading = records.read(after, PAGE);
   for (;;) {
     const read = await reading;
-    // Between two SQLite files nothing else waits, and a signal would not be heard before the end.
+    // Two SQLite files never wait for anything: without this a signal is not heard before the end.
     await nextTurn();
     const page = read.filter(({ id }) => id <= end);
     if (page.length === 0) return;
-    if (page.length < PAGE) {
-      yield page;
-      return;
-    }
-    // The next page is read while this one is used. Who stops using them never asks for it.
+    if (page.length < PAGE) return yield page;
+    // The next page is read while this one is used. A caller that stops early never asks for it.
     reading = records.read(lastId(page), PAGE);
     reading.catch(() => {});
     yield page;

@@ -5,33 +5,23 @@
  */
 
 import process from "node:process";
-import { StorageError } from "../../core/pets/pet_storage.ts";
 import { UsageError } from "./arguments.ts";
-import { ConfigError } from "./config.ts";
+import { missingPackage } from "./missing_package.ts";
 
 /**
- * Writes what went wrong on standard error and exits: with 2 where the call was wrong, with 1 else.
- * An error that tells an operator what to do is written as its message; any other with its stack.
+ * Writes what went wrong to standard error and exits: with 2 if the arguments are wrong, otherwise
+ * with 1. Only a mistake in the program itself is written with its stack.
  */
 export function reportAndExit(cause: unknown): never {
-  process.stderr.write(`${explain(cause)}\n`);
+  process.stderr.write(`${missingPackage(cause) ?? explain(cause)}\n`);
   process.exit(cause instanceof UsageError ? 2 : 1);
 }
 
 function explain(cause: unknown): string {
-  if (cause instanceof UsageError) return `${cause.message}\nSee --help`;
-  if (cause instanceof ConfigError || cause instanceof StorageError) {
-    return cause.message;
-  }
   if (!(cause instanceof Error)) return String(cause);
-  return saysEnough(cause) || saysEnough(cause.cause)
-    ? cause.message
-    : cause.stack ?? cause.message;
-}
-
-/** What the system refuses (EADDRINUSE, and Deno's missing permissions) needs no stack. */
-function saysEnough(cause: unknown): boolean {
-  return cause instanceof Error &&
-    (cause.name === "NotCapable" ||
-      ("code" in cause && typeof cause.code === "string"));
+  if (cause instanceof UsageError) return `${cause.message}\nSee --help`;
+  const isMistake = [TypeError, RangeError, ReferenceError].some((type) =>
+    cause instanceof type
+  );
+  return isMistake && cause.stack || cause.message;
 }

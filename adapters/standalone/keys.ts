@@ -16,8 +16,9 @@ import { nameSchema } from "../../core/pets/new_pet.ts";
 import { parseArguments, UsageError } from "./arguments.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
 import { openStorage } from "./open_storage.ts";
+import { giveBackPermissions } from "./permissions.ts";
 
-const KEYS_HELP = `keys: issues, lists and revokes API keys
+const HELP = `keys: issues, lists and revokes API keys
 
   keys issue NAME    issues a key for NAME and shows it, once
   keys list          lists all keys, without their secret
@@ -28,83 +29,83 @@ const KEYS_HELP = `keys: issues, lists and revokes API keys
 DATABASE_URL says where the keys are kept (sqlite:petstore.db), as it does for start.
 `;
 
-/** Does one thing and returns what to print. */
-type Command = (keys: IssuedKeys) => Promise<string>;
+/** Does one thing, and returns what to print: as JSON, and as text. */
+type Action = (keys: IssuedKeys) => Promise<readonly [unknown, string]>;
 
 /** Runs the command with the arguments that follow `keys`. */
 export async function runKeys(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, {
     json: { type: "boolean" },
   });
-  const [action, ...operands] = positionals;
-  if (values.help || action === undefined) {
-    return void process.stdout.write(KEYS_HELP);
+  const [name, ...operands] = positionals;
+  if (values.help || name === undefined) {
+    return void process.stdout.write(HELP);
   }
-  const command = commandFor(
-    action,
-    operands,
-    values.json === true ? asJson : asText,
-  );
-
+  const act = readAction(name, operands);
   const { database } = readConfig(process.env);
-  checkDatabase(database, action);
+  checkDatabase(database, name);
   const storage = await openStorage(database);
   try {
-    process.stdout.write(await command(issuedKeys(storage.apiKeys)));
+    await giveBackPermissions(database);
+    const [json, text] = await act(issuedKeys(storage.apiKeys));
+    process.stdout.write(values.json ? `${JSON.stringify(json)}\n` : text);
   } finally {
     await storage.close();
   }
 }
 
-/** How results are written. */
-interface Format {
-  issued(key: Awaited<ReturnType<IssuedKeys["issue"]>>): string;
-  list(records: readonly ApiKeyRecord[]): string;
-  revoked(record: ApiKeyRecord): string;
-}
-
-const asText: Format = {
-  issued: ({ key, record }) =>
-    `Key ${record.id} for ${
-      printable(record.name)
-    }. It is shown only now:\n\n    ${key}\n\n`,
-  list: (records) => table(records),
-  revoked: ({ id, name, revoked }) =>
-    `Key ${id} for ${
-      printable(name)
-    } is revoked since ${revoked?.toISOString()}\n`,
-};
-
-const asJson: Format = {
-  issued: ({ key, record }) => `${JSON.stringify({ ...plain(record), key })}\n`,
-  list: (records) => `${JSON.stringify(records.map(plain))}\n`,
-  revoked: (record) => `${JSON.stringify(plain(record))}\n`,
-};
-
-/** A record as programs read it: `revoked` is always there, `null` where the key is valid. */
-function plain(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
-  return { ...record, revoked: record.revoked ?? null };
-}
-
-function commandFor(
-  action: string,
-  operands: readonly string[],
-  format: Format,
-): Command {
-  const [operand, ...more] = operands;
-  if (action === "list" && operand === undefined) {
-    return async (keys) => format.list(await keys.list());
-  }
-  if (action === "issue" && operand !== undefined && more.length === 0) {
-    checkName(operand);
-    return async (keys) => format.issued(await keys.issue(operand));
-  }
-  if (action === "revoke" && operand !== undefined && more.length === 0) {
-    return async (keys) => format.revoked(await revoke(keys, operand));
+function readAction(name: string, operands: readonly string[]): Action {
+  const [operand = ""] = operands;
+  if (operands.length === (name === "list" ? 0 : 1)) {
+    if (name === "list") return list;
+    if (name === "revoke") return (keys) => revoke(keys, operand);
+    if (name === "issue") {
+      checkName(operand);
+      return (keys) => issue(keys, operand);
+    }
   }
   throw new UsageError(
     "keys takes one of: issue NAME (in quotes if it has spaces), list, revoke ID",
   );
+}
+
+const list: Action = async (keys) => {
+  const records = await keys.list();
+  return [records.map(toJson), table(records)];
+};
+
+async function issue(
+  keys: IssuedKeys,
+  name: string,
+): ReturnType<Action> {
+  const { key, record } = await keys.issue(name);
+  return [
+    { ...toJson(record), key },
+    `Key ${record.id} for ${
+      printable(name)
+    }. It is shown only now:\n\n    ${key}\n\n`,
+  ];
+}
+
+async function revoke(keys: IssuedKeys, id: string): ReturnType<Action> {
+  const record = /^[1-9][0-9]{0,8}$/.test(id)
+    ? await keys.revoke(Number(id))
+    : undefined;
+  if (record === undefined) {
+    throw new ConfigError(
+      `There is no key with the id ${JSON.stringify(id)}: see keys list`,
+    );
+  }
+  const since = record.revoked?.toISOString();
+  return [
+    toJson(record),
+    `Key ${id} for ${printable(record.name)} is revoked since ${since}\n`,
+  ];
+}
+
+/** A record as JSON: `revoked` is always there, `null` if the key is valid. */
+function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
+  return { ...record, revoked: record.revoked ?? null };
 }
 
 function checkName(name: string): void {
@@ -114,25 +115,13 @@ function checkName(name: string): void {
   }
 }
 
-async function revoke(keys: IssuedKeys, id: string): Promise<ApiKeyRecord> {
-  const record = /^[1-9][0-9]{0,8}$/.test(id)
-    ? await keys.revoke(Number(id))
-    : undefined;
-  if (record === undefined) {
-    throw new ConfigError(
-      `There is no key with the id ${JSON.stringify(id)}: see keys list`,
-    );
-  }
-  return record;
-}
-
 function checkDatabase(database: Database, action: string): void {
   if (database.kind === "memory") {
     throw new ConfigError(
       "DATABASE_URL is memory:, where keys end with their server: use PETSTORE_API_KEYS instead",
     );
   }
-  // Opening makes the file: only `issue` is meant to.
+  // Opening creates a file: only `issue` is meant to.
   if (
     database.kind === "sqlite" && action !== "issue" &&
     !existsSync(database.path)
@@ -162,7 +151,7 @@ function table(records: readonly ApiKeyRecord[]): string {
   ).join("");
 }
 
-/** A name without what a terminal would act on. */
+/** A name without characters that a terminal would act on. */
 function printable(name: string): string {
   return name.replace(/\p{C}/gu, "\u{FFFD}");
 }

@@ -7,7 +7,7 @@
 import process from "node:process";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
-/** What is written of a request. Never a key, a body, or a path with an id in it. */
+/** What is logged of a request: never a key, a body, or a path with an id. */
 export interface RequestLine {
   readonly method: string;
   /** The path as a template, `/v1/pets/{petId}`; absent if there is no such path. */
@@ -23,15 +23,15 @@ export interface RequestLine {
 /** Writes lines. */
 export interface Log {
   request(line: RequestLine): void;
-  /** Writes what an operator needs to know of a fault: the error with its stack, and the request. */
+  /** Writes the error and the request id. */
   fault(cause: unknown, id: string | undefined): void;
-  /** Writes what is still held back. */
+  /** Writes request lines that are not written yet. */
   flush(): void;
 }
 
 /**
- * The log of this process. Request lines that fall in one turn of the event loop are written
- * together: a write for each line costs more than the request.
+ * The log of this process. The request lines of one turn of the event loop are written together: a
+ * write for each costs more than the request.
  */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let held = "";
@@ -73,8 +73,8 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 }
 
 /**
- * The stack of an error and of its causes. A fault of the storage is told by its message alone: there
- * is one for every request while a database is gone, and it says what is wrong.
+ * The stack of an error and of its causes. For a storage error the message is enough, and while a
+ * database is gone there is one for every request.
  */
 function describe(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);

@@ -1,53 +1,36 @@
 /**
  * The pet store as a program: `start`, `keys issue | list | revoke`, and `copy FROM TO`. The same on
- * Deno, Bun, Node.
+ * Deno, Bun and Node.
  *
  * @module
  */
 
+import { existsSync } from "node:fs";
+import module from "node:module";
 import process from "node:process";
-import { parseArguments, UsageError } from "./arguments.ts";
-import { readConfig, readPort } from "./config.ts";
-import { runCopy } from "./copy.ts";
+import { fileURLToPath } from "node:url";
+import { UsageError } from "./arguments.ts";
 import { reportAndExit } from "./failure.ts";
-import { runKeys } from "./keys.ts";
-import { loadServe } from "./runtime.ts";
-import { openService } from "./service.ts";
-import { stopOnSignal } from "./shutdown.ts";
 
 const HELP = `The pet store service
 
   start    runs the server
   keys     issues, lists and revokes API keys
-  copy     copies all animals and API keys from one database to another
+  copy     copies all pets and API keys from one database to another
 
 Add --help to a command to see its options.
 `;
 
-const START_HELP = `start: runs the server
-
-  --host HOST    the address to listen on (127.0.0.1; 0.0.0.0 is every address of this machine)
-  --port PORT    the port to listen on (8000; 0 is any free one)
-
-Settings in the environment, with their defaults:
-
-  DATABASE_URL       sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:
-  PETSTORE_API_KEYS  none; fixed keys, separated by commas, accepted beside the issued ones
-  BASE_URL           /v1; a path, or an absolute URL that Location and Link are made from
-  PETSTORE_HOST      127.0.0.1; as --host
-  PORT               8000; as --port
-  REQUEST_LOG        on; or off
-  SHUTDOWN_TIMEOUT   10; seconds that requests in flight may take to finish at the end
-`;
-
-async function main([command, ...args]: readonly string[]): Promise<void> {
-  switch (command) {
+// Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing
+// is reported as everything else that goes wrong.
+async function main([name, ...args]: readonly string[]): Promise<void> {
+  switch (name) {
     case "start":
-      return await start(args);
+      return await (await import("./start.ts")).runStart(args);
     case "keys":
-      return await runKeys(args);
+      return await (await import("./keys.ts")).runKeys(args);
     case "copy":
-      return await runCopy(args);
+      return await (await import("./copy.ts")).runCopy(args);
     case undefined:
     case "help":
     case "--help":
@@ -55,38 +38,23 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       return void process.stdout.write(HELP);
     default:
       throw new UsageError(
-        `There is no command ${
-          JSON.stringify(command)
-        }: use start, keys or copy`,
+        `There is no command ${JSON.stringify(name)}: use start, keys or copy`,
       );
   }
 }
 
-async function start(args: readonly string[]): Promise<void> {
-  const { values: { host, port, help }, positionals } = parseArguments(args, {
-    host: { type: "string" },
-    port: { type: "string" },
-  });
-  if (help) return void process.stdout.write(START_HELP);
-  if (positionals.length > 0) {
-    throw new UsageError(`start takes options only, not ${positionals[0]}`);
-  }
-
-  const config = readConfig(process.env);
-  const serve = await loadServe();
-  const service = await openService(config);
-  const server = await serve(service.handle, {
-    hostname: typeof host === "string" ? host : config.host,
-    port: typeof port === "string" ? readPort("--port", port) : config.port,
-  });
-  stopOnSignal({
-    async finish() {
-      await Promise.all([service.drain(), server.close()]);
-    },
-    close: () => service.close(),
-    timeout: config.shutdownTimeout,
-  });
-  process.stderr.write(await service.greeting(server));
+/**
+ * Lets Node keep what it compiles, which it would compile again at every start: in NODE_COMPILE_CACHE,
+ * or beside the packages, in a folder of whoever installed them.
+ */
+function keepCompiledCode(): void {
+  if ("Deno" in globalThis || "Bun" in globalThis) return;
+  const packages = new URL("../../node_modules/", import.meta.url);
+  if (!existsSync(packages)) return;
+  module.enableCompileCache(
+    fileURLToPath(new URL(".cache/petstore", packages)),
+  );
 }
 
+keepCompiledCode();
 main(process.argv.slice(2)).catch(reportAndExit);

@@ -6,38 +6,32 @@
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { memoryStorage } from "../memory/mod.ts";
-import { ConfigError, type Database } from "./config.ts";
+import type { Database } from "./config.ts";
 
-/** A storage that keeps keys beside the animals. */
+/** A storage that also keeps API keys. */
 export interface Storage extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
 /**
- * Opens what a database address names. A driver is loaded only here, and only the one needed.
+ * Opens a database. Only its own driver is loaded.
  *
- * @throws {ConfigError} where the address is wrong.
+ * @throws {ConfigError} if the address is wrong.
  */
 export async function openStorage(database: Database): Promise<Storage> {
   switch (database.kind) {
-    case "memory":
+    case "memory": {
+      const { memoryStorage } = await import("../memory/mod.ts");
       return memoryStorage();
+    }
     case "sqlite": {
       const { sqliteStorage } = await import("../sqlite/mod.ts");
       return await sqliteStorage(database.path);
     }
-    case "postgres":
-      return await openPostgres(database.url);
-  }
-}
-
-async function openPostgres(url: string): Promise<Storage> {
-  const { postgresStorage } = await import("../postgres/mod.ts");
-  try {
-    return await postgresStorage(url);
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    throw new ConfigError(`DATABASE_URL is wrong: ${cause.message}`, { cause });
+    case "postgres": {
+      const { postgresStorage } = await import("../postgres/mod.ts");
+      const { openPostgres } = await import("./open_postgres.ts");
+      return await openPostgres("DATABASE_URL", database.url, postgresStorage);
+    }
   }
 }

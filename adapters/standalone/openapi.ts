@@ -6,6 +6,12 @@
 
 import process from "node:process";
 import { openApi } from "../../core/openapi/openapi.ts";
+import { check } from "./config.ts";
+import { reportAndExit } from "./failure.ts";
 
-const document = openApi(process.env.BASE_URL);
-process.stdout.write(JSON.stringify(document, null, 2) + "\n");
+try {
+  const document = check("BASE_URL", () => openApi(process.env.BASE_URL));
+  process.stdout.write(JSON.stringify(document, null, 2) + "\n");
+} catch (cause) {
+  reportAndExit(cause);
+}

@@ -1,6 +1,6 @@
 /**
- * How far a long command is: on a terminal one line that is written over again and again, elsewhere
- * a plain line now and then.
+ * Progress of a long command: on a terminal one line, written again and again; elsewhere a plain line
+ * now and then.
  *
  * @module
  */
@@ -8,142 +8,117 @@
 /** Where it is written: `process.stderr`. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
-  /** How wide the terminal is, in characters; 0 or absent where that is not known. */
+  /** Width of the terminal in characters; 0 or absent if it is not known. */
   readonly columns?: number;
   write(text: string): unknown;
 }
 
-/** A part of the work: "Copying" so many "animals". */
-export interface NewPart {
+/** A stage of the work: "Copying" so many "pets". */
+export interface Stage {
   readonly doing: string;
   readonly what: string;
   readonly total: number;
-  /** How many were done at another time. */
+  /** How many an earlier run has done. Default: 0. */
   readonly before?: number;
 }
 
-/** Tells how far parts of the work are, one after the other. */
-export interface Progress {
-  /** Begins a part. Of a total of 0 there is nothing to tell. */
-  begin(part: NewPart): void;
-  /** So many more are done. */
-  add(count: number): void;
-  /** Writes a line between. */
-  note(text: string): void;
-  /** Ends the part that is under way, wherever it is. */
-  end(): void;
-}
-
-/** How often the line of a terminal is written anew, in ms. */
+/** Pause between two lines on a terminal, in ms. */
 const TERMINAL_PAUSE = 100;
-/** How often a plain line is written, in ms. */
+/** Pause between two plain lines, in ms. */
 const PLAIN_PAUSE = 5000;
 const MAX_BAR = 30;
-/** Where there is no place for so much of a bar, there is none. */
+/** A bar that would be shorter is left out. */
 const MIN_BAR = 5;
-/** So that the bars of all parts begin in one column: the length of "Verifying". */
-const WIDEST = 9;
-/** The rest of a line at its longest; the bar takes what is left, and so does not change its width. */
-const MOST = "  []  100%    999999/s  59 min left";
-/** Goes back to the beginning of the line; what was longer before is erased at the end of it. */
-const RETURN = "\r";
-const ERASE = "\x1b[K";
+/** Width of the longest `doing`, so that the bars of all stages begin in one column. */
+const DOING_WIDTH = "Verifying".length;
+/** The longest that stands beside bar and count. The bar takes the rest, and so keeps its width. */
+const LONGEST = "  []  100%    999999/s  59 min left";
+const ERASE_REST_OF_LINE = "\x1b[K";
 
-interface Part extends Required<NewPart> {
-  readonly since: number;
-}
+/** Shows the progress of one stage after another. */
+export class Progress {
+  readonly #stream: ProgressStream;
+  readonly #now: () => number;
+  #stage: Required<Stage> | undefined;
+  #done = 0;
+  #startedAt = 0;
+  #writtenAt = 0;
 
-/**
- * Tells nothing yet.
- *
- * @param now a clock, in ms.
- */
-export function progressOn(
-  stream: ProgressStream,
-  now: () => number = () => performance.now(),
-): Progress {
-  const pause = stream.isTTY ? TERMINAL_PAUSE : PLAIN_PAUSE;
-  let part: Part | undefined;
-  let done = 0;
-  let writtenAt = 0;
+  /** @param now a clock, in ms. */
+  constructor(stream: ProgressStream, now = () => performance.now()) {
+    this.#stream = stream;
+    this.#now = now;
+  }
 
-  function write({ doing, what, total, before, since }: Part): void {
-    writtenAt = now();
+  /** Begins a stage. A total of 0 is not shown. */
+  begin({ before = 0, ...stage }: Stage): void {
+    this.end();
+    if (stage.total === 0) return;
+    this.#stage = { ...stage, before };
+    this.#done = before;
+    this.#startedAt = this.#writtenAt = this.#now();
+    if (this.#stream.isTTY) this.#write(this.#stage);
+  }
+
+  /** So many more are done. */
+  add(count: number): void {
+    this.#done += count;
+    const pause = this.#stream.isTTY ? TERMINAL_PAUSE : PLAIN_PAUSE;
+    if (this.#stage !== undefined && this.#now() - this.#writtenAt >= pause) {
+      this.#write(this.#stage);
+    }
+  }
+
+  /** Ends the stage and writes a line. */
+  note(text: string): void {
+    this.end();
+    this.#stream.write(`${text}\n`);
+  }
+
+  /** Ends the stage, if one is under way. */
+  end(): void {
+    if (this.#stage !== undefined && this.#stream.isTTY) {
+      this.#write(this.#stage);
+      this.#stream.write("\n");
+    }
+    this.#stage = undefined;
+  }
+
+  #write({ doing, what, total, before }: Required<Stage>): void {
+    const done = this.#done;
+    this.#writtenAt = this.#now();
+    const seconds = (this.#writtenAt - this.#startedAt) / 1000;
+    const percent = Math.min(100, Math.floor(100 * done / total));
     const facts = [
-      `${percent(done, total)}%`,
+      `${percent}%`,
       `${done} of ${total} ${what}`,
-      ...pace(done - before, total - done, (writtenAt - since) / 1000),
+      ...pace(done - before, total - done, seconds),
     ];
-    if (!stream.isTTY) {
-      stream.write(`${doing}: ${facts.join(", ")}\n`);
+    if (!this.#stream.isTTY) {
+      this.#stream.write(`${doing}: ${facts.join(", ")}\n`);
       return;
     }
-    // One column stays free: some terminals go on to the next line when the last one is written.
-    const room = (stream.columns || 80) - 1;
-    const most = `${total} of ${total} ${what}${MOST}`.length;
-    const width = Math.min(MAX_BAR, room - WIDEST - most);
-    const bar = width < MIN_BAR ? "" : `[${fill(done, total, width)}]  `;
-    const line = `${doing.padEnd(WIDEST)}  ${bar}${facts.join("  ")}`.slice(
-      0,
-      room,
-    );
-    stream.write(RETURN + line + ERASE);
+    // One column stays free: some terminals begin a new line after the last one.
+    const columns = (this.#stream.columns || 80) - 1;
+    const longest = `${total} of ${total} ${what}${LONGEST}`.length;
+    const width = Math.min(MAX_BAR, columns - DOING_WIDTH - longest);
+    const full = "#".repeat(Math.max(0, Math.floor(width * percent / 100)));
+    const bar = width < MIN_BAR ? "" : `[${full.padEnd(width, "-")}]  `;
+    const line = `${doing.padEnd(DOING_WIDTH)}  ${bar}${facts.join("  ")}`;
+    this.#stream.write(`\r${line.slice(0, columns)}${ERASE_REST_OF_LINE}`);
   }
-
-  function end(): void {
-    if (part === undefined) return;
-    if (stream.isTTY) {
-      write(part);
-      stream.write("\n");
-    }
-    part = undefined;
-  }
-
-  return {
-    begin({ before = 0, ...rest }) {
-      end();
-      if (rest.total === 0) return;
-      done = before;
-      writtenAt = now();
-      part = { ...rest, before, since: writtenAt };
-      if (stream.isTTY) write(part);
-    },
-    add(count) {
-      done += count;
-      if (part !== undefined && now() - writtenAt >= pause) write(part);
-    },
-    note(text) {
-      end();
-      stream.write(`${text}\n`);
-    },
-    end,
-  };
 }
 
-function percent(done: number, total: number): number {
-  return Math.min(100, Math.floor(100 * done / total));
-}
-
-function fill(done: number, total: number, width: number): string {
-  const full = Math.floor(width * percent(done, total) / 100);
-  return "#".repeat(full).padEnd(width, "-");
-}
-
-/** How many a second, and how long the rest will take; nothing where that is not known yet. */
-function pace(
-  done: number,
-  rest: number,
-  seconds: number,
-): readonly string[] {
+/** How many a second, and how long the rest will take, once that is known. */
+function pace(done: number, rest: number, seconds: number): readonly string[] {
   if (done === 0 || seconds === 0) return [];
   const rate = `${Math.round(done / seconds)}/s`;
   return rest > 0 ? [rate, `${duration(seconds * rest / done)} left`] : [rate];
 }
 
 function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.ceil(seconds)} s`;
   const minutes = Math.ceil(seconds / 60);
-  return minutes < 60
-    ? `${minutes} min`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  if (minutes < 60) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

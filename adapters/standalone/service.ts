@@ -32,6 +32,11 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** How an operator runs a command of this program. */
+const PROGRAM = "Deno" in globalThis
+  ? "deno task"
+  : `${"Bun" in globalThis ? "bun" : "node"} adapters/standalone/main.ts`;
+
 /** Opens the storage and builds the service on it. */
 export async function openService(config: Config): Promise<Service> {
   const storage = await openStorage(config.database);
@@ -60,17 +65,21 @@ export async function openService(config: Config): Promise<Service> {
       const where = `The pet store listens at ${pets}
 ${page instanceof Error ? page.message : `Read and try it at ${server}/docs`}
 `;
-      const first = config.fixedKeys.length === 0
-        ? await issued.issueFirst("first key")
-        : undefined;
-      return first === undefined ? where : `${where}
+      if (config.fixedKeys.length > 0) return where;
+      const first = await issued.issueFirst("first key");
+      if (first === undefined) {
+        return `${where}For another API key, run: ${PROGRAM} keys issue NAME\n`;
+      }
+      const curl = `curl -w '\\n' -H "Authorization: Bearer ${first.key}"`;
+      return `${where}
 This is the first API key. It is shown only now:
 
     ${first.key}
 
-Try it:
+Add a pet, then list the pets:
 
-    curl -H "Authorization: Bearer ${first.key}" "${pets}"
+    ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' "${pets}"
+    ${curl} "${pets}"
 
 `;
     },

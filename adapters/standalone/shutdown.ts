@@ -8,19 +8,19 @@ import process from "node:process";
 
 /** How a server ends. */
 export interface Ending {
-  /** Waits for the requests in flight, and takes no more. */
+  /** Takes no more requests, and waits for those in flight. */
   readonly finish: () => Promise<void>;
-  /** Lets go of everything. */
+  /** Closes everything. */
   readonly close: () => Promise<void>;
   /** How long `finish` may take, in ms. */
   readonly timeout: number;
 }
 
 /**
- * On the first SIGTERM or SIGINT finishes, closes and exits with 0; where finishing takes too long,
- * closes without it. On the second signal exits at once with 1.
+ * On the first SIGTERM or SIGINT finishes, closes and exits with 0; if finishing takes too long, closes
+ * without it. On the second signal exits at once with 1.
  *
- * @returns does what the first signal does, where none came yet.
+ * @returns a function that does what the first signal does; it may be called more than once.
  */
 export function stopOnSignal({ finish, close, timeout }: Ending): () => void {
   let isStopping = false;

@@ -1,6 +1,6 @@
 /**
- * The workers of `deno serve --parallel`. Each loads the server anew, and the first one that exits
- * ends the process for all: so they wait for each other.
+ * The workers of `deno serve --parallel`. Each loads the server, and the first that exits ends the
+ * process for all: so they wait for each other.
  *
  * @module
  */
@@ -19,8 +19,8 @@ interface Message {
 /**
  * Makes this worker known to the others.
  *
- * @param onEnding called where another is done: the process is ending. A worker that was still
- * loading when the signal came hears of it only so. May be called more than once.
+ * @param onEnding called when another worker is done, perhaps more than once: the process is ending.
+ * A worker that was still loading when the signal came only learns of it this way.
  */
 export function joinWorkers(onEnding: () => void): Workers {
   const worker = crypto.randomUUID();
@@ -30,7 +30,7 @@ export function joinWorkers(onEnding: () => void): Workers {
   const all = Promise.withResolvers<void>();
   let done = false;
 
-  function say(): void {
+  function announce(): void {
     channel.postMessage({ worker, done } satisfies Message);
   }
 
@@ -41,7 +41,7 @@ export function joinWorkers(onEnding: () => void): Workers {
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (!known.has(data.worker)) {
       known.add(data.worker);
-      say(); // a newcomer does not know this worker yet
+      announce(); // a newcomer does not know this worker yet
     }
     if (data.done) {
       busy.delete(data.worker);
@@ -51,12 +51,12 @@ export function joinWorkers(onEnding: () => void): Workers {
     }
     check();
   };
-  say();
+  announce();
 
   return {
     allDone() {
       done = true;
-      say();
+      announce();
       check();
       return all.promise;
     },

@@ -35,15 +35,30 @@ const malformedTarget = new Refusal(
 );
 
 /**
- * Reads path and query out of `request.url`.
+ * Makes the function that reads path and query out of `request.url`.
  *
  * Runtimes build that URL from the `Host` header, so a `Host` with a `/` in it would choose the path.
- * It is checked before the URL is looked at (RFC 9112 §3.2 asks for 400).
+ * It is checked before the URL is looked at (RFC 9112 §3.2 asks for 400). A server sees the same `Host`
+ * all day: the last good one is known again.
  */
+export function targetParser(): (request: Addressed) => Target | Refusal {
+  let knownHost: string | null = null;
+  return (request) => {
+    const host = request.headers.get("host");
+    if (host !== knownHost && host !== null) {
+      if (!HOST.test(host)) return malformedHost;
+      knownHost = host;
+    }
+    return splitUrl(readUrl(request));
+  };
+}
+
+/** Reads path and query out of the URL of one request. */
 export function parseTarget(request: Addressed): Target | Refusal {
-  const host = request.headers.get("host");
-  if (host !== null && !HOST.test(host)) return malformedHost;
-  const url = readUrl(request);
+  return targetParser()(request);
+}
+
+function splitUrl(url: string): Target | Refusal {
   const start = pathStart(url);
   if (start < 0) return malformedTarget;
 

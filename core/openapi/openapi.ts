@@ -21,7 +21,6 @@ import {
   fields,
   headers,
   hostErrors,
-  mapValues,
   withFields,
 } from "./responses.ts";
 import { OPENAPI_VERSION, schemas } from "./schemas.ts";

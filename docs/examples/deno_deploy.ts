@@ -1,12 +1,12 @@
 /**
- * The pet store on Deno Deploy: animals and issued keys in PostgreSQL, in any number of instances.
+ * The pet store on Deno Deploy: any number of instances, with pets and issued keys in PostgreSQL.
  *
- * The application's entrypoint is `docs/examples/deno_deploy.ts`, its install command
- * `deno install --frozen`. A database that is linked to it sets `DATABASE_URL` and `PGSSLMODE`;
- * `BASE_URL` and fixed keys (`PETSTORE_API_KEYS`, a secret) are optional. Issue keys from anywhere:
+ * Set the entrypoint to `docs/examples/deno_deploy.ts` and the install command to
+ * `deno install --frozen`. A linked database sets `DATABASE_URL` and `PGSSLMODE`. `BASE_URL` and fixed
+ * keys (`PETSTORE_API_KEYS`, as a secret) are optional. You can issue keys from anywhere:
  * `DATABASE_URL=postgres://… deno task keys issue "mobile app"`.
  *
- * The same program runs here: `DATABASE_URL=postgres://… deno run -A docs/examples/deno_deploy.ts`.
+ * To run the same program locally: `DATABASE_URL=postgres://… deno run -A docs/examples/deno_deploy.ts`.
  *
  * @see {@link https://docs.deno.com/deploy/reference/runtime/}
  * @module
@@ -26,7 +26,7 @@ interface Database {
   readonly keys: IssuedKeys;
 }
 
-// Without DATABASE_URL all is as PGHOST, PGUSER and so on have it.
+// Without DATABASE_URL, PGHOST, PGUSER and so on are used.
 const {
   DATABASE_URL = "postgres://",
   PETSTORE_API_KEYS,
@@ -37,7 +37,7 @@ const fixedKeys = apiKeys(
 );
 let database: Promise<Database> | undefined;
 
-/** The database, opened by the first who needs it, and by the next one after that has failed. */
+/** Opens the database when it is first needed, and again after that has failed. */
 function open(): Promise<Database> {
   database ??= connect().catch((error) => {
     database = undefined;
@@ -48,16 +48,15 @@ function open(): Promise<Database> {
 
 async function connect(): Promise<Database> {
   const storage = await postgresStorage(
-    // There are many instances, and each has connections of its own. What the address says comes
-    // last, and counts.
+    // Each of many instances has its own connections. A limit in the address comes later and wins.
     DATABASE_URL.replace(/\?|$/, "?connection_limit=3&"),
-    // A request is told at once that the database is not there: it can be sent again.
+    // If the database cannot be reached, answer at once: the request can be sent again.
     { openTimeout: 0 },
   );
   return { storage, keys: issuedKeys(storage.apiKeys) };
 }
 
-// Opened late, so that an instance listens without its database, and answers in the service's words.
+// Opened late, so that an instance without its database still listens and answers with 503.
 const storage: PetStorage = {
   create: async (pet) => (await open()).storage.create(pet),
   get: async (id) => (await open()).storage.get(id),
@@ -76,7 +75,7 @@ const handle = createHandler({
 });
 
 const server = Deno.serve(handle);
-// An instance is started for a request that is on its way. Where this fails, that one tries again.
+// An instance starts because a request is on its way. If this fails, that request tries again.
 open().catch((error) => console.error(error));
 
 // Deno Deploy ends an instance 5 s after this signal.

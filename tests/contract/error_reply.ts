@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import type { Answer } from "./ask.ts";
 
-/** The codes and their statuses, as the README's table of decisions has them. */
+/** The codes and their statuses, as in docs/contract.md. */
 export const STATUS_OF: Readonly<Record<string, number>> = {
   bad_request: 400,
   unauthorized: 401,

@@ -1,7 +1,7 @@
 /**
- * What the service promises over HTTP: one test per clause of the contract and per row of the
- * README's table of decisions. The suite judges anything with a base address: `handle` itself, and
- * servers on every runtime.
+ * What the service promises over HTTP: one test per clause of the contract and per row of the tables
+ * in docs/contract.md. The suite judges anything with a base address: `handle` itself, and servers on
+ * every runtime.
  *
  * What `fetch` cannot send is in `raw_http_contract.ts`.
  *

@@ -1,96 +1,364 @@
+/**
+ * The code blocks of the README and of `docs/` are true: `ts` is part of an example, and the examples
+ * run; `console` is replayed; `sh` and the text around name tasks, files and headings that exist.
+ */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { freePort, RUNTIME } from "../adapters/standalone/program.ts";
+import { fileURLToPath } from "node:url";
+import { VARIABLES } from "../../adapters/standalone/config.ts";
+import {
+  freePort,
+  inNewFolder,
+  RUNTIME,
+  runToEnd,
+  startMain,
+} from "../adapters/standalone/program.ts";
+import { STATUS_OF } from "../contract/error_reply.ts";
 
-const ROOT = new URL("../../", import.meta.url);
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const FRAMEWORKS = "docs/examples/frameworks/deno.json";
+/** It has the types of packages too, which the service runs without. */
+const TYPES = ["tests/deno.json", "deno.json"]
+  .find((path) => existsSync(join(ROOT, path)));
 
 function read(path: string): string {
-  return readFileSync(new URL(path, ROOT), "utf8");
+  return readFileSync(join(ROOT, path), "utf8");
 }
 
-test("the README shows the examples as they are, but for their first comment and where the repository lies", () => {
-  const shown = Array.from(
-    read("README.md").matchAll(/^```ts\n([^]*?)^```$/gm),
-    ([, code]) => code,
-  );
-  const examples = readdirSync(new URL("docs/examples/", ROOT))
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) =>
-      read(`docs/examples/${name}`).replace(/^\/\*\*[^]*?\*\/\n\n/, "")
-    )
-    .map((code) => code.replaceAll('"../', '"./petstore/'));
-  assert.notEqual(shown.length, 0);
-  for (const code of shown) {
-    assert.ok(code !== undefined && examples.includes(code), `${code}`);
+/** The files in a folder with this ending, as paths from the root. */
+function filesIn(folder: string, ending: string): readonly string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true })
+    .map((name) => join(folder, String(name)))
+    .filter((path) => path.endsWith(ending)).sort();
+}
+
+const documents = ["README.md", "CONTRIBUTING.md", ...filesIn("docs", ".md")];
+const examples = filesIn("docs/examples", ".ts");
+
+/** A fenced code block. */
+interface Block {
+  readonly file: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+const blocks: readonly Block[] = documents.flatMap((file) =>
+  Array.from(
+    read(file).matchAll(/^```(.*)\n([^]*?)^```$/gm),
+    ([, language = "", text = ""]) => ({ file, language, text }),
+  )
+);
+
+function blocksOf(language: string): readonly Block[] {
+  const found = blocks.filter((block) => block.language === language);
+  assert.notEqual(found.length, 0);
+  return found;
+}
+
+test("every code block is ts, console or sh", () => {
+  for (const { file, language, text } of blocks) {
+    assert.match(language, /^(?:ts|console|sh)$/, `${file}: ${text}`);
   }
 });
 
-for (
-  const [file, runtime] of [
-    ["embed_deno.ts", "deno"],
-    ["embed_docs.ts", "deno"],
-    ["embed_bun.ts", "bun"],
-    ["embed_node.ts", "node"],
-    ["mount_node.ts", "node"],
-  ] as const
-) {
+// ---- ts ----
+
+/** How each example is run: on which runtime, and with which arguments before its name. */
+const RUNS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  "deno.ts": ["deno", "run"],
+  "docs_page.ts": ["deno", "run"],
+  "worker.ts": ["deno", "serve", "--host", "127.0.0.1", "--port", "8000"],
+  "frameworks/express.ts": ["deno", "run", "--frozen"],
+  "frameworks/fastify.ts": ["deno", "run", "--frozen"],
+  "bun.ts": ["bun"],
+  "node.ts": ["node"],
+  "node_http.ts": ["node"],
+};
+
+/** What the examples that are no servers print. */
+const PRINTS: Readonly<Record<string, string>> = {
+  "client_errors.ts":
+    "API key is invalid: it is unknown or revoked (unauthorized)\n",
+  "hide_sold.ts":
+    '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]\n',
+};
+
+/** Examples with tests of their own. */
+const RUN_ELSEWHERE: readonly string[] = [
+  "client.ts", // tests/adapters/client/example_test.ts
+  "deno_deploy.ts", // deployment_test.ts
+];
+
+test("every example is run", () => {
+  assert.deepEqual(
+    examples.map((path) => path.replace("docs/examples/", "")),
+    [...Object.keys({ ...RUNS, ...PRINTS }), ...RUN_ELSEWHERE].sort(),
+  );
+});
+
+test("every ts block is part of an example, line for line, but for the folder it imports from", () => {
+  const sources = examples.map((path) =>
+    "\n" + read(path).replaceAll(/"(?:\.\.\/)+/g, '"./petstore/')
+  );
+  for (const { file, text } of blocksOf("ts")) {
+    assert.ok(
+      sources.some((source) => source.includes("\n" + text)),
+      `${file}: no example contains\n${text}`,
+    );
+  }
+});
+
+const notDeno = RUNTIME !== "deno" && "it is for Deno";
+
+test("the examples type-check", { skip: notDeno }, () => {
+  for (const config of [FRAMEWORKS, TYPES]) {
+    const files = examples.filter((path) =>
+      path.includes("/frameworks/") === (config === FRAMEWORKS)
+    );
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ["check", "--quiet", "--config", String(config), ...files],
+      { cwd: ROOT, encoding: "utf8" },
+    );
+    assert.equal(status, 0, stderr);
+  }
+});
+
+for (const [file, [runtime, ...args]] of Object.entries(RUNS)) {
   const skip = runtime !== RUNTIME && `it is for ${runtime}`;
 
   test(`docs/examples/${file} serves the pet store`, { skip }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "petstore-example-"));
-    const port = await freePort();
-    const program = join(folder, file);
-    writeFileSync(
-      program,
-      read(`docs/examples/${file}`).replaceAll('"../', `"${ROOT}`).replaceAll(
-        "8000",
-        String(port),
-      ),
-    );
-    const flags = {
-      deno: ["run", "-A", "--config", new URL("deno.json", ROOT).pathname],
-      bun: [],
-      node: [],
-    };
-    const child = spawn(process.execPath, [...flags[runtime], program], {
-      cwd: folder,
-      stdio: "ignore",
+    await inNewFolder(async (folder) => {
+      const port = String(await freePort());
+      const place = (text: string): string =>
+        text.replaceAll(/"(?:\.\.\/)+/g, `"file://${ROOT}`)
+          .replaceAll("8000", port);
+      const program = join(folder, "example.ts");
+      writeFileSync(program, place(read(`docs/examples/${file}`)));
+      const config = join(
+        ROOT,
+        file.startsWith("frameworks/") ? FRAMEWORKS : "deno.json",
+      );
+      const flags = runtime === "deno" ? ["-A", "--config", config] : [];
+      const child = spawn(
+        process.execPath,
+        [...args.map(place), ...flags, program],
+        { cwd: folder, stdio: "ignore" },
+      );
+      const ended = new Promise((resolve) => child.once("close", resolve));
+      try {
+        const url = `http://127.0.0.1:${port}/v1/pets`;
+        assert.equal(await createdWith(url, () => child.exitCode), 201);
+      } finally {
+        child.kill("SIGKILL");
+        await ended;
+      }
     });
-    const ended = new Promise((resolve) => child.once("close", resolve));
-    try {
-      assert.equal(await statusOf(`http://127.0.0.1:${port}/v1/pets`), 200);
-    } finally {
-      child.kill("SIGKILL");
-      await ended;
-      rmSync(folder, { recursive: true, force: true });
-    }
   });
 }
 
-/** The status of a listing, once the server listens. */
-async function statusOf(url: string): Promise<number> {
+/** The status of a create, once the server listens. */
+async function createdWith(
+  url: string,
+  exitCode: () => number | null,
+): Promise<number> {
   const deadline = Date.now() + 20_000;
   for (;;) {
     try {
       const response = await fetch(url, {
-        headers: { authorization: "Bearer secret" },
+        method: "POST",
+        headers: {
+          "authorization": "Bearer secret",
+          "content-type": "application/json",
+        },
+        body: '{"name":"Rex","categoryId":1}',
       });
       await response.body?.cancel();
       return response.status;
     } catch (cause) {
-      if (Date.now() > deadline) throw cause;
+      if (Date.now() > deadline || exitCode() !== null) throw cause;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 }
+
+for (const [file, expected] of Object.entries(PRINTS)) {
+  test(`docs/examples/${file} prints what it should`, () => {
+    const flags = {
+      deno: ["run", "--quiet"],
+      bun: [],
+      node: ["--disable-warning=ExperimentalWarning"],
+    };
+    const { stdout, stderr, status } = spawnSync(
+      process.execPath,
+      [...flags[RUNTIME], `docs/examples/${file}`],
+      { cwd: ROOT, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } },
+    );
+    assert.equal(stdout + stderr, expected);
+    assert.equal(status, 0);
+  });
+}
+
+// ---- console ----
+
+/** A command of a transcript, its output, and the white space after that. */
+const STEP = /^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*?)(\n*)(?=\$ |$(?![^]))/gm;
+
+/** What differs from run to run. */
+function masked(text: string): string {
+  return text.replaceAll(/\bpet_\w{38}\b/g, "KEY")
+    .replaceAll(/^date: .*$/gm, "date")
+    .replaceAll(/\b[0-9a-f]{64}\b/g, "SHA-256")
+    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "UUID")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
+}
+
+const { tasks }: { tasks: Readonly<Record<string, string>> } = JSON.parse(
+  read("deno.json"),
+);
+const noCurl = spawnSync("curl", ["--version"]).status !== 0 &&
+  "curl is missing";
+// The programs run in a folder of their own, and the docs page is in this one.
+const noPage = !tasks.start?.includes("--allow-read ") &&
+  "deno task start may not read the docs page from another folder";
+
+test("the transcripts are what the commands print", {
+  skip: notDeno || noCurl || noPage,
+}, async () => {
+  await inNewFolder(async (cwd) => {
+    const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
+    const server = await startMain(surroundings);
+    const [shownKey = ""] = read("README.md").match(/\bpet_\w{38}\b/) ?? [];
+    let assignments = "";
+
+    /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */
+    async function run(command: string): Promise<string> {
+      const [tool, task, name = "", ...args] = Array.from(
+        command.replace(/postgres:\S+/, "sqlite:moved.db")
+          .matchAll(/"([^"]*)"|\S+/g),
+        ([word, quoted]) => quoted ?? word,
+      );
+      if (tool === "deno" && task === "task") {
+        if (name === "start") return server.stderr();
+        const ended = await runToEnd([name, ...args], surroundings);
+        return ended.stdout + ended.stderr;
+      }
+      const script = `${assignments}${command}\n`
+        .replaceAll(/\bpet_\w{38}\b/g, server.key ?? "")
+        .replaceAll("http://127.0.0.1:8000", server.origin)
+        .replaceAll("curl ", "curl --silent --show-error ");
+      if (/^\w+=/.test(command)) assignments += `${command}\n`;
+      const { stdout, stderr } = await shell(script);
+      return stdout + stderr;
+    }
+
+    try {
+      for (const { file, text } of blocksOf("console")) {
+        let actual = "";
+        for (const [, command = "", output = "", rest] of text.matchAll(STEP)) {
+          const printed = (await run(command))
+            .replaceAll(server.origin, "http://127.0.0.1:8000")
+            .replaceAll(server.key ?? "", shownKey)
+            .replaceAll(/\r|\s+$/g, "").replace(/.$/, "$&\n");
+          const same = masked(printed) === masked(output);
+          actual += `$ ${command}\n${same ? output : printed}${rest}`;
+        }
+        if (process.env.UPDATE_DOCS === "1") {
+          writeFileSync(
+            join(ROOT, file),
+            read(file).replace(text, () => actual),
+          );
+        } else {
+          assert.equal(actual, text, `${file}: UPDATE_DOCS=1 writes it anew`);
+        }
+      }
+    } finally {
+      server.kill("SIGTERM");
+      await server.exited;
+    }
+  });
+});
+
+/** Runs a script; not synchronously, as the output of the server is read meanwhile. */
+function shell(script: string): Promise<{ stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = spawn("bash", ["-c", script]);
+    const output = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8")
+        .on("data", (chunk: string) => output[name] += chunk);
+    }
+    child.once("close", () => resolve(output));
+  });
+}
+
+// ---- sh, and the rest of the documents ----
+
+test(
+  "every `deno task` in the documents exists, and every deno@ is the version that is tested",
+  {
+    skip: !("laws" in tasks) && "deno.json has no task laws",
+  },
+  () => {
+    const version = /^deno_version=(.*)$/m.exec(read(".ci/run"))?.[1];
+    for (const file of documents) {
+      for (
+        const [line, npx, task = ""] of read(file).matchAll(
+          /\bdeno(?:@(\S+))? task ([\w:]+)/g,
+        )
+      ) {
+        assert.ok(Object.hasOwn(tasks, task), `${file}: ${line}`);
+        assert.equal(npx ?? version, version, `${file}: ${line}`);
+      }
+    }
+  },
+);
+
+test("every program and permission in an sh block is right", () => {
+  const allowed = /--allow-env=(\S+)/.exec(tasks.start ?? "")?.[1];
+  for (const { file, text } of blocksOf("sh")) {
+    for (const line of text.replaceAll("\\\n", "").trimEnd().split("\n")) {
+      assert.match(line, /^(?:\w+=\S+ )*(?:npx|deno|bun|node|sqlite3) /);
+      for (const [program] of line.matchAll(/(?<=\s)[\w/]+\.ts\b/g)) {
+        assert.ok(existsSync(join(ROOT, program)), `${file}: ${program}`);
+      }
+      const variables = /--allow-env=(\S+)/.exec(line)?.[1] ?? allowed;
+      assert.equal(variables, allowed, file);
+    }
+  }
+});
+
+test("every link in the documents leads to a file, and to a heading of it", () => {
+  for (const file of documents) {
+    for (const [, link = ""] of read(file).matchAll(/\]\(([^)]+)\)/g)) {
+      if (/^https:/.test(link)) continue;
+      const [path = "", heading] = link.split("#");
+      const target = path === "" ? file : join(file, "..", path);
+      assert.ok(existsSync(join(ROOT, target)), `${file}: ${link}`);
+      if (heading === undefined) continue;
+      const headings = Array.from(
+        read(target).matchAll(/^#+ (.*)$/gm),
+        ([, text = ""]) =>
+          text.toLowerCase().replaceAll(/[^\w -]/g, "").replaceAll(" ", "-"),
+      );
+      assert.ok(headings.includes(heading), `${file}: ${link}`);
+    }
+  }
+});
+
+test("the tables have every setting and every error code", () => {
+  for (const name of VARIABLES) {
+    assert.match(
+      read("docs/operating.md"),
+      new RegExp(`^\\| .*\`${name}\``, "m"),
+    );
+  }
+  for (const [code, status] of Object.entries(STATUS_OF)) {
+    const row = new RegExp(`^\\| ${status} +\\| \`${code}\` `, "m");
+    assert.match(read("docs/contract.md"), row);
+  }
+});

@@ -177,7 +177,7 @@ test(
           assert.equal(outcome.status, "rejected");
           assert.equal(outcome.reason.kind, "unavailable");
           assert.match(outcome.reason.message, new RegExp(`${writing.port}`));
-          assert.match(outcome.reason.message, /only reads/);
+          assert.match(outcome.reason.message, /read-only/);
         }
       }
       await writing.start();

@@ -179,7 +179,7 @@ test(
     const since = performance.now();
     await assert.rejects(
       postgresStorage(url),
-      /is a pooler, which wants pgbouncer=true in the address/,
+      /is a pooler: add pgbouncer=true to the address/,
     );
     assert.ok(performance.now() - since < 5000, "it does not wait for better");
   },
@@ -212,7 +212,7 @@ test(
       assert.ok(faults.length > 0, "this test could not fail");
       assert.match(
         String(faults[0]),
-        /wants pgbouncer=true .*prepared statement "petstore /,
+        /add pgbouncer=true .*prepared statement "petstore /,
       );
     } finally {
       await pgbouncer.close();

@@ -16,7 +16,7 @@ const { missing } = await findBinaries();
 const { newDatabase } = await sharedPostgres();
 const options = { skip: missing, timeout: 120_000 };
 
-/** What the README promises, in ms. */
+/** What docs/postgresql.md promises, in ms. */
 const PROMISED = 1000;
 const KEYS = 24;
 const KEYS_BY_COMMAND = 4;

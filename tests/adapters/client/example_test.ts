@@ -33,7 +33,7 @@ function run(
   });
 }
 
-test("the example adds an animal and lists those that are available", async () => {
+test("the example adds a pet and lists those that are available", async () => {
   const { handle, client } = inProcess();
   await client.createPet({ name: "Tom", categoryId: 1n });
   await client.createPet({ name: "Kit", categoryId: 1n, status: "sold" });
@@ -51,17 +51,14 @@ test("the example adds an animal and lists those that are available", async () =
   });
 });
 
-test("the example ends with 1 and says why where the key is wrong", async () => {
+test("the example ends with 1 and says why if the key is wrong", async () => {
   await serving(inProcess().handle, async (baseUrl) => {
     const { code, stdout, stderr } = await run({
       PETSTORE_URL: baseUrl,
       PETSTORE_KEY: "guess",
     });
     assert.equal(stdout, "");
-    assert.equal(
-      stderr,
-      "API key is invalid: it is unknown or revoked (unauthorized)\n",
-    );
+    assert.match(stderr, /API key is invalid: it is unknown or revoked/);
     assert.equal(code, 1);
   });
 });

@@ -42,7 +42,10 @@ test("a request without a response in time is a timeout", async () => {
     const error = await failure(call(client, {}));
     assert.equal(error.code, "timeout");
     assert.equal(error.status, undefined);
-    assert.match(error.message, /no whole response came in time/);
+    assert.match(
+      error.message,
+      /no complete response in time from http:\/\/localhost$/,
+    );
     assert.equal(clock.live, 0);
   }
 });

@@ -217,7 +217,7 @@ for (const { title, skip, places } of WAYS) {
         );
         assert.match(
           again.stdout,
-          /^Copied animals: 0 \(after 12345 that were there\), API keys: 0\n/,
+          /^Copied pets: 0 \(after 12345 that were there\), API keys: 0\n/,
         );
       });
     },
@@ -243,7 +243,7 @@ for (const { title, skip, places } of WAYS) {
         assert.equal(run.code, 0, run.stderr);
         assert.match(
           run.stderr,
-          new RegExp(`TO has ${there} animals of FROM already`),
+          new RegExp(`TO has ${there} pets of FROM already`),
         );
         const { animals } = JSON.parse(run.stdout);
         assert.deepEqual(
@@ -283,7 +283,7 @@ for (const { title, skip, places } of WAYS) {
           assert.match(
             stderr,
             new RegExp(
-              `TO has (?:animals|API keys) that FROM does not have: they differ from the id ${id} on`,
+              `TO has (?:pets|API keys) that FROM does not have: they differ from the id ${id} on`,
             ),
           );
           assert.equal(stdout, "");
@@ -330,7 +330,7 @@ for (const { title, skip, places } of WAYS) {
         assert.equal(await program.exited, 0, program.stderr());
         assert.match(
           program.stdout(),
-          /FROM was written to meanwhile: it has more now \(animals: 2, API keys: 0\)/,
+          /FROM was written to meanwhile: it has more now \(pets: 2, API keys: 0\)/,
         );
         assert.equal(await countPets(to), 30_000);
 
@@ -468,7 +468,7 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
         assert.equal(await program.exited, code);
         assert.match(
           program.stderr(),
-          /^Stopped\. Run the same command again: it goes on after the last animal/m,
+          /^Stopped\. Run the same command again: it goes on after the last pet/m,
         );
         const there = await countPets(to);
         assert.ok(there < total, "it stopped before the end");
@@ -495,7 +495,7 @@ test(
       await held.commit();
       assert.match(
         program.stderr(),
-        /Cannot copy animals at .*\nRun the same command again: it goes on/,
+        /Cannot copy pets at .*\nRun the same command again: it goes on/,
       );
       const { animals } = await copy(from, to, cwd);
       assert.equal(animals.there, held.count);
@@ -537,7 +537,7 @@ test(
       assert.equal(await program.exited, 1);
       assert.match(
         program.stderr(),
-        /^Cannot tell the outcome \(copy animals at .*\): .*\nRun the same command again/,
+        /^Cannot tell the outcome \(copy pets at .*\): .*\nRun the same command again/,
       );
       await to.query("drop trigger wait on pets");
       const { animals } = await copy(from, to, cwd);
@@ -734,15 +734,15 @@ test(
       assert.ok(copying.every((line) => line.endsWith(ERASE)));
       assert.match(
         copying[0] ?? "",
-        /^Copying +\[-+\] {2}0% {2}0 of 30000 animals/,
+        /^Copying +\[-+\] {2}0% {2}0 of 30000 pets/,
       );
       assert.match(
         copying.at(-1) ?? "",
-        /^Copying +\[#+\] {2}100% {2}30000 of 30000 animals {2}\d+\/s/,
+        /^Copying +\[#+\] {2}100% {2}30000 of 30000 pets {2}\d+\/s/,
       );
       assert.ok(copying.length > 2);
       // A newline only after the last.
-      assert.equal(stdout.match(/animals[^\r\n]*\r?\n/g)?.length, 3);
+      assert.equal(stdout.match(/pets[^\r\n]*\r?\n/g)?.length, 3);
     });
   },
 );

@@ -65,20 +65,21 @@ test("start prints the first key once, and keeps it and the animals over a resta
 });
 
 test(
-  "start prints a curl line that works when pasted",
+  "start prints curl lines that work when pasted: one adds a pet, one lists it",
   { skip: CURL_MISSING },
   async () => {
     await inNewFolder(async (cwd) => {
       const server = await startMain({ cwd, env: { DATABASE_URL: "memory:" } });
-      const line = /^ {4}(curl .*)$/m.exec(server.stderr())?.[1] ?? "";
+      const lines = server.stderr().match(/^ {4}curl .*$/gm) ?? [];
       const output = execFileSync("sh", [
         "-c",
-        `${line} --silent --max-time 10`,
+        lines.map((line) => `${line} --silent --max-time 10`).join("\n"),
       ], {
         encoding: "utf8",
         env: { PATH: "/usr/local/bin:/usr/bin:/bin", no_proxy: "*" },
       });
-      assert.equal(output, "[]");
+      const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+      assert.equal(output, `${rex}\n[${rex}]\n`);
       server.kill("SIGTERM");
       await server.exited;
     });

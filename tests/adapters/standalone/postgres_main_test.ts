@@ -5,10 +5,13 @@ import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import {
   inNewFolder,
+  MAIN,
+  run,
   type RunningServer,
   RUNTIME,
   runToEnd,
   startMain,
+  taskFlags,
 } from "./program.ts";
 
 const skip = aloud((await findBinaries()).missing);
@@ -61,10 +64,13 @@ test(
   async () => {
     await inNewFolder(async (cwd) => {
       const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
+      const flags = taskFlags("start").map((flag) =>
+        flag.replace(/^--allow-(?:read|write)$/, "$&=.")
+      );
       for (const args of [["keys", "list"], ["start"]]) {
-        const { code, stderr } = await runToEnd(args, { cwd, env });
-        assert.match(stderr, /read access to "\/nowhere/);
-        assert.equal(code, 1);
+        const program = run(["run", ...flags, MAIN, ...args], { cwd, env });
+        assert.equal(await program.exited, 1);
+        assert.match(program.stderr(), /read access to "\/nowhere/);
       }
     });
   },

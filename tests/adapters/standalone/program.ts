@@ -21,7 +21,8 @@ export const RUNTIME: "deno" | "bun" | "node" = "Deno" in globalThis
   : "node";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const MAIN = join(ROOT, "adapters/standalone/main.ts");
+/** The program. */
+export const MAIN = join(ROOT, "adapters/standalone/main.ts");
 const SERVE = join(ROOT, "adapters/standalone/serve.ts");
 const START_TIMEOUT = 20_000;
 
@@ -143,7 +144,7 @@ function isTask(command: string | undefined): command is Task {
 }
 
 /** The flags of a task, `--allow-env=…` and so on: on a terminal Deno asks for what they do not allow. */
-function taskFlags(task: Task): readonly string[] {
+export function taskFlags(task: Task): readonly string[] {
   const config: { tasks: Record<string, string> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),
   );
@@ -153,7 +154,8 @@ function taskFlags(task: Task): readonly string[] {
   return ["--config", join(ROOT, "deno.json"), ...flags];
 }
 
-function run(
+/** Runs the runtime with these arguments. */
+export function run(
   args: readonly string[],
   { cwd, env, terminal = false }: Surroundings,
 ): Program {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { progressOn } from "../../../adapters/standalone/progress.ts";
+import { Progress } from "../../../adapters/standalone/progress.ts";
 
 /** Erases the rest of a terminal's line. */
 const ERASE = "\x1b[K";
@@ -9,7 +9,7 @@ const ERASE = "\x1b[K";
 function instruments(terminal: { isTTY?: boolean; columns?: number }) {
   const written: string[] = [];
   const clock = { time: 0 };
-  const progress = progressOn(
+  const progress = new Progress(
     { ...terminal, write: (text) => written.push(text) },
     () => clock.time,
   );

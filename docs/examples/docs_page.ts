@@ -1,10 +1,8 @@
 import { docs } from "../../adapters/docs/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 
-const handle = createHandler({
-  storage: memoryStorage(),
-  keys: apiKeys(["secret"]),
-});
+const keys = apiKeys(["secret"]);
+const handle = createHandler({ storage: memoryStorage(), keys });
 const showDocs = await docs({ path: "/docs", openApiUrl: "/v1/openapi.json" });
 Deno.serve(
   { port: 8000 },

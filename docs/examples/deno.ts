@@ -1,7 +1,5 @@
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 
-const handle = createHandler({
-  storage: memoryStorage(),
-  keys: apiKeys(["secret"]),
-});
+const keys = apiKeys(["secret"]);
+const handle = createHandler({ storage: memoryStorage(), keys });
 Deno.serve({ port: 8000 }, handle);

@@ -3,10 +3,7 @@ import { toNodeListener } from "../../adapters/node/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 
 const keys = apiKeys(["secret"]);
-const handle = createHandler({
-  storage: memoryStorage(),
-  keys,
-});
+const handle = createHandler({ storage: memoryStorage(), keys });
 const petStore = toNodeListener(handle);
 
 createServer((request, response) => {

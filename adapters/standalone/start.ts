@@ -1,0 +1,59 @@
+/**
+ * The command `start`: runs the server.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { parseArguments, UsageError } from "./arguments.ts";
+import { readConfig, readPort } from "./config.ts";
+import { giveBackPermissions } from "./permissions.ts";
+import { loadServe } from "./runtime.ts";
+import { openService } from "./service.ts";
+import { stopOnSignal } from "./shutdown.ts";
+
+const HELP = `start: runs the server
+
+  --host HOST    the address to listen on (127.0.0.1; 0.0.0.0 is every address of this machine)
+  --port PORT    the port to listen on (8000; 0 is any free one)
+
+Settings in the environment, with their defaults:
+
+  DATABASE_URL       sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:
+  PETSTORE_API_KEYS  none; fixed keys, separated by commas, accepted beside the issued ones
+  BASE_URL           /v1; a path, or an absolute URL that Location and Link are made from
+  PETSTORE_HOST      127.0.0.1; as --host
+  PORT               8000; as --port
+  REQUEST_LOG        on; or off
+  SHUTDOWN_TIMEOUT   10; seconds that requests in flight may take to finish at the end
+`;
+
+/** Runs the command with the arguments that follow `start`. */
+export async function runStart(args: readonly string[]): Promise<void> {
+  const { values: { host, port, help }, positionals } = parseArguments(args, {
+    host: { type: "string" },
+    port: { type: "string" },
+  });
+  if (help) return void process.stdout.write(HELP);
+  if (positionals.length > 0) {
+    throw new UsageError(`start takes options only, not ${positionals[0]}`);
+  }
+
+  const config = readConfig(process.env);
+  const address = {
+    hostname: typeof host === "string" ? host : config.host,
+    port: typeof port === "string" ? readPort("--port", port) : config.port,
+  };
+  const serve = await loadServe();
+  const service = await openService(config);
+  const server = await serve(service.handle, address);
+  await giveBackPermissions(config.database);
+  stopOnSignal({
+    async finish() {
+      await Promise.all([service.drain(), server.close()]);
+    },
+    close: () => service.close(),
+    timeout: config.shutdownTimeout,
+  });
+  process.stderr.write(await service.greeting(server));
+}

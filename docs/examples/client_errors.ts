@@ -1,0 +1,19 @@
+import { createClient, PetStoreError } from "../../adapters/client/mod.ts";
+import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+
+// In process: the client calls the handler instead of the network.
+const keys = apiKeys(["secret"]);
+const handle = createHandler({ storage: memoryStorage(), keys });
+const client = createClient({
+  baseUrl: "http://localhost/v1",
+  key: "another",
+  fetch: handle,
+});
+
+try {
+  await client.createPet({ name: "Rex", categoryId: 1n });
+} catch (error) {
+  if (!(error instanceof PetStoreError)) throw error;
+  console.error(`${error.message} (${error.code})`);
+  if (error.uncertain) console.error("The pet may have been added");
+}

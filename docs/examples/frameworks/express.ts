@@ -1,0 +1,15 @@
+import express from "express";
+import { toNodeListener } from "../../../adapters/node/mod.ts";
+import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
+
+const keys = apiKeys(["secret"]);
+const handle = createHandler({ storage: memoryStorage(), keys });
+const petStore = toNodeListener(handle);
+
+const app = express();
+// Before any body parser: the pet store reads the body itself.
+app.use((request, response, next) => {
+  if (!request.url.startsWith("/v1/")) return next();
+  petStore(request, response);
+});
+app.listen(8000, "127.0.0.1");

@@ -1,0 +1,135 @@
+/** What an operator reads when something is wrong. */
+import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { missingPackage } from "../../../adapters/standalone/missing_package.ts";
+import { until } from "../../support/postgres/until.ts";
+import {
+  inNewFolder,
+  run,
+  runMain,
+  RUNTIME,
+  runToEnd,
+  startMain,
+} from "./program.ts";
+
+for (
+  const [title, args, env, message] of [
+    [
+      "a host that is unknown",
+      ["--host", "nosuchhost.invalid"],
+      {},
+      /^Cannot listen on nosuchhost\.invalid:0: .*(?:unknown|not known)/,
+    ],
+    [
+      "a database without a scheme",
+      [],
+      { DATABASE_URL: "nonsense" },
+      /^DATABASE_URL must be sqlite:PATH \(such as sqlite:petstore\.db\), postgres:\/\/[^ ]+, or memory:$/,
+    ],
+    [
+      "a path after sqlite://",
+      [],
+      { DATABASE_URL: "sqlite://x.db" },
+      /; after sqlite: comes a path, without \/\/ \(sqlite:petstore\.db, /,
+    ],
+    [
+      "a folder that is missing",
+      [],
+      { DATABASE_URL: "sqlite:missing/pets.db" },
+      /: the directory .*missing does not exist; create it first$/,
+    ],
+    [
+      "PostgreSQL's address without a host",
+      [],
+      { DATABASE_URL: "postgres://me:sesame@:x/pets" },
+      /^DATABASE_URL is wrong: /,
+    ],
+  ] as const
+) {
+  test(`start refuses ${title} in one line`, async () => {
+    await inNewFolder(async (cwd) => {
+      const { code, stdout, stderr } = await runToEnd(
+        ["start", "--port", "0", ...args],
+        { cwd, env: { DATABASE_URL: "memory:", ...env } },
+      );
+      assert.match(stderr.trimEnd(), message);
+      assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
+      assert.ok(!stderr.includes("sesame"));
+      assert.deepEqual([code, stdout], [1, ""]);
+    });
+  });
+}
+
+test("a second start says how to get another key", async () => {
+  await inNewFolder(async (cwd) => {
+    const first = await startMain({ cwd });
+    first.kill("SIGTERM");
+    await first.exited;
+    assert.doesNotMatch(first.stderr(), /another API key/);
+    const second = await startMain({ cwd });
+    second.kill("SIGTERM");
+    await second.exited;
+    assert.match(
+      second.stderr(),
+      /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
+    );
+  });
+});
+
+test("start says that it waits for PostgreSQL, and where", async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => sockets.push(socket));
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const address = silent.address();
+  assert.ok(typeof address === "object" && address !== null);
+  const where = `127.0.0.1:${address.port}`;
+  await inNewFolder(async (cwd) => {
+    const env = { DATABASE_URL: `postgres://me:sesame@${where}/pets` };
+    const program = runMain(["start", "--port", "0"], { cwd, env });
+    await until("it says so", async () => program.stderr() !== "");
+    program.kill("SIGKILL");
+    await program.exited;
+    assert.equal(
+      program.stderr(),
+      `PostgreSQL at ${where} does not answer yet: waiting for about 10 s\n`,
+    );
+  });
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+});
+
+test("missingPackage knows the words of Node and Bun, and says what to run", () => {
+  for (
+    const words of [
+      "Cannot find package 'valibot' imported from /srv/core/pets/pet.ts",
+      'Cannot find package "valibot" from "/srv/core/pets/pet.ts"',
+      "Cannot find module 'valibot' from '/srv/core/pets/pet.ts'",
+    ]
+  ) {
+    const message = missingPackage(new Error(words)) ?? "";
+    assert.match(message, /package valibot is not .* run "npx .* install"/);
+  }
+  const ownFile = "Cannot find module '/srv/core/gone.ts' imported from /srv";
+  assert.equal(missingPackage(new Error(ownFile)), undefined);
+});
+
+test("Node without its packages says what to run, without a stack", {
+  skip: RUNTIME !== "node" && "Deno and Bun install packages by themselves",
+}, async () => {
+  await inNewFolder(async (cwd) => {
+    for (const folder of ["adapters", "core"]) {
+      const from = fileURLToPath(
+        new URL(`../../../${folder}`, import.meta.url),
+      );
+      cpSync(from, join(cwd, folder), { recursive: true });
+    }
+    const program = run(["adapters/standalone/main.ts", "start"], { cwd });
+    assert.equal(await program.exited, 1);
+    assert.match(program.stderr(), /^The package valibot is not installed/);
+    assert.equal(program.stderr().trimEnd().split("\n").length, 1);
+  });
+});
