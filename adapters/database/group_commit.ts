@@ -9,7 +9,12 @@
  * @module
  */
 
-import { clearImmediate, setImmediate } from "node:timers";
+import {
+  clearImmediate,
+  clearInterval,
+  setImmediate,
+  setInterval,
+} from "node:timers";
 import type { CheckedPet, Pet } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
@@ -53,7 +58,7 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Create {
-  /** When it came, in ms. */
+  /** When it came, by the clock of the queue. */
   readonly since: number;
   readonly resolve: (pet: Created) => void;
   readonly reject: (reason: unknown) => void;
@@ -62,24 +67,39 @@ interface Waiting extends Create {
 /** How much the last batch counts in the pace. */
 const WEIGHT = 0.2;
 
+/** The most that a turn of the event loop counts on the clock of a queue, in ms. */
+const TICK = 20;
+
 /** Makes an empty queue of creates in front of a database. */
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const { commit, maxBatch, maxQueue, maxWait } = options;
   let queue: Waiting[] = [];
   let scheduled: ReturnType<typeof setImmediate> | undefined;
-  /** When the batch under way began, in ms. */
+  /**
+   * The time that batches took, in ms. It stands still while the event loop is held up by requests: that
+   * is no sign of a slow database, whose answer may have been there all the time.
+   */
+  let clock = 0;
+  /** When the clock was looked at, in ms of `performance.now()`. */
+  let looked = 0;
+  /** When the batch under way began, by the clock. */
   let began: number | undefined;
   /** How long a batch takes, in ms: a moving average. */
   let pace = 0;
   let isClosed = false;
   let onIdle: (() => void)[] = [];
 
+  function look(): void {
+    const now = performance.now();
+    clock += Math.min(now - looked, TICK);
+    looked = now;
+  }
+
   /** How long a create that comes now would wait for its batch to begin, in ms. */
   function expectedWait(): number {
-    const batches = Math.floor(queue.length / maxBatch);
-    if (began === undefined) return pace * batches;
+    const wait = pace * Math.floor(queue.length / maxBatch);
     // A batch that has taken longer than others did may hang.
-    return Math.max(pace, performance.now() - began) * (batches + 1);
+    return began === undefined ? wait : wait + Math.max(pace, clock - began);
   }
 
   function refusal(reason: string): StorageError {
@@ -90,7 +110,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
 
   /** Behind a database that hangs, nobody waits for more than the batch that hangs. */
   function refuseLate(): void {
-    const oldest = performance.now() - maxWait;
+    const oldest = clock - maxWait;
     const firstInTime = queue.findIndex(({ since }) => since >= oldest);
     const late = queue.splice(0, firstInTime < 0 ? queue.length : firstInTime);
     for (const { reject } of late) {
@@ -126,9 +146,13 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     const batch = queue.slice(0, maxBatch);
     queue = queue.slice(maxBatch);
     if (batch.length > 0) {
-      began = performance.now();
+      looked = performance.now();
+      began = clock;
+      const timer = setInterval(look, TICK);
       await commitBatch(batch);
-      pace += (performance.now() - began - pace) * WEIGHT;
+      clearInterval(timer);
+      look();
+      pace += (clock - began - pace) * WEIGHT;
       began = undefined;
     }
     if (queue.length > 0) {
@@ -155,7 +179,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
         queue.push({
           pet: { ...pet },
           key,
-          since: performance.now(),
+          since: clock,
           resolve,
           reject,
         });
