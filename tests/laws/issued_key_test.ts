@@ -1,9 +1,7 @@
 /** Laws of issued keys (decision: API keys): `pet_`, 32 of base62, and 6 that are their CRC-32. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { generateKey, isIssuedForm } from "../../core/keys/key_form.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { fc, runs } from "../support/property.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -7,14 +7,15 @@
 
 import assert from "node:assert/strict";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import type { OpenApiDocument } from "./openapi_document.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "../../core/pets/int64.ts";
+import { checkNewPet } from "../../core/pets/new_pet.ts";
 import { type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type OpenService } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { fc } from "../support/property.ts";
+import type { OpenApiDocument } from "./openapi_document.ts";
 import {
   anyRequest,
   type Condition,
@@ -147,7 +148,7 @@ async function openServices(): Promise<
     get: (id) => id === LAST.id ? Promise.resolve(LAST) : storage.get(id),
   };
   for (let i = 0; i < PETS_AT_START; i++) {
-    await counted.create({ name: "Rex", categoryId: 1n, status: "available" });
+    await counted.create(checkNewPet({ name: "Rex", categoryId: 1n }));
   }
   const failing = (error: () => Error): OpenService =>
     handleService({

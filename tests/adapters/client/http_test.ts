@@ -7,7 +7,6 @@ import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import { newPet } from "../../support/new_pet.ts";
 import { inProcess, KEY } from "./in_process.ts";
 import { failure } from "./scripted.ts";
 import { serving } from "./serving.ts";
