@@ -44,11 +44,11 @@ export function serve(
         onListen: () => {},
         // guard() lets nothing come here, and Deno's own answer would tell too much.
         onError: () => refuse(internalError),
-      }, (request) => {
+      }, (request, info) => {
         if (closed !== undefined) return refuse(shuttingDown);
         return request.method === "GET"
-          ? answer(request)
-          : uploads.add(answer(request));
+          ? answer(request, info)
+          : uploads.add(answer(request, info));
       });
       const { addr } = server;
       resolve({

@@ -44,7 +44,7 @@ const DIFFERENT =
   "if it refuses then, or ends like this, copy to an empty database";
 
 /** The result of the command. */
-interface Result {
+export interface Result {
   readonly pets: Copied;
   readonly apiKeys: Copied;
 }
@@ -111,6 +111,7 @@ async function copy(
   }
 }
 
+/** Copies what TO does not have, after comparing what it has. */
 export async function copyAll(
   from: Transfer,
   to: Transfer,

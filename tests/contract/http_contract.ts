@@ -112,6 +112,24 @@ export function httpContract(
     },
   );
 
+  clause(
+    "a page of another origin is told nothing: CORS is off, and no response has a field of it",
+    async (service) => {
+      const origin = "https://app.example.com";
+      const preflight = await ask(service, "OPTIONS", "/pets", {
+        headers: { origin, "access-control-request-method": "POST" },
+      });
+      assert.equal(preflight.status, 204);
+      const list = await ask(service, "GET", "/pets", { headers: { origin } });
+      assert.equal(list.status, 200);
+      for (const { headers } of [preflight, list]) {
+        assert.equal(headers.get("vary"), null);
+        const names = [...headers.keys()];
+        assert.ok(!names.some((name) => name.startsWith("access-control-")));
+      }
+    },
+  );
+
   clause("HEAD answers as GET does, without the body", async (service) => {
     assert.equal(
       (await create(service, '{"name":"Zoë","categoryId":1}')).status,

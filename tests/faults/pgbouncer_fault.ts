@@ -24,8 +24,8 @@ import { dropDatabase } from "../support/postgres/database.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
-import { newPet } from "../support/new_pet.ts";
 import { skipping } from "../support/skipping.ts";
+import { newPet } from "../support/new_pet.ts";
 
 const missing = skipping((await findBinaries()).missing);
 const skip = missing || skipping(missingPgBouncer);
@@ -162,6 +162,40 @@ test(
       /is a pooler: add pgbouncer=true to the address/,
     );
     assert.ok(performance.now() - since < 5000, "it does not wait for better");
+  },
+);
+
+test(
+  "prepared statements fail where PgBouncer lends another connection, and the message says what is missing",
+  options,
+  async () => {
+    const { cluster } = await start();
+    const pgbouncer = await startPgBouncer(cluster, {
+      ...SETTINGS,
+      ignore_startup_parameters: "lock_timeout",
+    });
+    try {
+      const url = await newUrl(pgbouncer);
+      await (await postgresStorage(`${url}?pgbouncer=true`)).close();
+      const storages = await Promise.allSettled(
+        Array.from({ length: 4 }, () => postgresStorage(url)),
+      );
+      const faults: unknown[] = [];
+      for (const outcome of storages) {
+        if (outcome.status === "rejected") faults.push(outcome.reason);
+        else {
+          await use(outcome.value).catch((error) => faults.push(error));
+          await outcome.value.close();
+        }
+      }
+      assert.ok(faults.length > 0, "this test could not fail");
+      assert.match(
+        String(faults[0]),
+        /add pgbouncer=true .*prepared statement "petstore /,
+      );
+    } finally {
+      await pgbouncer.close();
+    }
   },
 );
 

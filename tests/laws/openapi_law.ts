@@ -7,7 +7,6 @@
 
 import assert from "node:assert/strict";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import type { OpenApiDocument } from "./openapi_document.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "../../core/pets/int64.ts";
 import { checkNewPet } from "../../core/pets/new_pet.ts";
 import { type Pet, petId } from "../../core/pets/pet.ts";
@@ -16,6 +15,7 @@ import { type Answer, ask, type OpenService } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { fc } from "../support/property.ts";
+import type { OpenApiDocument } from "./openapi_document.ts";
 import {
   anyRequest,
   type Condition,
@@ -163,6 +163,15 @@ async function openServices(): Promise<
   return {
     pets: () => pets,
     sound: handleService({ storage: counted }),
+    limited: handleService({
+      storage: counted,
+      rateLimit: () =>
+        Promise.resolve({
+          "retry-after": "5",
+          "ratelimit-policy": '"default";q=100;w=10',
+          "ratelimit": '"default";r=0;t=5',
+        }),
+    }),
     slow: handleService({ storage: counted, bodyTimeout: 1 }),
     broken: failing(() => new Error("broken")),
     unavailable: failing(() => new StorageError("unavailable", "away")),

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { OpenApiDocument } from "./openapi_document.ts";
 import { type Change, pointerTo, remove } from "./json_patch.ts";
+import type { OpenApiDocument } from "./openapi_document.ts";
 import { holdAgainst, served } from "./openapi_law.ts";
 import { lies } from "./openapi_lies.ts";
 

@@ -37,7 +37,7 @@ test("a request without a response in time is a timeout", async () => {
     queueMicrotask(clock.expire);
     return hang();
   };
-  const { client } = scripted([late, late, late, late], {
+  const { client, requests } = scripted([late, late, late, late], {
     clock,
     retries: 0,
   });
@@ -49,6 +49,7 @@ test("a request without a response in time is a timeout", async () => {
       error.message,
       /no complete response in time from http:\/\/localhost$/,
     );
+    assert.equal(requests.at(-1)?.signal.aborted, true);
     assert.equal(clock.live, 0);
   }
 });

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { UsageError } from "../../../adapters/standalone/arguments.ts";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { copyAll, runCopy } from "../../../adapters/standalone/copy.ts";
+import { Progress } from "../../../adapters/standalone/progress.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/pets/int64.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import {
@@ -28,8 +29,6 @@ import {
 } from "./place.ts";
 import { inNewFolder, runMain, runToEnd } from "./program.ts";
 import { newPet } from "../../support/new_pet.ts";
-
-import { Progress } from "../../../adapters/standalone/progress.ts";
 
 const { skip, newDatabase } = await sharedPostgres();
 const timeout = 60_000;
