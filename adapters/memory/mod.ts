@@ -132,6 +132,7 @@ class MemoryPage implements PetPage {
       get: () => positions.map((position) => all.pet(position)),
     });
     if (last !== undefined) this.last = last;
+    Object.freeze(this); // several callers may have it
   }
 
   toJson(): string {

@@ -16,6 +16,7 @@ export type ErrorCode =
   | "request_timeout"
   | "payload_too_large"
   | "unsupported_media_type"
+  | "too_many_requests"
   | "internal_error"
   | "service_unavailable";
 
@@ -38,6 +39,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   request_timeout: 408,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  too_many_requests: 429,
   internal_error: 500,
   service_unavailable: 503,
 };
@@ -85,6 +87,12 @@ export const unavailable: Refusal = new Refusal(
 export const outcomeUnknown: Refusal = new Refusal(
   "service_unavailable",
   "Cannot tell whether the pet was added: the storage did not confirm it. List the pets before sending it again",
+);
+
+/** The answer to a caller who called too often; it goes with `Retry-After`. */
+export const tooManyRequests: Refusal = new Refusal(
+  "too_many_requests",
+  "Too many requests: wait as long as Retry-After says. Nothing was changed",
 );
 
 /** The answer of a server that is shutting down. `Connection: close` sends the client elsewhere. */

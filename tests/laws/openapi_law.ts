@@ -163,6 +163,15 @@ async function openServices(): Promise<
   return {
     pets: () => pets,
     sound: handleService({ storage: counted }),
+    limited: handleService({
+      storage: counted,
+      rateLimit: () =>
+        Promise.resolve({
+          "retry-after": "5",
+          "ratelimit-policy": '"default";q=100;w=10',
+          "ratelimit": '"default";r=0;t=5',
+        }),
+    }),
     slow: handleService({ storage: counted, bodyTimeout: 1 }),
     broken: failing(() => new Error("broken")),
     unavailable: failing(() => new StorageError("unavailable", "away")),

@@ -19,7 +19,13 @@ import { anyText, validJson, validText, wrongBody } from "./openapi_value.ts";
 import { fc } from "../support/property.ts";
 
 /** A service in a state that decides what becomes of a request. */
-export type Condition = "sound" | "broken" | "unavailable" | "unknown" | "slow";
+export type Condition =
+  | "sound"
+  | "broken"
+  | "unavailable"
+  | "unknown"
+  | "slow"
+  | "limited";
 
 /** A request, and what the document says must become of it. */
 export interface Generated {
@@ -230,6 +236,16 @@ function requestsTo(
       draft: { ...draft, headers: { ...draft.headers, host } },
       expected: 400,
       fault: `Host is ${host}`,
+    })),
+  );
+  // An operation that does not declare 429 needs no key, so nobody counts its requests.
+  add(
+    4,
+    allowed.map((draft) => ({
+      draft,
+      condition: "limited",
+      expected: "429" in responses ? 429 : 2,
+      fault: "the key was used too often",
     })),
   );
   // An operation that does not declare 500 or 503 has no use for the storage.

@@ -25,6 +25,8 @@ import {
 import { fc, runs } from "../../support/property.ts";
 
 const REX = { name: "Rex", categoryId: 1n };
+/** Creates without an `Idempotency-Key`; those with one are in `idempotency_test.ts`. */
+const KEYLESS = { idempotentCreates: false };
 const NOTHING_CHANGED = () =>
   refusal("service_unavailable", 503, { "retry-after": "1" });
 const CANNOT_TELL = () => refusal("service_unavailable", 503);
@@ -94,7 +96,7 @@ test("a create is tried again where the service says that nothing was changed", 
     NOTHING_CHANGED,
     NOTHING_CHANGED,
     json(petJson(7n), { status: 201 }),
-  ]);
+  ], KEYLESS);
   assert.equal((await client.createPet(REX)).id, 7n);
   const bodies = await Promise.all(requests.map((each) => each.text()));
   assert.deepEqual(bodies, Array(3).fill('{"name":"Rex","categoryId":1}'));
@@ -104,7 +106,7 @@ test("a create is tried again where the service says that nothing was changed", 
 for (const [what, step] of [...passing, ...lasting]) {
   if (step === NOTHING_CHANGED) continue;
   test(`a create is not tried again after ${what}`, async () => {
-    const { client, requests } = scripted([step]);
+    const { client, requests } = scripted([step], KEYLESS);
     await failure(client.createPet(REX));
     assert.equal(requests.length, 1);
   });
@@ -124,7 +126,7 @@ test("a create is not tried again after another 503, whatever header it has", as
       refusal("service_unavailable", 503, { "retry-after": "soon" }),
     ]
   ) {
-    const { client, requests } = scripted([step]);
+    const { client, requests } = scripted([step], KEYLESS);
     assert.equal((await failure(client.createPet(REX))).uncertain, true);
     assert.equal(requests.length, 1);
   }
@@ -139,7 +141,8 @@ test("both 503s of the service itself are told apart", async () => {
     }));
     const clock = testClock();
     const steps: Step[] = Array(4).fill(handle);
-    const { client: watched, requests } = scripted(steps, { clock });
+    const options = { clock, ...KEYLESS };
+    const { client: watched, requests } = scripted(steps, options);
     const error = await failure(watched.createPet(REX));
     assert.equal(error.code, "service_unavailable");
     assert.equal(error.uncertain, kind === "outcome_unknown");
@@ -309,7 +312,8 @@ function faulty(faults: Iterator<Fault>) {
     if (now === "redirect after") return page(303, headers);
     return now.endsWith("after") ? page(503, headers) : response;
   }
-  const { client } = scripted(Array(10_000).fill(fetch), { clock });
+  const options = { clock, ...KEYLESS };
+  const { client } = scripted(Array(10_000).fill(fetch), options);
   return { client, storage: service.storage, clock };
 }
 
