@@ -14,6 +14,11 @@ import {
   wrongMediaType,
 } from "../http/body.ts";
 import { outcomeUnknown, Refusal } from "../http/refusal.ts";
+import {
+  KEY_PATTERN,
+  malformedKey,
+  reusedKey,
+} from "../pets/idempotency_key.ts";
 import { parseNewPet } from "../pets/new_pet.ts";
 import {
   commonErrors,
@@ -25,13 +30,24 @@ import {
   unavailableExample,
 } from "./responses.ts";
 
+const idempotencyKey: JsonObject = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "A key of your own for this animal, such as a new UUID in quotes: 1 to 255 visible ASCII characters, the bare form is taken too. Sent again with an equal animal within 24 hours, it adds nothing and gets the same 201. It belongs to your API key.",
+  schema: { type: "string", pattern: KEY_PATTERN },
+  example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+};
+
 /** The operation, but for what every operation has. */
 export const createPetDescription: JsonObject = {
   operationId: "createPet",
   summary: "Add an animal",
   description:
-    "Adds an animal and gives it an `id`. A 201 is a promise: the animal is stored durably, and every listing that starts afterwards sees it. The same animal sent twice is two animals.",
+    "Adds an animal and gives it an `id`. A 201 is a promise: the animal is stored durably, and every listing that starts afterwards sees it. The same animal sent twice is two animals, unless both times have the same `Idempotency-Key`.",
   tags: ["animals"],
+  parameters: [idempotencyKey],
   requestBody: {
     description:
       "The animal, in UTF-8, without a `Content-Encoding`, and at most 64 KiB where the service is not set up otherwise.",
@@ -55,14 +71,17 @@ export const createPetDescription: JsonObject = {
   responses: {
     "201": success("The animal is added.", {
       schema: "Pet",
-      headers: fields({ Location: "Location" }),
+      headers: fields({
+        Location: "Location",
+        "Idempotency-Replayed": "Idempotency-Replayed",
+      }),
       examples: { added: { summary: "The animal with its id", value: REX } },
     }),
     ...errors([
       {
         code: "bad_request",
         when:
-          "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the `Host` header is malformed.",
+          "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the header `Idempotency-Key` or `Host` is malformed.",
         examples: {
           members: [
             "Members are missing or wrong",
@@ -76,6 +95,7 @@ export const createPetDescription: JsonObject = {
             "The body is not JSON",
             notJson,
           ],
+          key: ['Idempotency-Key: "', malformedKey],
           ...hostErrors.examples,
         },
       },
@@ -114,11 +134,16 @@ export const createPetDescription: JsonObject = {
           ],
         },
       },
+      {
+        code: "idempotency_key_reused",
+        when: "The `Idempotency-Key` was sent before with another animal.",
+        examples: { reused: ["A key for two animals", reusedKey] },
+      },
       ...commonErrors,
       {
         code: "service_unavailable",
         when:
-          "The storage cannot be reached now. With `Retry-After` nothing was changed, and the request can be sent again. Without it the animal may have been added: list the animals first.",
+          "The storage cannot be reached now. With `Retry-After` nothing was changed, and the request can be sent again. Without it the animal may have been added: send the request again if it has an `Idempotency-Key`, else list the animals first.",
         examples: {
           unavailable: unavailableExample,
           unknown: [

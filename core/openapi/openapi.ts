@@ -38,10 +38,11 @@ animal that existed when it began exactly once, in order.
 **Errors.** Every error has a body of \`code\`, \`message\` and \`status\`. Branch on \`code\`; \`message\` is for
 people. A refusal (4xx) has changed nothing.
 
-**Sending again.** To list or to get can be repeated at will. A \`createPet\` that was answered 503 with
-\`Retry-After\` has changed nothing and can be sent again. After a 500, a 503 without \`Retry-After\`, or no
-answer at all, the animal may have been added: look for it with \`after\` and the last \`id\` that you know
-before sending it again.
+**Sending again.** To list or to get can be repeated at will, and so can a \`createPet\` with an
+\`Idempotency-Key\`: it adds one animal, however often it is sent. One without, if it was answered 503 with
+\`Retry-After\`, has changed nothing and can be sent again; after a 500, a 503 without \`Retry-After\`, or
+no answer at all, the animal may have been added: look for it with \`after\` and the last \`id\` that you
+know before sending it again.
 
 **All paths.** \`HEAD\` is answered as \`GET\`, without the body. A path that is not described here is a 404
 Error. A server that is shutting down may answer any request with a 503 Error and \`Retry-After\`; nothing

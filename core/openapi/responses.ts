@@ -123,6 +123,13 @@ export function headers(
       schema: { type: "string", format: "uri-reference" },
       example: baseUrl.pet(seventh),
     },
+    "Idempotency-Replayed": {
+      ...constant(
+        "true",
+        "The animal was added before, with the same `Idempotency-Key`.",
+      ),
+      required: false,
+    },
     "WWW-Authenticate": {
       description:
         "How to authenticate (RFC 6750); with `error` where a key was sent, and is not valid.",

@@ -49,8 +49,8 @@ function send(task: LoadTask): Promise<Count> {
     }
     answers++;
     const step = (performance.now() - sentAt) * STEPS_PER_MS | 0;
-    const slot = Math.min(step, latencies.length - 1);
-    latencies[slot] = (latencies[slot] ?? 0) + 1;
+    const place = Math.min(step, latencies.length - 1);
+    latencies[place] = (latencies[place] ?? 0) + 1;
     next(socket);
   }
 
