@@ -61,11 +61,17 @@ export function createHandler(options: HandlerOptions): Handler {
   });
 }
 
-/** Makes a fetch function of a service. Adapters find the parts again by {@linkcode partsOf}. */
+/**
+ * Makes a fetch function of a service, which is given the second argument too. Adapters find the parts
+ * again by {@linkcode partsOf}.
+ */
 export function toHandler(parts: HandlerParts): Handler {
   const { service, report } = parts;
-  async function handle(request: Request): Promise<Response> {
-    const { reply, cause } = await service(request);
+  async function handle(
+    request: Request,
+    connection?: unknown,
+  ): Promise<Response> {
+    const { reply, cause } = await service(request, connection);
     if (reply.status >= 500) report(cause, request);
     return toResponse(reply, request.method);
   }

@@ -1,15 +1,17 @@
 /**
- * The pipeline: host, path, method, key, input, storage, reply. The whole service in one place.
+ * The pipeline: host, path, method, key, rate limit, input, storage, reply. The whole service in one place.
  *
  * @module
  */
 
 import { type BaseUrl, parseBaseUrl } from "./http/base_url.ts";
+import { createCors } from "./http/cors.ts";
 import { Deadlines } from "./http/deadlines.ts";
 import {
   internalError,
   outcomeUnknown,
   Refusal,
+  tooManyRequests,
   unavailable,
   unavailableFor,
 } from "./http/refusal.ts";
@@ -18,7 +20,7 @@ import { createRouter, type Route } from "./http/route.ts";
 import { staticReply } from "./http/static_reply.ts";
 import { targetParser } from "./http/target.ts";
 import type { ApiKeys } from "./keys/api_keys.ts";
-import { authenticate } from "./keys/authenticate.ts";
+import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApi } from "./openapi/openapi.ts";
 import type { Context, ServiceRequest } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -44,6 +46,19 @@ export interface HandlerOptions {
   /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;
   /**
+   * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
+   * of all, `"*"`. Default: none but those of the service's own origin.
+   */
+  readonly cors?: { readonly origins: readonly string[] | "*" };
+  /**
+   * Called with the valid API key of each request. If that key was used too often, fulfilled with the
+   * header fields of the 429, such as `{ "retry-after": "10" }`; otherwise with `undefined`. Default: no
+   * limit.
+   */
+  readonly rateLimit?: (
+    key: string,
+  ) => Promise<Readonly<Record<string, string>> | undefined>;
+  /**
    * Receives the cause of every 500 and 503, which the client never sees. If it fails itself, that is
    * ignored. Default: `console.error`.
    */
@@ -62,8 +77,14 @@ export interface Answer {
   readonly cause?: unknown;
 }
 
-/** Answers requests with plain data. It never rejects. */
-export type Service = (request: ServiceRequest) => Promise<Answer>;
+/**
+ * Answers requests with plain data. It never rejects. `connection` is whatever the runtime hands over
+ * with a request; the service itself does not look at it.
+ */
+export type Service = (
+  request: ServiceRequest,
+  connection?: unknown,
+) => Promise<Answer>;
 
 /**
  * Makes the service.
@@ -73,7 +94,7 @@ export type Service = (request: ServiceRequest) => Promise<Answer>;
  */
 export function createService(options: ServiceOptions): Service {
   checkOptions(options);
-  const { storage, keys } = options;
+  const { storage, keys, cors, rateLimit } = options;
   const baseUrl = parseBaseUrl(options.baseUrl ?? "/v1");
   const context: Context = {
     storage,
@@ -89,8 +110,9 @@ export function createService(options: ServiceOptions): Service {
   const parseTarget = targetParser();
   const findRoute = createRouter(baseUrl.path, operations);
   const finish = finisher(baseUrl);
+  const addCors = cors && createCors(cors);
 
-  return async function answer(request) {
+  async function answer(request: ServiceRequest): Promise<Answer> {
     let route: Route | undefined;
     try {
       const target = parseTarget(request);
@@ -98,16 +120,30 @@ export function createService(options: ServiceOptions): Service {
       route = findRoute(request.method, target.path);
       if ("reply" in route) return route;
       const { operation, parameter } = route;
-      const refusal = operation.isPublic
-        ? undefined
-        : await authenticate(request.headers, keys);
-      if (refusal !== undefined) return finish(route, refusal);
+      if (!operation.isPublic) {
+        const key = parseBearer(request.headers.get("authorization"));
+        if (key instanceof Refusal) return finish(route, key);
+        if (await keys.verify(key) !== true) return finish(route, invalidKey);
+        const limited = rateLimit && await rateLimit(key);
+        if (limited) return finish(route, tooMany(limited));
+      }
       const call = { request, query: target.query, petId: parameter };
       return finish(route, await operation.run(call, context));
     } catch (cause) {
       return { ...finish(route, refusalFor(cause)), cause };
     }
+  }
+
+  if (addCors === undefined) return answer;
+  return async (request) => {
+    const answered = await answer(request);
+    return { ...answered, reply: addCors(request, answered.reply) };
   };
+}
+
+function tooMany(fields: Fields): Reply {
+  const { status, headers, body } = tooManyRequests;
+  return { status, headers: { ...headers, ...fields }, body };
 }
 
 /** Makes the function that turns the reply of a route into its answer. */
@@ -146,12 +182,14 @@ function refusalFor(cause: unknown): Refusal {
 }
 
 function checkOptions(options: ServiceOptions): void {
-  const { storage, keys, baseUrl, maxBodyBytes, bodyTimeout } = options;
+  const { storage, keys, baseUrl, rateLimit } = options;
+  const { maxBodyBytes, bodyTimeout } = options;
   for (const method of ["create", "get", "list"] as const) {
     checkKind(storage?.[method], "function", `storage.${method}`);
   }
   checkKind(keys?.verify, "function", "keys.verify");
   if (baseUrl !== undefined) checkKind(baseUrl, "string", "baseUrl");
+  if (rateLimit !== undefined) checkKind(rateLimit, "function", "rateLimit");
   checkRange(maxBodyBytes, Number.MAX_SAFE_INTEGER, "maxBodyBytes");
   checkRange(bodyTimeout, 2 ** 31 - 1, "bodyTimeout"); // a longer timer fires at once
 }

@@ -1,48 +1,160 @@
-/** One direction only: the core imports itself and valibot, and knows no runtime. */
+/**
+ * Imports point one way: the core imports itself and valibot; an adapter the core and, where several
+ * share one, a room beside it; the standalone server all of them; tests whatever they like.
+ */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { skipping } from "./support/skipping.ts";
 
-const root = new URL("../", import.meta.url);
-const folder = new URL("core/", root);
-const core = readdirSync(folder, { encoding: "utf8", recursive: true })
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => ({
-    name,
-    text: readFileSync(new URL(name, folder), "utf8")
-      .replaceAll(/^ \* ```ts$[^]*?^ \* ```$/gm, ""), // examples import what a caller would
-  }));
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
-test("every import in core is valibot or a file in core", () => {
-  assert.ok(core.length > 10);
-  for (const { name, text } of core) {
-    const imports = text.matchAll(
-      /\b(?:from|import)\s*\(?\s*["']([^"']*)["']/g,
-    );
-    for (const [, specifier = ""] of imports) {
-      assert.match(specifier, /^(?:valibot|\.{1,2}\/[a-z0-9_/]+\.ts)$/, name);
-      if (specifier === "valibot") continue;
-      const { href } = new URL(specifier, new URL(name, folder));
-      assert.ok(href.startsWith(folder.href), `${name} imports ${specifier}`);
+/** Which rooms of `adapters/` each of them may import besides itself and the core. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  deno: ["serve"],
+  bun: ["serve"],
+  node: ["serve"],
+  memory: ["database"],
+  sqlite: ["database"],
+  postgres: ["database"],
+};
+
+/** What imports no `node:` module and names no runtime, so that it runs in a browser too. */
+const ANYWHERE = /^(?:mod\.ts$|core\/|adapters\/(?:memory|client)\/)/;
+
+interface Source {
+  readonly path: string;
+  /** Without the examples in comments, which import what a caller would. */
+  readonly text: string;
+  /** Paths of files from the root, and names of packages. */
+  readonly imports: readonly string[];
+}
+
+const sources: readonly Source[] = globSync(
+  ["mod.ts", "{core,adapters,tests,docs}/**/*.ts"],
+  { cwd: ROOT, exclude: (path) => /node_modules/.test(path) },
+).map((path) => {
+  const text = readFileSync(join(ROOT, path), "utf8")
+    .replaceAll(/^ *\* ```ts$[^]*?^ *\* ```$/gm, "");
+  const imports = [
+    ...text.matchAll(/^(?:import|export)\b(?:[^;"]*? from)? "([^"]+)";/gm),
+    ...text.matchAll(/\bimport\(\s*"([^"]+)"/g),
+  ].map(([, name = ""]) =>
+    name.startsWith(".") ? posix.join(posix.dirname(path), name) : name
+  );
+  return { path, text, imports };
+});
+
+function files(pattern: RegExp): readonly Source[] {
+  const found = sources.filter(({ path }) => pattern.test(path));
+  assert.notEqual(found.length, 0, `no file is like ${pattern}`);
+  return found;
+}
+
+/** The lines `FILE imports NAME` for which `isAllowed` is false. */
+function wrong(
+  pattern: RegExp,
+  isAllowed: (name: string, importer: string) => boolean,
+): readonly string[] {
+  return files(pattern).flatMap(({ path, imports }) =>
+    imports.filter((name) => !isAllowed(name, path))
+      .map((name) => `${path} imports ${name}`)
+  );
+}
+
+test("core imports itself and valibot", () => {
+  assert.deepEqual(
+    wrong(/^core\//, (name) => name === "valibot" || /^core\//.test(name)),
+    [],
+  );
+});
+
+test("mod.ts imports the core and the storage in memory", () => {
+  const isAllowed = (name: string) => /^(?:core|adapters\/memory)\//.test(name);
+  assert.deepEqual(wrong(/^mod\.ts$/, isAllowed), []);
+});
+
+test("an adapter imports the core, itself and what it shares; standalone any", () => {
+  const isAllowed = (name: string, importer: string): boolean => {
+    const room = importer.split("/")[1] ?? "";
+    const [top, other = ""] = name.split("/");
+    if (top !== "adapters") return top !== "tests" && name !== "mod.ts";
+    return [room, ...SHARED[room] ?? []].includes(other) ||
+      room === "standalone";
+  };
+  assert.deepEqual(wrong(/^adapters\//, isAllowed), []);
+});
+
+test("the core, the client and the storage in memory know no runtime", () => {
+  assert.deepEqual(wrong(ANYWHERE, (name) => !/^node:/.test(name)), []);
+  for (const { path, text } of files(ANYWHERE)) {
+    assert.doesNotMatch(text, /\b(?:Deno|Bun|process)\.|\brequire\b/, path);
+  }
+});
+
+test("no file imports itself, however many files are between", () => {
+  const open = new Map(
+    sources.filter(({ path }) => !path.startsWith("tests/bench/http"))
+      .map(({ path, imports }) => [path, imports]),
+  );
+  // A file that imports nothing that is left is in no circle.
+  for (let size = -1; size !== open.size;) {
+    size = open.size;
+    for (const [path, imports] of open) {
+      if (!imports.some((name) => open.has(name))) open.delete(path);
     }
-    assert.doesNotMatch(text, /\bimport\s*\(|\brequire\b/, name);
+  }
+  assert.deepEqual([...open.keys()], []);
+});
+
+interface Config {
+  readonly imports: Readonly<Record<string, string>>;
+}
+
+interface Lock {
+  readonly specifiers: Readonly<Record<string, string>>;
+}
+
+function read<T>(path: string): T {
+  return JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+}
+
+test("the service has no package that only tests need, and tests the same versions", () => {
+  const used = files(/^(?:mod\.ts$|core\/|adapters\/)/).flatMap((
+    { imports },
+  ) => imports.filter((name) => !/^node:|\.ts$/.test(name)));
+  const { imports } = read<Config>("deno.json");
+  // The page's script is read as a file.
+  assert.deepEqual(
+    Object.keys(imports).sort(),
+    [...new Set([...used, "swagger-ui-dist"])].sort(),
+  );
+  const lock = read<Lock>("deno.lock").specifiers;
+  assert.deepEqual(Object.keys(lock).sort(), Object.values(imports).sort());
+
+  const theirs = read<Config>("tests/deno.json").imports;
+  const theirLock = read<Lock>("tests/deno.lock").specifiers;
+  for (const [name, specifier] of Object.entries(imports)) {
+    assert.equal(theirs[name], specifier);
+    assert.equal(theirLock[specifier], lock[specifier]);
   }
 });
 
-test("no file in core mentions a runtime", () => {
-  for (const { name, text } of core) {
-    assert.doesNotMatch(text, /\b(?:Deno|Bun|process)\.|\bnode:/, name);
-  }
-});
-
-const skip = "Deno" in globalThis ? false : "only Deno has permissions to deny";
+const skip = skipping(
+  !("Deno" in globalThis) && "only Deno has permissions to deny",
+);
 test("mod.ts can be imported without any permission", { skip }, async () => {
-  const program = `const mod = await import("${new URL("mod.ts", root)}");
+  const program = `const mod = await import("${new URL(
+    "../mod.ts",
+    import.meta.url,
+  )}");
     console.log(typeof mod.createHandler);`;
   // Not node:child_process: Deno gives what that starts of Deno all permissions.
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--cached-only", "--ext=ts", "-"],
-    cwd: root,
+    cwd: ROOT,
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

@@ -1,11 +1,11 @@
 /**
- * What the answer to a call means: its result, or why there is none.
+ * What the answer to a call means: its result, or why it failed.
  *
  * @module
  */
 
 import * as v from "valibot";
-import { ERROR_STATUS, type ErrorCode } from "../../core/http/refusal.ts";
+import { ERROR_STATUS } from "../../core/http/refusal.ts";
 import { parseJson } from "../../core/pets/int64.ts";
 import { PetStoreError, type PetStoreErrorDetails } from "./error.ts";
 import { type Answer, type Fault, MAX_BODY_BYTES } from "./exchange.ts";
@@ -15,58 +15,61 @@ import { parseRetryAfter } from "./retry.ts";
 export interface Call<T extends object> {
   /** What is done, for messages. */
   readonly action: "list pets" | "create pet" | "get pet";
-  /** Whether it adds an animal: everything else only reads. */
+  /** Whether it adds a pet: everything else only reads. */
   readonly isCreate: boolean;
   /** Where the request goes, in full. */
   readonly url: string;
-  /** The body of the request, as JSON text. */
+  /** The body of a create, as JSON text. */
   readonly body?: string;
-  /** The status of success. */
-  readonly status: 200 | 201;
+  /** The header field `Idempotency-Key` of a create. */
+  readonly idempotencyKey?: string | undefined;
   /** Makes the result of the response's JSON body, or says what is wrong with it. */
   read(body: unknown, answer: Answer): T | string;
 }
 
 /** What {@linkcode interpret} needs beside the answer. */
 export interface InterpretOptions {
-  /** Kept out of whatever a server makes it say. */
+  /** Kept out of every message, whatever the server says. */
   readonly key: string;
   /** The time in ms since 1970. */
   readonly now: number;
+  /** Whether an attempt before this one may have added the pet. */
+  readonly uncertain: boolean;
 }
-
-const ERROR_CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
 
 /** The Error body of the contract, its status as {@linkcode parseJson} reads it. */
 const errorBodySchema: v.GenericSchema<
   unknown,
-  {
-    readonly code: ErrorCode;
-    readonly message: string;
-    readonly status: bigint;
-  }
+  { readonly code: string; readonly message: string; readonly status: bigint }
 > = v.object({
-  code: v.picklist(ERROR_CODES),
+  code: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
   message: v.string(),
   status: v.bigint(),
 });
 
+const statusOf: ReadonlyMap<string, number> = new Map(
+  Object.entries(ERROR_STATUS),
+);
+
 /** The longest message or request id that is taken over from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
 
-/** The result of a call, or the error that says why there is none. */
+/** The result of a call, or the error that says why it failed. */
 export function interpret<T extends object>(
   answer: Answer | Fault,
   call: Call<T>,
   options: InterpretOptions,
 ): T | PetStoreError {
   if ("code" in answer) return faultError(answer, call, options);
-  if (answer.status !== call.status) return refusal(answer, call, options);
-  const result = readResult(answer, call);
+  const isSuccess = answer.status === (call.isCreate ? 201 : 200);
+  const result = isSuccess
+    ? readResult(answer, call)
+    : refusal(answer, call, options) ?? describe(answer.status);
   if (typeof result !== "string") return result;
+  const isHttpError = answer.status < 200 || answer.status >= 300;
   return new PetStoreError(`Cannot ${call.action}: ${result}`, {
     ...details(answer, options),
-    code: "invalid_response",
+    code: isHttpError ? "http_error" : "invalid_response",
     uncertain: call.isCreate,
   });
 }
@@ -103,33 +106,29 @@ function innermostMessage(error: unknown): string {
   return error.message.replace(/^error sending request for url \(.*?\): /, "");
 }
 
-/** What a response other than success says. */
+/** The service's own refusal; `undefined` if the response is not its own. */
 function refusal<T extends object>(
   answer: Answer,
-  { action, isCreate }: Call<T>,
+  { isCreate }: Call<T>,
   options: InterpretOptions,
-): PetStoreError {
-  const known = details(answer, options);
+): PetStoreError | undefined {
+  const { status } = answer;
   const body = v.safeParse(errorBodySchema, parse(answer.text));
-  // A proxy in between may send an error of its own, and even JSON: only what agrees with itself
-  // and with the contract is taken for the service's word.
-  const isOwn = body.success && body.output.status === BigInt(answer.status) &&
-    answer.status === ERROR_STATUS[body.output.code];
-  if (!isOwn) {
-    const isSuccess = answer.status >= 200 && answer.status < 300;
-    return new PetStoreError(`Cannot ${action}: ${describe(answer.status)}`, {
-      ...known,
-      code: isSuccess ? "invalid_response" : "http_error",
-      uncertain: isCreate,
-    });
-  }
+  if (!body.success) return undefined;
+  const { code, message } = body.output;
+  // A proxy in between may send an error of its own, and even JSON: the service's own agrees with
+  // itself and with the contract.
+  const isOwn = status >= 400 && BigInt(status) === body.output.status &&
+    status === (statusOf.get(code) ?? status);
+  if (!isOwn) return undefined;
+  const known = details(answer, options);
   // Below 500 the service refuses the request. A 503 with Retry-After is its word that nothing was
   // changed; without, that it cannot tell.
-  const isCertain = answer.status < 500 ||
-    (answer.status === 503 && known.retryAfter !== undefined);
-  return new PetStoreError(show(body.output.message, options), {
+  const isCertain = statusOf.has(code) && !options.uncertain &&
+    (status < 500 || (status === 503 && known.retryAfter !== undefined));
+  return new PetStoreError(show(message, options), {
     ...known,
-    code: body.output.code,
+    code: show(code, options),
     uncertain: isCreate && !isCertain,
   });
 }
@@ -168,16 +167,16 @@ function readResult<T extends object>(
     : call.read(body, answer);
 }
 
-/** Parses JSON; `undefined` where it is none. What is wrong is not told: it would quote the text. */
-function parse(text: string | undefined): unknown {
+/** Parses JSON; `undefined` if it is not JSON. The parser's own message would quote the text. */
+function parse(text = ""): unknown {
   try {
-    return text === undefined ? undefined : parseJson(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }
 }
 
-/** What a server says, fit for a message: short, on one line, and without the key. */
+/** A text of a server, fit for a message: short, on one line, and without the key. */
 function show(text: string, { key }: InterpretOptions): string {
   return text.replaceAll(key, "…").replaceAll(/\p{Cc}/gu, " ")
     .slice(0, MAX_SHOWN);

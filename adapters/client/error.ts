@@ -6,7 +6,10 @@
 
 import type { ErrorCode } from "../../core/http/refusal.ts";
 
-/** Why a call failed: the service's own codes, and four for what happens on the way to it. */
+/**
+ * Why a call failed: a code of the service, or one of four for what happens on the way to it. A later
+ * version of the service may have other codes: they arrive as they are.
+ */
 export type PetStoreErrorCode =
   | ErrorCode
   /** There was no response, or it broke off. */
@@ -16,7 +19,8 @@ export type PetStoreErrorCode =
   /** An error status or redirect from a proxy or another server. */
   | "http_error"
   /** A success status with a response that breaks the contract. */
-  | "invalid_response";
+  | "invalid_response"
+  | (string & Record<never, never>);
 
 /** What is known about a failure: see {@linkcode PetStoreError}. */
 export interface PetStoreErrorDetails extends

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "./clock.ts";
+import type { Settings } from "./options.ts";
 
 /** Status and headers of a response. */
 export interface Head {
@@ -29,30 +29,21 @@ export interface Fault {
   readonly head: Head | undefined;
 }
 
-/** What {@linkcode exchange} needs. */
-export interface ExchangeOptions {
-  /** Sends the request. It need not heed the request's signal. */
-  readonly fetch: (request: Request) => Response | Promise<Response>;
-  readonly clock: Clock;
-  /** How long the complete response may take, in ms. */
-  readonly timeout: number;
-  /** Aborts it. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** The longest body that is read. A full page of the longest names is a tenth of it. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
 
 /**
- * Sends a request once. However it ends, no timer and no listener remains, and the body is either
- * read or cancelled.
+ * Sends a request once, by a `fetch` that may ignore the signal of its request. However it ends, no
+ * timer and no listener remains, and the body is either read or cancelled.
  *
  * @throws the reason of `signal` if that aborts.
  */
 export async function exchange(
   url: string,
   init: RequestInit,
-  { fetch, clock, timeout, signal }: ExchangeOptions,
+  { fetch, clock, timeout, signal }: Settings & {
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<Answer | Fault> {
   signal?.throwIfAborted();
   // A controller of its own: the caller's signal may outlive many calls, and keeps its listeners.
@@ -83,7 +74,7 @@ export async function exchange(
 /** Sends a request; rejects once the signal aborts, even if `fetch` does not. */
 function send(
   request: Request,
-  fetch: ExchangeOptions["fetch"],
+  fetch: Settings["fetch"],
   signal: AbortSignal,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
@@ -110,29 +101,17 @@ async function readText(
   // `response.text()` would replace bytes that are not UTF-8 with U+FFFD.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
-  let length = 0;
-  for (;;) {
+  for (let length = 0;;) {
     const { done, value } = await reader.read();
     signal.throwIfAborted(); // cancelling looks like the end of the body
     length += value?.byteLength ?? 0;
-    const more = length > MAX_BODY_BYTES ? undefined : decode(decoder, value);
-    if (more === undefined) {
+    try {
+      if (length > MAX_BODY_BYTES) throw new RangeError("The body is too long");
+      text += decoder.decode(value, { stream: !done });
+    } catch {
       giveUp();
       return undefined;
     }
-    text += more;
     if (done) return text;
-  }
-}
-
-/** Decodes a chunk, or the end; `undefined` if it is not UTF-8. */
-function decode(
-  decoder: TextDecoder,
-  chunk: Uint8Array | undefined,
-): string | undefined {
-  try {
-    return decoder.decode(chunk, { stream: chunk !== undefined });
-  } catch {
-    return undefined;
   }
 }

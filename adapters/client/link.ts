@@ -8,7 +8,7 @@
 export interface Link {
   /** The reference between `<` and `>`, as it was sent. */
   readonly target: string;
-  /** Parameters by name in lower case; of those that stand twice the first (RFC 8288 §3). */
+  /** Parameters by name in lower case; the first of those that are given twice (RFC 8288 §3). */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -19,7 +19,7 @@ const TARGET = /<([^<>]*)>/y;
 const PARAMETER =
   /[ \t]*;[ \t]*(?:([^\s"<>=;,]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s"<>;,]*)))?)?/y;
 
-/** Parses a `Link` header field, several of them joined by commas too; `undefined` where it is malformed. */
+/** Parses `Link` header fields joined by commas; `undefined` if they are malformed. */
 export function parseLinks(field: string): Link[] | undefined {
   const links: Link[] = [];
   let position = 0;
@@ -49,9 +49,8 @@ export function parseLinks(field: string): Link[] | undefined {
 }
 
 /**
- * The target of the first link that leads from this page to the next: `next` is among its relation
- * types, which know no case (RFC 8288 §3.3), and it has no `anchor`, which would make it a link of
- * something else (§3.2).
+ * The target of the first link to the next page: `next` is among its relation types, in any case
+ * (RFC 8288 §3.3), and it has no `anchor`, which would make it a link of something else (§3.2).
  */
 export function nextTarget(links: readonly Link[]): string | undefined {
   return links.find(({ parameters }) =>

@@ -1,10 +1,10 @@
 /**
- * A client for the pet store service. It needs web globals and nothing else, so it runs on Deno, Bun
- * and Node, in workers, and in browsers that have
+ * A client of the pet store service. It needs only web globals, so it runs on Deno, Bun and Node, in
+ * workers, and in browsers that have
  * [JSON.parse source text access](https://caniuse.com/mdn-javascript_builtins_json_parse_reviver_parameter_context_argument).
  *
  * ```ts
- * import { createClient } from "./mod.ts";
+ * import { createClient, PetStoreError } from "./mod.ts";
  * import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
  * import assert from "node:assert/strict";
  *
@@ -17,6 +17,21 @@
  * for await (const pet of client.pets({ status: "available" })) {
  *   assert.equal(pet.name, "Rex");
  * }
+ *
+ * await client.createPet({ name: "Zoë", categoryId: 1n });
+ * const page = await client.listPets({ limit: 1 });
+ * assert.ok(page.next !== undefined);
+ * const { pets: [zoe] } = await client.listPets(page.next);
+ * assert.equal(zoe?.name, "Zoë");
+ *
+ * try {
+ *   await client.createPet({ name: "", categoryId: 1n }, { signal: AbortSignal.timeout(60_000) });
+ *   assert.fail("an empty name was accepted");
+ * } catch (error) {
+ *   if (!(error instanceof PetStoreError)) throw error;
+ *   assert.equal(error.code, "bad_request");
+ *   assert.equal(error.uncertain, false); // nothing was added
+ * }
  * ```
  *
  * @module
@@ -25,85 +40,59 @@
 import { MAX_LIMIT } from "../../core/pets/page.ts";
 import type { NewPet, Pet } from "../../core/pets/pet.ts";
 import { type Call, interpret } from "./answer.ts";
-import { pause } from "./clock.ts";
 import { PetStoreError } from "./error.ts";
 import { exchange } from "./exchange.ts";
 import { type ClientOptions, readOptions } from "./options.ts";
-import {
-  checkPage,
-  listPetsCall,
-  type PetsPage,
-  type PetsQuery,
-  petsUrl,
-} from "./page.ts";
+import { listPetsCall, type PetsPage, type PetsQuery } from "./page.ts";
 import { createPetCall, getPetCall } from "./pet.ts";
-import { isPassing, retryDelay } from "./retry.ts";
+import { isPassing, pause, retryDelay } from "./retry.ts";
 
 export type { ErrorCode } from "../../core/http/refusal.ts";
 export type { NewPet, Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
-export type { Clock } from "./clock.ts";
 export {
   PetStoreError,
   type PetStoreErrorCode,
   type PetStoreErrorDetails,
 } from "./error.ts";
-export type { ClientOptions } from "./options.ts";
+export type { ClientOptions, Clock } from "./options.ts";
 export type { PetsPage, PetsQuery } from "./page.ts";
 
 /** Settings of one call. */
 export interface CallOptions {
   /**
-   * Ends the call and all its attempts, which rejects with the signal's reason. An animal that was
-   * being created may have been added all the same.
+   * Ends the call and all its attempts, and rejects with the signal's reason. A pet that was being
+   * created may have been added all the same.
    */
   readonly signal?: AbortSignal;
 }
 
 /**
  * The operations of the service. Each promise rejects with a {@linkcode PetStoreError}, or a
- * `TypeError` where an argument has a wrong type.
+ * `TypeError` if an argument has a wrong type.
  */
 export interface Client {
   /**
-   * One page of animals, at most 20 unless `limit` says otherwise. `next` of a page leads on:
+   * One page of pets, at most 20 unless `limit` says otherwise.
    *
-   * ```ts
-   * import { createClient } from "./mod.ts";
-   * import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
-   * import assert from "node:assert/strict";
-   *
-   * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
-   * const client = createClient({ baseUrl: "http://localhost/v1", key: "secret", fetch: handle });
-   * for (let i = 0n; i < 5n; i++) await client.createPet({ name: "Rex", categoryId: i });
-   *
-   * let page = await client.listPets({ limit: 2 });
-   * const sizes = [page.pets.length];
-   * while (page.next !== undefined) {
-   *   page = await client.listPets(page.next);
-   *   sizes.push(page.pets.length);
-   * }
-   * assert.deepEqual(sizes, [2, 2, 1]);
-   * ```
-   *
-   * @param page what to list, or the address of a page: the `next` of another.
+   * @param page which pets, or the address of a page: the `next` of another.
    */
   listPets(page?: PetsQuery | string, options?: CallOptions): Promise<PetsPage>;
 
   /**
-   * All animals that match, page by page: each that existed when the walk began exactly once,
-   * ascending by id. `limit` is the size of a page, 100 unless it is given. A walk that was broken
-   * off goes on from `after`, the last id it saw.
+   * All pets that match, page by page: each that existed when the walk began exactly once, ascending
+   * by id. `limit` is the size of a page, by default 100. To continue a walk that was broken off, give
+   * the last id it saw as `after`.
    */
   pets(query?: PetsQuery, options?: CallOptions): AsyncIterable<Pet>;
 
   /**
-   * Adds an animal, once. Where this rejects, and not because the service refused it, the animal may
-   * have been added all the same: see {@linkcode PetStoreError.uncertain}.
+   * Adds a pet, once. If this rejects, the pet may have been added all the same, unless the service
+   * refused it: see {@linkcode PetStoreError.uncertain}.
    */
   createPet(pet: NewPet, options?: CallOptions): Promise<Pet>;
 
   /**
-   * One animal; rejects with the code `not_found` where there is none.
+   * One pet; rejects with the code `not_found` if it does not exist.
    *
    * @deprecated The service removes it on 5 December 2030. Use `listPets` with a `status`.
    */
@@ -113,119 +102,94 @@ export interface Client {
 /**
  * Makes a client.
  *
- * Calls that read are tried again after a network error, a timeout and the statuses 408, 429, 502,
- * 503 and 504. `createPet` is tried again only where the service itself says that nothing was
- * changed: an Error with the code `service_unavailable`, and `Retry-After`. Nothing else proves it, a
- * failed connection or another 503 neither. Pauses double from half a second, vary, and heed
- * `Retry-After`; where that asks for more than 30 s, the call rejects at once.
+ * Calls are tried again after a network error, a timeout and the statuses 408, 429, 502, 503 and 504.
+ * A create has an `Idempotency-Key` of its own, so that the service adds the pet once however often it
+ * is asked: see {@linkcode ClientOptions.idempotentCreates}. Pauses double from half a second, vary, and
+ * honour `Retry-After`; if that asks for more than 30 s, the call rejects at once.
  *
- * ```ts
- * import { createClient, PetStoreError } from "./mod.ts";
- * import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
- * import assert from "node:assert/strict";
- *
- * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
- * const client = createClient({ baseUrl: "http://localhost/v1", key: "guess", fetch: handle });
- * try {
- *   await client.createPet({ name: "Rex", categoryId: 1n }, { signal: AbortSignal.timeout(60_000) });
- *   assert.fail("a wrong key was accepted");
- * } catch (error) {
- *   if (!(error instanceof PetStoreError)) throw error;
- *   assert.equal(error.code, "unauthorized");
- *   assert.equal(error.uncertain, false); // nothing was added
- * }
- * ```
- *
- * @throws {TypeError} where an option is of a wrong kind. The message never shows the key.
- * @throws {RangeError} where a number is out of bounds.
+ * @throws {TypeError} if an option is of a wrong kind. The message never shows the key.
+ * @throws {RangeError} if a number is out of bounds.
  */
 export function createClient(options: ClientOptions): Client {
-  const { base, origin, key, retries, random, ...sending } = readOptions(
-    options,
-  );
-  const { clock } = sending;
+  const settings = readOptions(options);
+  const { key, retries, random, clock } = settings;
 
   async function perform<T extends object>(
     call: Call<T>,
     { signal }: CallOptions = {},
   ): Promise<T> {
-    for (let attempt = 0;; attempt++) {
-      const answer = await exchange(call.url, requestInit(call, key), {
-        ...sending,
-        signal,
+    const init = requestInit(call, key);
+    for (let attempt = 0, uncertain = false;; attempt++) {
+      const answer = await exchange(call.url, init, { ...settings, signal });
+      const now = clock.now();
+      const result: T | PetStoreError = interpret(answer, call, {
+        key,
+        now,
+        uncertain,
       });
-      const result = interpret(answer, call, { key, now: clock.now() });
       if (!(result instanceof PetStoreError)) return result;
       if (attempt === retries || !isPassing(result, call)) throw result;
       const delay = retryDelay(result, { attempt, random });
       if (delay === undefined) throw result;
-      await pause(delay, { clock, signal });
+      ({ uncertain } = result);
+      await pause(delay, clock, signal);
     }
   }
 
   async function* walk(
-    query: PetsQuery,
+    { limit = MAX_LIMIT, ...query }: PetsQuery,
     options: CallOptions,
   ): AsyncGenerator<Pet> {
     let { after } = query;
-    let url: string | undefined = petsUrl(base, {
-      ...query,
-      limit: query.limit ?? MAX_LIMIT,
-    });
-    while (url !== undefined) {
-      const call = listPetsCall(url, { origin, after });
+    let next: PetsQuery | string | undefined = { ...query, limit };
+    while (next !== undefined) {
+      const call = listPetsCall(next, settings, after);
       const page: PetsPage = await perform(call, options);
       for (const pet of page.pets) {
         options.signal?.throwIfAborted();
         after = pet.id;
         yield pet;
       }
-      url = page.next;
+      ({ next } = page);
     }
   }
 
   // All are async, so that a wrong argument rejects as everything else does.
   return {
     async listPets(page = {}, options) {
-      if (typeof page !== "string") {
-        const { after } = page;
-        const url = petsUrl(base, page);
-        return await perform(listPetsCall(url, { origin, after }), options);
-      }
-      checkPage(page, origin);
-      return await perform(listPetsCall(page, { origin }), options);
+      return await perform(listPetsCall(page, settings), options);
     },
     pets: (query = {}, options = {}) => ({
       [Symbol.asyncIterator]: () => walk(query, options),
     }),
     async createPet(pet, options) {
-      return await perform(createPetCall(base, pet), options);
+      return await perform(createPetCall(pet, settings), options);
     },
     async getPet(id, options) {
-      return await perform(getPetCall(base, id), options);
+      return await perform(getPetCall(id, settings), options);
     },
   };
 }
 
 function requestInit<T extends object>(
-  { isCreate, body }: Call<T>,
+  { body, idempotencyKey }: Call<T>,
   key: string,
 ): RequestInit {
   const headers = {
     accept: "application/json",
     authorization: `Bearer ${key}`,
+    ...idempotencyKey !== undefined && { "idempotency-key": idempotencyKey },
   };
   // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a GET.
   // With "error" it would look like a network error, and some workers do not have it.
   const redirect = "manual";
-  return isCreate && body !== undefined
-    ? {
-      method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
-      // Not as text: Deno's fetch itself sends text a second time where a connection that was kept
-      // alive breaks, after the service had it too (Deno 2.9).
-      body: new Blob([body]),
-      redirect,
-    }
-    : { headers, redirect };
+  if (body === undefined) return { headers, redirect };
+  return {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    // Not as text: Deno's fetch itself sends text a second time if a connection that was kept alive
+    // breaks, after the service had it too (Deno 2.9).
+    body: new Blob([body]),
+    redirect,
+  };
 }

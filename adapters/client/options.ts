@@ -1,54 +1,90 @@
 /**
- * What a client is made of.
+ * The options of a client, and where its key may go.
  *
  * @module
  */
 
 import { isSendable } from "../../core/keys/api_keys.ts";
-import { type BaseUrl, parseBaseUrl } from "./base_url.ts";
-import { type Clock, systemClock } from "./clock.ts";
+
+/** The time, as the client needs it. Tests pass a clock that does not wait. */
+export interface Clock {
+  /** The time in ms since 1970. */
+  now(): number;
+  /** Calls back once, `ms` ms from now. Returns a function that cancels it. */
+  setTimer(ms: number, callback: () => void): () => void;
+}
 
 /** Settings of {@linkcode createClient}. */
 export interface ClientOptions {
-  /** The base address of the service, `https://api.example.com/v1`; a `/` at its end changes nothing. */
+  /** The base address of the service, such as `https://api.example.com/v1`; a final `/` changes nothing. */
   readonly baseUrl: string;
   /** The API key. It is sent to the origin of `baseUrl` and nowhere else. */
   readonly key: string;
   /**
-   * Sends a request: `handle` itself, or a fetch with a proxy. It must not follow redirects that the
-   * request says not to follow. Default: the global `fetch`.
+   * Sends a request: a handler in process, or a fetch with a proxy. It must obey the request's
+   * `redirect`. Default: the global `fetch`.
    */
   readonly fetch?: (request: Request) => Response | Promise<Response>;
   /** How long one attempt may take until its response is read, in ms: 1 to 2147483647. Default: 10000. */
   readonly timeout?: number;
-  /** How often a call that failed may be tried again: 0 to 10. Default: 3. */
+  /** How often a failed call is tried again: 0 to 10. Default: 3. */
   readonly retries?: number;
-  /** The time, for tests. Default: the clock on the wall. */
+  /**
+   * Whether each `createPet` sends an `Idempotency-Key` of its own, and is tried again as calls that
+   * read are. This is safe only if the service honours the key: one that ignores it may add the pet
+   * twice. If `false`, a create is tried again only after the service itself has said that nothing was
+   * changed. Default: `true`.
+   */
+  readonly idempotentCreates?: boolean;
+  /** The time, for tests. Default: the system's. */
   readonly clock?: Clock;
   /** From 0 to below 1, to vary the pauses. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
 /** The options, checked, with their defaults. */
-export interface Settings
-  extends BaseUrl, Required<Omit<ClientOptions, "baseUrl">> {}
+export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
+  /** The base address, without a `/` at its end. */
+  readonly base: string;
+  /** The only origin that the key is sent to. */
+  readonly origin: string;
+}
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimer(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
 
 /**
  * Checks the options and fills in their defaults.
  *
- * @throws {TypeError} where one is of a wrong kind.
- * @throws {RangeError} where a number is out of bounds.
+ * @throws {TypeError} if an option is of a wrong kind.
+ * @throws {RangeError} if a number is out of bounds.
  */
 export function readOptions(options: ClientOptions): Settings {
   const {
+    baseUrl,
     key,
     fetch = (request) => globalThis.fetch(request),
     timeout = 10_000,
     retries = 3,
+    idempotentCreates = true,
     clock = systemClock,
     random = Math.random,
   } = options;
-  const base = parseBaseUrl(options.baseUrl);
+  const url = typeof baseUrl === "string" ? URL.parse(baseUrl) : null;
+  if (
+    url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(baseUrl) ||
+    !isOn(url, url.origin)
+  ) {
+    // Not shown: it may contain a password, or the key.
+    throw new TypeError(
+      'Wrong option baseUrl: it must be an absolute http or https URL without user, query and fragment, such as "https://api.example.com/v1"',
+    );
+  }
   if (typeof key !== "string" || !isSendable(key)) {
     throw new TypeError(
       "Wrong option key: it must be one or more visible ASCII characters without spaces",
@@ -61,7 +97,17 @@ export function readOptions(options: ClientOptions): Settings {
   }
   checkRange(timeout, { min: 1, max: 2 ** 31 - 1, name: "timeout" }); // a longer timer fires at once
   checkRange(retries, { min: 0, max: 10, name: "retries" });
-  return { ...base, key, fetch, timeout, retries, clock, random };
+  const base = url.href.replace(/\/$/, "");
+  const { origin } = url;
+  return {
+    ...{ base, origin, key, fetch, timeout, retries },
+    ...{ idempotentCreates, clock, random },
+  };
+}
+
+/** Whether the key may be sent to a URL. Fetch refuses a URL with a user in it. */
+export function isOn(url: URL, origin: string): boolean {
+  return url.origin === origin && url.username === "" && url.password === "";
 }
 
 function checkRange(

@@ -1,5 +1,5 @@
 /**
- * `createPet` and `getPet` from the side of a caller: what is sent, and what must come back.
+ * `createPet` and `getPet` on the client's side: what is sent, and the check of what comes back.
  *
  * @module
  */
@@ -8,35 +8,53 @@ import * as v from "valibot";
 import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
 import { type NewPet, type Pet, petId } from "../../core/pets/pet.ts";
 import type { Call } from "./answer.ts";
+import type { Settings } from "./options.ts";
 
 /**
  * `POST /pets`.
  *
- * @throws {TypeError} where a member is of a wrong type. Everything else is for the service to judge.
+ * @throws {TypeError} if a member has a wrong type. All else is for the service to judge.
  */
-export function createPetCall(base: string, pet: NewPet): Call<Pet> {
+export function createPetCall(
+  pet: NewPet,
+  { base, idempotentCreates }: Settings,
+): Call<Pet> {
   return {
     action: "create pet",
     isCreate: true,
     url: `${base}/pets`,
     body: newPetToJson(pet),
-    status: 201,
+    idempotencyKey: idempotentCreates ? randomIdempotencyKey() : undefined,
     read: (body) => readBody(petSchema, body),
   };
 }
 
 /**
+ * A random UUID (RFC 9562 §5.4) as a structured-field string (RFC 9651 §3.3.3). Browsers have
+ * `crypto.randomUUID()` on https pages only.
+ */
+function randomIdempotencyKey(): string {
+  const hex = Array.from(
+    crypto.getRandomValues(new Uint8Array(16)),
+    (byte) => byte.toString(16).padStart(2, "0"),
+  ).join("");
+  return hex.replace(
+    /^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/,
+    '"$1-$2-4$3-a$4-$5"',
+  );
+}
+
+/**
  * `GET /pets/{petId}`.
  *
- * @throws {TypeError} where `id` is no `bigint`.
+ * @throws {TypeError} if `id` is not a `bigint`.
  */
-export function getPetCall(base: string, id: bigint): Call<Pet> {
+export function getPetCall(id: bigint, { base }: Settings): Call<Pet> {
   checkBigint(id, "id");
   return {
     action: "get pet",
     isCreate: false,
     url: `${base}/pets/${id}`,
-    status: 200,
     read(body) {
       const pet = readBody(petSchema, body);
       if (typeof pet === "string" || pet.id === id) return pet;
@@ -45,7 +63,7 @@ export function getPetCall(base: string, id: bigint): Call<Pet> {
   };
 }
 
-/** What is no Pet is refused; the rules for a new name are not, as they may be others by then. */
+/** A Pet. The rules for a new name are not checked: by then the service may have others. */
 export const petSchema: v.GenericSchema<unknown, Pet> = v.object({
   id: v.pipe(
     int64Schema,
@@ -65,9 +83,8 @@ export function readBody<T>(
   const check = v.safeParse(schema, body, { abortEarly: true });
   if (check.success) return check.output;
   const [issue] = check.issues;
-  return `${
-    v.getDotPath(issue) ?? "the body"
-  } of the response ${issue.message}`;
+  const path = v.getDotPath(issue) ?? "the body";
+  return `${path} of the response ${issue.message}`;
 }
 
 function newPetToJson({ name, categoryId, status }: NewPet): string {
@@ -75,16 +92,14 @@ function newPetToJson({ name, categoryId, status }: NewPet): string {
   if (typeof name !== "string") {
     throw new TypeError(`name must be a string, not ${typeof name}`);
   }
-  // JSON.stringify writes no bigint, and a number has not the digits.
-  const rest = status === undefined ? "" : `,"status":${quoted(status)}`;
-  return `{"name":${quoted(name)},"categoryId":${categoryId}${rest}}`;
+  // JSON.stringify writes no bigint, and a number would lose digits.
+  const rest = status === undefined
+    ? ""
+    : `,"status":${JSON.stringify(String(status))}`;
+  return `{"name":${JSON.stringify(name)},"categoryId":${categoryId}${rest}}`;
 }
 
-function quoted(text: string): string {
-  return JSON.stringify(String(text));
-}
-
-/** @throws {TypeError} where a value is no `bigint`: a `number` may be rounded already. */
+/** @throws {TypeError} if a value is not a `bigint`: a `number` may be rounded already. */
 export function checkBigint(value: unknown, name: string): void {
   if (typeof value === "bigint") return;
   throw new TypeError(

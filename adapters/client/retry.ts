@@ -1,46 +1,48 @@
 /**
  * Whether a call is tried again, and when.
  *
- * A read is tried again after anything that may pass. A create is tried again only where the service
- * itself says that nothing was added; everything else could add the animal twice. A connection that
- * was refused would be harmless too, but `fetch` does not tell it from one that broke too late.
- *
  * @module
  */
 
 import type { PetStoreError } from "./error.ts";
+import type { Clock } from "./options.ts";
 
-/** The longest that one pause may be asked to be, in ms. Whoever asks for more is not asked again. */
+/** Longest `Retry-After` honoured, and longest pause beyond it, in ms. */
 const MAX_PAUSE = 30_000;
 
-/** What the first pause is chosen below, in ms; each later one below twice as much. */
+/** Upper bound of the first pause, in ms; it doubles with each attempt. */
 const FIRST_BACKOFF = 500;
 
-/** RFC 9110 §15, RFC 6585 §4: too slow, too many, and the ways in which a service is not there. */
-const PASSING: ReadonlySet<number | undefined> = new Set([
-  408,
-  429,
-  502,
-  503,
-  504,
-]);
+/** RFC 9110 §15, RFC 6585 §4: too slow, too many, and the ways in which a service cannot be reached. */
+const PASSING = [408, 429, 502, 503, 504];
 
-/** Whether a call that failed this way can be tried again, and may succeed. */
+/**
+ * Whether a call that failed this way can be tried again, and may succeed.
+ *
+ * A read, or a create with an `Idempotency-Key`, is tried again after anything that may pass. Any other
+ * create could add the pet twice, so it is tried again only if the service itself says that nothing
+ * was changed. (A refused connection would be harmless too, but `fetch` does not tell it from one that
+ * broke later.)
+ */
 export function isPassing(
-  error: PetStoreError,
-  { isCreate }: { readonly isCreate: boolean },
+  { code, status = 0, uncertain }: PetStoreError,
+  { isCreate, idempotencyKey }: {
+    readonly isCreate: boolean;
+    readonly idempotencyKey?: string | undefined;
+  },
 ): boolean {
-  if (isCreate) return error.status === 503 && !error.uncertain;
-  return error.code === "network_error" || error.code === "timeout" ||
-    PASSING.has(error.status);
+  const isRepeatable = !isCreate || idempotencyKey !== undefined;
+  if (!isRepeatable) return status === 503 && !uncertain;
+  return code === "network_error" || code === "timeout" ||
+    PASSING.includes(status);
 }
 
 /**
- * How long to wait before the next attempt, in ms: what the response asks for, and beyond that any
- * time up to a bound that doubles, so that many clients do not come back together.
+ * How long to wait before the next attempt, in ms: as long as the response asks for, and beyond that a
+ * random time up to a bound that doubles, so that many clients do not come back together.
  *
  * @param attempt how many attempts have failed before this one.
- * @returns `undefined` where the response asks for more than 30 s: that is for the caller to decide.
+ * @returns `undefined` if the response asks for more than 30 s: that is for the caller to decide.
  */
 export function retryDelay(
   { retryAfter = 0 }: PetStoreError,
@@ -54,12 +56,30 @@ export function retryDelay(
     random() * Math.min(MAX_PAUSE, FIRST_BACKOFF * 2 ** attempt);
 }
 
+/** Waits. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
+export function pause(
+  ms: number,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = (): void => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = clock.setTimer(ms, () => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
 /**
- * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date in any of the three forms
- * of §5.6.7.
+ * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date in any form of §5.6.7.
  *
- * @returns the time to wait in ms, 0 where it is over; `undefined` where there is none or it is
- * malformed.
+ * @returns the time to wait in ms, 0 if it is over; `undefined` if the field is absent or malformed.
  */
 export function parseRetryAfter(
   field: string | null,

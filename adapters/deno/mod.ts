@@ -12,11 +12,21 @@ import {
   type FetchFunction,
   listenError,
   origin,
+  report,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
 
 export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
+
+/** How long a server that stopped listening waits before it tries again, in ms. */
+const RESTART_INTERVAL = 100;
+
+/** How long nothing may have happened for the next stop to be reported, in ms. */
+const ONE_EVENT = 10_000;
+
+/** How many servers that stopped listening are kept; the connections of older ones are closed when idle. */
+const MAX_STOPPED = 64;
 
 /**
  * Listens, and answers every request with a fetch function.
@@ -35,32 +45,71 @@ export function serve(
   const answer = guard(handle, onError);
   const uploads = new Uploads();
   let closed: Promise<void> | undefined;
-  return new Promise((resolve, reject) => {
+
+  function listen(port: number): Deno.HttpServer<Deno.NetAddr> {
+    return Deno.serve({
+      port,
+      hostname,
+      // Deno would print the address, which is for the caller to do.
+      onListen: () => {},
+      // guard() lets nothing come here, and Deno's own answer would tell too much.
+      onError: () => refuse(internalError),
+    }, (request, info) => {
+      if (closed !== undefined) return refuse(shuttingDown);
+      return request.method === "GET"
+        ? answer(request, info)
+        : uploads.add(answer(request, info));
+    });
+  }
+
+  /** The server that listens, and then those that stopped: what came in by them is still answered. */
+  const servers: Deno.HttpServer<Deno.NetAddr>[] = [];
+  let stopped = -Infinity;
+
+  function start(port: number): Deno.NetAddr {
+    const server = listen(port);
+    servers.unshift(server);
+    for (const old of servers.splice(MAX_STOPPED)) void old.shutdown();
+    // Out of descriptors, Deno stops listening for good.
+    server.finished.catch((cause) => {
+      const isNews = performance.now() - stopped > ONE_EVENT;
+      stopped = performance.now();
+      if (isNews) report(onError, acceptError(cause));
+      setTimeout(startAgain, RESTART_INTERVAL);
+    });
+    return server.addr;
+  }
+
+  function startAgain(): void {
+    if (closed !== undefined) return;
     try {
-      const server = Deno.serve({
-        port,
-        hostname,
-        // Deno would print the address, which is for the caller to do.
-        onListen: () => {},
-        // guard() lets nothing come here, and Deno's own answer would tell too much.
-        onError: () => refuse(internalError),
-      }, (request) => {
-        if (closed !== undefined) return refuse(shuttingDown);
-        return request.method === "GET"
-          ? answer(request)
-          : uploads.add(answer(request));
-      });
-      const { addr } = server;
-      resolve({
-        hostname: addr.hostname,
-        port: addr.port,
-        url: origin(addr.hostname, addr.port),
-        close: () =>
-          closed ??= uploads.finished().then(() => server.shutdown()),
-      });
-    } catch (cause) {
-      reject(listenError(hostname, port, cause));
+      start(addr.port);
+    } catch {
+      setTimeout(startAgain, RESTART_INTERVAL); // no descriptor for this either
     }
+  }
+
+  let addr: Deno.NetAddr;
+  try {
+    addr = start(port);
+  } catch (cause) {
+    return Promise.reject(listenError(hostname, port, cause));
+  }
+  return Promise.resolve({
+    hostname: addr.hostname,
+    port: addr.port,
+    url: origin(addr.hostname, addr.port),
+    close: () =>
+      closed ??= uploads.finished()
+        .then(() => Promise.all(servers.map((server) => server.shutdown())))
+        .then(() => {}),
+  });
+}
+
+function acceptError(cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`Cannot accept connections, trying again: ${reason}`, {
+    cause,
   });
 }
 

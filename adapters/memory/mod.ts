@@ -57,6 +57,9 @@ export function memoryStorage(
   let pets = new Pets();
   // Of each status, the positions in ascending order.
   let positions: Record<PetStatus, number[]> = noPositions();
+  // Pets neither change nor go, so a page that has a next one stays as it is. The first page is asked for
+  // again and again.
+  const fullPages = new Map<string, PetPage>();
   let isClosed = false;
 
   function assertOpen(): void {
@@ -103,10 +106,16 @@ export function memoryStorage(
 
     async list(query) {
       assertOpen();
+      const name = `${query.status} ${query.after} ${query.limit}`;
+      const known = fullPages.get(name);
+      if (known !== undefined) return known;
       const found = find(query);
       if (found.length <= query.limit) return new MemoryPage(pets, found);
       found.pop();
-      return new MemoryPage(pets, found, idAt(found.at(-1) ?? 0));
+      const page = new MemoryPage(pets, found, idAt(found.at(-1) ?? 0));
+      if (fullPages.size === MAX_FULL_PAGES) fullPages.clear();
+      fullPages.set(name, page);
+      return page;
     },
 
     async ping() {
@@ -118,30 +127,36 @@ export function memoryStorage(
       pets = new Pets();
       keys = new IdempotencyKeys(0);
       positions = noPositions();
+      fullPages.clear();
     },
   };
 }
 
-/** A page that makes its pets when they are asked for, and writes its JSON from the texts kept. */
+/** A page that makes its pets when they are asked for, and its JSON of the texts that are kept. */
 class MemoryPage implements PetPage {
+  declare readonly pets: readonly Pet[];
   readonly last?: PetId;
-  readonly #all: Pets;
-  readonly #positions: readonly number[];
+  readonly #texts: () => string[];
+  #json: string | undefined;
 
   constructor(all: Pets, positions: readonly number[], last?: PetId) {
-    this.#all = all;
-    this.#positions = positions;
+    this.#texts = () => positions.map((position) => all.json(position));
+    // Its own, not the prototype's, so that `{ ...page }` has the pets.
+    Object.defineProperty(this, "pets", {
+      enumerable: true,
+      get: () => positions.map((position) => all.pet(position)),
+    });
     if (last !== undefined) this.last = last;
-  }
-
-  get pets(): readonly Pet[] {
-    return this.#positions.map((position) => this.#all.pet(position));
+    Object.freeze(this); // several callers may have it
   }
 
   toJson(): string {
-    return `[${this.#positions.map((at) => this.#all.json(at)).join(",")}]`;
+    return this.#json ??= `[${this.#texts().join(",")}]`;
   }
 }
+
+/** How many pages are kept: 0.6 MB, if they have 100 pets each with short names. */
+const MAX_FULL_PAGES = 64;
 
 /** How many pets a block has. */
 const BLOCK_SIZE = 1024;

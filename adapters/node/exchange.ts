@@ -29,6 +29,9 @@ export interface Exchange {
  */
 const MAX_DISCARD = 64 * 1024;
 
+/** What a piece of it counts at least: a small one costs as much as this. */
+const MIN_PIECE = 64;
+
 /** How long a connection is kept for a client that goes on sending after its answer, in ms. */
 const LINGER = 1000;
 
@@ -62,7 +65,7 @@ export function endAnswer(
   };
   const timer = setTimeout(end, LINGER);
   req.on("data", (chunk: Uint8Array) => {
-    left -= chunk.length;
+    left -= Math.max(chunk.length, MIN_PIECE);
     // No more is read; the client, its way blocked, has time to read its answer.
     if (left < 0) req.pause();
   }).once("close", end).resume();

@@ -64,7 +64,8 @@ async function answerWithService(
   { exchange, url, onError }: Asked,
 ): Promise<void> {
   try {
-    const { reply, cause } = await service(new NodeRequest(exchange, url));
+    const request = new NodeRequest(exchange, url);
+    const { reply, cause } = await service(request, exchange.req.socket);
     if (reply.status >= 500) reportCause(cause, toReport(exchange, url));
     sendReply(reply, exchange);
   } catch (error) {

@@ -11,8 +11,24 @@ import { currentAnswer } from "./client_error.ts";
 
 const SAFE: readonly (string | undefined)[] = ["GET", "HEAD", "OPTIONS"];
 
-/** The last answer of a connection that had another one before it. */
-const lastOf = new WeakMap<Socket, ServerResponse>();
+/** How many answers of a connection are made before the client has taken the first of them. */
+const MAX_BEGUN = 8;
+/**
+ * How many may wait. Node reads no more from a connection with 64 KiB of answers waiting, and is told
+ * that each waiting one is as large as `WEIGHT`; but it cannot stop within what it has read, and 64 KiB
+ * may have a thousand requests in them, of 3 KB each. With so many, the connection is closed.
+ */
+const MAX_WAITING = 256;
+const WEIGHT = 2048;
+
+/** The answers of a connection that had another one before them. */
+interface Queue {
+  last: ServerResponse;
+  /** How many are not out yet. */
+  length: number;
+}
+
+const queues = new WeakMap<Socket, Queue>();
 /** Answers that are not begun yet. */
 const waiting = new WeakSet<ServerResponse>();
 
@@ -21,17 +37,34 @@ export function inTurn(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   begin: () => void,
 ): void {
-  const current = currentAnswer(req.socket);
+  const { socket } = req;
+  const current = currentAnswer(socket);
   if (current === undefined || current === res) return begin();
-  const last = lastOf.get(req.socket);
-  const before = last === undefined || last.writableFinished ? current : last;
-  lastOf.set(req.socket, res);
-  if (isSafe(req) && isSafe(before.req) && !waiting.has(before)) return begin();
+  const queue = queues.get(socket) ?? { last: current, length: 0 };
+  queues.set(socket, queue);
+  const before = queue.last.writableFinished ? current : queue.last;
+  queue.last = res;
+  queue.length++;
+  res.once("close", () => queue.length--);
+  const canBegin = queue.length < MAX_BEGUN && !waiting.has(before) &&
+    isSafe(req) && isSafe(before.req);
+  if (canBegin) return begin();
+  if (queue.length > MAX_WAITING) socket.destroy();
   waiting.add(res);
+  addPending(res, WEIGHT);
   before.once("close", () => {
     waiting.delete(res);
-    if (!req.socket.destroyed) begin();
+    addPending(res, -WEIGHT);
+    if (!socket.destroyed) begin();
   });
+}
+
+/** Counts bytes as made and not yet sent, as Node itself does for an answer that has not its turn. */
+function addPending(
+  res: ServerResponse & { _onPendingData?: (bytes: number) => void },
+  bytes: number,
+): void {
+  res._onPendingData?.(bytes);
 }
 
 function isSafe({ method }: IncomingMessage): boolean {

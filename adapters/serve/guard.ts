@@ -11,17 +11,23 @@ import { noTunnel } from "./refusals.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
 import { type FetchFunction, report } from "./server.ts";
 
+/** A fetch function that is given, too, what the runtime hands over with a request. */
+export type ConnectedFunction = (
+  request: Request,
+  connection?: unknown,
+) => Response | Promise<Response>;
+
 /**
  * A fetch function that never fails: if `handle` throws, or returns no `Response`, the client is told
  * `500`, and `onError` the cause. A request reaches `handle` with a URL that parses and has the path
  * of the request target; CONNECT, whose target has no path, does not reach it.
  *
- * A handler of `createHandler` keeps these promises itself.
+ * A handler of `createHandler` keeps these promises itself, and alone is given the connection.
  */
 export function guard(
   handle: FetchFunction,
   onError: (error: unknown) => void,
-): FetchFunction {
+): ConnectedFunction {
   const fail = (error: unknown): Response => {
     report(onError, error);
     return refuse(internalError);
@@ -47,9 +53,13 @@ export function guard(
       return fail(error);
     }
   };
-  const answer = partsOf(handle) === undefined ? guarded : handle;
-  return (request) =>
-    request.method === "CONNECT" ? refuse(noTunnel) : answer(request);
+  const answer: ConnectedFunction = partsOf(handle) === undefined
+    ? guarded
+    : handle;
+  return (request, connection) =>
+    request.method === "CONNECT"
+      ? refuse(noTunnel)
+      : answer(request, connection);
 }
 
 /** A refusal as a `Response`. */

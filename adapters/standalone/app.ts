@@ -1,22 +1,26 @@
 /**
  * What the standalone server adds around the service: request ids, the log, probes, the page that
- * documents it, and an orderly end.
+ * documents it, CORS, the limit for addresses, and an orderly end.
  *
  * @module
  */
 
+import type { AddCors } from "../../core/http/cors.ts";
 import {
   internalError,
   Refusal,
   shuttingDown,
+  tooManyRequests,
 } from "../../core/http/refusal.ts";
-import { jsonReply, type Reply } from "../../core/http/reply.ts";
+import { type Fields, jsonReply, type Reply } from "../../core/http/reply.ts";
 import { parseTarget } from "../../core/http/target.ts";
 import type { ServiceRequest } from "../../core/operation.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { Answer, Service } from "../../core/service.ts";
 import type { DocsReplies } from "../docs/mod.ts";
 import type { Log } from "./log.ts";
+import { peerAddress } from "./peer_address.ts";
+import type { RateLimiter } from "./rate_limit.ts";
 
 /** What the app is made of. */
 export interface AppParts {
@@ -25,6 +29,9 @@ export interface AppParts {
   readonly docs?: DocsReplies | undefined;
   readonly storage: PetStorage;
   readonly log: Log;
+  readonly addCors?: AddCors | undefined;
+  /** Counts, by the address that they come from, the requests without a valid key. */
+  readonly limitAddress?: RateLimiter | undefined;
 }
 
 /** The server's service, and its end. */
@@ -47,16 +54,25 @@ const notReady = new Refusal(
 );
 
 /** Makes the app. */
-export function createApp({ service, docs, storage, log }: AppParts): App {
+export function createApp(
+  { service, docs, storage, log, addCors, limitAddress }: AppParts,
+): App {
   const nextId = requestIds();
   let inFlight = 0;
   let drained: PromiseWithResolvers<void> | undefined;
 
-  async function answerAny(request: ServiceRequest): Promise<Answer> {
+  async function answerAny(
+    request: ServiceRequest,
+    connection: unknown,
+  ): Promise<Answer> {
     if (drained !== undefined) {
       return await answerOwn(request) ?? { reply: shuttingDown };
     }
     const answer = await service(request);
+    if (limitAddress !== undefined && answer.reply.status === 401) {
+      const limited = limitAddress(peerAddress(request, connection));
+      return limited === undefined ? answer : refuseInstead(answer, limited);
+    }
     if (answer.template !== undefined) {
       // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
       const isCut = drained !== undefined && request.method === "POST" &&
@@ -97,18 +113,19 @@ export function createApp({ service, docs, storage, log }: AppParts): App {
   }
 
   return {
-    async answer(request) {
+    async answer(request, connection) {
       inFlight++;
       const start = performance.now();
       const sent = request.headers.get("x-request-id");
       const id = sent !== null && WELL_FORMED_ID.test(sent) ? sent : nextId();
       let answer: Answer;
       try {
-        answer = await answerAny(request);
+        answer = await answerAny(request, connection);
       } catch (cause) {
         answer = { reply: internalError, cause };
       }
-      const { reply, template, cause } = answer;
+      const { template, cause } = answer;
+      const reply = addCors?.(request, answer.reply) ?? answer.reply;
       if (cause !== undefined) log.fault(cause, id);
       log.request({
         method: request.method,
@@ -126,6 +143,13 @@ export function createApp({ service, docs, storage, log }: AppParts): App {
       return drained.promise;
     },
   };
+}
+
+/** The 429 in place of a 401, whose challenge stays: with a valid key there is no 429. */
+function refuseInstead(answer: Answer, limited: Fields): Answer {
+  const { status, body } = tooManyRequests;
+  const headers = { ...answer.reply.headers, ...limited };
+  return { ...answer, reply: { status, headers, body } };
 }
 
 /** The form of a client's own request id that is kept: 1 to 128 unreserved characters. */

@@ -5,7 +5,9 @@
  */
 
 import { parseBaseUrl } from "../../core/http/base_url.ts";
+import { type CorsOptions, createCors } from "../../core/http/cors.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
+import type { RateLimit } from "./rate_limit.ts";
 
 /** A database that outlives the program. */
 export type LastingDatabase =
@@ -21,6 +23,10 @@ export interface Config {
   /** Keys that are accepted beside the issued ones. */
   readonly fixedKeys: readonly string[];
   readonly baseUrl: string;
+  /** Absent if pages of other origins may read nothing. */
+  readonly cors?: CorsOptions | undefined;
+  /** For each API key, and for each address if there is no valid key; absent if there is no limit. */
+  readonly rateLimit?: RateLimit | undefined;
   readonly host: string;
   readonly port: number;
   /** Whether each request is logged. */
@@ -39,6 +45,8 @@ export const VARIABLES = [
   "DATABASE_URL",
   "PETSTORE_API_KEYS",
   "BASE_URL",
+  "CORS_ORIGINS",
+  "RATE_LIMIT",
   "PETSTORE_HOST",
   "PORT",
   "REQUEST_LOG",
@@ -63,6 +71,8 @@ export function readConfig(environment: Environment): Config {
     DATABASE_URL = "sqlite:petstore.db",
     PETSTORE_API_KEYS,
     BASE_URL = "/v1",
+    CORS_ORIGINS,
+    RATE_LIMIT,
     PETSTORE_HOST = "127.0.0.1",
     PORT = "8000",
     REQUEST_LOG = "on",
@@ -72,6 +82,8 @@ export function readConfig(environment: Environment): Config {
     [];
   check("PETSTORE_API_KEYS", () => apiKeys(fixedKeys));
   check("BASE_URL", () => parseBaseUrl(BASE_URL));
+  const cors = readCors(CORS_ORIGINS);
+  check("CORS_ORIGINS", () => cors && createCors(cors));
   if (REQUEST_LOG !== "on" && REQUEST_LOG !== "off") {
     throw new ConfigError(
       `REQUEST_LOG must be on or off, not ${JSON.stringify(REQUEST_LOG)}`,
@@ -83,12 +95,33 @@ export function readConfig(environment: Environment): Config {
       : readDatabase("DATABASE_URL", DATABASE_URL, [...LASTING, "memory:"]),
     fixedKeys,
     baseUrl: BASE_URL,
+    cors,
+    rateLimit: readRateLimit(RATE_LIMIT),
     host: PETSTORE_HOST,
     port: readPort("PORT", PORT),
     requestLog: REQUEST_LOG === "on",
     shutdownTimeout: 1000 *
       readInteger("SHUTDOWN_TIMEOUT", SHUTDOWN_TIMEOUT, 3600),
   };
+}
+
+function readCors(text: string | undefined): CorsOptions | undefined {
+  if (text === undefined || text === "*") return text && { origins: text };
+  return { origins: text.split(",").map((origin) => origin.trim()) };
+}
+
+function readRateLimit(text: string | undefined): RateLimit | undefined {
+  if (text === undefined) return undefined;
+  const [, requests, seconds] =
+    /^([1-9][0-9]{0,8})\/([1-9][0-9]{0,4})s$/.exec(text) ?? [];
+  if (requests !== undefined) {
+    return { requests: Number(requests), seconds: Number(seconds) };
+  }
+  throw new ConfigError(
+    `RATE_LIMIT must be requests and seconds, such as 100/10s, not ${
+      JSON.stringify(text)
+    }`,
+  );
 }
 
 /** Reads a port from a variable or an argument: 0 to 65535; 0 is any free one. */

@@ -44,13 +44,16 @@ const DIFFERENT =
   "if it refuses then, or ends like this, copy to an empty database";
 
 /** The result of the command. */
-interface Result {
+export interface Result {
   readonly pets: Copied;
   readonly apiKeys: Copied;
 }
 
-/** Runs the command with the arguments that follow `copy`. */
-export async function runCopy(args: readonly string[]): Promise<void> {
+/** Runs the command with the arguments that follow `copy`; `onOpen` gives up what is not needed any more. */
+export async function runCopy(
+  args: readonly string[],
+  onOpen: typeof giveBackPermissions = giveBackPermissions,
+): Promise<void> {
   const { values, positionals } = parseArguments(args, {
     json: { type: "boolean" },
   });
@@ -78,7 +81,7 @@ export async function runCopy(args: readonly string[]): Promise<void> {
     return { signal, stop };
   });
   try {
-    const result = await copy(databases, progress);
+    const result = await copy(databases, progress, onOpen);
     process.stdout.write(values.json ? asJson(result) : asText(result));
     if (isEqual(result)) return;
     process.stderr.write(`${DIFFERENT}\n`);
@@ -92,12 +95,13 @@ export async function runCopy(args: readonly string[]): Promise<void> {
 async function copy(
   databases: { readonly from: LastingDatabase; readonly to: LastingDatabase },
   progress: Progress,
+  onOpen: typeof giveBackPermissions,
 ): Promise<Result> {
   const from = await open("FROM", databases.from, "refuse");
   try {
     const to = await open("TO", databases.to, "create");
     try {
-      await giveBackPermissions(databases.from, databases.to);
+      await onOpen(databases.from, databases.to);
       return await copyAll(from, to, progress);
     } finally {
       await to.close();
@@ -107,7 +111,8 @@ async function copy(
   }
 }
 
-async function copyAll(
+/** Copies what TO does not have, after comparing what it has. */
+export async function copyAll(
   from: Transfer,
   to: Transfer,
   progress: Progress,

@@ -106,7 +106,7 @@ const server: ServeDefaultExport = {
       stopServer ??= () => Promise.resolve(info.stop?.());
     }
     if (info?.completed !== undefined) watch(info.completed);
-    return service.handle(request);
+    return service.handle(request, info);
   },
   onListen: (address) => void orExit(() => greet(address)),
 };

@@ -6,7 +6,8 @@
 
 import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
-import { type Handler, toHandler } from "../../core/handler.ts";
+import { toHandler } from "../../core/handler.ts";
+import { createCors } from "../../core/http/cors.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
 import { createService } from "../../core/service.ts";
 import { type DocsReplies, docsReplies } from "../docs/mod.ts";
@@ -15,10 +16,15 @@ import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createLog } from "./log.ts";
 import { openStorage } from "./open_storage.ts";
+import { createRateLimiter } from "./rate_limit.ts";
 
 /** A service that is ready to be mounted. */
 export interface Service {
-  readonly handle: Handler;
+  /** Answers a request, with what the runtime hands over beside it. */
+  readonly handle: (
+    request: Request,
+    connection?: unknown,
+  ) => Promise<Response>;
   /** From now on new requests are answered 503; fulfilled when none is being answered. */
   readonly drain: App["drain"];
   /**
@@ -44,15 +50,20 @@ export async function openService(config: Config): Promise<Service> {
   const baseUrl = parseBaseUrl(config.baseUrl);
   const log = createLog({ requests: config.requestLog });
   const page = await openDocs(`${baseUrl.path}/openapi.json`);
+  const { cors, rateLimit } = config;
+  const limitKey = rateLimit && createRateLimiter(rateLimit);
   const app = createApp({
     service: createService({
       storage,
       keys: acceptedKeys(config.fixedKeys, issued),
       baseUrl: config.baseUrl,
+      ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
     }),
     docs: page instanceof Error ? undefined : page,
     storage,
     log,
+    addCors: cors && createCors(cors),
+    limitAddress: rateLimit && createRateLimiter(rateLimit),
   });
 
   return {

@@ -22,6 +22,8 @@ Settings in the environment, with their defaults:
   DATABASE_URL       sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:
   PETSTORE_API_KEYS  none; fixed keys, separated by commas, accepted beside the issued ones
   BASE_URL           /v1; a path, or an absolute URL that Location and Link are made from
+  CORS_ORIGINS       none; origins whose pages may call, separated by commas, or *
+  RATE_LIMIT         none; as 100/10s: for each API key, and for each address if there is no valid key
   PETSTORE_HOST      127.0.0.1; as --host
   PORT               8000; as --port
   REQUEST_LOG        on; or off

@@ -43,6 +43,10 @@ export const wrongCoding: Refusal = new Refusal(
   "Cannot read the body: it must be sent without a Content-Encoding",
   { accept: "application/json", "accept-encoding": "identity" },
 );
+const wrongTransferCoding = new Refusal(
+  "bad_request",
+  "Cannot read the body: its Transfer-Encoding must be chunked",
+);
 export const missing: Refusal = new Refusal(
   "bad_request",
   "Cannot read the body: it is missing",
@@ -128,7 +132,7 @@ function readBytes(
   }
   const length = request.headers.get("content-length");
   if (length === null || !/^[0-9]+$/.test(length)) {
-    return readStream(request, limits);
+    return checkTransferCoding(request.headers) ?? readStream(request, limits);
   }
   if (Number(length) > limits.maxBodyBytes) {
     return tooLarge(limits.maxBodyBytes);
@@ -136,6 +140,14 @@ function readBytes(
   return Number(length) <= MAX_WHOLE
     ? readWhole(request, limits)
     : readStream(request, limits);
+}
+
+/** Refuses `gzip, chunked`: runtimes take off the `chunked`, and would give us the gzip as the body. */
+function checkTransferCoding(
+  headers: Pick<Headers, "get">,
+): Refusal | undefined {
+  const coding = headers.get("transfer-encoding") ?? "chunked";
+  return coding.toLowerCase() === "chunked" ? undefined : wrongTransferCoding;
 }
 
 /**

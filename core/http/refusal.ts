@@ -17,6 +17,7 @@ export type ErrorCode =
   | "payload_too_large"
   | "unsupported_media_type"
   | "idempotency_key_reused"
+  | "too_many_requests"
   | "internal_error"
   | "service_unavailable";
 
@@ -40,6 +41,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
+  too_many_requests: 429,
   internal_error: 500,
   service_unavailable: 503,
 };
@@ -93,6 +95,12 @@ export function unavailableFor(retryAfter: number): Refusal {
 export const outcomeUnknown: Refusal = new Refusal(
   "service_unavailable",
   "Cannot tell whether the pet was added: the storage did not confirm it. List the pets before sending it again",
+);
+
+/** The answer to a caller who called too often; it goes with `Retry-After`. */
+export const tooManyRequests: Refusal = new Refusal(
+  "too_many_requests",
+  "Too many requests: wait as long as Retry-After says. Nothing was changed",
 );
 
 /** The answer of a server that is shutting down. `Connection: close` sends the client elsewhere. */

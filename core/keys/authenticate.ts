@@ -5,7 +5,7 @@
  */
 
 import { Refusal } from "../http/refusal.ts";
-import { type ApiKeys, isSendable } from "./api_keys.ts";
+import { isSendable } from "./api_keys.ts";
 
 /** The challenge if no key was sent. */
 export const CHALLENGE = 'Bearer realm="petstore"';
@@ -26,16 +26,6 @@ export const invalidKey: Refusal = new Refusal(
   "API key is invalid: it is unknown or revoked",
   { "www-authenticate": INVALID_TOKEN_CHALLENGE },
 );
-
-/** Checks the API key of a request. @returns the 401, or `undefined` if the key is valid. */
-export async function authenticate(
-  headers: Pick<Headers, "get">,
-  keys: ApiKeys,
-): Promise<Refusal | undefined> {
-  const key = parseBearer(headers.get("authorization"));
-  if (key instanceof Refusal) return key;
-  return await keys.verify(key) === true ? undefined : invalidKey;
-}
 
 /**
  * Takes the token out of an `Authorization` header: the scheme in any case, one or more spaces, the

@@ -10,6 +10,7 @@ import {
   type ErrorCode,
   internalError,
   type Refusal,
+  tooManyRequests,
   unavailable,
 } from "../http/refusal.ts";
 import { malformedHost } from "../http/target.ts";
@@ -57,6 +58,12 @@ export const commonErrors: readonly ErrorExamples[] = [
       missing: ["No key was sent", missingKey],
       invalid: ["The key is not valid", invalidKey],
     },
+  },
+  {
+    code: "too_many_requests",
+    when:
+      "The API key was used more often than the operator of the service allows, if there is a limit. Nothing was changed.",
+    examples: { limited: ["Too many requests", tooManyRequests] },
   },
   {
     code: "internal_error",
@@ -145,6 +152,20 @@ export function headers(
       schema: { type: "integer", format: "int32", minimum: 0 },
       example: 1,
     },
+    RateLimit: {
+      description:
+        "How many requests are left (`r`), and in how many seconds there are more (`t`): draft-ietf-httpapi-ratelimit-headers.",
+      required: false,
+      schema: { type: "string" },
+      example: '"default";r=0;t=5',
+    },
+    "RateLimit-Policy": {
+      description:
+        "How many requests are allowed (`q`) in how many seconds (`w`): draft-ietf-httpapi-ratelimit-headers.",
+      required: false,
+      schema: { type: "string" },
+      example: '"default";q=100;w=10',
+    },
     Sunset: constant(sunset, "When the operation is removed (RFC 8594)."),
     Deprecation: constant(
       deprecation,
@@ -217,6 +238,11 @@ const ERROR_HEADERS: Partial<Record<ErrorCode, JsonObject>> = {
   unsupported_media_type: fields({
     Accept: "Accept",
     "Accept-Encoding": "Accept-Encoding",
+  }),
+  too_many_requests: fields({
+    "Retry-After": "Retry-After",
+    RateLimit: "RateLimit",
+    "RateLimit-Policy": "RateLimit-Policy",
   }),
   service_unavailable: fields({ "Retry-After": "Retry-After" }),
 };

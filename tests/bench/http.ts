@@ -1,77 +1,100 @@
 /**
- * The part `http` of the bench: servers in processes of their own, over loopback; ours beside what the
- * runtime itself can do, and beside the same service on frameworks.
+ * The part `http` of the bench: servers in processes of their own, over loopback; ours beside the least
+ * that a server with its answers must do, and beside the same service on frameworks.
  *
  * @module
  */
 
-import { endOnSignal } from "./end_on_signal.ts";
-import { type Case, chooseCases } from "./http/cases.ts";
-import { chooseContestants, type Contestant } from "./http/contestants.ts";
-import { install } from "./http/install.ts";
-import { CONNECTIONS, findLoad } from "./http/load.ts";
-import { measure, type MeasureOptions } from "./http/measure.ts";
-import { type CaseRounds, reportCase, reportRuntime } from "./http/report.ts";
-import { findRuntimes, type Runtime } from "./http/runtimes.ts";
-import { endAll } from "./http/server.ts";
-import type { BenchOptions } from "./options.ts";
-import type { Table } from "./table.ts";
+import { type Case, CASES, DURABLE } from "./http/cases.ts";
+import type { Contestant } from "./http/contestants.ts";
+import { chooseContestants, floor, ours } from "./http/contestants.ts";
+import { measure, type Rounds, type Turn } from "./http/measure.ts";
+import { type BenchOptions, choose } from "./options.ts";
+import { temporaryFolder } from "./process.ts";
+import { findRuntime } from "./runtimes.ts";
+import { judged, median, ratios, spread, type Table } from "./table.ts";
 
-/** How much of everything there is; and in a quick run, where just enough is enough. */
-const FULL = { animals: 10_000, warmUp: 2 };
-const QUICK = { animals: 600, warmUp: 0 };
-
-type Settings = Omit<MeasureOptions, "runtime" | "work" | "contestants">;
-
-/** Measures every contestant in every case on every runtime. */
-export async function run(options: BenchOptions): Promise<readonly Table[]> {
-  const cases = chooseCases(options.cases);
-  const chosen = chooseContestants(options.contestants);
-  install();
-  endOnSignal(endAll);
-  const runtimes = findRuntimes(options.runtimes);
-  const { name, load } = findLoad();
-  const { rounds, seconds, quick } = options;
-  const settings = { ...quick ? QUICK : FULL, rounds, seconds, load };
-  const tables: Table[] = [];
-  try {
-    for (const runtime of runtimes) {
-      const contestants = chosen.filter(({ runtimes }) =>
-        runtimes.includes(runtime.name)
-      );
-      const found = await measureCases(runtime, cases, contestants, settings);
-      if (quick) continue;
-      const title = `${runtime.name} ${runtime.version}`;
-      const how =
-        `rounds: ${rounds} of ${seconds} s, ${name} over ${CONNECTIONS} connections`;
-      tables.push(
-        ...found.map(({ name, rounds }) =>
-          reportCase(`${title}, ${name} (${how})`, contestants, rounds)
-        ),
-        reportRuntime(title, contestants, found),
-      );
-    }
-  } finally {
-    endAll();
-  }
-  if (quick) console.error("http: all ran, and all answered alike");
-  return tables;
+/** A case that was measured. */
+interface Measured {
+  readonly work: Case;
+  readonly contestants: readonly Contestant[];
+  readonly rounds: Rounds;
 }
 
-async function measureCases(
-  runtime: Runtime,
-  cases: readonly Case[],
-  contestants: readonly Contestant[],
-  settings: Settings,
-): Promise<CaseRounds[]> {
-  const found: CaseRounds[] = [];
-  for (const work of cases) {
-    const names = contestants.map(({ name }) => name).join(", ");
-    console.error(
-      `${runtime.name} ${runtime.version}, ${work.name}: ${names}`,
-    );
-    const rounds = await measure({ runtime, work, contestants, ...settings });
-    found.push({ name: work.name, rounds });
+/** Measures every contestant in every case on every runtime. */
+export async function* run(options: BenchOptions): AsyncIterable<Table> {
+  const { rounds, seconds, quick } = options;
+  const cases = choose(CASES.map(({ name }) => name), options.cases);
+  const files = temporaryFolder();
+  for (const runtime of options.runtimes.map(findRuntime)) {
+    const all: Measured[] = [];
+    for (const work of CASES.filter(({ name }) => cases.includes(name))) {
+      const title = `${runtime.title}, ${work.name}`;
+      console.error(title);
+      const folder = work.name === DURABLE ? files : undefined;
+      const contestants = chooseContestants(work.name, options)
+        .filter(({ runtimes }) => runtimes.includes(runtime.name));
+      const found = await measure({
+        ...{ runtime, work, contestants, folder, rounds, seconds },
+        warmUp: quick ? seconds : Math.min(2, 4 * seconds),
+        pets: quick || folder !== undefined ? 400 : 10_000,
+      });
+      const measured = { work, contestants, rounds: found };
+      if (folder === undefined) all.push(measured);
+      const how = `${rounds} rounds of ${seconds} s`;
+      if (!quick) yield caseTable(`${title} (${how})`, measured);
+    }
+    if (!quick) yield runtimeTable(runtime.title, all);
   }
-  return found;
+  if (quick) console.error("All contestants run and answer alike");
+}
+
+/** Processor time for one request: what decides. */
+const cpu = ({ user, system }: Turn): number => user + system;
+const rate = ({ requests, seconds }: Turn): number => requests / seconds;
+
+/** The table of one case. The ratios are of processor time, but for the one beside the requests. */
+function caseTable(title: string, { contestants, rounds }: Measured): Table {
+  const rows = contestants.map(({ name }) => {
+    const turns = rounds(name);
+    const times = turns.map(cpu);
+    const [atFloor, atOurs] = [floor, ours].map(({ name }) => rounds(name));
+    const pairs = [
+      ratios(atFloor?.map(cpu) ?? [], times),
+      ratios(times, atOurs?.map(cpu) ?? []),
+    ];
+    return [
+      name,
+      median(times, 1),
+      median(turns.map(({ user }) => user), 1),
+      median(turns.map(({ system }) => system), 1),
+      ...pairs.flatMap((each) => [median(each), spread(each)]),
+      median(turns.map(rate), 0),
+      median(ratios(atOurs?.map(rate) ?? [], turns.map(rate))),
+      median(turns.map(({ p50 }) => p50)),
+      median(turns.map(({ p99 }) => p99)),
+    ];
+  });
+  const columns = "|CPU µs|user|system|floor/it|min..max|it/ours|min..max" +
+    "|requests/s|ours/it|p50 ms|p99 ms";
+  const raw = contestants.map(({ name }) => ({ name, turns: rounds(name) }));
+  return { title, columns: columns.split("|"), rows, raw };
+}
+
+/** The table of a runtime: the ratios by processor time, with each target that is missed. */
+function runtimeTable(runtime: string, cases: readonly Measured[]): Table {
+  const others = cases[0]?.contestants.filter(({ name }) => name !== ours.name);
+  const rows = others?.map(({ name, kind }) => {
+    const isOurs = kind === "ours" || kind === "standalone";
+    const [above, below] = isOurs ? [ours.name, name] : [name, ours.name];
+    const cells = cases.map(({ work, rounds }) => {
+      const target = kind === "ours" ? undefined : work.targets[kind];
+      const [over, under] = [above, below].map((name) => rounds(name).map(cpu));
+      return judged(ratios(over ?? [], under ?? []), target);
+    });
+    return [`${above} / ${below}`, ...cells];
+  });
+  const columns = ["", ...cases.map(({ work }) => work.name)];
+  const title = `${runtime}: ratios by processor time`;
+  return { title, columns, rows: rows ?? [] };
 }

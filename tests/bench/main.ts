@@ -4,56 +4,62 @@
  * @module
  */
 
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import process from "node:process";
-import { type BenchOptions, parseCommand, UsageError } from "./options.ts";
+import { fileURLToPath } from "node:url";
+import { run as http } from "./http.ts";
+import { paths, storage } from "./in_process.ts";
+import { type BenchOptions, parseOptions } from "./options.ts";
+import { run as start } from "./start.ts";
 import { printTable, type Table } from "./table.ts";
 
-/** A part of the bench. It tells on standard error how far it is. */
-interface Part {
-  run(options: BenchOptions): Promise<readonly Table[]>;
-}
-
-/** The parts in the order they run in; each is loaded only when it is its turn. */
-const parts: Readonly<Record<string, () => Promise<Part>>> = {
-  http: () => import("./http.ts"),
-  storage: () => import("./storage.ts"),
-  sizes: () => import("./sizes.ts"),
-  start: () => import("./start.ts"),
-  bundle: () => import("./bundle.ts"),
-  paths: () => import("./paths.ts"),
-};
+/** The parts in the order they run in. */
+const parts: Readonly<
+  Record<string, (options: BenchOptions) => AsyncIterable<Table>>
+> = { http, storage, start, paths };
 
 const HELP = `deno task bench [PART…] [OPTIONS]
 
 Parts: ${Object.keys(parts).join(", ")}. Default: all.
 
-  --rounds N          how often everything has its turn (11)
-  --seconds S         how long a turn is, in seconds (0.5)
-  --runtime LIST      deno,bun,node (all)
-  --case LIST         http: cases, such as list20,get (all)
-  --contestant LIST   http: contestants, such as ours,ceiling,hono (all)
-  --quick             one round of 0.2 s: it measures nothing, but shows that all runs
-  --json              all figures, raw ones too, as JSON
+  --runtime LIST       deno,bun,node (all)
+  --case LIST          http: cases, such as list20,get (all)
+  --contestant LIST    http: contestants, such as floor,ours,hono (all)
+  --program NAME=PATH  http: one more contestant, such as another checkout of ours; can be repeated
+  --rounds N           how often everything has its turn (7)
+  --seconds S          how long a turn is (0.5)
+  --quick              http: measures nothing, but shows that all run and answer alike
+  --json               the figures of all rounds, as JSON
 `;
 
+/** Installs the packages of the bench, which the service itself does not need. */
+function install(): void {
+  const cwd = fileURLToPath(new URL("contestants", import.meta.url));
+  if (existsSync(`${cwd}/node_modules/mitata`)) return;
+  console.error("Installing the packages of the bench");
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+  execFileSync("npm", args, { cwd, stdio: "ignore" });
+}
+
 async function main(args: readonly string[]): Promise<void> {
-  const command = parseCommand(args, Object.keys(parts));
-  if (command.help) return void process.stdout.write(HELP);
+  const options = parseOptions(args, Object.keys(parts));
+  if (options.help) return console.log(HELP);
+  install();
   const tables: Table[] = [];
-  for (const name of command.parts) {
-    const part = await parts[name]?.();
-    const found = await part?.run(command.options) ?? [];
-    tables.push(...found);
-    if (!command.json) found.forEach(printTable);
+  for (const name of options.parts) {
+    for await (const table of parts[name]?.(options) ?? []) {
+      tables.push(table);
+      if (!options.json) printTable(table);
+    }
   }
-  if (command.json) console.log(JSON.stringify(tables, null, 2));
+  if (options.json) console.log(JSON.stringify(tables, null, 2));
 }
 
 try {
   await main(process.argv.slice(2));
+  process.exit();
 } catch (error) {
-  if (error instanceof UsageError) {
-    console.error(`${error.message}. --help shows what there is.`);
-  } else console.error(error);
-  process.exitCode = 1;
+  console.error(error);
+  process.exit(1);
 }

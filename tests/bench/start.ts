@@ -1,118 +1,74 @@
 /**
- * The part `start` of the bench: from the start of a process to its first answer over HTTP.
+ * The part `start` of the bench: from before a process is started to its first answer over HTTP.
  *
  * @module
  */
 
-import { join } from "node:path";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
-import { endOnSignal } from "./end_on_signal.ts";
-import { KEY } from "./http/cases.ts";
-import { install } from "./http/install.ts";
-import { findRuntimes, type Runtime } from "./http/runtimes.ts";
-import { endAll } from "./http/server.ts";
-import { titleOf } from "./in_runtime.ts";
-import { inNewFolder } from "./new_folder.ts";
+import { ask } from "./http/answer.ts";
+import { LIST20 } from "./http/cases.ts";
+import * as contestants from "./http/contestants.ts";
 import type { BenchOptions } from "./options.ts";
-import { firstAnswer, type Starter } from "./start/first_answer.ts";
-import type { Table } from "./table.ts";
-import { inTurns, middleHalf, ratios, roundedMedian } from "./turns.ts";
+import { startProcess, temporaryFolder } from "./process.ts";
+import { findRuntime, freePort, type Runtime } from "./runtimes.ts";
+import * as figures from "./table.ts";
 
-/** What everything is compared with. */
-const BARE = "the runtime's own server";
-
-const ANSWER = {
-  status: 200,
-  headers: { "content-type": "application/json" },
-  body: "[]",
-};
+/** The one file over the standalone server: 1.5 times as long is good enough. */
+const TARGET = 0.67;
 
 /** Measures every server on every runtime. */
-export async function run(options: BenchOptions): Promise<readonly Table[]> {
-  install();
-  endOnSignal(endAll);
-  const tables: Table[] = [];
-  for (const runtime of findRuntimes(options.runtimes)) {
-    console.error(`Start on ${runtime.name}`);
-    tables.push(
-      await inNewFolder((folder) => startTable(runtime, folder, options)),
+export async function* run(
+  { runtimes, rounds }: BenchOptions,
+): AsyncIterable<figures.Table> {
+  const SQLITE_FILE = `${temporaryFolder()}/pets.db`;
+  const DATABASE_URL = `sqlite:${SQLITE_FILE}`;
+  const { contestant, ours, standalone } = contestants;
+  const oneFile = { ...contestant("one_file", "floor"), env: { SQLITE_FILE } };
+  const onSqlite = standalone("standalone with SQLite", { DATABASE_URL });
+  const servers = [oneFile, ours, onSqlite, contestant("hono", "framework")];
+  // Made before: a new file waits for the disk.
+  await (await sqliteStorage(SQLITE_FILE)).close();
+  for (const runtime of runtimes.map(findRuntime)) {
+    console.error(`${runtime.title}, start`);
+    const turns = servers.map((server) =>
+      [server.name, () => firstAnswer(runtime, server)] as const
     );
-  }
-  return tables;
-}
-
-async function startTable(
-  runtime: Runtime,
-  folder: string,
-  { rounds }: BenchOptions,
-): Promise<Table> {
-  const servers = starters(runtime, folder, await madeDatabase(folder));
-  const times = await inTurns(
-    Object.fromEntries(
-      servers.map((server) => [
-        server.name,
-        () => firstAnswer(runtime, server, KEY),
-      ]),
-    ),
-    { rounds },
-  );
-  const bare = times[BARE] ?? [];
-  return {
-    title: `Start on ${titleOf(runtime)}: ms to the first answer`,
-    columns: ["server", "ms", "middle half", "more than bare", "times bare"],
-    rows: servers.map(({ name }) => {
-      const own = times[name] ?? [];
-      const more = own.map((time, round) => time - (bare[round] ?? NaN));
+    // Once before: what a runtime keeps of compiled code is there afterwards.
+    const times = await figures.inTurns(new Map(turns), { rounds, warmUp: 1 });
+    const rows = servers.map(({ name, kind }) => {
+      const gains = figures.ratios(times(oneFile.name), times(name));
+      const target = kind === "standalone" ? TARGET : undefined;
+      const ms = [
+        figures.median(times(name), 0),
+        figures.spread(times(name), 0),
+      ];
       return [
         name,
-        roundedMedian(own, 0),
-        middleHalf(own, 0),
-        roundedMedian(more, 0),
-        roundedMedian(ratios(own, bare)),
+        ...ms,
+        figures.judged(gains, target),
+        figures.spread(gains),
       ];
-    }),
-    notes: [
-      "Medians, from before the process is started to the first byte of the 200 of GET /v1/pets with a key. What a runtime keeps of compiled code is there: the first round is not counted.",
-    ],
-  };
+    });
+    const title = `Start on ${runtime.title}: ms to the first answer`;
+    const columns = ["", "ms", "min..max", "one_file/it", "min..max"];
+    yield { title, columns, rows };
+  }
 }
 
-function starters(
-  { name }: Runtime,
-  folder: string,
-  database: string,
-): readonly Starter[] {
-  const standalone = (
-    DATABASE_URL: string,
-    env: Starter["env"] = {},
-  ): Omit<Starter, "name"> => ({
-    program: "ours_standalone.ts",
-    args: (port) => ["start", "--port", String(port)],
-    env: { DATABASE_URL, REQUEST_LOG: "off", ...env },
-  });
-  const cached: Starter = {
-    name: "standalone, in memory, with NODE_COMPILE_CACHE",
-    ...standalone("memory:", { NODE_COMPILE_CACHE: join(folder, "compiled") }),
-  };
-  return [
-    {
-      name: BARE,
-      program: "ceiling.ts",
-      env: { ANSWER: JSON.stringify(ANSWER) },
-    },
-    { name: "createHandler, in memory", program: "ours.ts" },
-    { name: "standalone, in memory", ...standalone("memory:") },
-    ...name === "node" ? [cached] : [],
-    { name: "standalone, SQLite", ...standalone(`sqlite:${database}`) },
-    { name: "hono, in memory", program: "hono.ts" },
-  ];
-}
-
-/** An SQLite file that was used before: making one waits for the disk. */
-async function madeDatabase(folder: string): Promise<string> {
-  const path = join(folder, "pets.db");
-  const storage = await sqliteStorage(path);
-  await storage.create({ name: "Rex", categoryId: 1n, status: "available" });
-  await storage.close();
-  return path;
+/** Starts a server, asks it for a list with a key, and ends it. */
+async function firstAnswer(
+  runtime: Runtime,
+  { file, args, env }: contestants.Contestant,
+): Promise<number> {
+  const port = await freePort();
+  const start = performance.now();
+  const all = { ...contestants.ENVIRONMENT, PORT: `${port}`, ...env };
+  const process = startProcess(runtime, file, args?.(port), all);
+  try {
+    await Promise.race([ask(port, LIST20), process.fault]);
+    return performance.now() - start;
+  } finally {
+    // Not SIGKILL: Node may write its compile cache when the process ends by itself.
+    await process.stop("SIGTERM");
+  }
 }

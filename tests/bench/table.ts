@@ -1,5 +1,5 @@
 /**
- * A table of figures: what every part of the bench answers with, and how it is printed.
+ * Figures, and tables of them: what every part of the bench comes to.
  *
  * @module
  */
@@ -8,55 +8,74 @@
 export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly (string | number)[])[];
-  /** How to read it, in a sentence or two. */
-  readonly notes?: readonly string[];
-  /** What the figures were made of. It is not printed: only `--json` has it. */
-  readonly raw?: unknown;
+  readonly rows: readonly (readonly string[])[];
+  readonly raw?: unknown; // of every round, for `--json` alone
 }
 
-/** The middle of some numbers, or the mean of the two in the middle; `NaN` of none. */
-export function median(values: readonly number[]): number {
+/**
+ * Measures by turns, as the speed of a machine wanders: all have a turn in each round, and another one
+ * begins each time. Resolves to the figures of each, round by round.
+ */
+export async function inTurns<Figure>(
+  turns: ReadonlyMap<string, () => Promise<Figure>>,
+  { rounds, warmUp = 0 }: { readonly rounds: number; readonly warmUp?: number },
+): Promise<(name: string) => readonly Figure[]> {
+  const names = [...turns.keys()];
+  const figures = new Map(names.map((name) => [name, [] as Figure[]]));
+  for (let round = 0; round < warmUp + rounds; round++) {
+    const first = round % names.length;
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
+      const figure = await turns.get(name)?.();
+      if (round >= warmUp && figure !== undefined) {
+        figures.get(name)?.push(figure);
+      }
+    }
+  }
+  return (name) => figures.get(name) ?? [];
+}
+
+/** One figure over another in each round: then the machine was the same for both. */
+export function ratios(
+  over: readonly number[],
+  under: readonly number[],
+): number[] {
+  return over.map((figure, round) => figure / (under[round] ?? NaN))
+    .filter(Number.isFinite);
+}
+
+/** The median of some figures as text. */
+export function median(values: readonly number[], decimals = 2): string {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? NaN;
   const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? NaN;
-  return (lower + upper) / 2;
+  return values.length === 0 ? "" : ((lower + upper) / 2).toFixed(decimals);
 }
 
-/** Prints a table to standard output: columns aligned, numbers to the right. */
-export function printTable({ title, columns, rows, notes = [] }: Table): void {
-  const texts = columns.map((name, index) => [
-    name,
-    ...columnTexts(rows.map((row) => row[index] ?? "")),
-  ]);
-  const widths = texts.map((column) =>
-    Math.max(...column.map((text) => text.length))
-  );
-  const isNumeric = columns.map((_, index) =>
-    rows.some((row) => typeof row[index] === "number")
-  );
-  const line = (row: number): string =>
-    texts.map((column, index) => {
-      const [text = "", width = 0] = [column[row], widths[index]];
-      return isNumeric[index] ? text.padStart(width) : text.padEnd(width);
-    }).join("  ").trimEnd();
-
-  console.log(`\n${title}\n`);
-  console.log(line(0));
-  console.log(widths.map((width) => "-".repeat(width)).join("  "));
-  rows.forEach((_, index) => console.log(line(index + 1)));
-  if (notes.length > 0) console.log(`\n${notes.join("\n")}`);
+/** The median of some ratios, with the target when it is below that. */
+export function judged(values: readonly number[], target = 0): string {
+  const figure = median(values);
+  return Number(figure || NaN) < target ? `${figure} < ${target}` : figure;
 }
 
-/** Numbers of one column have the same number of decimals, so that their points stand in a line. */
-function columnTexts(values: readonly (string | number)[]): string[] {
-  const numbers = values.filter((value) => typeof value === "number");
-  const decimals = Math.max(0, ...numbers.map(countDecimals));
-  return values.map((value) =>
-    typeof value === "string" ? value : value.toFixed(decimals)
-  );
+/** The least and the most: `0.71..0.78`. */
+export function spread(values: readonly number[], decimals = 2): string {
+  if (values.length === 0) return "";
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return `${least.toFixed(decimals)}..${most.toFixed(decimals)}`;
 }
 
-function countDecimals(value: number): number {
-  return /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0;
+/** Prints a table to standard output. */
+export function printTable({ title, columns, rows }: Table): void {
+  const widths = columns.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0))
+  );
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, column) =>
+      column === 0
+        ? cell.padEnd(widths[0] ?? 0)
+        : cell.padStart(widths[column] ?? 0)
+    ).join("  ");
+  const rule = widths.map((width) => "-".repeat(width));
+  const lines = [columns, rule, ...rows].map(line);
+  console.log(["", title, "", ...lines].join("\n"));
 }

@@ -8,7 +8,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import type {
   ApiKeyStorage,
   NewApiKeyRecord,
@@ -16,6 +15,7 @@ import type {
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { anyName } from "./pet_storage_contract.ts";
 import type { TestOptions } from "./test_options.ts";
+import { fc, runs } from "../support/property.ts";
 
 /** A storage that keeps records of issued API keys. */
 export interface KeepsApiKeys {
@@ -84,7 +84,7 @@ export function apiKeyStorageContract(
           assert.deepEqual({ ...(await apiKeys.list()).at(-1) }, record);
         },
       ),
-      { numRuns: 30 },
+      runs(30),
     );
   });
 

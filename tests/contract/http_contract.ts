@@ -11,11 +11,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type Answer, ask, linked, type OpenService } from "./ask.ts";
-import {
-  assertAnyError,
-  assertError,
-  assertJsonHeaders,
-} from "./error_reply.ts";
+import { assertError, assertJsonHeaders } from "./error_reply.ts";
 import { httpIdempotencyContract } from "./http_idempotency_contract.ts";
 import type { TestOptions } from "./test_options.ts";
 
@@ -46,25 +42,18 @@ export function httpContract(
   // ---- Requests and routing ----
 
   clause(
-    "an unknown path is 404 for any method, with or without a key",
+    "an unknown path, also one that is named but not described, is 404 for any method, key or none",
     async (service) => {
-      for (const method of ["GET", "HEAD", "POST", "DELETE", "OPTIONS"]) {
+      for (const method of ["GET", "DELETE", "OPTIONS"]) {
         for (const authorization of [undefined, `Bearer ${service.key}`]) {
-          const answer = await ask(service, method, "/nothing", {
+          const answer = await ask(service, method, "/store/orders", {
             headers: { authorization },
           });
-          assert.equal(answer.status, 404, method);
-          if (method !== "HEAD") assertError(answer, "not_found");
+          assertError(answer, "not_found");
         }
       }
     },
   );
-
-  clause("areas that are named but not described are 404", async (service) => {
-    for (const path of ["/store/orders", "/store", "/Pets", "/Store/orders"]) {
-      assertError(await ask(service, "GET", path), "not_found");
-    }
-  });
 
   clause("paths are exact and case-sensitive", async (service) => {
     assert.equal((await create(service, REX)).status, 201);
@@ -73,22 +62,16 @@ export function httpContract(
       "/pets/",
       "//pets",
       "/PETS",
-      "/pet",
       "/petsx",
-      "/pets//",
       "/pets//1",
       "/pets/1/",
-      "/pets/1/x",
-      "/pets%2F1",
-      "/%70ets",
-      "",
-      "/",
-    ];
+    ]
+      .concat("/pets/1/x", "/pets%2F1", "/%70ets", "", "/");
     for (const path of others) {
       assertError(await ask(service, "GET", path), "not_found");
     }
     const { origin } = new URL(service.base);
-    for (const path of ["/pets", "/", "/v2/pets", "/V1/pets", "/v1/v1/pets"]) {
+    for (const path of ["/pets", "/v2/pets", "/V1/pets"]) {
       assertError(await ask(service, "GET", origin + path), "not_found");
     }
   });
@@ -98,11 +81,7 @@ export function httpContract(
     async (service) => {
       const wrong: [method: string, path: string, allow: string][] = [
         ["PUT", "/pets", "GET, HEAD, POST, OPTIONS"],
-        ["DELETE", "/pets", "GET, HEAD, POST, OPTIONS"],
-        ["PATCH", "/pets", "GET, HEAD, POST, OPTIONS"],
         ["POST", "/pets/1", "GET, HEAD, OPTIONS"],
-        ["PUT", "/pets/1", "GET, HEAD, OPTIONS"],
-        ["DELETE", "/pets/1", "GET, HEAD, OPTIONS"],
       ];
       for (const [method, path, allow] of wrong) {
         for (const authorization of [undefined, `Bearer ${service.key}`]) {
@@ -134,6 +113,24 @@ export function httpContract(
     },
   );
 
+  clause(
+    "a page of another origin is told nothing: CORS is off, and no response has a field of it",
+    async (service) => {
+      const origin = "https://app.example.com";
+      const preflight = await ask(service, "OPTIONS", "/pets", {
+        headers: { origin, "access-control-request-method": "POST" },
+      });
+      assert.equal(preflight.status, 204);
+      const list = await ask(service, "GET", "/pets", { headers: { origin } });
+      assert.equal(list.status, 200);
+      for (const { headers } of [preflight, list]) {
+        assert.equal(headers.get("vary"), null);
+        const names = [...headers.keys()];
+        assert.ok(!names.some((name) => name.startsWith("access-control-")));
+      }
+    },
+  );
+
   clause("HEAD answers as GET does, without the body", async (service) => {
     assert.equal(
       (await create(service, '{"name":"Zoë","categoryId":1}')).status,
@@ -161,15 +158,7 @@ export function httpContract(
     assert.equal((await create(service, REX)).status, 201);
     const plain = await ask(service, "GET", "/pets");
     assert.equal(plain.text.length > 2, true);
-    const queries = [
-      "?",
-      "?sort=name",
-      "?Limit=0&STATUS=x&offset=-1",
-      "?limit[]=0",
-      "?sort=a&sort=b",
-      "?=0&&",
-      "??limit=0",
-    ];
+    const queries = ["?", "?Limit=0&sort=a&sort=b", "?=0&&", "??limit=0"];
     for (const query of queries) {
       const answer = await ask(service, "GET", `/pets${query}`);
       assert.equal(answer.status, 200, query);
@@ -208,32 +197,15 @@ export function httpContract(
   // ---- The order of checks ----
 
   clause(
-    "an unknown path is refused before the method, the method before the key",
-    async (service) => {
-      const headers = { authorization: undefined };
-      assertError(
-        await ask(service, "DELETE", "/nothing", { headers }),
-        "not_found",
-      );
-      assertError(
-        await ask(service, "DELETE", "/pets", { headers }),
-        "method_not_allowed",
-      );
-    },
-  );
-
-  clause(
     "the key is checked before the body and the query are",
     async (service) => {
       const headers = { authorization: "Bearer wrong" };
       const asked = [
         await ask(service, "GET", "/pets?limit=0", { headers }),
-        await ask(service, "POST", "/pets", { headers, body: "{" }),
         await ask(service, "POST", "/pets", {
           headers: { ...headers, "content-type": "text/plain" },
-          body: "x",
+          body: tooMuch(),
         }),
-        await ask(service, "POST", "/pets", { headers, body: tooMuch() }),
       ];
       for (const answer of asked) assertError(answer, "unauthorized");
     },
@@ -310,40 +282,16 @@ export function httpContract(
 
   clause("listPets takes a limit from 1 to 100", async (service) => {
     await createMany(service, 101);
-    for (const limit of [1, 2, 99, 100]) {
+    for (const limit of [1, 100]) {
       const answer = await ask(service, "GET", `/pets?limit=${limit}`);
       assert.deepEqual(ids(answer), range(1, limit));
     }
-    const encoded = await ask(service, "GET", "/pets?limit=%31%30");
-    assert.deepEqual(ids(encoded), range(1, 10));
   });
 
   clause(
     "listPets refuses a limit out of bounds or not in canonical decimal form",
     async (service) => {
-      const wrong = [
-        "0",
-        "101",
-        "-1",
-        "1e1",
-        "+5",
-        "%2B5",
-        "05",
-        "10.0",
-        "",
-        "%205",
-        "5%20",
-        "5%0A",
-        "0x5",
-        "five",
-        "5,6",
-        "%D9%A5", // ARABIC-INDIC DIGIT FIVE
-        "%EF%BC%95", // FULLWIDTH DIGIT FIVE
-        "18446744073709551621", // 2^64 + 5
-        "null",
-        "NaN",
-      ];
-      for (const limit of wrong) {
+      for (const limit of ["0", "101", "1e1", "+5", "05", "10.0", "", "%205"]) {
         const message = assertError(
           await ask(service, "GET", `/pets?limit=${limit}`),
           "bad_request",
@@ -355,15 +303,6 @@ export function httpContract(
       assertError(await ask(service, "GET", "/pets?limit"), "bad_request");
     },
   );
-
-  clause("a message shortens what was sent", async (service) => {
-    const message = assertError(
-      await ask(service, "GET", `/pets?limit=${"7".repeat(3000)}`),
-      "bad_request",
-    );
-    assert.ok(message.includes("7".repeat(20)));
-    assert.ok(!message.includes("7".repeat(50)));
-  });
 
   clause("one message names every parameter that is wrong", async (service) => {
     const message = assertError(
@@ -390,17 +329,7 @@ export function httpContract(
   clause(
     "listPets refuses a status that is none of the three",
     async (service) => {
-      for (
-        const status of [
-          "",
-          "Sold",
-          "SOLD",
-          "gone",
-          "sold%20",
-          "available,sold",
-          "null",
-        ]
-      ) {
+      for (const status of ["", "Sold", "gone", "available,sold"]) {
         const message = assertError(
           await ask(service, "GET", `/pets?status=${status}`),
           "bad_request",
@@ -425,18 +354,7 @@ export function httpContract(
   clause(
     "listPets refuses an after that is no int64 in canonical form",
     async (service) => {
-      const wrong = [
-        "",
-        "x",
-        "1.0",
-        "1e0",
-        "+1",
-        "01",
-        "-0",
-        "9223372036854775808",
-        "-9223372036854775809",
-      ];
-      for (const after of wrong) {
+      for (const after of ["", "x", "1.0", "+1", "01", "9223372036854775808"]) {
         const message = assertError(
           await ask(service, "GET", `/pets?after=${encodeURIComponent(after)}`),
           "bad_request",
@@ -501,15 +419,6 @@ export function httpContract(
 
   // ---- Animals ----
 
-  clause("an animal without a status is available", async (service) => {
-    const answer = await create(service, REX);
-    assert.equal(answer.status, 201);
-    assert.equal(JSON.parse(answer.text).status, "available");
-    assert.deepEqual(ids(await ask(service, "GET", "/pets?status=available")), [
-      1,
-    ]);
-  });
-
   clause("an animal keeps the status it is added with", async (service) => {
     for (const status of ["available", "pending", "sold"]) {
       const answer = await create(
@@ -524,19 +433,7 @@ export function httpContract(
   clause(
     "createPet refuses a status that is none of the three",
     async (service) => {
-      for (
-        const status of [
-          '""',
-          '"Sold"',
-          '"gone"',
-          "null",
-          "1",
-          "true",
-          "[]",
-          "{}",
-          '["sold"]',
-        ]
-      ) {
+      for (const status of ['""', '"Sold"', "null", '["sold"]']) {
         const message = assertError(
           await create(
             service,
@@ -553,18 +450,11 @@ export function httpContract(
     "a name has 1 to 255 code points and is kept exactly",
     async (service) => {
       const names = [
-        "x",
         " ",
-        "  Rex\u00a0 ",
-        "x".repeat(255),
         "🐕".repeat(255),
         "\u0080\u009f\u2028\ufeff\ufffd\u200b",
         "Zoe\u0308", // not composed to Zoë
-        "Zoë",
-        "\uffff",
         '"\\/',
-        "null",
-        "__proto__",
       ];
       for (const [index, name] of names.entries()) {
         const answer = await create(
@@ -586,12 +476,7 @@ export function httpContract(
         '""',
         JSON.stringify("x".repeat(256)),
         JSON.stringify("🐕".repeat(256)),
-        JSON.stringify("x".repeat(511)),
         "null",
-        "1",
-        "true",
-        '["Rex"]',
-        "{}",
       ];
       for (const name of wrong) {
         const message = assertError(
@@ -605,7 +490,7 @@ export function httpContract(
   );
 
   clause("createPet refuses control characters in a name", async (service) => {
-    for (const code of [...range(0, 0x1f), 0x7f]) {
+    for (const code of [0, 0x1f, 0x7f]) {
       const name = JSON.stringify(`R${String.fromCharCode(code)}x`);
       const message = assertError(
         await create(service, `{"name":${name},"categoryId":1}`),
@@ -618,15 +503,7 @@ export function httpContract(
   clause(
     "createPet refuses a lone surrogate, and takes a pair however it is spelled",
     async (service) => {
-      for (
-        const name of [
-          "\\ud83d",
-          "\\udc15",
-          "\\udc15\\ud83d",
-          "x\\ud83dx",
-          "\\uD83D",
-        ]
-      ) {
+      for (const name of ["\\ud83d", "\\udc15\\ud83d"]) {
         const message = assertError(
           await create(service, `{"name":"${name}","categoryId":1}`),
           "bad_request",
@@ -691,13 +568,8 @@ export function httpContract(
       const spellings = [
         ["1.0", "1"],
         ["1e2", "100"],
-        ["1E+2", "100"],
-        ["12.50e1", "125"],
         ["-0", "0"],
-        ["0e999999999999", "0"],
-        ["9223372036854775807.000", INT64_MAX],
         ["922337203685477580.7e1", INT64_MAX],
-        ["-92233720368547758080e-1", INT64_MIN],
       ];
       for (const [spelling, value] of spellings) {
         const answer = await create(
@@ -711,24 +583,7 @@ export function httpContract(
   );
 
   clause("createPet refuses a categoryId that is no int64", async (service) => {
-    const wrong = [
-      "1.5",
-      "1e-1",
-      "9223372036854775808",
-      "-9223372036854775809",
-      "9223372036854775807.1",
-      "1e19",
-      "1e400",
-      "-1e400",
-      "1e999999999999999999999",
-      "1e-999999999999999999999",
-      `1${"0".repeat(60_000)}`,
-      '"1"',
-      "null",
-      "true",
-      "[1]",
-      "{}",
-    ];
+    const wrong = ["1.5", "9223372036854775808", "1e400", '"1"', "null"];
     for (const categoryId of wrong) {
       const message = assertError(
         await create(service, `{"name":"Rex","categoryId":${categoryId}}`),
@@ -758,30 +613,8 @@ export function httpContract(
     "getPet answers 404 where there is none with the id, or it is no int64",
     async (service) => {
       await create(service, REX);
-      const wrong = [
-        "2",
-        "0",
-        "-1",
-        "01",
-        "1.0",
-        "1e0",
-        "+1",
-        "%31",
-        "1%20",
-        "x",
-        "pets",
-        INT64_MAX,
-        INT64_MIN,
-        "9223372036854775808",
-        "18446744073709551617", // 2^64 + 1
-        "4294967297", // 2^32 + 1
-        "1".repeat(2000),
-        "%00",
-        "%",
-        "%FF",
-        "1;x",
-        "1,2",
-      ];
+      const wrong = ["2", "0", "-1", "01", "1.0", "%31", "x", INT64_MAX]
+        .concat("9223372036854775808", "1".repeat(2000), "%", "%FF");
       for (const petId of wrong) {
         assertError(await ask(service, "GET", `/pets/${petId}`), "not_found");
       }
@@ -823,13 +656,8 @@ export function httpContract(
     async (service) => {
       const types = [
         undefined,
-        "application/json",
         "Application/JSON",
-        "application/json; charset=utf-8",
-        "application/json;charset=UTF-8",
-        'application/json ; charset="utf-8"',
-        "application/json; charset=utf-8; profile=x",
-        "application/json;",
+        'application/json ; charset="UTF-8"',
       ];
       for (const type of types) {
         const answer = await create(service, REX, { "content-type": type });
@@ -841,22 +669,7 @@ export function httpContract(
   clause(
     "createPet refuses any other media type with 415 and Accept",
     async (service) => {
-      const types = [
-        "text/plain",
-        "text/json",
-        "application/jsonp",
-        "application/json5",
-        "application/ld+json",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "application/json; charset=utf-16",
-        "application/json; charset=iso-8859-1",
-        "application/json; charset=",
-        "application/json, application/json",
-        "application/xml; application/json",
-        "*/*",
-        "json",
-      ];
+      const types = ["text/plain", "application/json; charset=utf-16"];
       for (const type of types) {
         const answer = await create(service, REX, { "content-type": type });
         assertError(answer, "unsupported_media_type");
@@ -869,30 +682,25 @@ export function httpContract(
   clause(
     "createPet refuses a Content-Encoding other than identity with 415",
     async (service) => {
-      for (const coding of ["gzip", "br", "deflate", "x", "identity, gzip"]) {
+      for (const coding of ["gzip", "identity, gzip"]) {
         const answer = await create(service, REX, {
           "content-encoding": coding,
         });
         assertError(answer, "unsupported_media_type");
         assert.equal(answer.headers.get("accept"), "application/json");
       }
-      for (const coding of ["identity", "Identity"]) {
-        assert.equal(
-          (await create(service, REX, { "content-encoding": coding })).status,
-          201,
-        );
-      }
+      const plain = await create(service, REX, {
+        "content-encoding": "Identity",
+      });
+      assert.equal(plain.status, 201);
     },
   );
 
   clause("createPet refuses bytes that are not UTF-8", async (service) => {
     const sequences = [
       [0xff],
-      [0xc3], // cut short
       [0xc0, 0xaf], // overlong
       [0xed, 0xa0, 0x80], // a surrogate
-      [0xf4, 0x90, 0x80, 0x80], // above U+10FFFF
-      [0xe4], // ä in ISO 8859-1
     ];
     for (const sequence of sequences) {
       const body = new Uint8Array([
@@ -963,27 +771,12 @@ export function httpContract(
       const wrong = [
         undefined,
         "",
-        " ",
         "{",
         "null",
-        "true",
-        "1",
-        '"Rex"',
-        "[]",
         `[${REX}]`,
-        '[["name","Rex"],["categoryId",1]]',
-        `${REX}x`,
         `${REX}${REX}`,
-        "{'name':'Rex','categoryId':1}",
-        '{"name":"Rex","categoryId":1,}',
         '{"name":"Rex","categoryId":01}',
-        '{"name":"Rex","categoryId":+1}',
-        '{"name":"Rex","categoryId":NaN}',
-        '{"name":"Rex\n","categoryId":1}',
-        "name=Rex&categoryId=1",
         "[".repeat(30_000) + "]".repeat(30_000),
-        "[".repeat(60_000),
-        '{"a":'.repeat(8_000) + "1" + "}".repeat(8_000),
         '{"__proto__":{"name":"Rex","categoryId":1}}',
       ];
       for (const body of wrong) {
@@ -1006,23 +799,13 @@ export function httpContract(
   clause(
     "no key is 401 with a challenge and without an error code",
     async (service) => {
-      for (
-        const authorization of [
-          undefined,
-          "",
-          "Bearer",
-          "bearer",
-          "Basic dTpw",
-          "Bearerx",
-          "Token x",
-        ]
-      ) {
-        for (
-          const [method, path] of [["GET", "/pets"], ["POST", "/pets"], [
-            "GET",
-            "/pets/1",
-          ]] as const
-        ) {
+      const operations = [
+        ["GET", "/pets"],
+        ["POST", "/pets"],
+        ["GET", "/pets/1"],
+      ] as const;
+      for (const authorization of [undefined, "Bearer", "Basic dTpw"]) {
+        for (const [method, path] of operations) {
           const answer = await ask(service, method, path, {
             headers: { authorization },
           });
@@ -1038,15 +821,7 @@ export function httpContract(
 
   clause("a wrong key is 401 with the code invalid_token", async (service) => {
     const { key } = service;
-    const wrong = [
-      "wrong",
-      `${key}x`,
-      key.slice(0, -1),
-      `${key} x`,
-      `"${key}"`,
-      `${key},${key}`,
-      key.toUpperCase(),
-    ];
+    const wrong = ["wrong", `${key}x`, key.slice(0, -1), `${key},${key}`];
     for (const token of wrong) {
       const answer = await ask(service, "GET", "/pets", {
         headers: { authorization: `Bearer ${token}` },
@@ -1061,7 +836,7 @@ export function httpContract(
   });
 
   clause("the scheme name is case-insensitive", async (service) => {
-    for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "]) {
+    for (const scheme of ["bEaReR", "Bearer  "]) {
       const answer = await ask(service, "GET", "/pets", {
         headers: { authorization: `${scheme} ${service.key}` },
       });
@@ -1131,22 +906,6 @@ export function httpContract(
   });
 
   httpIdempotencyContract(name, open, options);
-
-  clause("no response is ever an uncaught failure", async (service) => {
-    const odd = [
-      "/pets?%",
-      "/pets?limit=%FF",
-      "/pets?status=%00",
-      "/pets?after=%ED%A0%80",
-      "/pets/%E0%A4%A",
-      "/pets/\u{1f415}",
-    ];
-    for (const path of odd) {
-      const answer = await ask(service, "GET", path);
-      if (answer.status !== 200) assertAnyError(answer);
-      assert.ok(answer.status < 500, `${path} ${answer.status}`);
-    }
-  });
 }
 
 function create(

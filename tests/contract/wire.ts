@@ -21,6 +21,7 @@ const PATIENCE = 5000;
 export class Wire {
   readonly #socket: Socket;
   #received = "";
+  #all = "";
   #isClosed = false;
   #wake = (): void => {};
 
@@ -29,6 +30,7 @@ export class Wire {
     socket.setEncoding("latin1");
     socket.on("data", (text: string) => {
       this.#received += text;
+      this.#all += text;
       this.#wake();
     });
     const onClose = (): void => {
@@ -73,6 +75,16 @@ export class Wire {
   /** Whether the server has closed its side, or reset the connection. */
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** All that came, taken or not. */
+  get received(): string {
+    return this.#all;
+  }
+
+  /** Says that nothing more will be sent. */
+  end(): void {
+    this.#socket.end();
   }
 
   /** Goes away at once. */

@@ -17,6 +17,7 @@ import {
   runToEnd,
   startMain,
 } from "../adapters/standalone/program.ts";
+import { skipping } from "../support/skipping.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -112,7 +113,9 @@ test("every ts block is part of an example, line for line, but for the folder it
   }
 });
 
-const notDeno = RUNTIME !== "deno" && "it is for Deno";
+const notDeno = skipping(
+  RUNTIME !== "deno" && "the documents are checked on Deno",
+);
 
 test("the examples type-check", { skip: notDeno }, () => {
   for (const config of [FRAMEWORKS, TYPES]) {
@@ -129,7 +132,9 @@ test("the examples type-check", { skip: notDeno }, () => {
 });
 
 for (const [file, [runtime, ...args]] of Object.entries(RUNS)) {
-  const skip = runtime !== RUNTIME && `it is for ${runtime}`;
+  const skip = skipping(
+    runtime !== RUNTIME && `docs/examples/${file} is for ${runtime}`,
+  );
 
   test(`docs/examples/${file} serves the pet store`, { skip }, async () => {
     await inNewFolder(async (folder) => {
@@ -220,8 +225,9 @@ function masked(text: string): string {
 const { tasks }: { tasks: Readonly<Record<string, string>> } = JSON.parse(
   read("deno.json"),
 );
-const noCurl = spawnSync("curl", ["--version"]).status !== 0 &&
-  "curl is missing";
+const noCurl = skipping(
+  spawnSync("curl", ["--version"]).status !== 0 && "curl is missing",
+);
 // The programs run in a folder of their own, and the docs page is in this one.
 const noPage = !tasks.start?.includes("--allow-read ") &&
   "deno task start may not read the docs page from another folder";

@@ -141,28 +141,6 @@ export class Load {
     return Math.round(Math.max(0, ...this.reads));
   }
 
-  /**
-   * The longest time without an acknowledgement that ended after `from`, in whole ms. In ms of
-   * `performance.now()`.
-   */
-  longestGap(from = 0): number {
-    const times = this.creates.filter(({ outcome }) =>
-      outcome === "acknowledged"
-    ).map(({ answered }) => answered);
-    const gaps = times.slice(1).map((time, index) =>
-      time < from ? 0 : time - (times[index] as number)
-    );
-    return Math.round(Math.max(0, ...gaps));
-  }
-
-  /** How long after `from` the first acknowledgement came, in whole ms. */
-  next(from: number): number {
-    const next = this.creates.find(({ outcome, answered }) =>
-      outcome === "acknowledged" && answered > from
-    );
-    return Math.round((next?.answered ?? Infinity) - from);
-  }
-
   /** Fulfilled once so many more creates are acknowledged; rejects where that takes too long. */
   async more(count: number, timeout = 20_000): Promise<void> {
     const deadline = performance.now() + timeout;
@@ -204,14 +182,6 @@ export class Load {
     );
     assert.deepEqual(lost, [], "acknowledged animals are lost");
     return added;
-  }
-
-  /** Verifies, and says what happened: `300 acknowledged, 0 lost, …`. */
-  async account(target: Target): Promise<string> {
-    const added = await this.verify(target);
-    return `${this.count("acknowledged")} acknowledged, 0 lost, ` +
-      `${this.count("refused")} refused of which 0 were added, ` +
-      `${this.count("uncertain")} uncertain of which ${added} were added`;
   }
 }
 

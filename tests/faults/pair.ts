@@ -21,20 +21,14 @@ export interface Pair {
   close(): Promise<void>;
 }
 
-/** Settings of {@linkcode startPair}. */
-export interface PairOptions {
-  /** Whether commits wait for the standby. */
-  readonly synchronous: boolean;
-}
-
 /**
- * How long what the primary sends is on its way to the standby, in ms: more than it takes to kill it
- * (see the control in failover_fault.ts).
+ * How long what the primary sends is on its way to the standby, in ms: more than it takes to kill it,
+ * so that a standby that is not waited for would lose what was acknowledged.
  */
 const DISTANCE = 200;
 
 /** Starts two servers. */
-export async function startPair({ synchronous }: PairOptions): Promise<Pair> {
+export async function startPair(): Promise<Pair> {
   let primary = await startCluster();
   const replication: Line[] = [];
   const closing: Promise<void>[] = [];
@@ -56,7 +50,7 @@ export async function startPair({ synchronous }: PairOptions): Promise<Pair> {
     const url = new URL(primary.url("postgres"));
     url.port = String(line.port);
     const distant = { ...primary, url: () => url.href };
-    const standby = await startStandby(distant, { synchronous });
+    const standby = await startStandby(distant);
     line.delay(DISTANCE);
     return standby;
   }

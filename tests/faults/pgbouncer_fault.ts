@@ -5,13 +5,10 @@ import {
   type PostgresStorage,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import {
   apiKeyStorageContract,
   persistentApiKeyStorageContract,
 } from "../contract/api_key_storage_contract.ts";
-import { handleService } from "../contract/handle_service.ts";
-import { httpContract } from "../contract/http_contract.ts";
 import {
   persistentPetStorageContract,
   petStorageContract,
@@ -27,10 +24,11 @@ import { dropDatabase } from "../support/postgres/database.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
+import { skipping } from "../support/skipping.ts";
 import { newPet } from "../support/new_pet.ts";
 
-const { missing } = await findBinaries();
-const skip = missing || missingPgBouncer;
+const missing = skipping((await findBinaries()).missing);
+const skip = missing || skipping(missingPgBouncer);
 const options = { skip, timeout: 60_000 };
 
 const KILLS = 3;
@@ -99,17 +97,6 @@ persistentPetStorageContract(name, newPlace, options);
 apiKeyStorageContract(name, open, options);
 persistentApiKeyStorageContract(name, newPlace, options);
 
-httpContract("handle on postgresStorage behind PgBouncer", async () => {
-  const storage = await open();
-  const keys = issuedKeys(storage.apiKeys);
-  const { key } = await keys.issue("the contract");
-  return {
-    ...handleService({ storage, keys }),
-    key,
-    close: () => storage.close(),
-  };
-}, options);
-
 test(
   "forty connections of four storages share three of the server, and lose nothing",
   options,
@@ -128,9 +115,6 @@ test(
       const rows = await runSql(url, "select count(*)::int as count from pets");
       assert.equal(rows[0]?.count, created.length);
       const backends = await most;
-      console.log(
-        `PgBouncer: ${created.length} created and read through ${backends} connections of the server`,
-      );
       assert.ok(backends >= 1 && backends <= POOL_SIZE, `${backends}`);
     } finally {
       await Promise.all(storages.map((storage) => storage.close()));
@@ -158,11 +142,7 @@ test(
         }
         await load.more(200, 30_000);
         await load.stop();
-        console.log(
-          `${KILLS} kills of PostgreSQL behind PgBouncer, ${await load.account(
-            servers[0],
-          )}; longest gap ${load.longestGap()} ms`,
-        );
+        await load.verify(servers[0]);
       });
     } finally {
       await pgbouncer.close();
@@ -186,7 +166,7 @@ test(
 );
 
 test(
-  "the control: prepared statements fail where PgBouncer lends another connection",
+  "prepared statements fail where PgBouncer lends another connection, and the message says what is missing",
   options,
   async () => {
     const { cluster } = await start();
@@ -208,7 +188,6 @@ test(
           await outcome.value.close();
         }
       }
-      console.log(`control, statements prepared: ${faults.length} of 4 failed`);
       assert.ok(faults.length > 0, "this test could not fail");
       assert.match(
         String(faults[0]),

@@ -2,7 +2,6 @@
  * Law: whatever is asked, the answer is well-formed, and never the service's fault (style of the
  * house: any bytes at all get a well-formed response).
  */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type Answer, ask } from "../contract/ask.ts";
@@ -12,6 +11,7 @@ import {
   assertJsonHeaders,
 } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { fc, runs } from "../support/property.ts";
 
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
@@ -114,7 +114,7 @@ test("any method, path, query, headers and bytes get a well-formed answer, never
         assertWellFormed(answer, method.toUpperCase());
       },
     ),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });
 
@@ -128,7 +128,7 @@ test("any bytes as a body are an animal or a 400, and leave the service as it wa
       const after = await ask(service, "POST", "/pets", rex);
       assert.equal(after.status, 201);
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });
 
@@ -161,6 +161,6 @@ test("any text as method, URL and Host get a well-formed answer, never 5xx", asy
         assertWellFormed({ status, headers: response.headers, text }, method);
       },
     ),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });

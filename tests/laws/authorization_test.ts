@@ -2,13 +2,13 @@
  * Laws of the `Authorization` header. The oracle reads the grammar of RFC 9110 §11.4 one character
  * at a time: credentials = auth-scheme [ 1*SP … ], the scheme in any case, spaces no part of a value.
  */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { fc, runs } from "../support/property.ts";
 
 /** What follows `Bearer` and its spaces; `undefined` where no bearer credentials were sent. */
 function bearerCredentials(sent: string): string | undefined {
@@ -62,7 +62,7 @@ test("a request is let in exactly where its bearer token is a key", async () => 
         await judge(sent, key);
       },
     ),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });
 

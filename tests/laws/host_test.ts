@@ -2,12 +2,12 @@
  * Laws of the `Host` header: Host = uri-host [ ":" port ] (RFC 9110 §7.2), where uri-host is an IP
  * literal, an IPv4 address or a registered name (RFC 3986 §3.2.2). The generators are that grammar.
  */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { fc, runs } from "../support/property.ts";
 
 const UNRESERVED = "abcxyzABCXYZ0189-._~";
 const SUB_DELIMS = "!$&'()*+,;=";
@@ -44,7 +44,7 @@ test("every Host of the grammar is taken", async () => {
       assert.equal(answer.status, 200, host);
       assert.equal(answer.text, "[]");
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 
@@ -70,7 +70,7 @@ test("a Host with a character that the grammar has not is refused", async () => 
         assertError(answer, "bad_request");
       },
     ),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 

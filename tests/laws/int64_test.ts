@@ -1,5 +1,4 @@
 /** Laws of int64: exact to the last digit, in, stored and out (decision: `categoryId`). */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { parseInt64, parseJson } from "../../core/pets/int64.ts";
@@ -7,6 +6,7 @@ import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { denotedInt64, numberLiteral, spell } from "./json_number_oracle.ts";
+import { fc, runs } from "../support/property.ts";
 
 const int64 = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
@@ -48,7 +48,7 @@ test("createPet takes a number exactly where its value is an int64", async () =>
         assert.ok(answer.text.includes(`"categoryId":${value},`), answer.text);
       }
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });
 
@@ -61,7 +61,7 @@ test("parseJson makes a bigint of a number exactly where its value is an int64",
       assert.deepEqual(parseJson(text), expected);
       assert.deepEqual(parseJson(`{"a":[ ${text}\t]}`), { a: [expected] });
     }),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });
 
@@ -84,7 +84,7 @@ test("parseJson reads a text alike, whether or not a long number is beside it", 
       const beside = parseJson(`[${text},1234567890123456]`);
       assert.deepEqual(beside, [parseJson(text), 1234567890123456n]);
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });
 

@@ -1,10 +1,8 @@
 /** Laws of issued keys (decision: API keys): `pet_`, 32 of base62, and 6 that are their CRC-32. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { generateKey, isIssuedForm } from "../../core/keys/key_form.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
+import { fc, runs } from "../support/property.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -72,7 +70,7 @@ test("isIssuedForm notices every slip of one character", () => {
       const slipped = key.slice(0, at) + character + key.slice(at + 1);
       assert.equal(isIssuedForm(slipped), slipped === key);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 
@@ -100,38 +98,4 @@ test("generateKey takes every character of base62 alike", () => {
   for (const [character, count] of counts) {
     assert.ok(count > 1795 && count < 2335, `${character}: ${count}`);
   }
-});
-
-// Law: of any sequence of issues and revocations, exactly the keys that were issued and not revoked
-// are valid.
-test("verify takes exactly the keys that were issued and not revoked", async () => {
-  const steps = fc.array(
-    fc.oneof(
-      fc.constant("issue" as const),
-      fc.nat(6),
-      fc.constant("verify" as const),
-    ),
-    { maxLength: 15 },
-  );
-  await fc.assert(fc.asyncProperty(steps, async (steps) => {
-    const keys = issuedKeys(memoryStorage().apiKeys);
-    const issued: { key: string; isValid: boolean }[] = [];
-    for (const step of [...steps, "verify" as const]) {
-      if (step === "issue") {
-        const { key, record } = await keys.issue("shop");
-        issued.push({ key, isValid: true });
-        assert.equal(record.id, issued.length);
-      } else if (step === "verify") {
-        for (const { key, isValid } of issued) {
-          assert.equal(await keys.verify(key), isValid);
-        }
-        assert.equal(await keys.verify(generateKey()), false);
-      } else {
-        const record = await keys.revoke(step);
-        const target = issued[step - 1];
-        assert.equal(record !== undefined, target !== undefined);
-        if (target !== undefined) target.isValid = false;
-      }
-    }
-  }));
 });

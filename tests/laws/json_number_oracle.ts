@@ -4,8 +4,7 @@
  *
  * @module
  */
-
-import fc from "fast-check";
+import { fc } from "../support/property.ts";
 
 /** A JSON number (RFC 8259 §6), taken apart. */
 export interface NumberLiteral {

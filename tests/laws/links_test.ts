@@ -1,9 +1,9 @@
 /** Laws of `Location` and `Link` (decision: links that the service emits). */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, linked } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { fc } from "../support/property.ts";
 
 const REX = '{"name":"Rex","categoryId":1,"status":"sold"}';
 

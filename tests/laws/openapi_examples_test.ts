@@ -25,6 +25,14 @@ const MALFORMED_HOST = { headers: { host: "a/b" } };
 const REX = { body: '{"name":"Rex","categoryId":1}' };
 const broken = failing(() => new Error("broken"));
 const away = failing(() => new StorageError("unavailable", "away"));
+const limited: Partial<HandlerOptions> = {
+  rateLimit: () =>
+    Promise.resolve({
+      "retry-after": "1",
+      "ratelimit-policy": '"default";q=100;w=10',
+      "ratelimit": '"default";r=0;t=5',
+    }),
+};
 const unknown = failing(() => new StorageError("outcome_unknown", "lost"));
 
 /** What to send for each example, to a service whose only animals are the Rexes 1 to 7. */
@@ -37,6 +45,7 @@ const trials: Readonly<Record<string, Trial>> = {
   "listPets 401 missing": ["GET", "/pets", NO_KEY],
   "listPets 401 invalid": ["GET", "/pets", WRONG_KEY],
   "listPets 405 method": ["PUT", "/pets"],
+  "listPets 429 limited": ["GET", "/pets", {}, limited],
   "listPets 500 failure": ["GET", "/pets", {}, broken],
   "listPets 503 unavailable": ["GET", "/pets", {}, away],
   "createPet 201 added": ["POST", "/pets", REX],
@@ -67,6 +76,7 @@ const trials: Readonly<Record<string, Trial>> = {
     body: '{"name":"Tom","categoryId":1}',
     headers: { "idempotency-key": '"used"' },
   }],
+  "createPet 429 limited": ["POST", "/pets", REX, limited],
   "createPet 500 failure": ["POST", "/pets", REX, broken],
   "createPet 503 unavailable": ["POST", "/pets", REX, away],
   "createPet 503 unknown": ["POST", "/pets", REX, unknown],
@@ -76,6 +86,7 @@ const trials: Readonly<Record<string, Trial>> = {
   "getPet 401 invalid": ["GET", "/pets/7", WRONG_KEY],
   "getPet 404 unknown": ["GET", "/pets/8"],
   "getPet 405 method": ["DELETE", "/pets/7"],
+  "getPet 429 limited": ["GET", "/pets/7", {}, limited],
   "getPet 500 failure": ["GET", "/pets/7", {}, broken],
   "getPet 503 unavailable": ["GET", "/pets/7", {}, away],
   "optionsPets 400 host": ["OPTIONS", "/pets", MALFORMED_HOST],

@@ -5,7 +5,6 @@
  * @module
  */
 
-import fc from "fast-check";
 import type {
   OpenApiDocument,
   OperationDescription,
@@ -17,9 +16,16 @@ import type { Question } from "../contract/ask.ts";
 import { parseText } from "./openapi_response.ts";
 import { createJudge, type Judge, resolve } from "./openapi_schema.ts";
 import { anyText, validJson, validText, wrongBody } from "./openapi_value.ts";
+import { fc } from "../support/property.ts";
 
 /** A service in a state that decides what becomes of a request. */
-export type Condition = "sound" | "broken" | "unavailable" | "unknown" | "slow";
+export type Condition =
+  | "sound"
+  | "broken"
+  | "unavailable"
+  | "unknown"
+  | "slow"
+  | "limited";
 
 /** A request, and what the document says must become of it. */
 export interface Generated {
@@ -250,6 +256,16 @@ function requestsTo(
       draft: { ...draft, headers: { ...draft.headers, host } },
       expected: 400,
       fault: `Host is ${host}`,
+    })),
+  );
+  // An operation that does not declare 429 needs no key, so nobody counts its requests.
+  add(
+    4,
+    allowed.map((draft) => ({
+      draft,
+      condition: "limited",
+      expected: "429" in responses ? 429 : 2,
+      fault: "the key was used too often",
     })),
   );
   // An operation that does not declare 500 or 503 has no use for the storage.

@@ -5,9 +5,9 @@
  * @module
  */
 
-import fc from "fast-check";
 import type { OpenApiDocument, Schema } from "./openapi_document.ts";
 import { integerBounds, type Judge, resolve } from "./openapi_schema.ts";
+import { fc } from "../support/property.ts";
 
 // What the contract knows, whatever the document says: one that forbids it is found out.
 const KNOWN = ["available", "pending", "sold", "1", "9223372036854775807"];

@@ -1,10 +1,10 @@
 /** Laws of paging (decision: promise of a walk), over HTTP, as a client walks: by `Link` alone. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { ask, linked, type OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { fc } from "../support/property.ts";
 
 type Status = "available" | "pending" | "sold";
 

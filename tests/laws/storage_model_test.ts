@@ -8,7 +8,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
@@ -24,6 +23,7 @@ import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { anyNewPet } from "../contract/pet_storage_contract.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
+import { fc, patience, runs } from "../support/property.ts";
 
 /** All pets by id. */
 class Model extends Map<bigint, Pet> {
@@ -225,18 +225,18 @@ function assertAlike(places: readonly Place[]): Promise<void> {
         }
       },
     ),
-    { numRuns: 60 },
+    runs(60),
   );
 }
 
 test(
   "memoryStorage and sqliteStorage answer every sequence of commands alike",
-  { timeout: 60_000 },
+  { timeout: patience(60) },
   () => assertAlike([memory, sqlite]),
 );
 
 test(
   "memoryStorage, sqliteStorage and postgresStorage answer every sequence of commands alike",
-  { skip, timeout: 60_000 },
+  { skip, timeout: patience(60) },
   () => assertAlike([memory, sqlite, postgres]),
 );

@@ -8,7 +8,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
@@ -21,6 +20,7 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { documentOf } from "./openapi_document.ts";
 import { anyRequest, type Generated } from "./openapi_request.ts";
+import { fc, patience, runs } from "../support/property.ts";
 
 const RUNS = 100;
 const directory = temporaryDirectory();
@@ -98,13 +98,13 @@ function assertAlike(
         await storage.close();
       }
     }),
-    { numRuns: RUNS },
+    runs(RUNS),
   ).then(() => console.log(`${count} responses of ${name} are memory's own`));
 }
 
 test(
   "sqliteStorage gives the responses of memoryStorage, byte for byte",
-  { timeout: 60_000 },
+  { timeout: patience(RUNS) },
   async () => {
     let files = 0;
     await assertAlike(
@@ -116,7 +116,7 @@ test(
 
 test(
   "postgresStorage gives the responses of memoryStorage, byte for byte",
-  { skip, timeout: 60_000 },
+  { skip, timeout: patience(RUNS) },
   async () => {
     const url = await newDatabase();
     await (await postgresStorage(url)).close();

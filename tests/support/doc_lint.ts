@@ -23,7 +23,7 @@ const { stderr, status } = spawnSync(
   {
     encoding: "utf8",
     env: { ...process.env, NO_COLOR: "1" },
-    cwd: new URL("..", import.meta.url),
+    cwd: new URL("../..", import.meta.url),
   },
 );
 const complaints = stderr.split(/^(?=error)/m).filter((part) =>

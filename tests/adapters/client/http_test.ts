@@ -1,6 +1,5 @@
 /** The client over real HTTP, on the runtime that runs the tests. */
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import test from "node:test";
 import { inspect } from "node:util";
@@ -8,9 +7,8 @@ import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import { newPet } from "../../support/new_pet.ts";
 import { inProcess, KEY } from "./in_process.ts";
-import { collect, failure } from "./scripted.ts";
+import { failure } from "./scripted.ts";
 import { serving } from "./serving.ts";
 
 function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
@@ -32,44 +30,6 @@ test("the client and the service agree over HTTP, to the last digit", async () =
     assert.equal((await failure(client.getPet(9n))).code, "not_found");
     const stranger = clientOf(baseUrl, { key: "guess" });
     assert.equal((await failure(stranger.listPets())).code, "unauthorized");
-  });
-});
-
-test("a walk over 10,000 animals over HTTP sees each once, in order", async () => {
-  const { storage, handle } = inProcess();
-  for (let i = 0n; i < 10_000n; i++) {
-    await storage.create(newPet({
-      name: `pet ${i}`,
-      categoryId: 2n ** 62n + i,
-      status: i % 3n === 0n ? "sold" : "available",
-    }));
-  }
-  await serving(handle, async (baseUrl) => {
-    const client = clientOf(baseUrl);
-    const all = await collect(client.pets());
-    assert.equal(all.length, 10_000);
-    for (const [i, { id, name, categoryId }] of all.entries()) {
-      assert.equal(id, BigInt(i + 1));
-      assert.equal(name, `pet ${i}`);
-      assert.equal(categoryId, 2n ** 62n + BigInt(i));
-    }
-    const sold = await collect(client.pets({ status: "sold", limit: 37 }));
-    assert.deepEqual(sold, all.filter(({ status }) => status === "sold"));
-  });
-});
-
-test("an animal that is added while a walk goes on comes at its end", async () => {
-  await serving(inProcess().handle, async (baseUrl) => {
-    const client = clientOf(baseUrl);
-    for (let i = 0n; i < 5n; i++) {
-      await client.createPet({ name: "Rex", categoryId: i });
-    }
-    const seen: bigint[] = [];
-    for await (const { id } of client.pets({ limit: 2 })) {
-      seen.push(id);
-      if (id <= 3n) await client.createPet({ name: "Tom", categoryId: id });
-    }
-    assert.deepEqual(seen, [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]);
   });
 });
 
@@ -108,50 +68,33 @@ test("a server that is gone is network_error, without the key", async () => {
 });
 
 test("a timeout, and an abort with its reason, end a request over HTTP", async () => {
-  const waiting: ((response: Response) => void)[] = [];
-  const hanging = () =>
-    new Promise<Response>((resolve) => waiting.push(resolve));
+  const over = Promise.withResolvers<Response>();
+  const asked = Promise.withResolvers<void>();
+  let awaited = (_request: Request) => {};
+  const hanging = (request: Request) => {
+    awaited(request);
+    return over.promise.then((response) => response.clone());
+  };
   await serving(hanging, async (baseUrl) => {
-    const client = clientOf(baseUrl, { timeout: 50, retries: 0 });
-    assert.equal((await failure(client.listPets())).code, "timeout");
-    const create = client.createPet({ name: "Rex", categoryId: 1n });
-    assert.equal((await failure(create)).uncertain, true);
+    try {
+      const client = clientOf(baseUrl, { timeout: 50, retries: 0 });
+      assert.equal((await failure(client.listPets())).code, "timeout");
+      const create = client.createPet({ name: "Rex", categoryId: 1n });
+      assert.equal((await failure(create)).uncertain, true);
 
-    const controller = new AbortController();
-    const reason = new Error("enough");
-    const patient = clientOf(baseUrl);
-    const call = patient.listPets({}, { signal: controller.signal });
-    setTimeout(() => controller.abort(reason), 50);
-    await assert.rejects(call, (error) => error === reason);
-    assert.equal(waiting.length, 3);
-    for (const respond of waiting) respond(new Response("[]"));
+      awaited = ({ url }) => url.endsWith("limit=7") && asked.resolve();
+      const controller = new AbortController();
+      const reason = new Error("enough");
+      const call = clientOf(baseUrl, { timeout: 30_000, retries: 0 })
+        .listPets({ limit: 7 }, { signal: controller.signal });
+      await Promise.race([asked.promise, call]);
+      controller.abort(reason);
+      await assert.rejects(call, (error) => error === reason);
+    } finally {
+      // Those that still wait would keep the server from closing.
+      over.resolve(new Response("[]"));
+    }
   });
-});
-
-test("a response that breaks off over HTTP is network_error, and a read is tried again", async () => {
-  let calls = 0;
-  const server = createServer((_request, response) => {
-    calls++;
-    if (calls > 2) return void response.end("[]");
-    response.writeHead(200, { "content-length": 100 });
-    response.write("[", () => response.destroy());
-  });
-  await new Promise<void>((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve())
-  );
-  const address = server.address();
-  assert.ok(address !== null && typeof address === "object");
-  const baseUrl = `http://127.0.0.1:${address.port}/v1`;
-  try {
-    const once = clientOf(baseUrl, { retries: 0 });
-    assert.equal((await failure(once.listPets())).code, "network_error");
-    const client = clientOf(baseUrl, { random: () => 0 });
-    assert.deepEqual(await client.listPets(), { pets: [] });
-    assert.equal(calls, 3);
-  } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
 });
 
 test("a create whose connection breaks is sent once", async () => {
@@ -180,7 +123,9 @@ test("a create whose connection breaks is sent once", async () => {
   );
   const address = server.address();
   assert.ok(address !== null && typeof address === "object");
-  const client = clientOf(`http://127.0.0.1:${address.port}/v1`);
+  const client = clientOf(`http://127.0.0.1:${address.port}/v1`, {
+    idempotentCreates: false,
+  });
   for (const categoryId of [1n, 2n, 3n]) {
     await client.listPets(); // so that there is a connection to use again
     const error = await failure(client.createPet({ name: "Rex", categoryId }));

@@ -1,5 +1,4 @@
 /** The Link header field, against a second reading of RFC 8288. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
@@ -7,6 +6,7 @@ import {
   nextTarget,
   parseLinks,
 } from "../../../adapters/client/link.ts";
+import { fc } from "../../support/property.ts";
 
 /** The target of the next page in a field; `undefined` where there is none; throws where malformed. */
 function next(field: string): string | undefined {

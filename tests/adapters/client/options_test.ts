@@ -105,22 +105,3 @@ test("a number out of bounds is a RangeError, a fetch that is none a TypeError",
   make({ timeout: 1, retries: 0 })();
   make({ timeout: 2 ** 31 - 1, retries: 10 })();
 });
-
-test("the client imports nothing that only some runtimes have", async () => {
-  const { readdirSync, readFileSync } = await import("node:fs");
-  const folder = new URL("../../../adapters/client/", import.meta.url);
-  const names = readdirSync(folder);
-  assert.ok(names.length > 5);
-  for (const name of names) {
-    const text = readFileSync(new URL(name, folder), "utf8")
-      .replaceAll(/^ +\* ```ts$[^]*?^ +\* ```$/gm, "");
-    for (const [, specifier = ""] of text.matchAll(/\bfrom "([^"]*)"/g)) {
-      assert.match(
-        specifier,
-        /^(?:valibot|\.\/[a-z0-9_]+\.ts|\.\.\/\.\.\/core\/[a-z0-9_/]+\.ts)$/,
-        name,
-      );
-    }
-    assert.doesNotMatch(text, /\b(?:Deno|Bun|process)\.|\bnode:|\bimport\(/);
-  }
-});

@@ -1,5 +1,4 @@
 /** What is no answer of the contract is an error with a code, a status and a short message. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
@@ -17,6 +16,7 @@ import {
   type Step,
   watchedBody,
 } from "./scripted.ts";
+import { fc } from "../../support/property.ts";
 
 const REX = { name: "Rex", categoryId: 1n };
 
@@ -214,8 +214,9 @@ test("JSON that only resembles an Error of the service is http_error", async () 
       '{"code":"bad_request","message":"No","status":404}',
       '{"code":"not_found","message":"No","status":"404"}',
       '{"code":"not_found","message":7,"status":404}',
-      '{"code":"teapot","message":"No","status":404}',
-      '{"code":"constructor","message":"No","status":404}',
+      '{"code":"","message":"No","status":404}',
+      '{"code":"Not Found","message":"No","status":404}',
+      '{"code":"teapot","message":"No","status":418}',
       '{"message":"No","status":404}',
       '{"error":"not_found"}',
       "null",
@@ -226,6 +227,19 @@ test("JSON that only resembles an Error of the service is http_error", async () 
     const error = await failure(client.getPet(1n));
     assert.equal(error.code, "http_error", body);
     assert.equal(error.status, 404);
+  }
+});
+
+test("a code that the client does not know arrives as it is, and proves nothing of a create", async () => {
+  for (const code of ["teapot", "constructor"]) {
+    const { client } = scripted([refusal(code, 418), refusal(code, 418)]);
+    const error = await failure(client.getPet(1n));
+    assert.deepEqual([error.code, error.status, error.message], [
+      code,
+      418,
+      "No",
+    ]);
+    assert.equal((await failure(client.createPet(REX))).uncertain, true);
   }
 });
 

@@ -1,5 +1,4 @@
 /** `for await (const pet of client.pets())`: every animal once, in order, and always an end. */
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { PET_STATUSES } from "../../../core/pets/pet.ts";
@@ -12,6 +11,7 @@ import {
   scripted,
   type Step,
 } from "./scripted.ts";
+import { fc } from "../../support/property.ts";
 
 /** A page of animals, with a link to the next where one is given. */
 function petsPage(ids: readonly bigint[], target?: string): Response {

@@ -1,8 +1,9 @@
 /** Chromium as this machine has it, driven by Playwright. @module */
 
 import { existsSync } from "node:fs";
+import { after } from "node:test";
 import process from "node:process";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 const [chromium, failure] = await import("playwright-core").then(
   (playwright) => [playwright.chromium, undefined] as const,
@@ -20,7 +21,10 @@ const executablePath = [
 export const noBrowser: string | false = failure ??
   (executablePath === undefined && "there is no Chromium here");
 
-/** An empty page in a browser of its own. */
+let browser: Promise<Browser> | undefined;
+after(async () => await (await browser)?.close());
+
+/** An empty page, with nothing of the pages before it. */
 export interface Opened {
   readonly page: Page;
   /** The addresses of all requests. */
@@ -30,14 +34,14 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** Starts a browser. Playwright's own arguments keep it from calling home. */
-export async function openBrowser(
+/** Opens a page. Playwright's own arguments keep the browser, one for all pages, from calling home. */
+export async function openPage(
   options: BrowserContextOptions,
 ): Promise<Opened> {
   if (!chromium || !executablePath) throw new Error(`${noBrowser}`);
   const args = ["--disable-gpu"];
-  const browser = await chromium.launch({ executablePath, args });
-  const context = await browser.newContext(options);
+  browser ??= chromium.launch({ executablePath, args });
+  const context = await (await browser).newContext(options);
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const requests: string[] = [];
@@ -53,5 +57,5 @@ export async function openBrowser(
     if (!["error", "warning", "assert"].includes(message.type())) return;
     complaints.push(`${message.text()} ${message.location().url}`);
   });
-  return { page, requests, complaints, close: () => browser.close() };
+  return { page, requests, complaints, close: () => context.close() };
 }

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { PET_STATUSES, petId, petToJson } from "../../../core/pets/pet.ts";
@@ -54,31 +53,3 @@ test("memoryStorage has every animal at any number of them", async () => {
     );
   }
 });
-
-test("memoryStorage imports nothing but the core, so that it runs in a browser", () => {
-  const start = new URL("../../../adapters/memory/mod.ts", import.meta.url);
-  const imported = [...importsOf(start)];
-  assert.ok(imported.length > 5);
-  for (const specifier of imported) {
-    assert.match(
-      specifier,
-      /\/(core|adapters\/memory)\/(\w+\/)?\w+\.ts$|^valibot$/,
-    );
-  }
-});
-
-/** The addresses of all modules that a module needs, and the names of packages. */
-function importsOf(module: URL, seen = new Set<string>()): Set<string> {
-  const source = readFileSync(module, "utf8");
-  for (
-    const [, specifier = ""] of source.matchAll(/^[^ ].* from "([^"]+)";$/gm)
-  ) {
-    const isFile = specifier.startsWith(".");
-    const found = isFile ? new URL(specifier, module) : undefined;
-    const name = found?.href ?? specifier;
-    if (seen.has(name)) continue;
-    seen.add(name);
-    if (found !== undefined) importsOf(found, seen);
-  }
-  return seen;
-}

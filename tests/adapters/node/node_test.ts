@@ -126,22 +126,6 @@ testOnNode(
   },
 );
 
-testOnNode("every Set-Cookie of a response is sent", async () => {
-  await speaking(() => {
-    const response = new Response("x", { headers: { "X-A": "1" } });
-    response.headers.append("set-cookie", "a=1");
-    response.headers.append("set-cookie", "b=2");
-    return response;
-  }, async (wire) => {
-    wire.write(GET);
-    const { lines, body } = await wire.answer();
-    for (const line of ["x-a: 1", "set-cookie: a=1", "set-cookie: b=2"]) {
-      assert(lines.includes(line), line);
-    }
-    assert.equal(body, "x");
-  });
-});
-
 testOnNode(
   "a response that is already read is answered for with 500",
   async () => {
@@ -481,13 +465,6 @@ testOnNode(
     );
   },
 );
-
-testOnNode("an expectation that is unknown is ignored", async () => {
-  await speaking(() => new Response("ok"), async (wire) => {
-    wire.write("GET / HTTP/1.1\r\nHost: a\r\nExpect: much\r\n\r\n");
-    assert.equal((await wire.answer()).status, 200);
-  });
-});
 
 testOnNode("what is no HTTP is told so in an Error body", async () => {
   await speaking(() => new Response("ok"), async (wire) => {

@@ -1,4 +1,5 @@
 import { test } from "node:test";
+import { skipping } from "../../support/skipping.ts";
 
 const other = "Deno" in globalThis
   ? "Deno"
@@ -6,11 +7,14 @@ const other = "Deno" in globalThis
   ? "Bun"
   : undefined;
 
+const skip = skipping(
+  other !== undefined && `${other} has a server of its own; Node's is for Node`,
+);
+
 /** Registers a test of what only Node has; elsewhere it is reported as skipped. */
 export function testOnNode(
   name: string,
   run: () => void | Promise<void>,
 ): void {
-  if (other === undefined) test(name, run);
-  else test(name, { skip: `${other} has a server of its own` }, run);
+  test(name, { skip }, run);
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   isPlainHost,
   requestUrl,
 } from "../../../adapters/serve/request_url.ts";
+import { fc, runs } from "../../support/property.ts";
 
 const plainHosts = [
   "example.com",
@@ -41,24 +41,26 @@ test("isPlainHost takes host and host:port, and nothing that changes a URL", () 
   for (const host of otherHosts) assert.equal(isPlainHost(host), false, host);
 });
 
-test("requestUrl puts scheme, host and target together, in the form of a parsed URL", () => {
+test("requestUrl puts scheme, host and target together, with the path as it was sent", () => {
   const cases = [
     ["example.com", "/v1/pets?limit=5", "http://example.com/v1/pets?limit=5"],
-    ["EXAMPLE.com:80", "/", "http://example.com/"],
+    ["EXAMPLE.com:80", "/", "http://EXAMPLE.com:80/"],
     ["a", "//b/c", "http://a//b/c"],
-    ["a", "/b/../c/%2e%2E/d", "http://a/d"],
-    ["a", "/b\\c", "http://a/b/c"],
-    ["a", "/%zz?'\"", "http://a/%zz?%27%22"],
+    ["a", "/b/../c/%2e%2E/d", "http://a/b/../c/%2e%2E/d"],
+    ["a", "/b\\c", "http://a/b\\c"],
+    ["a", "/%zz?'\"", "http://a/%zz?'\""],
     ["a", "/b#c", "http://a/b#c"],
     ["a", "*", "http://a/*"],
     [null, "/b", "http://localhost/b"],
     ["a", "http://b:81/c?d", "http://b:81/c?d"],
     ["a", "https://u:p@b/c", "https://b/c"],
+    ["a", "http://b/../c", "http://b/../c"],
+    ["a", "http://b?c", "http://b/?c"],
   ] as const;
   for (const [host, target, url] of cases) {
     assert.equal(requestUrl("http", host, target), url);
   }
-  assert.equal(requestUrl("https", "a:443", "/b"), "https://a/b");
+  assert.equal(requestUrl("https", "a:443", "/b"), "https://a:443/b");
 });
 
 test("requestUrl refuses a target of no known form", () => {
@@ -67,7 +69,7 @@ test("requestUrl refuses a target of no known form", () => {
   }
 });
 
-// Law: whatever the Host, the URL is a serialized one, and its path and query are the target's.
+// Law: whatever the Host, the URL parses and ends in the target.
 test("requestUrl lets no Host alter the path", () => {
   const host = fc.oneof(
     fc.constantFrom(...plainHosts, ...otherHosts),
@@ -87,10 +89,10 @@ test("requestUrl lets no Host alter the path", () => {
       assert(url !== undefined);
       const parsed = new URL(url);
       const alone = new URL(`http://localhost${target}`);
-      assert.equal(parsed.href, url);
+      assert(url.endsWith(target));
       assert.equal(parsed.pathname, alone.pathname);
       assert.equal(parsed.search, alone.search);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });

@@ -19,6 +19,7 @@ import {
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
 import { startStorage } from "../../support/programs/storage_process.ts";
+import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { newPet } from "../../support/new_pet.ts";
 
@@ -33,7 +34,7 @@ const canMount = canMountSmallDisk();
 const failingDisk = compileFailingDisk();
 
 test("sqliteStorage is unavailable on a full disk and recovers", {
-  skip: !canMount && "only root on Linux can mount a small disk",
+  skip: skipping(!canMount && "only root on Linux can mount a small disk"),
 }, () =>
   withSmallDisk(async (disk) => {
     const path = join(disk, "full.db");
@@ -63,7 +64,7 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
   }));
 
 test("sqliteStorage refuses to open a file on a read-only disk", {
-  skip: !canMount && "only root on Linux can mount a small disk",
+  skip: skipping(!canMount && "only root on Linux can mount a small disk"),
 }, () =>
   withSmallDisk(async (disk) => {
     const path = join(disk, "old.db");
@@ -79,7 +80,9 @@ test("sqliteStorage refuses to open a file on a read-only disk", {
   }));
 
 test("sqliteStorage writes no more once the disk has failed to sync", {
-  skip: failingDisk === undefined && "it needs Linux and a C compiler",
+  skip: skipping(
+    failingDisk === undefined && "it needs Linux and a C compiler",
+  ),
 }, async () => {
   const path = join(directory, "failing.db");
   const trigger = join(directory, "fail");
@@ -113,7 +116,9 @@ test("sqliteStorage writes no more once the disk has failed to sync", {
 });
 
 test("sqliteStorage writes no more once the disk has failed to write", {
-  skip: process.platform === "win32" && "Windows has no limit of file sizes",
+  skip: skipping(
+    process.platform === "win32" && "Windows has no limit of file sizes",
+  ),
 }, async () => {
   const path = join(directory, "limited.db");
   // A file that reaches the limit (of 512 or 1024 bytes each) fails to grow with EFBIG.

@@ -20,6 +20,7 @@ import {
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
 import { startStorage } from "../../support/programs/storage_process.ts";
+import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { newPet } from "../../support/new_pet.ts";
 
@@ -110,7 +111,9 @@ test("sqliteStorage says that a file is damaged", async () => {
 });
 
 test("sqliteStorage opens a file through a symbolic link", {
-  skip: process.platform === "win32" && "Windows lets few users make links",
+  skip: skipping(
+    process.platform === "win32" && "Windows lets few users make links",
+  ),
 }, async () => {
   const link = newPath();
   const target = newPath();
@@ -125,7 +128,9 @@ test("sqliteStorage opens a file through a symbolic link", {
 });
 
 test("sqliteStorage notices that its file was deleted", {
-  skip: process.platform === "win32" && "Windows deletes no open file",
+  skip: skipping(
+    process.platform === "win32" && "Windows deletes no open file",
+  ),
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
@@ -138,7 +143,9 @@ test("sqliteStorage notices that its file was deleted", {
 });
 
 test("sqliteStorage notices that its file was replaced, and that it is back", {
-  skip: process.platform === "win32" && "Windows renames no open file",
+  skip: skipping(
+    process.platform === "win32" && "Windows renames no open file",
+  ),
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
@@ -154,7 +161,9 @@ test("sqliteStorage notices that its file was replaced, and that it is back", {
 });
 
 test("sqliteStorage notices that the log beside its file was deleted", {
-  skip: process.platform === "win32" && "Windows deletes no open file",
+  skip: skipping(
+    process.platform === "win32" && "Windows deletes no open file",
+  ),
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
@@ -288,7 +297,9 @@ test("sqliteStorage gives and finds ids beyond 2^53 exactly", async () => {
 });
 
 test("sqliteStorage says which permissions Deno must give it", {
-  skip: process.versions.deno === undefined && "only Deno has permissions",
+  skip: skipping(
+    process.versions.deno === undefined && "only Deno has permissions",
+  ),
 }, async () => {
   const repository = fileURLToPath(new URL("../../..", import.meta.url));
   const path = newPath();

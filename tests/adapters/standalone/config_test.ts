@@ -10,6 +10,8 @@ test("readConfig answers the defaults where nothing is set", () => {
     database: { kind: "sqlite", path: "petstore.db" },
     fixedKeys: [],
     baseUrl: "/v1",
+    cors: undefined,
+    rateLimit: undefined,
     host: "127.0.0.1",
     port: 8000,
     requestLog: true,
@@ -22,6 +24,8 @@ test("readConfig reads every variable", () => {
     DATABASE_URL: "memory:",
     PETSTORE_API_KEYS: "one, two",
     BASE_URL: "https://api.example.com/pets/v1",
+    CORS_ORIGINS: "https://app.example.com, http://localhost:3000",
+    RATE_LIMIT: "100/10s",
     PETSTORE_HOST: "0.0.0.0",
     PORT: "9000",
     REQUEST_LOG: "off",
@@ -31,6 +35,8 @@ test("readConfig reads every variable", () => {
     database: { kind: "memory" },
     fixedKeys: ["one", "two"],
     baseUrl: "https://api.example.com/pets/v1",
+    cors: { origins: ["https://app.example.com", "http://localhost:3000"] },
+    rateLimit: { requests: 100, seconds: 10 },
     host: "0.0.0.0",
     port: 9000,
     requestLog: false,
@@ -67,6 +73,18 @@ for (
     ["BASE_URL", "v1"],
     ["BASE_URL", "/v1/"],
     ["BASE_URL", "ftp://example.com/v1"],
+    ["CORS_ORIGINS", ""],
+    ["CORS_ORIGINS", "app.example.com"],
+    ["CORS_ORIGINS", "https://app.example.com/"],
+    ["CORS_ORIGINS", "https://app.example.com,"],
+    ["CORS_ORIGINS", "*, https://app.example.com"],
+    ["RATE_LIMIT", ""],
+    ["RATE_LIMIT", "100"],
+    ["RATE_LIMIT", "0/10s"],
+    ["RATE_LIMIT", "100/0s"],
+    ["RATE_LIMIT", "100/10"],
+    ["RATE_LIMIT", "1e2/10s"],
+    ["RATE_LIMIT", "100/100000s"],
     ["PORT", "65536"],
     ["PORT", "-1"],
     ["PORT", "1e3"],
@@ -81,6 +99,10 @@ for (
     );
   });
 }
+
+test("readConfig reads CORS_ORIGINS=* as every origin", () => {
+  assert.deepEqual(readConfig({ CORS_ORIGINS: "*" }).cors, { origins: "*" });
+});
 
 test("readConfig shows neither a password nor a key in its message", () => {
   for (

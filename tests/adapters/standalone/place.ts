@@ -7,33 +7,33 @@
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Client } from "pg";
-import type { Storage } from "../../../adapters/standalone/open_storage.ts";
+import type {
+  IfMissing,
+  Transfer,
+} from "../../../adapters/database/transfer.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
-import { PETS_LOCK } from "../../../adapters/postgres/schema.ts";
+import { postgresTransfer } from "../../../adapters/postgres/transfer.ts";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { sqliteTransfer } from "../../../adapters/sqlite/transfer.ts";
+import type { Storage } from "../../../adapters/standalone/open_storage.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 
 /** A database. */
 export interface Place {
   /** As `copy` is given it, in the folder of an SQLite file. */
   readonly address: string;
+  /** The same from any folder. */
+  readonly url: string;
   /** Runs a statement; its columns are to be text. */
   readonly query: (sql: string) => Promise<readonly TextRow[]>;
   /** Opens it as a server does, which makes its tables. */
   readonly open: () => Promise<Storage>;
-  /** Begins a transaction that keeps all others from adding animals. */
-  readonly hold: () => Promise<Held>;
+  /** Opens it as `copy` does. */
+  readonly transfer: (ifMissing: IfMissing) => Promise<Transfer>;
 }
 
 /** A row, by names of columns. */
 export type TextRow = Readonly<Record<string, string | null>>;
-
-/** A transaction under way. */
-export interface Held {
-  readonly query: (sql: string) => Promise<readonly TextRow[]>;
-  readonly commit: () => Promise<void>;
-}
 
 /** All that is kept, in text. */
 export interface Content {
@@ -43,8 +43,13 @@ export interface Content {
 
 const STATUSES = ["available", "pending", "sold"];
 
+/** A file. */
+export interface SqlitePlace extends Place {
+  readonly path: string;
+}
+
 /** A file that need not be there. */
-export function sqlitePlace(path: string): Place {
+export function sqlitePlace(path: string): SqlitePlace {
   function connect(): DatabaseSync {
     const db = new DatabaseSync(path);
     db.exec("pragma busy_timeout = 10000");
@@ -60,7 +65,9 @@ export function sqlitePlace(path: string): Place {
   }
 
   return {
+    path,
     address: `sqlite:${basename(path)}`,
+    url: `sqlite:${path}`,
     async query(sql) {
       const db = connect();
       try {
@@ -70,52 +77,18 @@ export function sqlitePlace(path: string): Place {
       }
     },
     open: () => sqliteStorage(path),
-    async hold() {
-      const db = connect();
-      beginAtOnce(db);
-      return {
-        query: (sql) => query(db, sql),
-        async commit() {
-          db.exec("commit");
-          db.close();
-        },
-      };
-    },
+    transfer: (ifMissing) => sqliteTransfer(path, ifMissing),
   };
-}
-
-/** Without a pause: between its transactions a copy lets go of the file for a moment only. */
-function beginAtOnce(db: DatabaseSync): void {
-  db.exec("pragma busy_timeout = 0");
-  const deadline = performance.now() + 10_000;
-  for (;;) {
-    try {
-      return db.exec("begin immediate");
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-    }
-  }
 }
 
 /** A database of a PostgreSQL server. */
 export function postgresPlace(url: string): Place {
   return {
     address: url,
+    url,
     query: async (sql) => await runSql(url, sql) as readonly TextRow[],
     open: () => postgresStorage(url),
-    async hold() {
-      const client = new Client({ connectionString: url });
-      await client.connect();
-      await client.query("begin");
-      await client.query(`select pg_advisory_xact_lock(${PETS_LOCK})`);
-      return {
-        query: async (sql) => (await client.query(sql)).rows,
-        async commit() {
-          await client.query("commit");
-          await client.end();
-        },
-      };
-    },
+    transfer: (ifMissing) => postgresTransfer(url, ifMissing),
   };
 }
 
@@ -172,19 +145,34 @@ export function petLines({ pets }: Content): string {
   ).join("");
 }
 
-/** Waits until a copy has written some of `total` animals, and holds it there. */
+/**
+ * Waits until a copy has written some of `total` animals to a file, and holds it there. Between its
+ * transactions a copy lets go of the file for a moment only, so this does not pause.
+ *
+ * @returns lets it go on.
+ */
 export async function holdInTheMiddle(
-  place: Place,
+  { path }: SqlitePlace,
   total: number,
-): Promise<Held & { readonly count: number }> {
+): Promise<() => void> {
+  const db = new DatabaseSync(path);
+  db.exec("pragma busy_timeout = 0");
   const deadline = performance.now() + 30_000;
   for (;;) {
     assert.ok(performance.now() < deadline, "it copies within 30 s");
-    const held = await place.hold();
-    const count = await countPets(held);
+    try {
+      db.exec("begin immediate");
+    } catch {
+      continue; // the copy is writing
+    }
+    const count = Number(db.prepare("select count(*) as n from pets").get()?.n);
     assert.ok(count < total, "it is held before the end");
-    if (count > 0) return { ...held, count };
-    await held.commit();
+    const release = () => {
+      db.exec("commit");
+      db.close();
+    };
+    if (count > 0) return release;
+    db.exec("commit");
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

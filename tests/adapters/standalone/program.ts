@@ -51,8 +51,6 @@ export interface Surroundings {
   readonly cwd: string;
   /** Environment variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it runs on a terminal (of `script`), with all that it writes there in `stdout`. */
-  readonly terminal?: boolean;
 }
 
 /** A TCP port of 127.0.0.1 that nobody listens on just now. */
@@ -157,16 +155,12 @@ export function taskFlags(task: Task): readonly string[] {
 /** Runs the runtime with these arguments. */
 export function run(
   args: readonly string[],
-  { cwd, env, terminal = false }: Surroundings,
+  { cwd, env }: Surroundings,
 ): Program {
   const quiet = RUNTIME === "node"
     ? ["--disable-warning=ExperimentalWarning"]
     : [];
-  const words = [process.execPath, ...quiet, ...args];
-  const [command = "", ...rest] = terminal
-    ? ["script", "-qec", words.map(quote).join(" "), "/dev/null"]
-    : words;
-  const child = spawn(command, rest, {
+  const child = spawn(process.execPath, [...quiet, ...args], {
     cwd,
     env: { ...process.env, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -186,11 +180,6 @@ export function run(
       child.once("close", (code) => resolve(code))
     ),
   };
-}
-
-/** A word as a shell has it. */
-function quote(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function collect(child: ChildProcess, name: "stdout" | "stderr"): () => string {

@@ -1,13 +1,8 @@
-/**
- * The pet store on Elysia, with its own schemas, which it compiles ahead of time. On Bun, its home.
- *
- * @module
- */
-
+// The pet store on Elysia, with its own schemas, which it compiles ahead of time. On Bun, its home.
 import { Elysia, t } from "elysia";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
-import { createPet, getPet, listPets } from "./pets.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
+import * as contract from "./contract.ts";
+import * as pets from "./pets.ts";
+import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
 const status = t.Union([
   t.Literal("available"),
@@ -22,18 +17,17 @@ if (HAS_FIELDS) {
 
 app
   .onError(({ code, error, status }) => {
-    if (code === "VALIDATION") return status(400, badRequest([error]));
+    if (code !== "VALIDATION") return;
+    return status(400, contract.badRequest({ issues: [error] }));
   })
   .onBeforeHandle(({ request, status }) => {
-    const authorization = request.headers.get("authorization");
-    if (
-      !authorization?.startsWith("Bearer ") || !KEYS.has(authorization.slice(7))
-    ) return status(401, unauthorized);
+    const isKnown = isAuthorized(request.headers.get("authorization"));
+    if (!isKnown) return status(401, contract.unauthorized);
   })
   .get("/v1/pets", ({ query, set }) => {
-    const { pets, link } = listPets(query);
-    if (link !== undefined) set.headers.link = link;
-    return pets;
+    const page = pets.list(query);
+    if (page.link !== undefined) set.headers.link = page.link;
+    return page.pets;
   }, {
     query: t.Object({
       limit: t.Integer({ minimum: 1, maximum: 100, default: 20 }),
@@ -42,10 +36,10 @@ app
     }),
   })
   .get("/v1/pets/:petId", ({ params, status }) => {
-    return getPet(params.petId) ?? status(404, notFound);
+    return pets.get(params.petId) ?? status(404, contract.notFound);
   }, { params: t.Object({ petId: t.Integer() }) })
   .post("/v1/pets", ({ body, set, status }) => {
-    const pet = createPet(body);
+    const pet = pets.create(body);
     set.headers.location = `pets/${pet.id}`;
     return status(201, pet);
   }, {

@@ -1,50 +1,42 @@
-/**
- * The pet store on Fastify, with JSON Schemas for what comes in and for what goes out: from the latter
- * it makes serialisers of its own.
- *
- * @module
- */
+// The pet store on Fastify, with JSON Schemas for what comes in and for what goes out: from the latter
+// it makes serialisers of its own.
+import Fastify, { type FastifyError } from "fastify";
+import * as contract from "./contract.ts";
+import * as pets from "./pets.ts";
+import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
-import Fastify from "fastify";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
-import {
-  createPet,
-  getPet,
-  listPets,
-  type NewPet,
-  type PageQuery,
-} from "./pets.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
+const [text, integer] = [{ type: "string" }, { type: "integer" }];
+const status = { ...text, enum: ["available", "pending", "sold"] };
 
-const status = { type: "string", enum: ["available", "pending", "sold"] };
-const pet = {
-  type: "object",
-  properties: {
-    id: { type: "integer" },
-    name: { type: "string" },
-    categoryId: { type: "integer" },
-    status: { type: "string" },
-  },
-  required: ["id", "name", "categoryId", "status"],
-};
-const error = {
-  type: "object",
-  properties: {
-    code: { type: "string" },
-    message: { type: "string" },
-    status: { type: "integer" },
-  },
-  required: ["code", "message", "status"],
-};
+function object(properties: object, required: readonly string[] = []): object {
+  return { type: "object", properties, required };
+}
+
+const pet = object(
+  { id: integer, name: text, categoryId: integer, status: text },
+  ["id", "name", "categoryId", "status"],
+);
+const name = { ...text, minLength: 1, maxLength: 255 };
+const newPet = object(
+  { name, categoryId: integer, status },
+  ["name", "categoryId"],
+);
+const pageQuery = object({
+  limit: { ...integer, minimum: 1, maximum: 100, default: 20 },
+  status,
+  after: integer,
+});
+const error = object(
+  { code: text, message: text, status: integer },
+  ["code", "message", "status"],
+);
 
 const app = Fastify({ logger: false });
 
-app.setErrorHandler(
-  (cause: Error & { validation?: unknown }, _request, reply) => {
-    if (cause.validation === undefined) throw cause;
-    return reply.code(400).send(badRequest([cause]));
-  },
-);
+app.setErrorHandler((cause: FastifyError, _request, reply) => {
+  if (cause.validation === undefined) throw cause;
+  return reply.code(400).send(contract.badRequest({ issues: [cause] }));
+});
 
 if (HAS_FIELDS) {
   app.addHook("onRequest", (_request, reply, done) => {
@@ -54,59 +46,36 @@ if (HAS_FIELDS) {
 }
 
 app.addHook("onRequest", (request, reply, done) => {
-  const { authorization } = request.headers;
-  if (
-    authorization?.startsWith("Bearer ") && KEYS.has(authorization.slice(7))
-  ) {
-    return done();
-  }
-  reply.code(401).send(unauthorized);
+  if (isAuthorized(request.headers.authorization)) return done();
+  reply.code(401).send(contract.unauthorized);
 });
 
-app.get<{ Querystring: PageQuery }>("/v1/pets", {
+app.get<{ Querystring: pets.PageQuery }>("/v1/pets", {
   schema: {
-    querystring: {
-      type: "object",
-      properties: {
-        limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
-        status,
-        after: { type: "integer" },
-      },
-    },
+    querystring: pageQuery,
     response: { 200: { type: "array", items: pet }, "4xx": error },
   },
 }, (request, reply) => {
-  const { pets, link } = listPets(request.query);
-  if (link !== undefined) reply.header("link", link);
-  reply.send(pets);
+  const page = pets.list(request.query);
+  if (page.link !== undefined) reply.header("link", page.link);
+  reply.send(page.pets);
 });
 
 app.get<{ Params: { petId: number } }>("/v1/pets/:petId", {
   schema: {
-    params: { type: "object", properties: { petId: { type: "integer" } } },
+    params: object({ petId: integer }),
     response: { 200: pet, "4xx": error },
   },
 }, (request, reply) => {
-  const pet = getPet(request.params.petId);
-  if (pet === undefined) reply.code(404).send(notFound);
+  const pet = pets.get(request.params.petId);
+  if (pet === undefined) reply.code(404).send(contract.notFound);
   else reply.send(pet);
 });
 
-app.post<{ Body: NewPet }>("/v1/pets", {
-  schema: {
-    body: {
-      type: "object",
-      properties: {
-        name: { type: "string", minLength: 1, maxLength: 255 },
-        categoryId: { type: "integer" },
-        status,
-      },
-      required: ["name", "categoryId"],
-    },
-    response: { 201: pet, "4xx": error },
-  },
+app.post<{ Body: pets.NewPet }>("/v1/pets", {
+  schema: { body: newPet, response: { 201: pet, "4xx": error } },
 }, (request, reply) => {
-  const pet = createPet(request.body);
+  const pet = pets.create(request.body);
   reply.code(201).header("location", `pets/${pet.id}`).send(pet);
 });
 

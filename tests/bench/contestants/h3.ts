@@ -1,9 +1,4 @@
-/**
- * The pet store on H3, with its own `serve` and its validation by Standard Schema (valibot).
- *
- * @module
- */
-
+// The pet store on H3, with its own `serve` and its validation by Standard Schema (valibot).
 import {
   getValidatedQuery,
   getValidatedRouterParams,
@@ -11,23 +6,16 @@ import {
   readValidatedBody,
   serve,
 } from "h3";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
-import { createPet, getPet, listPets } from "./pets.ts";
-import { newPet, pageQuery, petParameters } from "./schemas.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
-
-/** What a validation that failed leaves in an HTTPError. */
-interface StandardFailure {
-  readonly issues: readonly { readonly message: string }[];
-}
+import * as contract from "./contract.ts";
+import * as pets from "./pets.ts";
+import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
 
 const app = new H3({
   silent: true,
   onError({ status, data }, event) {
-    const issues = (data as Partial<StandardFailure> | undefined)?.issues;
-    if (issues === undefined) return;
+    if (data === undefined) return;
     event.res.status = status;
-    return badRequest(issues);
+    return contract.badRequest(data as contract.Failure);
   },
 });
 
@@ -38,33 +26,31 @@ if (HAS_FIELDS) {
 }
 
 app.use((event) => {
-  const authorization = event.req.headers.get("authorization");
-  if (
-    authorization?.startsWith("Bearer ") && KEYS.has(authorization.slice(7))
-  ) {
-    return;
-  }
+  if (isAuthorized(event.req.headers.get("authorization"))) return;
   event.res.status = 401;
-  return unauthorized;
+  return contract.unauthorized;
 });
 
 app.get("/v1/pets", async (event) => {
-  const query = await getValidatedQuery(event, pageQuery);
-  const { pets, link } = listPets(query);
-  if (link !== undefined) event.res.headers.set("link", link);
-  return pets;
+  const query = await getValidatedQuery(event, contract.pageQuery);
+  const page = pets.list(query);
+  if (page.link !== undefined) event.res.headers.set("link", page.link);
+  return page.pets;
 });
 
 app.get("/v1/pets/:petId", async (event) => {
-  const { petId } = await getValidatedRouterParams(event, petParameters);
-  const pet = getPet(petId);
+  const { petId } = await getValidatedRouterParams(
+    event,
+    contract.petParameters,
+  );
+  const pet = pets.get(petId);
   if (pet !== undefined) return pet;
   event.res.status = 404;
-  return notFound;
+  return contract.notFound;
 });
 
 app.post("/v1/pets", async (event) => {
-  const pet = createPet(await readValidatedBody(event, newPet));
+  const pet = pets.create(await readValidatedBody(event, contract.newPet));
   event.res.status = 201;
   event.res.headers.set("location", `pets/${pet.id}`);
   return pet;

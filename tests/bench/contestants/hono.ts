@@ -1,32 +1,15 @@
-/**
- * The pet store on Hono, with its own bearer authentication and its validator for valibot.
- *
- * @module
- */
-
+// The pet store on Hono, with its own bearer authentication and its validator for valibot.
 import { vValidator } from "@hono/valibot-validator";
 import { type Context, Hono } from "hono";
 import { bearerAuth } from "hono/bearer-auth";
-import { badRequest, notFound, unauthorized } from "./errors.ts";
-import { createPet, getPet, listPets } from "./pets.ts";
-import { newPet, pageQuery, petParameters } from "./schemas.ts";
-import { FIELDS, HAS_FIELDS, HOST, KEYS, PORT } from "./settings.ts";
+import * as contract from "./contract.ts";
+import * as pets from "./pets.ts";
+import { FIELDS, HAS_FIELDS, HOST, KEYS, listen, PORT } from "./settings.ts";
 
-interface BunRuntime {
-  serve(options: {
-    readonly port: number;
-    readonly hostname: string;
-    readonly fetch: (request: Request) => Response | Promise<Response>;
-  }): unknown;
-}
+type Result = contract.Failure & { readonly success: boolean };
 
-interface Checked {
-  readonly success: boolean;
-  readonly issues?: readonly { readonly message: string }[] | undefined;
-}
-
-function refuse({ success, issues = [] }: Checked, c: Context) {
-  if (!success) return c.json(badRequest(issues), 400);
+function refuse(result: Result, c: Context) {
+  if (!result.success) return c.json(contract.badRequest(result), 400);
 }
 
 const app = new Hono();
@@ -44,32 +27,31 @@ if (HAS_FIELDS) {
 app.use(bearerAuth({
   // Not `token`: with it, Hono 4 hashes the key at every request.
   verifyToken: (token) => KEYS.has(token),
-  noAuthenticationHeader: { message: unauthorized },
-  invalidToken: { message: unauthorized },
+  noAuthenticationHeader: { message: contract.unauthorized },
+  invalidToken: { message: contract.unauthorized },
 }));
 
-app.get("/v1/pets", vValidator("query", pageQuery, refuse), (c) => {
-  const { pets, link } = listPets(c.req.valid("query"));
-  if (link !== undefined) c.header("Link", link);
-  return c.json(pets);
+app.get("/v1/pets", vValidator("query", contract.pageQuery, refuse), (c) => {
+  const page = pets.list(c.req.valid("query"));
+  if (page.link !== undefined) c.header("Link", page.link);
+  return c.json(page.pets);
 });
 
-app.get("/v1/pets/:petId", vValidator("param", petParameters, refuse), (c) => {
-  const pet = getPet(c.req.valid("param").petId);
-  return pet === undefined ? c.json(notFound, 404) : c.json(pet);
-});
+app.get(
+  "/v1/pets/:petId",
+  vValidator("param", contract.petParameters, refuse),
+  (c) => {
+    const pet = pets.get(c.req.valid("param").petId);
+    return pet === undefined ? c.json(contract.notFound, 404) : c.json(pet);
+  },
+);
 
-app.post("/v1/pets", vValidator("json", newPet, refuse), (c) => {
-  const pet = createPet(c.req.valid("json"));
+app.post("/v1/pets", vValidator("json", contract.newPet, refuse), (c) => {
+  const pet = pets.create(c.req.valid("json"));
   return c.json(pet, 201, { Location: `pets/${pet.id}` });
 });
 
-if ("Deno" in globalThis) {
-  Deno.serve({ port: PORT, hostname: HOST, onListen: () => {} }, app.fetch);
-} else if ("Bun" in globalThis) {
-  const { Bun } = globalThis as unknown as { readonly Bun: BunRuntime };
-  Bun.serve({ port: PORT, hostname: HOST, fetch: (r) => app.fetch(r) });
-} else {
+if (!listen((request) => app.fetch(request))) {
   const { serve } = await import("@hono/node-server");
   serve({ port: PORT, hostname: HOST, fetch: app.fetch });
 }

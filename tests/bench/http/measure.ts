@@ -1,153 +1,130 @@
 /**
- * One case on one runtime: the servers are started, seeded, compared, warmed up and measured by turns,
- * and ended.
+ * One case on one runtime: servers are started, filled, compared, warmed up, measured and ended.
  *
  * @module
  */
 
-import { type Answer, ask, compare, compareFields } from "./answer.ts";
-import type { Case } from "./cases.ts";
-import { type Contestant, OURS, ours } from "./contestants.ts";
-import { checkCount, type Count, type Load } from "./load.ts";
-import type { Runtime } from "./runtimes.ts";
-import { seed } from "./seed.ts";
-import { type Server, startServer } from "./server.ts";
+import { fileURLToPath } from "node:url";
+import { CONNECTIONS, type Count, load } from "../load/load.ts";
+import { type Process, startProcess } from "../process.ts";
+import { freePort, type Runtime } from "../runtimes.ts";
+import { inTurns } from "../table.ts";
+import { type Answer, ask, compare } from "./answer.ts";
+import { type Case, fillingRequests, LIST20, requestText } from "./cases.ts";
+import { type Contestant, ENVIRONMENT, ours } from "./contestants.ts";
 
 /** What a contestant did in its turn. */
 export interface Turn extends Count {
-  /** Processor time of the server, in µs a request. */
-  readonly processorTime: number;
+  /** Processor time of the server for one request, in µs: its own code's, and the kernel's for it. */
+  readonly user: number;
+  readonly system: number;
 }
 
-/** The turns of one round, by the names of the contestants. */
-export type Round = Readonly<Record<string, Turn>>;
+/** The turns of a contestant by its name, round by round. */
+export type Rounds = (name: string) => readonly Turn[];
 
 /** How a case is measured. */
 export interface MeasureOptions {
   readonly runtime: Runtime;
   readonly work: Case;
+  /** Ours is among them: the others must answer as it does. */
   readonly contestants: readonly Contestant[];
-  readonly load: Load;
   readonly rounds: number;
-  /** How long a turn is, in seconds. */
+  /** How long a turn is, and the one before the first round. */
   readonly seconds: number;
-  /** How long each contestant is under load before the first round, in seconds; 0 is not at all. */
   readonly warmUp: number;
-  /** How many animals there are before. */
-  readonly animals: number;
+  /** How many pets there are before; the folder of their SQLite files, if not in memory. */
+  readonly pets: number;
+  readonly folder: string | undefined;
 }
+
+/** A contestant that listens. */
+interface Server extends Contestant {
+  readonly port: number;
+  readonly process: Process;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+const METERED = new URL("../contestants/metered.ts", import.meta.url);
 
 /** Measures a case. */
-export async function measure(options: MeasureOptions): Promise<Round[]> {
+export async function measure(options: MeasureOptions): Promise<Rounds> {
+  const { runtime, work, contestants, folder } = options;
   const servers: Server[] = [];
-  try {
-    await startAll(servers, options);
-    if (options.warmUp > 0) {
-      const warmUp = { ...options, seconds: options.warmUp };
-      for (const server of servers) await takeTurn(server, warmUp);
-    }
-    const rounds: Round[] = [];
-    for (let round = 0; round < options.rounds; round++) {
-      rounds.push(await takeTurns(rotate(servers, round), options));
-    }
-    return rounds;
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()));
-  }
-}
-
-/** Starts the contestants. Ours comes first: it is what the others must answer. */
-async function startAll(
-  servers: Server[],
-  { contestants, runtime, work, animals }: MeasureOptions,
-): Promise<void> {
-  const first = await startServer(ours, runtime);
-  const isMeasured = contestants.some(({ name }) => name === OURS);
-  try {
-    await seed(first.port, animals);
-  } catch (error) {
-    await first.stop();
-    throw error;
-  }
-  const expected = await ask(first.origin, work);
-  if (isMeasured) servers.push(first);
-  else await first.stop();
-  for (const contestant of contestants) {
-    if (contestant.name === OURS) continue;
-    const server = await startServer(
-      contestant,
-      runtime,
-      {
-        ...ceilingEnvironment(contestant, expected, work),
-        ...fieldsEnvironment(contestant, expected),
-      },
-    );
+  async function start(one: Contestant, env: Environment): Promise<Server> {
+    const port = await freePort();
+    const files = folder === undefined
+      ? undefined
+      : { SQLITE_FILE: `${folder}/${runtime.name} ${one.name}.db` };
+    const args = [fileURLToPath(one.file), ...one.args?.(port) ?? []];
+    const own = { PORT: `${port}`, ...files, ...one.env, ...env };
+    const all = { ...ENVIRONMENT, ...own };
+    const process = startProcess(runtime, METERED, args, all);
+    const server = { ...one, port, process };
     servers.push(server);
-    if (contestant.ceiling === undefined) await seed(server.port, animals);
-    const answer = await ask(server.origin, work);
-    if (contestant.ceiling !== "content-type") {
-      compare(contestant.name, answer, expected);
+    await Promise.race([process.fault, ask(port, LIST20)]);
+    return server;
+  }
+  async function firstAnswer({ port, kind }: Server): Promise<Answer> {
+    const requests = fillingRequests(options.pets, port);
+    const task = { port, requests, status: 201, count: requests.length };
+    if (kind !== "floor") await load({ ...task, connections: 1 });
+    return await ask(port, work);
+  }
+  try {
+    const first = contestants.find(({ name }) => name === ours.name) ?? ours;
+    const expected = await firstAnswer(await start(first, {}));
+    await Promise.all(
+      contestants.filter((one) => one !== first).map((one) =>
+        start(one, environment(one, work, expected))
+      ),
+    );
+    for (const server of servers.slice(1)) {
+      compare(server, await firstAnswer(server), expected);
     }
-    if (contestant.ceiling?.startsWith("ours") || contestant.addsOurFields) {
-      compareFields(contestant.name, answer, expected);
-    }
+    const turns = (seconds: number) =>
+      new Map(
+        servers.map((one) =>
+          [one.name, () => turn(one, work, seconds)] as const
+        ),
+      );
+    await inTurns(turns(options.warmUp), { rounds: 1 });
+    return await inTurns(turns(options.seconds), options);
+  } finally {
+    await Promise.all(servers.map(({ process }) => process.stop()));
   }
 }
 
-/** What a ceiling is told: the answer that it always gives. */
-function ceilingEnvironment(
-  { ceiling }: Contestant,
-  { status, headers, body }: Answer,
-  { method }: Case,
-): Readonly<Record<string, string>> {
-  if (ceiling === undefined) return {};
-  const all = { status, headers, body };
-  const least = { ...all, headers: { "content-type": "application/json" } };
-  return {
-    ANSWER: JSON.stringify(ceiling === "content-type" ? least : all),
-    READ_BODY: method === "POST" ? "yes" : "no",
-    READ_HEAD: ceiling === "ours, reading" ? "yes" : "no",
-  };
-}
-
-/** What a framework is told: the fields to add to every answer. */
-function fieldsEnvironment(
-  { addsOurFields }: Contestant,
-  { headers, body }: Answer,
-): Readonly<Record<string, string>> {
-  if (!addsOurFields) return {};
+/** What a contestant is told: the floor its answer, and a framework our header fields to add. */
+function environment(
+  { kind }: Contestant,
+  work: Case,
+  { headers, ...answer }: Answer,
+): Environment {
+  if (kind === "floor") {
+    const reads = work.body !== null;
+    return { ANSWER: JSON.stringify({ ...answer, headers, reads }) };
+  }
+  if (kind !== "fields") return {};
   // What a framework has by itself, and the link of a listing, are its own work.
-  const own = ["content-type", "location", body.startsWith("[") ? "link" : ""];
-  const fields = Object.entries(headers).filter(([name]) =>
-    !own.includes(name)
-  );
-  return { FIELDS: JSON.stringify(Object.fromEntries(fields)) };
+  const isList = answer.body.startsWith("[");
+  const own = ["content-type", "location", isList ? "link" : ""];
+  const all = Object.entries(headers).filter(([name]) => !own.includes(name));
+  return { FIELDS: JSON.stringify(Object.fromEntries(all)) };
 }
 
-async function takeTurns(
-  servers: readonly Server[],
-  options: MeasureOptions,
-): Promise<Round> {
-  const turns: Record<string, Turn> = {};
-  for (const server of servers) {
-    turns[server.contestant.name] = await takeTurn(server, options);
-  }
-  return turns;
-}
-
-async function takeTurn(
-  server: Server,
-  { work, load, seconds }: MeasureOptions,
+async function turn(
+  { port, process }: Server,
+  work: Case,
+  seconds: number,
 ): Promise<Turn> {
-  const before = await server.processorTime();
-  const count = await load(server.origin, work, seconds);
-  const after = await server.processorTime();
-  checkCount(server.contestant.name, work, count);
-  return { ...count, processorTime: (after - before) / count.requests };
-}
-
-/** The same servers from another one on, so that none is always first. */
-function rotate<T>(servers: readonly T[], by: number): T[] {
-  const start = by % servers.length;
-  return [...servers.slice(start), ...servers.slice(0, start)];
+  const requests = [requestText(work, port)];
+  const task = { port, requests, status: work.status, seconds };
+  const before = await process.ask("") as NodeJS.CpuUsage;
+  const count = await load({ ...task, connections: CONNECTIONS });
+  const after = await process.ask("") as NodeJS.CpuUsage;
+  const user = (after.user - before.user) / count.requests;
+  const system = (after.system - before.system) / count.requests;
+  return { ...count, user, system };
 }

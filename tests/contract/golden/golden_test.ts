@@ -1,69 +1,46 @@
 /**
- * Exchanges as the contract shows them, byte for byte: of each file one after the other, on a fresh
- * service. The files change only when the contract does. A `message` may improve: it stands as `…`.
+ * Exchanges as the contract shows them, byte for byte and with every header field, one after the other
+ * on one service. They change only when the contract does. A `message` may improve: it stands as `…`.
  */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import { handleService } from "../handle_service.ts";
 
-interface Exchange {
-  readonly name: string;
-  readonly request: {
-    readonly method: string;
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body?: string;
-  };
-  readonly response: {
-    readonly status: number;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
-  };
+/** The first line of a message, its header fields and its body. */
+function parse(text: string): {
+  readonly first: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+} {
+  const [head = "", body = ""] = text.split("\n\n", 2);
+  const [first = "", ...lines] = head.split("\n");
+  const fields = lines.map((line) => line.split(/: (.*)/, 2));
+  return { first, headers: Object.fromEntries(fields), body };
 }
 
-const files = readdirSync(new URL(".", import.meta.url))
-  .filter((name) => name.endsWith(".json")).sort();
+const golden = readFileSync(new URL("exchanges.txt", import.meta.url), "utf8");
+const { fetch } = handleService();
 
-test("there are golden files", () => {
-  assert.deepEqual(files, [
-    "create_pet.json",
-    "get_pet.json",
-    "list_pets.json",
-    "routing.json",
-  ]);
-});
+for (const exchange of golden.trimEnd().split("\n---\n")) {
+  const [question = "", answer = ""] = exchange.split("\n=>\n");
+  const { first, headers, body } = parse(question);
 
-for (const file of files) {
-  const text = readFileSync(new URL(file, import.meta.url), "utf8");
-  const exchanges: readonly Exchange[] = JSON.parse(text);
-
-  test(`handle answers as ${file} shows`, async () => {
-    const { fetch } = handleService();
-    for (const { name, request, response } of exchanges) {
-      const { path, body = null, ...init } = request;
-      const content = body === null ? null : new TextEncoder().encode(body);
-      const answer = await fetch(
-        new Request(`http://localhost${path}`, { ...init, body: content }),
-      );
-      assert.deepEqual(
-        {
-          status: answer.status,
-          headers: Object.fromEntries(answer.headers),
-          body: await shown(answer),
-        },
-        response,
-        name,
-      );
-    }
+  test(`handle answers ${first} as the contract shows: ${answer.slice(0, 3)}`, async () => {
+    const [method = "", path] = first.split(" ");
+    const response = await fetch(
+      new Request(`http://localhost${path}`, {
+        method,
+        headers,
+        body: body === "" ? null : new TextEncoder().encode(body),
+      }),
+    );
+    const text = await response.text();
+    const message = /"message":"(?:[^"\\]|\\.)+"/;
+    assert.deepEqual({
+      first: `${response.status}`,
+      headers: Object.fromEntries(response.headers),
+      body: response.ok ? text : text.replace(message, '"message":"…"'),
+    }, parse(answer));
   });
-}
-
-/** The bytes of an answer as text, the message of an Error as `…`. */
-async function shown(answer: Response): Promise<string> {
-  const bytes = await answer.arrayBuffer();
-  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-    .decode(bytes);
-  if (answer.status < 400) return text;
-  return text.replace(/"message":"(?:[^"\\]|\\.)+"/, '"message":"…"');
 }

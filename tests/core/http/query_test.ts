@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { decodeQuery, parseQuery } from "../../../core/http/query.ts";
+import { fc, runs } from "../../support/property.ts";
 
 const NAMES = ["limit", "status", "after", "Limit", "lim", "imit"];
 
@@ -60,6 +60,6 @@ test("parseQuery reads every query as URLSearchParams does", () => {
     fc.property(query, (text) => {
       assert.deepEqual(valuesOf(parseQuery(text)), valuesOf(decodeQuery(text)));
     }),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });

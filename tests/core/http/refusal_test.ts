@@ -33,6 +33,7 @@ test("every code has the status that HTTP gives it", () => {
     payload_too_large: 413,
     unsupported_media_type: 415,
     idempotency_key_reused: 422,
+    too_many_requests: 429,
     internal_error: 500,
     service_unavailable: 503,
   });

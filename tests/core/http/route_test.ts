@@ -19,7 +19,7 @@ function replied(route: Route): Reply {
   return route.reply;
 }
 
-test("createRouter finds the operations", () => {
+test("createRouter finds the operations and their templates", () => {
   assert.deepEqual(led(find("GET", "/v1/pets")), ["/v1/pets", "listPets", ""]);
   assert.deepEqual(led(find("POST", "/v1/pets")), [
     "/v1/pets",
@@ -38,39 +38,17 @@ test("createRouter finds the operations", () => {
   ]);
 });
 
-test("createRouter routes HEAD as GET", () => {
-  for (const path of ["/v1/pets", "/v1/pets/7"]) {
-    assert.deepEqual(led(find("HEAD", path)), led(find("GET", path)));
-  }
-});
-
-test("createRouter answers OPTIONS with the methods of the path", () => {
-  const allows = [
-    ["/v1/pets", "GET, HEAD, POST, OPTIONS"],
-    ["/v1/pets/x", "GET, HEAD, OPTIONS"],
-  ] as const;
-  for (const [path, allow] of allows) {
-    assert.deepEqual(replied(find("OPTIONS", path)), {
-      status: 204,
-      headers: { allow },
-      body: null,
-    });
-  }
-});
-
-test("createRouter refuses an unknown path with 404, whatever the method, and names no template", () => {
-  const paths = ["/", "", "/v1", "/v1/pets/", "/v1/pets/1/", "/v1/petsx", "*"];
-  for (const path of paths) {
-    for (const method of ["GET", "BREW", "OPTIONS"]) {
-      const route = find(method, path);
-      assert.equal(replied(route).status, 404, path);
-      assert.equal(route.template, undefined);
-    }
+test("createRouter names no template of a path that it does not have", () => {
+  for (const path of ["/v1", "/v1/pets/", "/v1/pets/1/", "/v1/petsx", "*"]) {
+    const route = find("GET", path);
+    assert.equal(replied(route).status, 404, path);
+    assert.equal(route.template, undefined);
   }
 });
 
 test("createRouter refuses an unknown method with 405 and Allow, and names the template", () => {
-  const methods = ["DELETE", "get", "Post", "TRACE", "__proto__", "", "GET "];
+  // What fetch cannot send, and some runtimes do not let through.
+  const methods = ["get", "Post", "TRACE", "__proto__", "", "GET "];
   for (const method of methods) {
     const route = find(method, "/v1/pets/secret");
     const { status, headers } = replied(route);

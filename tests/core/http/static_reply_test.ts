@@ -84,6 +84,16 @@ test("staticReply makes the content once, and only when it is asked for", async 
   assert.deepEqual(first, second);
 });
 
+test("staticReply tries again where the content could not be made", async () => {
+  let turn = 0;
+  const reply = staticReply(() => {
+    if (turn++ === 0) throw new Error("not now");
+    return "made";
+  }, {});
+  await assert.rejects(reply(new Request("http://localhost/")), /not now/);
+  assert.equal((await reply(new Request("http://localhost/"))).body, "made");
+});
+
 test("staticReply answers 304 with the tag, how to store it, and nothing else", async () => {
   const reply = staticReply(() => "x", {
     "content-type": "text/plain",

@@ -96,6 +96,17 @@ test("rememberKeys remembers no key that is not valid", async () => {
   assert.equal(asked, 2);
 });
 
+test("rememberKeys remembers no more than 10,000 keys", async () => {
+  let asked = 0;
+  const keys = rememberKeys(() => {
+    asked++;
+    return Promise.resolve(true);
+  }, { maxAge: Infinity });
+  for (let i = 0; i <= 10_000; i++) await keys.verify(`${i}`);
+  await keys.verify("0");
+  assert.equal(asked, 10_002);
+});
+
 test("rememberKeys forgets a key that has become invalid", async () => {
   let isValid = true;
   let time = 0;

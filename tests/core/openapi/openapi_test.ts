@@ -68,6 +68,7 @@ test("HEAD /openapi.json has the headers of GET and no body", async () => {
   const etag = get.headers.get("etag") ?? "";
   const known = await ask("HEAD", { headers: { "if-none-match": etag } });
   assert.equal(known.status, 304);
+  assert.equal(known.headers.get("content-length"), null);
 });
 
 test("/openapi.json has GET, HEAD and OPTIONS, and no other method", async () => {

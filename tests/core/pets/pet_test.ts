@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
@@ -10,6 +9,7 @@ import {
   petsToJson,
   petToJson,
 } from "../../../core/pets/pet.ts";
+import { fc, runs } from "../../support/property.ts";
 
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -82,6 +82,6 @@ test("petToJson and petsToJson write animals as joinPet does", () => {
       assert.equal(petsToJson(pets), `[${pets.map(joinPet).join(",")}]`);
       assert.deepEqual(pets.map(petToJson), pets.map(joinPet));
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });

@@ -53,6 +53,8 @@ async function find(): Promise<Binaries> {
   if (process.platform !== "linux") {
     return none(`it is started on Linux only, not on ${process.platform}`);
   }
+  const missing = process.env.TEST_POSTGRES_MISSING; // as tests/run.ts has found
+  if (missing !== undefined) return { missing, missingProgram: () => missing };
   const named = process.env.TEST_POSTGRES_BIN;
   const embedded = named === undefined
     ? await fetchEmbedded()

@@ -6,7 +6,7 @@
 
 import { after } from "node:test";
 import process from "node:process";
-import { aloud } from "./aloud.ts";
+import { skipping } from "../skipping.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { createDatabase, dropDatabase } from "./database.ts";
@@ -30,7 +30,7 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
 
 async function ownServer(): Promise<SharedPostgres> {
   const { missing } = await findBinaries();
-  const skip = aloud(missing);
+  const skip = skipping(missing);
   let cluster: Promise<Cluster> | undefined;
   after(async () => await (await cluster)?.close());
   return {

@@ -18,22 +18,16 @@ export interface Standby extends Cluster {
   promote(): Promise<void>;
 }
 
-/** Settings of {@linkcode startStandby}. */
-export interface StandbyOptions {
-  /** Whether the primary answers `commit` only when this standby has it on disk. Default: `false`. */
-  readonly synchronous?: boolean;
-}
-
 /** `false`, or why there can be no standby: `pg_basebackup`, which the npm package lacks, makes it. */
 export async function missingStandby(): Promise<string | false> {
   return (await findBinaries()).missingProgram("pg_basebackup");
 }
 
-/** Starts a standby; fulfilled once it streams, and is waited for where it is synchronous. */
-export async function startStandby(
-  primary: Cluster,
-  { synchronous = false }: StandbyOptions = {},
-): Promise<Standby> {
+/**
+ * Starts a standby; fulfilled once it streams, and the primary answers `commit` only when the standby
+ * has it on disk.
+ */
+export async function startStandby(primary: Cluster): Promise<Standby> {
   const { folder: binaries } = await requireBinaries();
   const name = `standby_${randomUUID().replaceAll("-", "_")}`;
   // A copy asks for the same password.
@@ -52,20 +46,15 @@ export async function startStandby(
       ]);
     },
   });
-  if (synchronous) {
-    // In two texts: ALTER SYSTEM refuses to run in a transaction.
-    await primary.query(
-      `alter system set synchronous_standby_names = '${name}'`,
-    );
-    await primary.query("select pg_reload_conf()");
-  }
+  // In two texts: ALTER SYSTEM refuses to run in a transaction.
+  await primary.query(`alter system set synchronous_standby_names = '${name}'`);
+  await primary.query("select pg_reload_conf()");
   await until("the standby streams", async () => {
     const [row] = await primary.query(
       "select state, sync_state from pg_stat_replication where application_name = $1",
       { values: [name] },
     );
-    return row?.state === "streaming" &&
-      row.sync_state === (synchronous ? "sync" : "async");
+    return row?.state === "streaming" && row.sync_state === "sync";
   });
   return Object.assign(standby, {
     async promote() {

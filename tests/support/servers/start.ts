@@ -8,6 +8,7 @@ import { spawn, spawnSync } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { skipping } from "../skipping.ts";
 
 /** A runtime, and how to find it. */
 export interface Runtime {
@@ -39,10 +40,11 @@ export function findRuntimes(): Runtime[] {
     const [leastMajor, leastMinor] = LEAST_VERSION[name];
     const isNew = major > leastMajor ||
       (major === leastMajor && minor >= leastMinor);
-    const missing = isNew
-      ? undefined
-      : `${command} is not ${name} ${leastMajor}.${leastMinor} or later: set ${variable}`;
-    return { name, command, missing };
+    const missing = skipping(
+      !isNew &&
+        `${command} is not ${name} ${leastMajor}.${leastMinor} or later: set ${variable}`,
+    );
+    return { name, command, missing: missing || undefined };
   });
 }
 

@@ -1,0 +1,622 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import { after, test } from "node:test";
+import {
+  type PostgresStorage,
+  postgresStorage,
+  type PostgresStorageOptions,
+} from "../../../adapters/postgres/mod.ts";
+import { type NewPet, petId } from "../../../core/pets/pet.ts";
+import { StorageError } from "../../../core/pets/pet_storage.ts";
+import { findBinaries } from "../../support/postgres/binaries.ts";
+import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
+import { enableTls, missingTls } from "../../support/postgres/tls.ts";
+import { skipping } from "../../support/skipping.ts";
+import { newPet } from "../../support/new_pet.ts";
+
+const skip = skipping((await findBinaries()).missing);
+const options = { skip, timeout: 60_000 };
+
+const REX: Required<NewPet> = {
+  name: "Rex",
+  categoryId: 1n,
+  status: "available",
+};
+/** Short, so that the tests do not wait long. */
+const TIMES: PostgresStorageOptions = {
+  connectTimeout: 400,
+  queryTimeout: 800,
+  lockTimeout: 300,
+  openTimeout: 0,
+};
+const PASSWORD = "sesame:/@%";
+
+test("postgresStorage refuses options that are out of range", async () => {
+  for (
+    const [name, least] of [
+      ["connectTimeout", 1],
+      ["queryTimeout", 1],
+      ["lockTimeout", 1],
+      ["openTimeout", 0],
+      ["maxBatch", 1],
+      ["maxQueue", 1],
+    ] as const
+  ) {
+    for (const value of [least - 1, 1.5, NaN, Infinity]) {
+      await assert.rejects(
+        postgresStorage("postgres://localhost", { [name]: value }),
+        (error) =>
+          error instanceof RangeError && error.message.startsWith(name),
+      );
+    }
+  }
+});
+
+test("postgresStorage says that nobody listens", async () => {
+  await assertRefused(
+    "postgres://ann:sesame@127.0.0.1:1",
+    /127\.0\.0\.1:1: .*/,
+  );
+  await assertRefused(
+    "postgres://ann:sesame@127.0.0.1:1,127.0.0.1:2",
+    /127\.0\.0\.1:1, 127\.0\.0\.1:2: .*; /,
+  );
+});
+
+const missingOpenssl = skipping(await missingTls());
+
+test("postgresStorage encrypts, and checks the server, as its address says", {
+  ...options,
+  skip: skip || missingOpenssl,
+}, async () => {
+  const cluster = await startCluster({
+    password: PASSWORD,
+    settings: { listen_addresses: "127.0.0.1,127.0.0.2" },
+  });
+  try {
+    const authority = await enableTls(cluster);
+    const url = await cluster.newDatabase();
+    const database = nameOf(url);
+    for (
+      const [parameters, isEncrypted] of [
+        ["", false],
+        ["sslmode=disable", false],
+        ["sslmode=require", true],
+        [`sslmode=require&sslrootcert=${authority}`, true],
+        [`sslmode=verify-ca&sslrootcert=${authority}`, true],
+        [`sslmode=verify-full&sslrootcert=${authority}`, true],
+        ["sslmode=require&channel_binding=require", true],
+      ] as const
+    ) {
+      const opened = await postgresStorage(`${url}?${parameters}`, TIMES);
+      await using(opened, async (storage) => {
+        await storage.create(newPet(REX));
+        const rows = await cluster.query(
+          `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
+            where application_name = 'petstore'`,
+          { database },
+        );
+        assert.ok(rows.length > 0);
+        for (const { ssl } of rows) assert.equal(ssl, isEncrypted, parameters);
+      });
+      while ((await cluster.backends()).length > 0);
+    }
+    // Its authority is none that this machine knows.
+    await assertRefused(`${url}?sslmode=verify-full`, /certificate|issuer/i);
+    // An address of the same server that is not in the certificate.
+    const alias = url.replace("127.0.0.1", "127.0.0.2");
+    const trusting = `sslrootcert=${authority}`;
+    const opened = await postgresStorage(
+      `${alias}?sslmode=verify-ca&${trusting}`,
+      TIMES,
+    );
+    await using(opened, (storage) => storage.ping());
+    await assertRefused(
+      `${alias}?sslmode=verify-full&${trusting}`,
+      /altnames|NotValidForName/,
+    );
+  } finally {
+    await cluster.close();
+  }
+});
+
+const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
+  async "says that the password is wrong, or missing"(cluster) {
+    const url = new URL(cluster.url("postgres"));
+    url.password = "wrong";
+    await assertRefused(url.href, /refuses this password/);
+    url.password = "";
+    await assertRefused(url.href, /asks for a password/);
+  },
+
+  async "takes the password from PGPASSWORD"(cluster) {
+    const url = new URL(await cluster.newDatabase());
+    url.password = "";
+    process.env.PGPASSWORD = PASSWORD;
+    try {
+      await using(
+        await postgresStorage(url.href, TIMES),
+        (storage) => storage.ping(),
+      );
+    } finally {
+      delete process.env.PGPASSWORD;
+    }
+  },
+
+  async "says that there is no such database"(cluster) {
+    await assertRefused(cluster.url("nowhere"), /no such database/);
+  },
+
+  async "says that a database in another encoding cannot hold every name"(
+    cluster,
+  ) {
+    await cluster.query(
+      "create database latin template template0 encoding 'SQL_ASCII'",
+    );
+    await assertRefused(cluster.url("latin"), /SQL_ASCII.*UTF8/);
+  },
+
+  async "leaves the tables of another program alone"(cluster) {
+    const url = await cluster.newDatabase();
+    const database = nameOf(url);
+    await cluster.query("create table pets (id int)", { database });
+    await assertRefused(url, /another program has a table named pets/);
+    const tables = await cluster.query(
+      "select tablename from pg_tables where schemaname = 'public'",
+      { database },
+    );
+    assert.deepEqual(tables.map(({ tablename }) => tablename), ["pets"]);
+  },
+
+  async "leaves the tables of a later version alone"(cluster) {
+    const url = await cluster.newDatabase();
+    await (await postgresStorage(url, TIMES)).close();
+    await cluster.query("update petstore_schema set version = 3", {
+      database: nameOf(url),
+    });
+    await assertRefused(url, /version 3, and this program knows version 2/);
+  },
+
+  async "lets a user who may only read and add use the tables that are there"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    const database = nameOf(url);
+    await cluster.query(`create role clerk login password '${PASSWORD}'`);
+    const clerk = new URL(url);
+    clerk.username = "clerk";
+    await assertRefused(clerk.href, /permission denied for schema/);
+    await (await postgresStorage(url, TIMES)).close();
+    await cluster.query(
+      `grant select on all tables in schema public to clerk;
+      grant insert on pets, api_keys to clerk`,
+      { database },
+    );
+    await using(
+      await postgresStorage(clerk.href, TIMES),
+      async (storage) => {
+        const { id } = await storage.create(newPet(REX));
+        assert.equal((await storage.get(id))?.name, "Rex");
+        // Keys want more: their records come and go, and the id is taken first.
+        const key = { idempotencyKey: "0".repeat(64) };
+        await assert.rejects(storage.create(newPet(REX), key), /permission/);
+        await cluster.query(
+          `grant insert, update, delete on idempotency_keys to clerk;
+          grant usage on sequence pets_id_seq to clerk`,
+          { database },
+        );
+        const pet = await storage.create(newPet(REX), key);
+        const again = await storage.create(newPet(REX), key);
+        assert.deepEqual(again, { ...pet, replayed: true });
+      },
+    );
+  },
+
+  async "waits at the start for a server that is not there yet"(cluster) {
+    const url = await cluster.newDatabase();
+    await cluster.stop();
+    const opening = postgresStorage(url, { ...TIMES, openTimeout: 20_000 });
+    await cluster.start();
+    await using(await opening, (storage) => storage.ping());
+  },
+
+  async "keeps animals and keys on disk where the database commits without waiting"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    const database = nameOf(url);
+    await (await postgresStorage(url, TIMES)).close();
+    await cluster.query(
+      `create table seen (setting text);
+      create function look() returns trigger language plpgsql as $$ begin
+        insert into seen values (current_setting('synchronous_commit'));
+        return null;
+      end $$;
+      create trigger look after insert on pets execute function look();
+      create trigger look after insert or update on api_keys execute function look()`,
+      { database },
+    );
+    for (
+      const [setting, expected] of [["off", "on"], ["local", "local"]] as const
+    ) {
+      await cluster.query("truncate seen", { database });
+      const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
+      await using(await postgresStorage(tuned, TIMES), async (storage) => {
+        await storage.create(newPet(REX));
+        await storage.get(petId(1n));
+        const { id } = await storage.apiKeys.insert({
+          name: "Ann",
+          digest: setting,
+          created: new Date(0),
+        });
+        await storage.apiKeys.revoke(id, new Date(0));
+      });
+      const rows = await cluster.query("select * from seen", { database });
+      assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
+    }
+  },
+
+  async "takes turns whatever the isolation of transactions is set to"(
+    cluster,
+  ) {
+    for (const isolation of ["repeatable read", "serializable"]) {
+      const url = await cluster.newDatabase();
+      await cluster.query(
+        `alter database ${
+          nameOf(url)
+        } set default_transaction_isolation = '${isolation}'`,
+      );
+      const storages = await Promise.all(
+        Array.from({ length: 8 }, () => postgresStorage(url)),
+      );
+      const first = await Promise.all(
+        storages.map(({ apiKeys }, index) =>
+          apiKeys.insertFirst({
+            name: "first",
+            digest: `${index}`,
+            created: new Date(0),
+          })
+        ),
+      );
+      assert.equal(first.filter((record) => record !== undefined).length, 1);
+      for (const storage of storages) await storage.close();
+    }
+  },
+
+  async "knows that a create is committed, whatever a trigger warns of"(
+    cluster,
+  ) {
+    await triggered(cluster, "raise warning 'audit'", async (storage) => {
+      assert.equal((await storage.create(newPet(REX))).id, 1n);
+    });
+  },
+
+  async "gives no create the id of another, where a trigger leaves one out"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    await using(await postgresStorage(url, TIMES), async (storage) => {
+      await cluster.query(
+        `create function act() returns trigger language plpgsql as $$ begin
+          return case when new.name <> 'Tom' then new end;
+        end $$;
+        create trigger act before insert on pets for each row execute function act()`,
+        { database: nameOf(url) },
+      );
+      await Promise.all(["Rex", "Tom", "Ann"].map((name) =>
+        assertFault(
+          storage.create(newPet({ ...REX, name })),
+          "outcome_unknown",
+          /kept 2 of 3/,
+        )
+      ));
+    });
+  },
+
+  async "cannot tell where the server says that it cannot"(cluster) {
+    const raise = "raise exception 'ambiguous' using errcode = '40003'";
+    await triggered(
+      cluster,
+      raise,
+      (storage) =>
+        assertFault(
+          storage.create(newPet(REX)),
+          "outcome_unknown",
+          /ambiguous/,
+        ),
+    );
+  },
+
+  async "hears of a commit without its standby, however little is told"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    await (await postgresStorage(url, TIMES)).close();
+    const setting = "synchronous_standby_names";
+    const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
+    try {
+      await cluster.query(`alter system set ${setting} = 'nobody'`);
+      await cluster.query("select pg_reload_conf()");
+      await using(
+        await postgresStorage(quiet, { queryTimeout: 20_000 }),
+        async (storage) => {
+          await storage.ping();
+          const creating = assertFault(
+            storage.create(newPet(REX)),
+            "outcome_unknown",
+            /synchronous replication/,
+          );
+          let ended = 0;
+          while (ended === 0) {
+            const rows = await cluster.query(
+              "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+            );
+            ended = rows.length;
+          }
+          await creating;
+        },
+      );
+    } finally {
+      await cluster.query(`alter system reset ${setting}`);
+      await cluster.query("select pg_reload_conf()");
+    }
+  },
+
+  async "reads from a server that only reads, and refuses creates there"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    await using(
+      await postgresStorage(url, TIMES),
+      (storage) => storage.create(newPet(REX)),
+    );
+    await cluster.query(
+      `alter database ${nameOf(url)} set default_transaction_read_only = on`,
+    );
+    await using(await postgresStorage(url, TIMES), async (storage) => {
+      await storage.ping();
+      assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+      await assertFault(
+        storage.create(newPet(REX)),
+        "unavailable",
+        /read-only/,
+      );
+    });
+    await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
+  },
+
+  async "lists in the order of ids, whatever plan the server makes"(cluster) {
+    const url = await cluster.newDatabase();
+    const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
+      .map((name) => `-c enable_${name}=off`).join(" ");
+    const opened = await postgresStorage(
+      `${url}?options=${encodeURIComponent(plan)}`,
+      TIMES,
+    );
+    await using(opened, async (storage) => {
+      for (let i = 0; i < 3; i++) await storage.create(newPet(REX));
+      // The row is written anew, behind the others.
+      await cluster.query("update pets set name = 'Tom' where id = 1", {
+        database: nameOf(url),
+      });
+      for (const query of [{}, { status: REX.status }]) {
+        const { pets } = await storage.list({ limit: 2, ...query });
+        assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
+      }
+    });
+  },
+
+  async "is not ready where its tables are gone"(cluster) {
+    const url = await cluster.newDatabase();
+    await using(await postgresStorage(url, TIMES), async (storage) => {
+      await cluster.query("drop table pets", { database: nameOf(url) });
+      await assert.rejects(storage.ping(), /pets/);
+      await assert.rejects(storage.create(newPet(REX)), /pets/);
+      await assert.rejects(storage.list({ limit: 1 }), /pets/);
+    });
+  },
+
+  async "refuses a create that waits for a lock too long; it did not happen"(
+    cluster,
+  ) {
+    await locked(cluster, async (storage, unlock) => {
+      await assertFault(storage.create(newPet(REX)), "unavailable", /lock/);
+      await unlock();
+      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+      await storage.create(newPet(REX));
+    });
+  },
+
+  async "tells a create that was cancelled from one whose connection ended"(
+    cluster,
+  ) {
+    await locked(cluster, async (storage, unlock) => {
+      for (
+        const [end, kind] of [
+          ["pg_cancel_backend", "unavailable"],
+          ["pg_terminate_backend", "outcome_unknown"],
+        ] as const
+      ) {
+        const creating = assertFault(storage.create(newPet(REX)), kind, /./);
+        let ended = 0;
+        while (ended === 0) {
+          const rows = await cluster.query(
+            `select ${end}(pid) from pg_stat_activity
+              where wait_event_type = 'Lock' and query like '%INSERT INTO pets%'`,
+          );
+          ended = rows.length;
+        }
+        await creating;
+      }
+      await unlock();
+      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+      await storage.create(newPet(REX));
+    }, { lockTimeout: 10_000, queryTimeout: 20_000 });
+  },
+
+  async "answers in time where all its connections are taken"(cluster) {
+    await locked(
+      cluster,
+      async (storage, unlock) => {
+        const creating = storage.create(newPet(REX)).catch(() => {});
+        await cluster.query("select pg_sleep(0.1)");
+        const since = performance.now();
+        await assertFault(storage.get(petId(1n)), "unavailable", /in time/);
+        const took = performance.now() - since;
+        assert.ok(took > 300 && took < 2000, `${took} ms`);
+        await unlock();
+        await creating;
+        await storage.ping();
+      },
+      { lockTimeout: 5000, queryTimeout: 10_000 },
+      "connection_limit=1",
+    );
+  },
+
+  async "answers in time where the server hangs, and goes on with it afterwards"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    await using(await postgresStorage(url, TIMES), async (storage) => {
+      const { id } = await storage.create(newPet(REX));
+      await cluster.pause();
+      const since = performance.now();
+      // On the connection that is there; the reads have to make their own.
+      const creating = assertFault(
+        storage.create(newPet(REX)),
+        "outcome_unknown",
+        /in time/,
+      );
+      await new Promise(setImmediate);
+      await Promise.all([
+        creating,
+        assertFault(storage.get(id), "unavailable", /in time/),
+        assertFault(storage.list({ limit: 1 }), "unavailable", /in time/),
+        assertFault(storage.ping(), "unavailable", /in time/),
+      ]);
+      const took = performance.now() - since;
+      assert.ok(took < 3000, `${took} ms`);
+      cluster.resume();
+      await storage.ping();
+      await storage.create(newPet(REX));
+    });
+  },
+
+  async "is unavailable while the server is gone, and goes on with the next one"(
+    cluster,
+  ) {
+    const url = await cluster.newDatabase();
+    await using(await postgresStorage(url, TIMES), async (storage) => {
+      const { id } = await storage.create(newPet(REX));
+      for (const mode of ["fast", "immediate"] as const) {
+        await cluster.stop(mode);
+        await assertFault(storage.create(newPet(REX)), "unavailable", /./);
+        await assertFault(storage.get(id), "unavailable", /./);
+        await assertFault(storage.ping(), "unavailable", /./);
+        await assertFault(
+          storage.apiKeys.isActive("0".repeat(64)),
+          "unavailable",
+          /./,
+        );
+        await cluster.start();
+        await storage.ping();
+        assert.equal((await storage.get(id))?.name, "Rex");
+        const next = await storage.create(newPet(REX));
+        assert.ok(next.id > id);
+      }
+    });
+  },
+};
+
+let shared: Promise<Cluster> | undefined;
+after(async () => await (await shared)?.close());
+
+for (const [name, check] of Object.entries(checks)) {
+  test(`postgresStorage ${name}`, options, async () => {
+    await check(await (shared ??= startCluster({ password: PASSWORD })));
+  });
+}
+
+async function using(
+  storage: PostgresStorage,
+  work: (storage: PostgresStorage) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Runs `work` on a storage whose database carries out `statement` after every animal added. */
+async function triggered(
+  cluster: Cluster,
+  statement: string,
+  work: (storage: PostgresStorage) => Promise<unknown>,
+): Promise<void> {
+  const url = await cluster.newDatabase();
+  await using(await postgresStorage(url, TIMES), async (storage) => {
+    await cluster.query(
+      `create function act() returns trigger language plpgsql as $$ begin
+        ${statement};
+        return null;
+      end $$;
+      create trigger act after insert on pets execute function act()`,
+      { database: nameOf(url) },
+    );
+    await work(storage);
+  });
+}
+
+/** Runs `work` while another connection holds the lock under which animals are added. */
+async function locked(
+  cluster: Cluster,
+  work: (
+    storage: PostgresStorage,
+    unlock: () => Promise<void>,
+  ) => Promise<void>,
+  times: PostgresStorageOptions = {},
+  parameters = "",
+): Promise<void> {
+  const url = await cluster.newDatabase();
+  const database = nameOf(url);
+  const opened = await postgresStorage(`${url}?${parameters}`, {
+    ...TIMES,
+    ...times,
+  });
+  await using(opened, async (storage) => {
+    const holding = cluster.query("lock table pets; select pg_sleep(30)", {
+      database,
+    });
+    const held = assert.rejects(holding, /terminating connection/);
+    while ((await cluster.backends("pg_sleep(30)")).length === 0);
+    await work(storage, async () => {
+      await cluster.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where query like 'lock table%'",
+      );
+      await held;
+    });
+  });
+}
+
+async function assertRefused(url: string, reason: RegExp): Promise<void> {
+  await assertFault(postgresStorage(url, TIMES), "unavailable", reason);
+}
+
+async function assertFault(
+  promise: Promise<unknown>,
+  kind: StorageError["kind"],
+  reason: RegExp,
+): Promise<void> {
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof StorageError, String(error));
+    assert.equal(error.kind, kind, error.message);
+    assert.match(error.message, reason);
+    assert.ok(!error.message.includes("sesame"), error.message);
+    return true;
+  });
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}

@@ -1,0 +1,111 @@
+/** CORS in a real browser: what a page of another origin can do, and what it cannot. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { readConfig } from "../../../adapters/standalone/config.ts";
+import { loadServe } from "../../../adapters/standalone/runtime.ts";
+import { openService } from "../../../adapters/standalone/service.ts";
+import { skipping } from "../../support/skipping.ts";
+import { noBrowser, openPage } from "../docs/browser.ts";
+
+/** What a page sees of a response. */
+interface Seen {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const EMPTY_PAGE = new Blob(["<!DOCTYPE html><title>A page</title>"], {
+  type: "text/html",
+});
+
+test(
+  "a page of an allowed origin lists, creates and reads refusals; a page of another origin reads nothing",
+  { skip: skipping(noBrowser), timeout: 120_000 },
+  async () => {
+    const serve = await loadServe();
+    const page = () => new Response(EMPTY_PAGE);
+    const app = await serve(page, { port: 0 });
+    const stranger = await serve(page, { port: 0 });
+    const service = await openService(readConfig({
+      DATABASE_URL: "memory:",
+      PETSTORE_API_KEYS: "secret",
+      REQUEST_LOG: "off",
+      CORS_ORIGINS: app.url,
+      RATE_LIMIT: "8/3600s",
+    }));
+    const server = await serve(service.handle, { port: 0 });
+    const browser = await openPage({});
+
+    /** Sends a request from the page that is open. Rejects if the page may not read the response. */
+    function ask(path: string, init: RequestInit = {}): Promise<Seen> {
+      const headers = { authorization: "Bearer secret", ...init.headers };
+      const sent = JSON.stringify({ ...init, headers });
+      return browser.page.evaluate(`(async () => {
+        const response = await fetch("${server.url}${path}", ${sent});
+        return {
+          status: response.status,
+          headers: Object.fromEntries(response.headers),
+          text: await response.text(),
+        };
+      })()`);
+    }
+
+    const create = {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "idempotency-key": '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+        "x-request-id": "from-a-page",
+      },
+      body: '{"name":"Rex","categoryId":1}',
+    };
+
+    try {
+      await browser.page.goto(app.url);
+      const created = await ask("/v1/pets", create);
+      assert.equal(created.status, 201, created.text);
+      assert.equal(created.headers.location, "pets/1");
+      assert.equal(created.headers["x-request-id"], "from-a-page");
+      const another = { ...create.headers, "idempotency-key": '"another"' };
+      await ask("/v1/pets", { ...create, headers: another });
+      const list = await ask("/v1/pets?limit=1");
+      assert.equal(
+        list.text,
+        '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]',
+      );
+      assert.match(list.headers.link ?? "", /rel="next"/);
+      const pet = await ask("/v1/pets/1");
+      assert.match(pet.headers.sunset ?? "", /2030/);
+      assert.match(pet.headers.deprecation ?? "", /^@/);
+
+      const unknownKey = { headers: { authorization: "Bearer wrong" } };
+      const refusals = [
+        [401, await ask("/v1/pets", unknownKey)],
+        [404, await ask("/v1/pets/9")],
+        [400, await ask("/v1/pets?limit=0")],
+        [415, await ask("/v1/pets", { method: "POST", body: "Rex" })],
+      ] as const;
+      for (const [status, refusal] of refusals) {
+        assert.equal(refusal.status, status);
+        assert.equal(JSON.parse(refusal.text).status, status);
+        assert.ok(refusal.headers["x-request-id"]);
+      }
+
+      await ask("/v1/pets");
+      const limited = await ask("/v1/pets");
+      assert.equal(limited.status, 429);
+      assert.match(limited.headers["retry-after"] ?? "", /^3[56]\d\d$/);
+
+      await browser.page.goto(stranger.url);
+      assert.equal((await fetch(`${server.url}/livez`)).status, 200);
+      await assert.rejects(ask("/v1/pets"), /Failed to fetch/);
+      await assert.rejects(ask("/livez"), /Failed to fetch/);
+    } finally {
+      await browser.close();
+      await server.close();
+      await stranger.close();
+      await app.close();
+      await service.close();
+    }
+  },
+);

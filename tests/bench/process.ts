@@ -1,0 +1,82 @@
+/**
+ * The processes of the bench: started, asked, ended.
+ *
+ * @module
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { MARK } from "./reply.ts";
+import type { Runtime } from "./runtimes.ts";
+
+/** A program that is running. */
+export interface Process {
+  /** Writes a task to the program and waits for its reply. */
+  ask(task: unknown): Promise<unknown>;
+  /** Rejected when the program ends, with what it wrote to standard error. */
+  readonly fault: Promise<never>;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+process.once("SIGINT", () => process.exit(130));
+process.once("SIGTERM", () => process.exit(143));
+
+/** Makes a folder that is gone when the bench ends. `TMPDIR` says on which disk it is. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a program on a runtime. What it writes to standard output is thrown away. */
+export function startProcess(
+  { name, command, flags }: Runtime,
+  file: URL,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Process {
+  const path = fileURLToPath(file);
+  const child = spawn(command, [...flags, path, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...process.env, NO_COLOR: "1", ...env },
+  });
+  running.add(child);
+  child.stdin.on("error", () => {}); // the end of the program is reported below
+  child.stdout.resume();
+  let complaints = "";
+  let onReply: ((value: unknown) => void) | undefined;
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    if (line.startsWith(MARK)) onReply?.(JSON.parse(line.slice(MARK.length)));
+    else complaints += `${line}\n`;
+  });
+  const ended = once(child, "close").then(() => running.delete(child));
+  const fault = ended.then(() => {
+    throw new Error(`${path} on ${name} ended:\n${complaints}`);
+  });
+  fault.catch(() => {}); // it is reported to whoever waits
+  async function within<T>(seconds: number, work: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => child.kill("SIGKILL"), seconds * 1000);
+    return await work.finally(() => clearTimeout(timer));
+  }
+  return {
+    fault,
+    async ask(task) {
+      const reply = new Promise((resolve) => onReply = resolve);
+      child.stdin.write(`${JSON.stringify(task)}\n`);
+      return await within(1200, Promise.race([reply, fault]));
+    },
+    async stop(signal = "SIGKILL") {
+      child.kill(signal);
+      await within(5, ended);
+    },
+  };
+}

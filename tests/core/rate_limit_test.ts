@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  apiKeys,
+  createHandler,
+  type HandlerOptions,
+  memoryStorage,
+} from "../../mod.ts";
+
+const FIELDS = {
+  "retry-after": "5",
+  "ratelimit-policy": '"default";q=100;w=10',
+  "ratelimit": '"default";r=0;t=5',
+};
+
+function ask(
+  rateLimit: NonNullable<HandlerOptions["rateLimit"]>,
+  path: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  const handle = createHandler({
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
+    rateLimit,
+    onError: () => {},
+  });
+  const headers = { authorization: "Bearer secret", ...init.headers };
+  return handle(new Request(`http://localhost${path}`, { ...init, headers }));
+}
+
+test("rateLimit is called with each valid key, and its fields stand on the 429", async () => {
+  const callers: string[] = [];
+  const response = await ask((key) => {
+    callers.push(key);
+    return Promise.resolve(FIELDS);
+  }, "/v1/pets");
+  assert.deepEqual(callers, ["secret"]);
+  assert.equal(response.status, 429);
+  assert.deepEqual(Object.fromEntries(response.headers), {
+    "content-type": "application/json",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    ...FIELDS,
+  });
+  const { code, status } = await response.json();
+  assert.deepEqual([code, status], ["too_many_requests", 429]);
+});
+
+test("a key that rateLimit says nothing of goes on", async () => {
+  const response = await ask(() => Promise.resolve(undefined), "/v1/pets");
+  assert.equal(response.status, 200);
+});
+
+test("the limit comes after host, path, method and key, and before the body and the input", async () => {
+  const limited = () => Promise.resolve(FIELDS);
+  const never = () => assert.fail("called");
+  const before: readonly [number, string, RequestInit?][] = [
+    [400, "/v1/pets", { headers: { host: "a/b" } }],
+    [404, "/v1/nothing"],
+    [405, "/v1/pets", { method: "PUT" }],
+    [204, "/v1/pets", { method: "OPTIONS" }],
+    [401, "/v1/pets", { headers: { authorization: "Bearer wrong" } }],
+    [200, "/v1/openapi.json"],
+  ];
+  for (const [status, path, init] of before) {
+    assert.equal((await ask(never, path, init)).status, status, path);
+  }
+  const after: readonly [string, RequestInit?][] = [
+    ["/v1/pets?limit=0"],
+    ["/v1/pets", { method: "HEAD" }],
+    ["/v1/pets", { method: "POST" }],
+    ["/v1/pets", { method: "POST", headers: { "content-type": "text/plain" } }],
+    ["/v1/pets/1"],
+  ];
+  for (const [path, init] of after) {
+    assert.equal((await ask(limited, path, init)).status, 429, path);
+  }
+});
+
+test("the 429 of getPet says that it is deprecated, as all its responses do", async () => {
+  const { headers } = await ask(() => Promise.resolve(FIELDS), "/v1/pets/1");
+  assert.ok(headers.has("sunset"));
+  assert.equal(headers.get("retry-after"), "5");
+});
+
+test("a rateLimit that fails is a 500", async () => {
+  const fail = () => Promise.reject(new Error("broken"));
+  assert.equal((await ask(fail, "/v1/pets")).status, 500);
+});
+
+test("a rateLimit that is no function is a TypeError", () => {
+  const options = {
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
+    rateLimit: "100/10s",
+  } as unknown as HandlerOptions;
+  assert.throws(() => createHandler(options), {
+    name: "TypeError",
+    message: "Wrong option rateLimit: it must be a function, not string",
+  });
+});

@@ -1,0 +1,93 @@
+/** Requests by the thousand from clients that read no answer: others are served, and memory is bounded. */
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import test from "node:test";
+import { Wire } from "../contract/wire.ts";
+import { CANNOT_WATCH, withStandalone } from "../support/servers/standalone.ts";
+import { findRuntimes } from "../support/servers/start.ts";
+import { longestLivez } from "./livez.ts";
+
+const CLIENTS = 20;
+const REQUESTS = 1500;
+const PETS = 100;
+/**
+ * How long `/livez` may take, in ms, and how much memory it may cost. Bun answers what it has read of
+ * one connection before it looks at the next, and cannot be told otherwise.
+ */
+const BOUNDS = {
+  deno: { longest: 250, most: 100e6 },
+  bun: { longest: 2000, most: 75e6 },
+  node: { longest: 250, most: 75e6 },
+};
+const TRIES = 3;
+/** How long nothing may change until it is taken for the end, in ms. */
+const QUIET = 300;
+
+const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
+const BODY = `{"name":"${"R".repeat(60)}","categoryId":1}`;
+const CREATE = `POST /v1/pets ${FIELDS}Content-Length: ${BODY.length}\r\n\r\n` +
+  BODY;
+const LIST = `GET /v1/pets?limit=${PETS} ${FIELDS}\r\n`;
+
+for (const runtime of findRuntimes()) {
+  test(
+    `${runtime.name}: ${CLIENTS} clients that pipeline ${REQUESTS} lists and read nothing do not stop the server`,
+    { skip: runtime.missing ?? CANNOT_WATCH },
+    async () => {
+      await withStandalone(runtime, {}, async ({ port, memory }) => {
+        await fill(port);
+        const { longest, most } = BOUNDS[runtime.name];
+        const before = memory();
+        const waits: number[] = [];
+        const growths: number[] = [];
+        for (let i = 0; i < TRIES; i++) {
+          const clients: Socket[] = [];
+          const wait = await longestLivez(port, async () => {
+            for (let i = 0; i < CLIENTS; i++) clients.push(pipeline(port));
+            growths.push(await highest(memory) - before);
+          });
+          waits.push(wait);
+          clients.forEach((client) => client.destroy());
+        }
+        const wait = Math.min(...waits);
+        const growth = Math.min(...growths);
+        console.log(
+          `${runtime.name}: /livez after ${wait} ms at the most, ` +
+            `${Math.round(growth / 1e6)} MB more`,
+        );
+        assert.ok(wait < longest, `/livez waits ${wait} ms`);
+        assert.ok(growth < most, `${growth} bytes more`);
+      });
+    },
+  );
+}
+
+/** Adds so many pets that a list is some KiB. */
+async function fill(port: number): Promise<void> {
+  const wire = await Wire.open(port);
+  for (let i = 0; i < PETS; i++) {
+    wire.write(CREATE);
+    assert.equal((await wire.answer("POST")).status, 201);
+  }
+  wire.close();
+}
+
+function pipeline(port: number): Socket {
+  const socket = connect(port, "127.0.0.1").on("error", () => {}).pause();
+  socket.write(LIST.repeat(REQUESTS));
+  return socket;
+}
+
+/** The most memory until it rises no more. */
+async function highest(memory: () => number): Promise<number> {
+  let most = 0;
+  let risen = performance.now();
+  while (performance.now() - risen < QUIET) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const now = memory();
+    if (now <= most) continue;
+    most = now;
+    risen = performance.now();
+  }
+  return most;
+}

@@ -1,0 +1,29 @@
+/**
+ * fast-check, with its seed and its number of runs from one place: `deno task laws --runs N --seed N`,
+ * which sets `LAWS_RUNS` and `LAWS_SEED`. Without them a property has its usual number of runs.
+ *
+ * @module
+ */
+
+import fc from "fast-check";
+import process from "node:process";
+
+const given = Number(process.env.LAWS_RUNS || NaN);
+const seed = Number(process.env.LAWS_SEED || NaN);
+
+fc.configureGlobal({
+  ...(Number.isNaN(seed) ? {} : { seed }),
+  ...runs(100),
+});
+
+export { fc };
+
+/** The parameters of a property that usually runs so often. */
+export function runs(usual: number): { readonly numRuns: number } {
+  return { numRuns: Number.isNaN(given) ? usual : given };
+}
+
+/** How long, in ms, a property may take that takes less than a minute when it runs so often. */
+export function patience(usual: number): number {
+  return 60_000 * Math.max(1, runs(usual).numRuns / usual);
+}
