@@ -167,8 +167,9 @@ async function readStream(
   request: IncomingBody,
   { maxBodyBytes, deadlines }: BodyLimits,
 ): Promise<Bytes | Refusal> {
-  if (request.body === null) return missing;
-  const reader = request.body.getReader();
+  const { body } = request;
+  if (body === null) return missing;
+  const reader = body.getReader();
   let isLate = false;
   const deadline = deadlines.start(() => {
     isLate = true;
