@@ -13,6 +13,7 @@ import {
   Refusal,
   tooManyRequests,
   unavailable,
+  unavailableFor,
 } from "./http/refusal.ts";
 import { type Fields, JSON_HEADERS, type Reply } from "./http/reply.ts";
 import { createRouter, type Route } from "./http/route.ts";
@@ -172,7 +173,9 @@ function finisher(
 function refusalFor(cause: unknown): Refusal {
   try {
     if (!(cause instanceof StorageError)) return internalError;
-    return cause.kind === "unavailable" ? unavailable : outcomeUnknown;
+    if (cause.kind !== "unavailable") return outcomeUnknown;
+    const { retryAfter } = cause;
+    return retryAfter > 1 ? unavailableFor(retryAfter) : unavailable;
   } catch {
     return internalError; // a cause that cannot even be looked at, such as a proxy
   }

@@ -3,79 +3,136 @@
  * Knows nothing of any database.
  *
  * A batch is gathered for one turn of the event loop (`setImmediate`): a microtask gathers nothing,
- * because every request arrives in a task of its own; a timer makes a lone create wait.
+ * because every request arrives in a task of its own; a timer makes a lone create wait. A full batch
+ * goes at once: on Node a turn may take thousands of requests, and seconds.
  *
  * @module
  */
 
-import { setImmediate } from "node:timers";
+import {
+  clearImmediate,
+  clearInterval,
+  setImmediate,
+  setInterval,
+} from "node:timers";
 import type { CheckedPet, Pet } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
+
+/** A pet to create, and its idempotency key if it has one. */
+export interface Create {
+  readonly pet: CheckedPet;
+  readonly key: string | undefined;
+}
+
+/** A pet that was added now, or before. */
+export type Created = Pet & { readonly replayed?: true };
 
 /** What {@linkcode groupCommit} needs. */
 export interface GroupCommitOptions {
   /**
-   * Stores all the animals of a batch or none of them, and returns them in the same order.
-   * A rejection is that of every create of this batch, and of no other. Never called again before
-   * the promise is settled.
+   * Stores all pets of a batch or none of them, but for those whose key it knows, and returns them in
+   * the same order; an error in place of one that it knows and cannot return. No key is in a batch
+   * twice. A rejection is that of every create of this batch, and of no other. Never called again
+   * before the promise is settled.
    */
   readonly commit: (
-    batch: readonly CheckedPet[],
-  ) => Promise<readonly Pet[]>;
-  /** The most animals of a batch. */
+    batch: readonly Create[],
+  ) => Promise<readonly (Created | Error)[]>;
+  /** The most pets of a batch. */
   readonly maxBatch: number;
-  /** The most animals that wait for a batch of theirs; a create beyond it is refused. */
+  /** The most pets that wait for a batch of theirs; a create beyond it is refused. */
   readonly maxQueue: number;
-  /** The longest that a create waits for a batch of its own, in ms; then it is refused. */
+  /**
+   * The longest that a create waits for a batch of its own, in ms. One that is expected to wait longer
+   * is refused at once, by the pace of the batches before; one that does is refused then.
+   */
   readonly maxWait: number;
 }
 
-/** Creates animals in batches. */
+/** Creates pets in batches. */
 export interface GroupCommit {
   /** As `create` of `PetStorage`. */
-  create(pet: CheckedPet): Promise<Pet>;
+  create(pet: CheckedPet, key?: string): Promise<Created>;
   /** Refuses further creates; fulfilled once all that were accepted are settled. */
   close(): Promise<void>;
 }
 
-interface Waiting {
-  readonly pet: CheckedPet;
-  /** When it came, in ms. */
+interface Waiting extends Create {
+  /** When it came, by the clock of the queue. */
   readonly since: number;
-  readonly resolve: (pet: Pet) => void;
+  readonly resolve: (pet: Created) => void;
   readonly reject: (reason: unknown) => void;
 }
+
+/** How much the last batch counts in the pace. */
+const WEIGHT = 0.2;
+
+/** The most that a turn of the event loop counts on the clock of a queue, in ms. */
+const TICK = 20;
 
 /** Makes an empty queue of creates in front of a database. */
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const { commit, maxBatch, maxQueue, maxWait } = options;
   let queue: Waiting[] = [];
-  let isFlushing = false;
+  let scheduled: ReturnType<typeof setImmediate> | undefined;
+  /**
+   * The time that batches took, in ms. It stands still while the event loop is held up by requests: that
+   * is no sign of a slow database, whose answer may have been there all the time.
+   */
+  let clock = 0;
+  /** When the clock was looked at, in ms of `performance.now()`. */
+  let looked = 0;
+  /** When the batch under way began, by the clock. */
+  let began: number | undefined;
+  /** How long a batch takes, in ms: a moving average. */
+  let pace = 0;
   let isClosed = false;
   let onIdle: (() => void)[] = [];
 
+  function look(): void {
+    const now = performance.now();
+    clock += Math.min(now - looked, TICK);
+    looked = now;
+  }
+
+  /** How long a create that comes now would wait for its batch to begin, in ms. */
+  function expectedWait(): number {
+    const wait = pace * Math.floor(queue.length / maxBatch);
+    // A batch that has taken longer than others did may hang.
+    return began === undefined ? wait : wait + Math.max(pace, clock - began);
+  }
+
+  function refusal(reason: string): StorageError {
+    return new StorageError("unavailable", `Cannot create pet: ${reason}`, {
+      retryAfter: expectedWait() / 1000,
+    });
+  }
+
   /** Behind a database that hangs, nobody waits for more than the batch that hangs. */
   function refuseLate(): void {
-    const oldest = performance.now() - maxWait;
+    const oldest = clock - maxWait;
     const firstInTime = queue.findIndex(({ since }) => since >= oldest);
-    const late = firstInTime === -1 ? queue.length : firstInTime;
-    for (const { reject } of queue.splice(0, late)) {
-      reject(
-        new StorageError(
-          "unavailable",
-          `Cannot create pet: the database did not get to it within ${maxWait} ms`,
-        ),
-      );
+    const late = queue.splice(0, firstInTime < 0 ? queue.length : firstInTime);
+    for (const { reject } of late) {
+      reject(refusal(`the database did not get to it within ${maxWait} ms`));
     }
   }
 
   async function commitBatch(batch: readonly Waiting[]): Promise<void> {
+    const { first, again } = withoutRepeats(batch);
     try {
-      const pets = await commit(batch.map((waiting) => waiting.pet));
-      for (const [index, { resolve, reject }] of batch.entries()) {
-        const pet = pets[index];
-        if (pet !== undefined) resolve(pet);
-        else reject(new Error("The batch came back without this pet"));
+      const results = await commit(first);
+      for (const [index, { resolve, reject }] of first.entries()) {
+        const result = results[index];
+        if (result === undefined) {
+          reject(new Error("The batch came back without this pet"));
+        } else if (result instanceof Error) reject(result);
+        else resolve(result);
+      }
+      for (const { waiting: { resolve, reject }, index } of again) {
+        const result = results[index];
+        if (result === undefined || result instanceof Error) reject(result);
+        else resolve({ ...result, replayed: true });
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -83,48 +140,87 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   async function flush(): Promise<void> {
+    clearImmediate(scheduled);
+    scheduled = undefined;
     refuseLate();
     const batch = queue.slice(0, maxBatch);
     queue = queue.slice(maxBatch);
-    if (batch.length > 0) await commitBatch(batch);
+    if (batch.length > 0) {
+      looked = performance.now();
+      began = clock;
+      const timer = setInterval(look, TICK);
+      await commitBatch(batch);
+      clearInterval(timer);
+      look();
+      pace += (clock - began - pace) * WEIGHT;
+      began = undefined;
+    }
     if (queue.length > 0) {
-      setImmediate(flush);
+      scheduled ??= setImmediate(flush);
       return;
     }
-    isFlushing = false;
     for (const resolve of onIdle) resolve();
     onIdle = [];
   }
 
   return {
-    async create(pet) {
+    async create(pet, key) {
       if (isClosed) {
         throw new StorageError("unavailable", "The storage is closed");
       }
       if (queue.length >= maxQueue) {
-        throw new StorageError(
-          "unavailable",
-          `Cannot create pet: ${maxQueue} others are waiting already`,
-        );
+        throw refusal(`${maxQueue} others are waiting already`);
+      }
+      if (expectedWait() > maxWait) {
+        throw refusal(`it would wait longer than ${maxWait} ms`);
       }
       return new Promise((resolve, reject) => {
         // A copy: the caller may change the object while it waits.
         queue.push({
           pet: { ...pet },
-          since: performance.now(),
+          key,
+          since: clock,
           resolve,
           reject,
         });
-        if (isFlushing) return;
-        isFlushing = true;
-        setImmediate(flush);
+        if (began !== undefined) return;
+        if (queue.length >= maxBatch) flush();
+        else scheduled ??= setImmediate(flush);
       });
     },
 
     close() {
       isClosed = true;
-      if (!isFlushing) return Promise.resolve();
+      if (began === undefined && queue.length === 0) return Promise.resolve();
       return new Promise((resolve) => onIdle.push(resolve));
     },
   };
+}
+
+/** A create whose key is in its batch already, and the index of the first one with it. */
+interface Repeat {
+  readonly waiting: Waiting;
+  readonly index: number;
+}
+
+function withoutRepeats(
+  batch: readonly Waiting[],
+): { readonly first: readonly Waiting[]; readonly again: readonly Repeat[] } {
+  if (batch.every(({ key }) => key === undefined)) {
+    return { first: batch, again: [] };
+  }
+  const first: Waiting[] = [];
+  const again: Repeat[] = [];
+  const indexes = new Map<string, number>();
+  for (const waiting of batch) {
+    const { key } = waiting;
+    const index = key === undefined ? undefined : indexes.get(key);
+    if (index !== undefined) {
+      again.push({ waiting, index });
+      continue;
+    }
+    if (key !== undefined) indexes.set(key, first.length);
+    first.push(waiting);
+  }
+  return { first, again };
 }

@@ -24,6 +24,7 @@ import {
   StorageError,
 } from "../../core/pets/pet_storage.ts";
 import { memoryApiKeys } from "./api_keys.ts";
+import { IdempotencyKeys } from "./idempotency_keys.ts";
 
 /** A {@linkcode PetStorage} in memory, and a place for the records of issued API keys. */
 export interface MemoryStorage extends PetStorage {
@@ -33,6 +34,10 @@ export interface MemoryStorage extends PetStorage {
 
 /**
  * Makes an empty storage.
+ *
+ * @param options `idempotencyRetention`: how long an idempotency key is kept, in ms; 0 keeps none.
+ * Default: 86400000 (24 hours).
+ * @throws {RangeError} if that is not an integer of at least 0.
  *
  * ```ts
  * import { checkNewPet, memoryStorage } from "../../mod.ts";
@@ -44,7 +49,11 @@ export interface MemoryStorage extends PetStorage {
  * assert.deepEqual(pets, [rex]);
  * ```
  */
-export function memoryStorage(): MemoryStorage {
+export function memoryStorage(
+  options: { readonly idempotencyRetention?: number } = {},
+): MemoryStorage {
+  const { idempotencyRetention = 86_400_000 } = options;
+  let keys = new IdempotencyKeys(idempotencyRetention);
   let pets = new Pets();
   // Of each status, the positions in ascending order.
   let positions: Record<PetStatus, number[]> = noPositions();
@@ -76,10 +85,15 @@ export function memoryStorage(): MemoryStorage {
   return {
     apiKeys: memoryApiKeys(assertOpen),
 
-    async create(newPet) {
+    async create(newPet, { idempotencyKey: key } = {}) {
       assertOpen();
+      const earlier = key === undefined ? undefined : keys.find(key);
+      if (earlier !== undefined) {
+        return { ...pets.pet(earlier), replayed: true };
+      }
       const position = pets.add(newPet);
       positions[newPet.status].push(position);
+      if (key !== undefined) keys.keep(key, position);
       return pets.pet(position);
     },
 
@@ -111,6 +125,7 @@ export function memoryStorage(): MemoryStorage {
     async close() {
       isClosed = true;
       pets = new Pets();
+      keys = new IdempotencyKeys(0);
       positions = noPositions();
       fullPages.clear();
     },

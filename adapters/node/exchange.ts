@@ -1,5 +1,5 @@
 /**
- * One request and its answer on Node, and when the connection they came by is closed.
+ * One request and its answer on Node, and when their connection is closed.
  *
  * @module
  */
@@ -40,7 +40,7 @@ const MAX_DISCARD_TIME = 10_000;
 
 /** Decides, before the head of the answer is written, whether the connection is kept after it. */
 export function settleConnection(exchange: Exchange, status: number): void {
-  // Who took too long is not waited for again (RFC 9110 §15.5.9).
+  // A client that took too long is not waited for again (RFC 9110 §15.5.9).
   if (status === 408 || !exchange.isOpen() || isTooMuchUnread(exchange)) {
     exchange.res.shouldKeepAlive = false;
   }
@@ -83,7 +83,7 @@ function limitRest(req: IncomingMessage): void {
   req.once("close", () => clearTimeout(timer));
 }
 
-/** Calls back once where the client goes away before its answer is out; never after that. */
+/** Calls back once if the client goes away before its answer is out; never after that. */
 export function whenGone({ req, res }: Exchange, callback: () => void): void {
   const { socket } = req;
   const onClose = (): void => {

@@ -16,10 +16,14 @@ import {
   toPage,
 } from "../../core/pets/pet_storage.ts";
 import { checkAtLeast } from "../database/check_option.ts";
-import { groupCommit } from "../database/group_commit.ts";
+import {
+  type Create,
+  type Created,
+  groupCommit,
+} from "../database/group_commit.ts";
 import { parsePostgresUrl } from "./address.ts";
 import { postgresApiKeys } from "./api_keys.ts";
-import { DURABLY, postgresConnections } from "./connections.ts";
+import { DURABLY, postgresConnections, type Value } from "./connections.ts";
 import { openSchema, PETS_LOCK } from "./schema.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 
@@ -47,9 +51,11 @@ export interface PostgresStorageOptions {
   readonly maxBatch?: number;
   /**
    * The most creates that wait to be sent; any more are `unavailable`, and so is one that waits longer
-   * than 5 s. Default: 10000.
+   * than 2 s, or is expected to. Default: 10000.
    */
   readonly maxQueue?: number;
+  /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+  readonly idempotencyRetention?: number;
 }
 
 /** A {@linkcode PetStorage} in PostgreSQL, and a place for the records of issued API keys. */
@@ -61,19 +67,64 @@ export interface PostgresStorage extends PetStorage {
 // One statement, and so one transaction. A row to insert is there only once `turn` is, and it takes
 // its id after that: so the lock is held from before the first id until the animals are visible to
 // all others. Without it a reader could see an id before a smaller one.
-const CREATE = {
-  name: "create pets",
-  text: `WITH turn AS MATERIALIZED (
+const TURN = `turn AS MATERIALIZED (
       SELECT set_config('lock_timeout', $4, true),
         ${DURABLY},
         pg_advisory_xact_lock($5)
-    )
+    )`;
+const CREATE = {
+  name: "create pets",
+  text: `WITH ${TURN}
     INSERT INTO pets (name, category_id, status)
     SELECT name, category_id, status
     FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[])
       WITH ORDINALITY AS new (name, category_id, status, place)
     ORDER BY place
     RETURNING id`,
+};
+// By the clock of the database, which all servers share; and the one from which on keys are kept.
+const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+const OLDEST = `${NOW} - $7::bigint`;
+// The same, if some have keys. What others committed while this waited for its turn cannot be selected,
+// but it conflicts: a key that is known and not too old is left as it is, and is not in `claimed`; the
+// id of its pet is never used then. Two old keys go for each that comes.
+const CREATE_ONCE = {
+  name: "create pets once",
+  text: `WITH ${TURN}, new AS MATERIALIZED (
+      SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
+      FROM (SELECT new.*
+        FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
+          WITH ORDINALITY AS new (name, category_id, status, key, place)
+        WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
+          WHERE known.key = new.key AND created > ${OLDEST})
+        ORDER BY place) AS sorted
+    ), forgotten AS (
+      DELETE FROM idempotency_keys
+      WHERE created <= ${OLDEST} AND key IN (
+        SELECT key FROM idempotency_keys
+        WHERE created <= ${OLDEST} AND key <> ALL (array_remove($6, NULL))
+        ORDER BY created LIMIT 2 * cardinality(array_remove($6, NULL)))
+    ), claimed AS (
+      INSERT INTO idempotency_keys AS known (key, pet_id, created)
+      SELECT key, id, ${NOW} FROM new WHERE key IS NOT NULL
+      ON CONFLICT (key) DO UPDATE
+        SET pet_id = excluded.pet_id, created = excluded.created
+        WHERE known.created <= ${OLDEST}
+      RETURNING pet_id
+    ), added AS (
+      INSERT INTO pets (id, name, category_id, status)
+      SELECT id, name, category_id, status FROM new
+      WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)
+      ORDER BY place
+      RETURNING id
+    )
+    SELECT place, added.id FROM new LEFT JOIN added USING (id)
+    WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)`,
+};
+const REPLAYS = {
+  name: "pets of idempotency keys",
+  text: `SELECT key, id, name, category_id, status
+    FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`,
 };
 const GET = {
   name: "get pet",
@@ -122,6 +173,7 @@ export async function postgresStorage(
     openTimeout = 10_000,
     maxBatch = 256,
     maxQueue = 10_000,
+    idempotencyRetention = 86_400_000,
   } = options;
   checkAtLeast("connectTimeout", connectTimeout, 1);
   checkAtLeast("queryTimeout", queryTimeout, 1);
@@ -129,6 +181,7 @@ export async function postgresStorage(
   checkAtLeast("openTimeout", openTimeout, 0);
   checkAtLeast("maxBatch", maxBatch, 1);
   checkAtLeast("maxQueue", maxQueue, 1);
+  checkAtLeast("idempotencyRetention", idempotencyRetention, 0);
 
   const connections = postgresConnections(parsePostgresUrl(url), {
     connectTimeout,
@@ -142,36 +195,71 @@ export async function postgresStorage(
     throw error;
   }
 
+  const lock = [`${lockTimeout}ms`, PETS_LOCK];
+
   async function commit(
-    batch: readonly CheckedPet[],
-  ): Promise<readonly Pet[]> {
-    const rows = await connections.write("create pet", CREATE, [
-      batch.map((pet) => pet.name),
-      batch.map((pet) => pet.categoryId),
-      batch.map((pet) => STATUS_CODE[pet.status]),
-      `${lockTimeout}ms`,
-      PETS_LOCK,
-    ]);
-    if (rows.length !== batch.length) {
-      // A trigger of somebody's left some out, and nothing says which.
-      throw new StorageError(
-        "outcome_unknown",
-        `Cannot tell the outcome (create pet): the database kept ${rows.length} of ${batch.length} animals`,
-      );
+    batch: readonly Create[],
+  ): Promise<readonly (Created | Error)[]> {
+    const pets = batch.map(({ pet }) => pet);
+    const values = [
+      pets.map((pet) => pet.name),
+      pets.map((pet) => pet.categoryId),
+      pets.map((pet) => STATUS_CODE[pet.status]),
+      ...lock,
+    ];
+    if (batch.some(({ key }) => key !== undefined)) {
+      return await commitOnce(batch, values);
     }
-    return rows.map(([id], index) => {
-      // In the order in which they were sent.
-      const { name, categoryId, status } = batch[index] as CheckedPet;
-      return { id: petId(id as bigint), name, categoryId, status };
-    });
+    const rows = await connections.write("create pet", CREATE, values);
+    // In the order in which they were sent.
+    const ids = rows.map(([id]) => id as bigint);
+    assertKept(ids, pets.length);
+    return pets.map((pet, index) => withId(pet, ids[index]));
   }
 
-  const creates = groupCommit({ commit, maxBatch, maxQueue, maxWait: 5000 });
+  /** Commits a batch that has keys. */
+  async function commitOnce(
+    batch: readonly Create[],
+    values: readonly Value[],
+  ): Promise<readonly (Created | Error)[]> {
+    const keys = batch.map(({ key }) => key ?? null);
+    const rows = await connections.write("create pet", CREATE_ONCE, [
+      ...values,
+      keys,
+      idempotencyRetention,
+    ]);
+    // Of those that were to be added, by place; the others were added before.
+    const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
+    assertKept([...ids.values()].filter((id) => id !== null), ids.size);
+    const known = keys.filter((_, index) => !ids.has(index));
+    const replay = known.length === 0 ? none : await readReplays(known);
+    return batch.map(({ pet, key }, index) =>
+      ids.has(index) ? withId(pet, ids.get(index)) : replay(key)
+    );
+  }
+
+  /** Reads the pets that were added with keys before. The batch is stored, whatever becomes of this. */
+  async function readReplays(
+    keys: readonly Value[],
+  ): Promise<(key: string | undefined) => Created | Error> {
+    try {
+      const rows = await connections.read("create pet", REPLAYS, [keys]);
+      const pets = new Map(rows.map(([key, ...row]) => [key, toPet(row)]));
+      return (key) => {
+        const pet = pets.get(key);
+        return pet === undefined ? none() : { ...pet, replayed: true };
+      };
+    } catch (error) {
+      return () => error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  const creates = groupCommit({ commit, maxBatch, maxQueue, maxWait: 2000 });
 
   return {
     apiKeys: postgresApiKeys(connections),
 
-    create: (pet) => creates.create(pet),
+    create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
     async get(id) {
       const [row] = await connections.read("get pet", GET, [id]);
@@ -199,4 +287,25 @@ export async function postgresStorage(
       await connections.close();
     },
   };
+}
+
+function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
+  return { id: petId(id as bigint), name, categoryId, status };
+}
+
+/** A trigger of somebody's may leave some out, and nothing says which. */
+function assertKept(ids: readonly unknown[], count: number): void {
+  if (ids.length === count) return;
+  throw new StorageError(
+    "outcome_unknown",
+    `Cannot tell the outcome (create pet): the database kept ${ids.length} of ${count} animals`,
+  );
+}
+
+/** For a key that was forgotten between two statements. */
+function none(): StorageError {
+  return new StorageError(
+    "unavailable",
+    "Cannot create pet: its idempotency key expired just now",
+  );
 }

@@ -13,8 +13,13 @@ import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, toPage } from "../../core/pets/pet_storage.ts";
 import { checkAtLeast } from "../database/check_option.ts";
-import { groupCommit } from "../database/group_commit.ts";
+import {
+  type Create,
+  type Created,
+  groupCommit,
+} from "../database/group_commit.ts";
 import { sqliteApiKeys } from "./api_keys.ts";
+import { sqliteIdempotencyKeys } from "./idempotency_keys.ts";
 import { openSqliteFile } from "./open.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 
@@ -32,9 +37,11 @@ export interface SqliteStorageOptions {
   readonly maxBatch?: number;
   /**
    * The most creates that wait to be written; any more are `unavailable`, and so is one that waits
-   * longer than 5 s. Default: 10000.
+   * longer than 2 s, or is expected to. Default: 10000.
    */
   readonly maxQueue?: number;
+  /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+  readonly idempotencyRetention?: number;
 }
 
 /** A {@linkcode PetStorage} in an SQLite file, and a place for the records of issued API keys. */
@@ -63,11 +70,17 @@ export async function sqliteStorage(
   path: string,
   options: SqliteStorageOptions = {},
 ): Promise<SqliteStorage> {
-  const { lockTimeout = 5000, maxBatch = 256, maxQueue = 10_000 } = options;
+  const {
+    lockTimeout = 5000,
+    maxBatch = 256,
+    maxQueue = 10_000,
+    idempotencyRetention = 86_400_000,
+  } = options;
   assertPath(path);
   checkAtLeast("lockTimeout", lockTimeout, 0);
   checkAtLeast("maxBatch", maxBatch, 1);
   checkAtLeast("maxQueue", maxQueue, 1);
+  checkAtLeast("idempotencyRetention", idempotencyRetention, 0);
 
   const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(
@@ -84,23 +97,34 @@ export async function sqliteStorage(
      WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,
   );
 
+  const keys = sqliteIdempotencyKeys(file, idempotencyRetention);
+
   function store({ name, categoryId, status }: CheckedPet): Pet {
     const code = STATUS_CODE[status];
     const { lastInsertRowid } = insert.run(name, categoryId, code);
     return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
   }
 
+  function storeOnce({ pet, key }: Create): Created {
+    if (key === undefined) return store(pet);
+    const earlier = keys.find(key);
+    if (earlier !== undefined) return { ...earlier, replayed: true };
+    const created = store(pet);
+    keys.keep(key, created.id);
+    return created;
+  }
+
   const creates = groupCommit({
-    commit: (batch) => file.write("create pet", () => batch.map(store)),
+    commit: (batch) => file.write("create pet", () => batch.map(storeOnce)),
     maxBatch,
     maxQueue,
-    maxWait: 5000,
+    maxWait: 2000,
   });
 
   return {
     apiKeys: sqliteApiKeys(file),
 
-    create: (pet) => creates.create(pet),
+    create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
     get: (id) =>
       file.read("get pet", () => {

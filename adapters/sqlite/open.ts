@@ -4,14 +4,21 @@
  * @module
  */
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  statSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { faultReason, isAccessFault } from "./fault.ts";
 import { SqliteFile } from "./file.ts";
 import { patiently } from "./patience.ts";
-import { createSchema, hasSchema } from "./schema.ts";
+import { readVersion, upgradeSchema } from "./schema.ts";
 
 // SQLite's own 2000 cannot hold the pages of a thousand pets spread over a million: with this they are
 // read in two thirds of the time. Four times as much gains nothing (`deno task bench sizes`).
@@ -49,6 +56,7 @@ function connect(
   lockTimeout: number,
   access: Access,
 ): SqliteFile {
+  createPrivate(path);
   const db = new DatabaseSync(path);
   try {
     setUp(db, access);
@@ -59,12 +67,21 @@ function connect(
   }
 }
 
+/** SQLite would let others read the file. It gives those beside it the same mode. */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch {
+    // It is there, or cannot be made: SQLite says which.
+  }
+}
+
 function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
   // First of all, because the file may not be ours; in a transaction, because another process may be
   // creating the tables.
   db.prepare("BEGIN").run();
-  hasSchema(db);
+  readVersion(db);
   db.prepare("COMMIT").run();
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
@@ -78,7 +95,7 @@ function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
   db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
   db.prepare("BEGIN IMMEDIATE").run();
-  if (!hasSchema(db)) createSchema(db);
+  if (access === "write" || readVersion(db) === 0) upgradeSchema(db);
   // SQLite also opens a file that it may only read, and BEGIN IMMEDIATE then only begins to read.
   if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
   db.prepare("COMMIT").run();

@@ -16,6 +16,7 @@ export type ErrorCode =
   | "request_timeout"
   | "payload_too_large"
   | "unsupported_media_type"
+  | "idempotency_key_reused"
   | "too_many_requests"
   | "internal_error"
   | "service_unavailable";
@@ -39,6 +40,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   request_timeout: 408,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  idempotency_key_reused: 422,
   too_many_requests: 429,
   internal_error: 500,
   service_unavailable: 503,
@@ -75,11 +77,17 @@ export const internalError: Refusal = new Refusal(
 );
 
 /** The answer if the storage could do nothing: the request can be sent again. */
-export const unavailable: Refusal = new Refusal(
-  "service_unavailable",
-  "Cannot reach the storage now: nothing was changed, and the request can be sent again",
-  { "retry-after": "1" },
-);
+export const unavailable: Refusal = unavailableFor(1);
+
+/** The same, for a storage that says in how many seconds. */
+export function unavailableFor(retryAfter: number): Refusal {
+  return new Refusal(
+    "service_unavailable",
+    "Cannot reach the storage now: nothing was changed, and the request can be sent again",
+    { "retry-after": String(retryAfter) },
+  );
+}
+
 /**
  * The answer if a create may have happened. It has no `Retry-After`, which would invite the client to
  * send the request again (RFC 9110 §10.2.3) and so perhaps to add the pet twice.

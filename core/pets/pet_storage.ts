@@ -44,8 +44,15 @@ export interface PetStorage {
    * Once the promise is fulfilled the pet is as durable as the storage makes anything, and every
    * `get` and `list` that starts afterwards sees it. Ids become visible in ascending order: a reader
    * that has seen an id never later sees a smaller one appear. The pet is not checked again.
+   *
+   * If a create with the same `idempotencyKey` (64 lower-case hexadecimal digits) added a pet less than
+   * the storage's retention ago, this adds nothing and returns that pet with `replayed`, whatever `pet`
+   * is. Of any number of them at once, in any number of processes, one adds its pet.
    */
-  create(pet: CheckedPet): Promise<Pet>;
+  create(
+    pet: CheckedPet,
+    options?: { readonly idempotencyKey?: string },
+  ): Promise<Pet & { readonly replayed?: true }>;
 
   /** Returns the pet with this id; `undefined` if there is none. */
   get(id: PetId): Promise<Pet | undefined>;
@@ -75,15 +82,21 @@ export class StorageError extends Error {
    * again. `outcome_unknown`: a create was under way, and may have happened.
    */
   readonly kind: "unavailable" | "outcome_unknown";
+  /** If it is `unavailable`: after how many seconds to try again, 1 or more. */
+  readonly retryAfter: number;
 
-  /** Makes the error; `message` is for operators, and is never sent to a client. */
+  /**
+   * Makes the error; `message` is for operators, and is never sent to a client. `retryAfter` is rounded
+   * up to whole seconds; it is 1 by default.
+   */
   constructor(
     kind: "unavailable" | "outcome_unknown",
     message: string,
-    options?: ErrorOptions,
+    options: ErrorOptions & { readonly retryAfter?: number } = {},
   ) {
     super(message, options);
     this.name = "StorageError";
     this.kind = kind;
+    this.retryAfter = Math.max(1, Math.ceil(options.retryAfter ?? 1));
   }
 }

@@ -12,6 +12,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { type Answer, ask, linked, type OpenService } from "./ask.ts";
 import { assertError, assertJsonHeaders } from "./error_reply.ts";
+import { httpIdempotencyContract } from "./http_idempotency_contract.ts";
 import type { TestOptions } from "./test_options.ts";
 
 const INT64_MAX = "9223372036854775807";
@@ -903,6 +904,8 @@ export function httpContract(
       assert.equal(headers.get("deprecation"), null);
     }
   });
+
+  httpIdempotencyContract(name, open, options);
 }
 
 function create(

@@ -52,6 +52,10 @@ const trials: Readonly<Record<string, Trial>> = {
   "createPet 400 members": ["POST", "/pets", { body: '{"categoryId":1.5}' }],
   "createPet 400 missing": ["POST", "/pets"],
   "createPet 400 json": ["POST", "/pets", { body: "{" }],
+  "createPet 400 key": ["POST", "/pets", {
+    ...REX,
+    headers: { "idempotency-key": '"' },
+  }],
   "createPet 400 host": ["POST", "/pets", MALFORMED_HOST],
   "createPet 401 missing": ["POST", "/pets", NO_KEY],
   "createPet 401 invalid": ["POST", "/pets", WRONG_KEY],
@@ -69,6 +73,10 @@ const trials: Readonly<Record<string, Trial>> = {
     headers: { "content-encoding": "gzip" },
   }],
   "createPet 429 limited": ["POST", "/pets", REX, limited],
+  "createPet 422 reused": ["POST", "/pets", {
+    body: '{"name":"Tom","categoryId":1}',
+    headers: { "idempotency-key": '"used"' },
+  }],
   "createPet 500 failure": ["POST", "/pets", REX, broken],
   "createPet 503 unavailable": ["POST", "/pets", REX, away],
   "createPet 503 unknown": ["POST", "/pets", REX, unknown],
@@ -144,6 +152,7 @@ test("every example of a header in the OpenAPI document is one that was sent", a
       ...Object.values(trials),
       ["GET", "/pets?limit=2&after=5"],
       ["GET", "/openapi.json"],
+      ["POST", "/pets", { ...REX, headers: { "idempotency-key": "used" } }],
     ];
     for (const [method, address, question = {}, more = {}] of tried) {
       for (const pets of [6, 8]) {
@@ -181,7 +190,11 @@ async function tryOut(
   },
 ): Promise<Answer> {
   const storage = memoryStorage();
-  for (let i = 0; i < pets; i++) {
+  await ask(handleService({ storage }), "POST", "/pets", {
+    ...REX,
+    headers: { "idempotency-key": "used" },
+  });
+  for (let i = 1; i < pets; i++) {
     await storage.create(
       newPet({ name: "Rex", categoryId: 1n, status: "available" }),
     );

@@ -21,6 +21,7 @@ import {
   type Condition,
   type Generated,
   methodsOf,
+  USED,
 } from "./openapi_request.ts";
 import { assertDeclared } from "./openapi_response.ts";
 import { createJudge } from "./openapi_schema.ts";
@@ -138,11 +139,15 @@ async function openServices(): Promise<
 > {
   const storage = memoryStorage();
   let pets = 0n;
+  let used: string | undefined;
   const counted: PetStorage = {
     ...storage,
-    async create(newPet) {
-      const pet = await storage.create(newPet);
-      pets = pet.id;
+    async create(newPet, options) {
+      used ??= options?.idempotencyKey;
+      // Generated keys are short, and would meet again.
+      const isUsed = options?.idempotencyKey === used;
+      const pet = await storage.create(newPet, isUsed ? options : {});
+      if (pet.id > pets) pets = pet.id;
       return pet;
     },
     get: (id) => id === LAST.id ? Promise.resolve(LAST) : storage.get(id),
@@ -150,6 +155,12 @@ async function openServices(): Promise<
   for (let i = 0; i < PETS_AT_START; i++) {
     await counted.create(checkNewPet({ name: "Rex", categoryId: 1n }));
   }
+  const sound = handleService({ storage: counted });
+  const { status } = await ask(sound, "POST", "/pets", {
+    body: USED.body,
+    headers: { "idempotency-key": USED.key },
+  });
+  assert.equal(status, 201);
   const failing = (error: () => Error): OpenService =>
     handleService({
       storage: {
@@ -162,7 +173,7 @@ async function openServices(): Promise<
     });
   return {
     pets: () => pets,
-    sound: handleService({ storage: counted }),
+    sound,
     limited: handleService({
       storage: counted,
       rateLimit: () =>

@@ -47,6 +47,12 @@ export interface Generated {
   readonly fault: string;
 }
 
+/** An idempotency key that was used before, and the animal that was added with it. */
+export const USED = {
+  key: '"used"',
+  body: '{"name":"\u{10ffff}","categoryId":-77}',
+} as const;
+
 /** The document, and what is beside it to make requests. */
 interface Context {
   readonly document: OpenApiDocument;
@@ -157,6 +163,20 @@ function requestsTo(
           expected,
           fault: `${name} twice`,
         })),
+      );
+    }
+    if (name === "Idempotency-Key") {
+      const sent = allowed.map((draft) =>
+        replace(draft, parameter, [USED.key])
+      );
+      const fault = "the key was used before";
+      add(
+        10,
+        fc.tuple(sent, fc.boolean()).map(([draft, isEqual]) =>
+          isEqual
+            ? { draft: { ...draft, body: USED.body }, expected: 201, fault }
+            : { draft, expected: 422, fault }
+        ),
       );
     }
     if (name === "If-None-Match") {
@@ -326,7 +346,8 @@ function draft(
 
 /** Whether a parameter can have any text there is, so that none is wrong. */
 function isAnyText(schema: Schema): boolean {
-  return schema.type === "string" && schema.enum === undefined;
+  return schema.type === "string" && schema.enum === undefined &&
+    schema.pattern === undefined;
 }
 
 /** The same request with other values of one parameter. */
@@ -356,7 +377,7 @@ const SPECIAL = [".", "..", "*"];
 const SENDABLE: Readonly<Record<Parameter["in"], RegExp>> = {
   path: /^[^/.]+$/,
   query: /^/,
-  header: /^[\x21-\x7e]+$/,
+  header: /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
 };
 
 const mediaFault = fc.constantFrom<Fields>(

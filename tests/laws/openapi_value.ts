@@ -33,6 +33,9 @@ function integer({ min, max }: {
 /** The text of a value that a parameter may have. */
 export function validText(schema: Schema): fc.Arbitrary<string> {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (schema.pattern !== undefined) {
+    return fc.stringMatching(new RegExp(schema.pattern));
+  }
   return schema.type === "string"
     ? fc.string({ minLength: schema.minLength ?? 0 })
     : integer(integerBounds(schema)).map(String);
@@ -55,8 +58,16 @@ export function anyText(schema: Schema): fc.Arbitrary<string> {
     fc.constantFrom("", "null", "true", "NaN", "Infinity", "1e1", "10.0"),
     fc.string({ unit: "grapheme" }),
     fc.bigInt().map(String),
+    ...(schema.pattern === undefined ? [] : [nearPattern]),
   );
 }
+
+/** Texts that a pattern is likely to forbid. */
+const nearPattern = fc.oneof(
+  fc.constantFrom('"', '""', '"a', '"a"b', '"a"", "b"', '"\\a"', "a b", '" "'),
+  fc.string({ unit: fc.constantFrom('"', "\\", "a") }),
+  fc.constantFrom("a".repeat(256), `"${"a".repeat(256)}"`),
+);
 
 /** JSON text that a schema allows. */
 export function validJson(

@@ -25,7 +25,17 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { fc, patience, runs } from "../support/property.ts";
 
-type Model = Map<bigint, Pet>;
+/** All pets by id. */
+class Model extends Map<bigint, Pet> {
+  /** Those that were added with an idempotency key, by it. */
+  readonly byKey = new Map<string, Pet>();
+}
+
+/** A pet to create, and with which idempotency key. */
+interface Sent {
+  readonly pet: CheckedPet;
+  readonly key: number | undefined;
+}
 
 /** A storage, and how it is closed and opened again where it outlives that. */
 interface Real {
@@ -57,12 +67,23 @@ function command(
   };
 }
 
-function create(pets: readonly CheckedPet[]): Command {
+function create(sent: readonly Sent[]): Command {
   return command(
-    `create(${fc.stringify(pets)})`,
-    (model) => pets.map((pet) => keep(model, pet)),
-    (storage) => Promise.all(pets.map((pet) => storage.create(pet))),
+    `create(${fc.stringify(sent)})`,
+    (model) => sent.map((one) => keep(model, one)),
+    (storage) =>
+      Promise.all(
+        sent.map(({ pet, key }) =>
+          key === undefined
+            ? storage.create(pet)
+            : storage.create(pet, { idempotencyKey: asText(key) })
+        ),
+      ),
   );
+}
+
+function asText(key: number): string {
+  return String(key).padStart(64, "0");
 }
 
 function get(id: bigint): Command {
@@ -102,16 +123,31 @@ function reopen(): Command {
   };
 }
 
-function keep(model: Model, newPet: CheckedPet): Pet {
+function keep(
+  model: Model,
+  { pet: newPet, key }: Sent,
+): Pet & { readonly replayed?: true } {
+  const earlier = key === undefined ? undefined : model.byKey.get(asText(key));
+  if (earlier !== undefined) return { ...earlier, replayed: true };
   const id = petId(BigInt(model.size + 1));
   const pet = { id, ...newPet };
   model.set(id, pet);
+  if (key !== undefined) model.byKey.set(asText(key), pet);
   return pet;
 }
 
+/** Few keys, so that they come again, in one batch and in others. */
+const anySent: fc.Arbitrary<readonly Sent[]> = fc.array(
+  fc.record({
+    pet: anyNewPet,
+    key: fc.option(fc.nat({ max: 12 }), { nil: undefined }),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
 const anyCommand: readonly fc.Arbitrary<Command>[] = [
-  fc.array(anyNewPet, { minLength: 1, maxLength: 8 }).map(create),
-  fc.array(anyNewPet, { minLength: 1, maxLength: 8 }).map(create),
+  anySent.map(create),
+  anySent.map(create),
   fc.oneof(
     { weight: 4, arbitrary: fc.bigInt({ min: 1n, max: 60n }) },
     fc.bigInt({ min: 1n, max: INT64_MAX }),
@@ -146,7 +182,7 @@ const sqlite: Place = () => {
 
 const postgres: Place = async () => {
   const url = await database();
-  await runSql(url, "truncate pets restart identity");
+  await runSql(url, "truncate pets, idempotency_keys restart identity");
   return { open: () => postgresStorage(url) };
 };
 
@@ -181,7 +217,7 @@ function assertAlike(places: readonly Place[]): Promise<void> {
         const reals = await Promise.all(places.map(open));
         try {
           await fc.asyncModelRun(
-            () => ({ model: new Map(), real: reals }),
+            () => ({ model: new Model(), real: reals }),
             commands,
           );
         } finally {

@@ -121,7 +121,7 @@ test(
     const url = await newDatabase();
     await (await postgresStorage(url)).close();
     await assertAlike("postgresStorage", async () => {
-      await runSql(url, "truncate pets restart identity");
+      await runSql(url, "truncate pets, idempotency_keys restart identity");
       return await postgresStorage(url);
     });
   },

@@ -36,7 +36,8 @@ function recorded(
     maxQueue: 100,
     maxWait: 60_000,
     ...options,
-    commit(batch) {
+    commit(creates) {
+      const batch = creates.map(({ pet }) => pet);
       batches.push(batch.map((pet) => pet.name));
       return commit(batch);
     },
@@ -134,14 +135,109 @@ test("groupCommit refuses creates that waited too long behind a batch, and goes 
   const first = creates.create(newPet(named("first")));
   while (commits === 0) await nextTask();
   const late = creates.create(newPet(named("late")));
-  const since = performance.now();
-  while (performance.now() - since < 40) await nextTask();
-  const inTime = creates.create(newPet(named("in time")));
+  await passed(40);
+  // One that comes now is not even let wait.
+  await assert.rejects(creates.create(newPet(REX)), {
+    kind: "unavailable",
+    message: /longer than 30 ms/,
+  });
   hanging.resolve();
   await assert.rejects(late, { name: "StorageError", kind: "unavailable" });
   assert.equal((await first).name, "first");
-  assert.equal((await inTime).name, "in time");
-  assert.deepEqual(batches, [["first"], ["in time"]]);
+  const next = await creates.create(newPet(named("next")));
+  assert.equal(next.name, "next");
+  assert.deepEqual(batches, [["first"], ["next"]]);
+});
+
+test("groupCommit refuses at once what it cannot write in time, and says for how long", async () => {
+  const { creates } = recorded(async (batch) => {
+    await passed(60);
+    return stored(batch);
+  }, { maxBatch: 2, maxWait: 1100, maxQueue: 10_000 });
+  // Of its pace it knows nothing before the first batches are through.
+  for (let i = 0; i < 20; i++) await creates.create(newPet(REX));
+  let isOver = false;
+  const outcomes = Array.from({ length: 400 }, async () => {
+    try {
+      await creates.create(newPet(REX));
+      return { accepted: true };
+    } catch (error) {
+      assert.ok(error instanceof StorageError && error.kind === "unavailable");
+      return { accepted: false, isLate: isOver, after: error.retryAfter };
+    }
+  });
+  await nextTask();
+  isOver = true;
+  const all = await Promise.all(outcomes);
+  // 18 batches of 2 take some 1,100 ms; pauses of this machine lengthen them.
+  const accepted = all.filter((outcome) => outcome.accepted).length;
+  assert.ok(accepted >= 10 && accepted <= 44, `${accepted}`);
+  const atOnce = all.filter((outcome) => outcome.isLate === false);
+  assert.ok(atOnce.length >= 350, `${atOnce.length} refused at once`);
+  for (const { after = 0 } of atOnce) assert.ok(after >= 2, `${after}`);
+});
+
+test("groupCommit begins a full batch at once", async () => {
+  const { creates, batches } = recorded(
+    (batch) => Promise.resolve(stored(batch)),
+    { maxBatch: 2 },
+  );
+  const created = ["a", "b", "c"].map((name) =>
+    creates.create(newPet(named(name)))
+  );
+  assert.deepEqual(batches, [["a", "b"]]);
+  await Promise.all(created);
+  assert.deepEqual(batches, [["a", "b"], ["c"]]);
+});
+
+test("groupCommit commits a key that is in a batch twice once", async () => {
+  const { creates, batches } = recorded((batch) =>
+    Promise.resolve(stored(batch))
+  );
+  const pets = await Promise.all([
+    creates.create(newPet(named("a")), "k"),
+    creates.create(newPet(named("b"))),
+    creates.create(newPet(named("c")), "k"),
+    creates.create(newPet(named("d")), "l"),
+    creates.create(newPet(named("e")), "k"),
+  ]);
+  assert.deepEqual(batches, [["a", "b", "d"]]);
+  assert.deepEqual(
+    pets.map(({ id, name, replayed }) => [Number(id), name, replayed]),
+    [
+      [1, "a", undefined],
+      [2, "b", undefined],
+      [1, "a", true],
+      [3, "d", undefined],
+      [1, "a", true],
+    ],
+  );
+});
+
+test("groupCommit rejects all creates with a key whose commit fails, or gives an error for it", async () => {
+  const fault = new StorageError("unavailable", "away");
+  for (
+    const commit of [
+      () => Promise.reject(fault),
+      () => Promise.resolve([fault]),
+    ]
+  ) {
+    const creates = groupCommit({
+      commit,
+      maxBatch: 9,
+      maxQueue: 9,
+      maxWait: 60_000,
+    });
+    const outcomes = await Promise.allSettled(
+      ["a", "b"].map((name) => creates.create(newPet(named(name)), "k")),
+    );
+    assert.deepEqual(
+      outcomes.map((outcome) =>
+        outcome.status === "rejected" ? outcome.reason : outcome.value
+      ),
+      [fault, fault],
+    );
+  }
 });
 
 test("groupCommit settles what it accepted before it is closed", async () => {
@@ -163,4 +259,10 @@ test("groupCommit settles what it accepted before it is closed", async () => {
 
 function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** So much time passes. */
+async function passed(ms: number): Promise<void> {
+  const since = performance.now();
+  while (performance.now() - since < ms) await nextTask();
 }

@@ -3,11 +3,16 @@ import { test } from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { PET_STATUSES, petId, petToJson } from "../../../core/pets/pet.ts";
 import { apiKeyStorageContract } from "../../contract/api_key_storage_contract.ts";
+import { idempotencyContract } from "../../contract/idempotency_contract.ts";
 import { petStorageContract } from "../../contract/pet_storage_contract.ts";
 import { newPet } from "../../support/new_pet.ts";
 
 petStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
 apiKeyStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
+idempotencyContract(
+  "memoryStorage",
+  async () => async (options) => memoryStorage(options),
+);
 
 test("memoryStorage gives the JSON text of its animals", async () => {
   const storage = memoryStorage();

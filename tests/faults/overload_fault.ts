@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { test } from "node:test";
+import { inNewFolder, startMain } from "../adapters/standalone/program.ts";
+import { pause } from "./load.ts";
+
+/** Of how many measurements the best one counts: other programs may use this machine. */
+const ROUNDS = 3;
+/** How long each measurement takes, in ms. */
+const LENGTH = 1500;
+/** How long the load is on before it is measured, in ms. */
+const WARM_UP = 500;
+
+const BODY = '{"name":"Rex","categoryId":1}';
+const CREATE = [
+  "POST /v1/pets HTTP/1.1",
+  "Host: localhost",
+  "Authorization: Bearer secret",
+  "Content-Type: application/json",
+  `Content-Length: ${BODY.length}`,
+  "",
+  BODY,
+].join("\r\n");
+
+test(
+  "at twice the load that it can carry a server adds at least 80 % of the pets that it can add",
+  { timeout: 60_000 },
+  async () => {
+    await inNewFolder(async (cwd) => {
+      const env = { PETSTORE_API_KEYS: "secret", REQUEST_LOG: "off" };
+      const server = await startMain({ cwd, env });
+      const port = Number(new URL(server.origin).port);
+      try {
+        const shares: number[] = [];
+        const told: string[] = [];
+        for (let round = 0; round < ROUNDS; round++) {
+          const capacity = await measureCapacity(port);
+          const { added, refused } = await measureOverload(port, 2 * capacity);
+          shares.push(added / capacity);
+          told.push(`${capacity} and ${added} (${refused} refused)`);
+        }
+        console.log(
+          `pets a second at capacity, at twice that: ${told.join("; ")}`,
+        );
+        assert.ok(Math.max(...shares) >= 0.8, `${shares}`);
+      } finally {
+        server.kill("SIGTERM");
+        await server.exited;
+      }
+    });
+  },
+);
+
+test(
+  "of 5,000 creates at once each is answered, and what is refused changes nothing",
+  { timeout: 60_000 },
+  async () => {
+    await inNewFolder(async (cwd) => {
+      const env = { PETSTORE_API_KEYS: "secret", REQUEST_LOG: "off" };
+      const server = await startMain({ cwd, env });
+      const port = Number(new URL(server.origin).port);
+      const lines = await openLines(port, 1000);
+      try {
+        for (let i = 0; i < 5000; i++) lines.send();
+        while (lines.added + lines.refused < 5000) {
+          await pause(20);
+          assert.equal(lines.closed, 0, "a connection was closed");
+        }
+        const { added, refused } = lines;
+        assert.equal(added + refused, 5000);
+        const response = await fetch(
+          `${server.origin}/v1/pets?limit=1&after=${added - 1}`,
+          {
+            headers: { authorization: "Bearer secret" },
+          },
+        );
+        // On SQLite ids have no gaps: the last one tells how many pets there are.
+        assert.match(
+          await response.text(),
+          new RegExp(`^\\[\\{"id":${added},`),
+        );
+        assert.equal(response.headers.get("link"), null);
+        console.log(
+          `5,000 creates at once: ${added} added, ${refused} refused`,
+        );
+      } finally {
+        lines.close();
+        server.kill("SIGTERM");
+        await server.exited;
+      }
+    });
+  },
+);
+
+/** How many pets a second are added if 64 clients create one after the other. */
+async function measureCapacity(port: number): Promise<number> {
+  const lines = await openLines(port, 64);
+  // Each that is answered sends the next one at once.
+  for (let i = 0; i < 1_000_000; i++) lines.send();
+  const perSecond = await count(lines);
+  lines.close();
+  return perSecond;
+}
+
+/** How many pets a second are added if so many are sent, as far as 1,000 connections can take them. */
+async function measureOverload(
+  port: number,
+  rate: number,
+): Promise<{ readonly added: number; readonly refused: number }> {
+  const lines = await openLines(port, 1000);
+  const start = performance.now();
+  let sent = 0;
+  const timer = setInterval(() => {
+    const due = (performance.now() - start) / 1000 * rate;
+    for (; sent < due; sent++) lines.send();
+  }, 5);
+  const added = await count(lines);
+  clearInterval(timer);
+  const { refused } = lines;
+  lines.close();
+  return { added, refused };
+}
+
+/** How many pets a second are added, once the load has been on for a while. */
+async function count(lines: Lines): Promise<number> {
+  await pause(WARM_UP);
+  const before = lines.added;
+  const start = performance.now();
+  await pause(LENGTH);
+  const seconds = (performance.now() - start) / 1000;
+  return Math.round((lines.added - before) / seconds);
+}
+
+/** Connections, each with one create under way at most, and what was answered. */
+interface Lines {
+  /** Sends one create as soon as a connection is idle. */
+  send(): void;
+  readonly added: number;
+  readonly refused: number;
+  /** How many connections the server closed. */
+  readonly closed: number;
+  close(): void;
+}
+
+async function openLines(port: number, size: number): Promise<Lines> {
+  let [added, refused, closed, waiting] = [0, 0, 0, 0];
+  const sockets: Socket[] = [];
+  const idle: Socket[] = [];
+  function next(): void {
+    const socket = waiting > 0 ? idle.pop() : undefined;
+    if (socket === undefined) return;
+    waiting--;
+    socket.write(CREATE);
+  }
+  for (let i = 0; i < size; i++) {
+    const socket = connect(port, "127.0.0.1").setEncoding("latin1");
+    let answer = "";
+    socket.on("data", (text: string) => {
+      answer += text;
+      if (!answer.endsWith("}")) return;
+      if (answer.startsWith("HTTP/1.1 201 ")) added++;
+      else if (answer.startsWith("HTTP/1.1 503 ")) refused++;
+      else throw new Error(answer);
+      answer = "";
+      idle.push(socket);
+      next();
+    });
+    socket.on("error", () => {}).on("close", () => void closed++);
+    sockets.push(socket);
+    await new Promise<void>((resolve) => socket.once("connect", resolve));
+    idle.push(socket);
+  }
+  return {
+    send() {
+      waiting++;
+      next();
+    },
+    get added() {
+      return added;
+    },
+    get refused() {
+      return refused;
+    },
+    get closed() {
+      return closed;
+    },
+    close() {
+      waiting = 0;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
