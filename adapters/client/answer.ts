@@ -60,41 +60,40 @@ export function interpret<T extends object>(
   call: Call<T>,
   options: InterpretOptions,
 ): T | PetStoreError {
-  if ("code" in answer) return faultError(answer, call, options);
-  const isSuccess = answer.status === (call.isCreate ? 201 : 200);
-  const result = isSuccess
+  const { action, isCreate } = call;
+  const fail = (reason: string, found: PetStoreErrorDetails): PetStoreError =>
+    new PetStoreError(`Cannot ${action}: ${reason}`, {
+      uncertain: isCreate,
+      ...found,
+    });
+  if ("code" in answer) {
+    const { code, cause, head } = answer;
+    const known = head && details(head, options);
+    return fail(describeFault(answer, call, options), {
+      ...known,
+      code,
+      cause,
+    });
+  }
+  const { status } = answer;
+  const result = status === (isCreate ? 201 : 200)
     ? readResult(answer, call)
-    : refusal(answer, call, options) ?? describe(answer.status);
+    : refusal(answer, call, options) ?? describe(status);
   if (typeof result !== "string") return result;
-  const isHttpError = answer.status < 200 || answer.status >= 300;
-  return new PetStoreError(`Cannot ${call.action}: ${result}`, {
-    ...details(answer, options),
-    code: isHttpError ? "http_error" : "invalid_response",
-    uncertain: call.isCreate,
-  });
+  const isSuccess = status >= 200 && status < 300;
+  const code = isSuccess ? "invalid_response" : "http_error";
+  return fail(result, { ...details(answer, options), code });
 }
 
-function faultError<T extends object>(
+function describeFault(
   { code, cause, head }: Fault,
-  { action, isCreate, url }: Call<T>,
+  { url }: Call<object>,
   options: InterpretOptions,
-): PetStoreError {
-  const reason = code === "timeout"
-    ? "no complete response in time"
-    : head === undefined
-    ? "no response"
-    : "the response broke off";
+): string {
   const { origin } = new URL(url);
-  const detail = code === "timeout"
-    ? ""
-    : ` (${show(innermostMessage(cause), options)})`;
-  const message = `Cannot ${action}: ${reason} from ${origin}${detail}`;
-  return new PetStoreError(message, {
-    ...head && details(head, options),
-    code,
-    cause,
-    uncertain: isCreate,
-  });
+  if (code === "timeout") return `no complete response in time from ${origin}`;
+  const reason = head === undefined ? "no response" : "the response broke off";
+  return `${reason} from ${origin} (${show(innermostMessage(cause), options)})`;
 }
 
 /** Why a request failed: runtimes wrap the reason in errors that only say "fetch failed". */
@@ -107,9 +106,9 @@ function innermostMessage(error: unknown): string {
 }
 
 /** The service's own refusal; `undefined` if the response is not its own. */
-function refusal<T extends object>(
+function refusal(
   answer: Answer,
-  { isCreate }: Call<T>,
+  { isCreate }: Call<object>,
   options: InterpretOptions,
 ): PetStoreError | undefined {
   const { status } = answer;

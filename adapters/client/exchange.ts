@@ -6,12 +6,8 @@
 
 import type { Settings } from "./options.ts";
 
-/** Status and headers of a response. */
-export interface Head {
-  /** The HTTP status code; 0 if a browser hides a redirect. */
-  readonly status: number;
-  readonly headers: Headers;
-}
+/** Status and headers of a response. The status is 0 if a browser hides a redirect. */
+export type Head = Pick<Response, "status" | "headers">;
 
 /** A complete response. */
 export interface Answer extends Head {

@@ -171,25 +171,23 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-function requestInit<T extends object>(
-  { body, idempotencyKey }: Call<T>,
+function requestInit(
+  { body, idempotencyKey }: Call<object>,
   key: string,
 ): RequestInit {
-  const headers = {
-    accept: "application/json",
-    authorization: `Bearer ${key}`,
-    ...idempotencyKey !== undefined && { "idempotency-key": idempotencyKey },
-  };
-  // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a GET.
-  // With "error" it would look like a network error, and some workers do not have it.
-  const redirect = "manual";
-  if (body === undefined) return { headers, redirect };
   return {
-    method: "POST",
-    headers: { ...headers, "content-type": "application/json" },
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      accept: "application/json",
+      authorization: `Bearer ${key}`,
+      ...body !== undefined && { "content-type": "application/json" },
+      ...idempotencyKey !== undefined && { "idempotency-key": idempotencyKey },
+    },
+    // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a GET.
+    // With "error" it would look like a network error, and some workers do not have it.
+    redirect: "manual",
     // Not as text: Deno's fetch itself sends text a second time if a connection that was kept alive
     // breaks, after the service had it too (Deno 2.9).
-    body: new Blob([body]),
-    redirect,
+    body: body === undefined ? null : new Blob([body]),
   };
 }

@@ -35,6 +35,9 @@ const MIN_PIECE = 64;
 /** How long a connection is kept for a client that goes on sending after its answer, in ms. */
 const LINGER = 1000;
 
+/** How long the rest of a body nobody wants may take if the connection is kept, in ms. */
+const MAX_DISCARD_TIME = 10_000;
+
 /** Decides, before the head of the answer is written, whether the connection is kept after it. */
 export function settleConnection(exchange: Exchange, status: number): void {
   // Who took too long is not waited for again (RFC 9110 §15.5.9).
@@ -52,6 +55,7 @@ export function endAnswer(
   exchange.body?.abandon();
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
     res.end(body);
+    if (!req.complete) limitRest(req);
     return;
   }
   // The client is still sending. A socket that is closed with unread bytes is reset, and a reset
@@ -69,6 +73,12 @@ export function endAnswer(
     // No more is read; the client, its way blocked, has time to read its answer.
     if (left < 0) req.pause();
   }).once("close", end).resume();
+}
+
+/** Closes a connection whose client takes too long over a body that is answered. */
+function limitRest(req: IncomingMessage): void {
+  const timer = setTimeout(() => req.socket.destroy(), MAX_DISCARD_TIME);
+  req.once("close", () => clearTimeout(timer));
 }
 
 /** Calls back once where the client goes away before its answer is out; never after that. */

@@ -8,7 +8,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type HandlerParts, partsOf } from "../../core/handler.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import { badRequest } from "../serve/refusals.ts";
-import { requestUrl } from "../serve/request_url.ts";
+import {
+  isPlainHost,
+  requestUrl,
+  STAND_IN_HOST,
+} from "../serve/request_url.ts";
 import {
   type FetchFunction,
   report,
@@ -40,12 +44,18 @@ export function answerer(
       answerWithFetch(handle, { exchange, url, onError })
     : (exchange: Exchange, url: string) =>
       void answerWithService(parts, { exchange, url, onError });
+  // A server sees the same host all day.
+  let known = { host: "", isPlain: false };
   return (exchange) =>
     inTurn(exchange, () => {
       const { req } = exchange;
       const scheme = "encrypted" in req.socket ? "https" : "http";
       const host = findField(req.rawHeaders, "host");
-      const url = requestUrl(scheme, host, req.url ?? "/");
+      if (host !== null && host !== known.host) {
+        known = { host, isPlain: isPlainHost(host) };
+      }
+      const authority = host !== null && known.isPlain ? host : STAND_IN_HOST;
+      const url = requestUrl(scheme, authority, req.url ?? "/");
       // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
       if (url === undefined || (host === null && req.httpVersion === "1.1")) {
         sendReply(badRequest, exchange);

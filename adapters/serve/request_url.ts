@@ -11,7 +11,7 @@ export const STAND_IN_HOST = "localhost";
 // What this matches, a URL parser takes; it costs 1 µs, this costs 0.2 µs. No host that ends in a number
 // but the plainest IPv4, no xn--.
 const SERIALIZED_HOST =
-  /^(?:(?!.*xn--)(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*|(?:[1-9]?\d|1\d\d)(?:\.(?:[1-9]?\d|1\d\d)){3})(?::[1-9]\d{3})?$/;
+  /^(?:(?!.*xn--)(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*|(?:[1-9]?\d|1\d\d)(?:\.(?:[1-9]?\d|1\d\d)){3})(?::(?:[1-9]\d{3}|[1-5]\d{4}))?$/;
 
 const PLAIN_HOST = /^(?:\[[\da-fA-F:.]+\]|[\w.~!$&'()*+,;=-]+)(?::\d{1,5})?$/;
 
@@ -27,18 +27,17 @@ export function isPlainHost(host: string): boolean {
  *
  * @param target as it stands in the request line, in origin form (`/v1/pets?limit=5`), absolute form
  * (`http://example.com/v1/pets`) or asterisk form (`*`, which becomes the path `/*`).
- * @param host the `Host` field; `localhost` takes its place if a URL cannot be built of it, and
- * the target's own host goes before it (RFC 9112 §3.2.2).
+ * @param authority the `Host` field if it is a plain host, else {@linkcode STAND_IN_HOST}. The target's own
+ * host takes precedence (RFC 9112 §3.2.2).
  * @returns `undefined` if the target has none of these forms.
  */
 export function requestUrl(
   scheme: "http" | "https",
-  host: string | null,
+  authority: string,
   target: string,
 ): string | undefined {
   const path = target === "*" ? "/*" : target;
   if (!path.startsWith("/")) return absoluteUrl(target);
-  const authority = host !== null && isPlainHost(host) ? host : STAND_IN_HOST;
   return `${scheme}://${authority}${path}`;
 }
 

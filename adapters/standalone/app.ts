@@ -17,7 +17,7 @@ import { parseTarget } from "../../core/http/target.ts";
 import type { ServiceRequest } from "../../core/operation.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { Answer, Service } from "../../core/service.ts";
-import type { DocsReplies } from "../docs/mod.ts";
+import type { DocsReplies } from "../docs/replies.ts";
 import type { Log } from "./log.ts";
 import { peerAddress } from "./peer_address.ts";
 import type { RateLimiter } from "./rate_limit.ts";

@@ -31,8 +31,8 @@ const MAX_CALLERS = 100_000;
  * Makes a limiter. A caller's window begins with a request and is `seconds` long; at most `requests`
  * are let through in it, and the next request after its end begins another.
  *
- * It remembers up to `maxCallers` callers: if there are more at once, those whose windows began first
- * begin anew.
+ * It remembers up to `maxCallers` callers. If more than half as many begin a window in one window's
+ * time, those who began first may begin anew.
  *
  * The fields are those of draft-ietf-httpapi-ratelimit-headers-10, and `Retry-After`.
  */
@@ -46,19 +46,17 @@ export function createRateLimiter(
 ): RateLimiter {
   const length = seconds * 1000;
   const policy = `"default";q=${requests};w=${seconds}`;
-  // Two generations, each at least a window long: when the older is dropped, all its windows are over.
+  // Two generations: the older one is dropped when the other is half of what may be remembered.
   let windows = new Map<string, Window>();
   let older = windows;
-  let turn = -Infinity;
 
   return (caller) => {
     const time = now();
     const window = windows.get(caller) ?? older.get(caller);
     if (window === undefined || time >= window.end) {
-      if (time >= turn || windows.size >= maxCallers / 2) {
+      if (windows.size >= maxCallers / 2) {
         older = windows;
         windows = new Map();
-        turn = time + length;
       }
       windows.set(caller, { end: time + length, count: 1 });
       return undefined;

@@ -10,7 +10,7 @@ import { toHandler } from "../../core/handler.ts";
 import { createCors } from "../../core/http/cors.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
 import { createService } from "../../core/service.ts";
-import { type DocsReplies, docsReplies } from "../docs/mod.ts";
+import { type DocsReplies, docsReplies } from "../docs/replies.ts";
 import { origin } from "../serve/server.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";

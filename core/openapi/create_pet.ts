@@ -87,14 +87,8 @@ export const createPetDescription: JsonObject = {
             "Members are missing or wrong",
             refused({ categoryId: 1.5 }),
           ],
-          missing: [
-            "There is no body",
-            missing,
-          ],
-          json: [
-            "The body is not JSON",
-            notJson,
-          ],
+          missing: ["There is no body", missing],
+          json: ["The body is not JSON", notJson],
           key: ['Idempotency-Key: "', malformedKey],
           ...hostErrors.examples,
         },
@@ -102,36 +96,20 @@ export const createPetDescription: JsonObject = {
       {
         code: "request_timeout",
         when: "The body stopped arriving.",
-        examples: {
-          late: [
-            "The body is late",
-            late,
-          ],
-        },
+        examples: { late: ["The body is late", late] },
       },
       {
         code: "payload_too_large",
         when: "The body is too large. The rest of it is not read.",
-        examples: {
-          large: [
-            "More than 64 KiB",
-            tooLarge(65_536),
-          ],
-        },
+        examples: { large: ["More than 64 KiB", tooLarge(65_536)] },
       },
       {
         code: "unsupported_media_type",
         when:
           "The body is of another media type than JSON, or has a `Content-Encoding`.",
         examples: {
-          type: [
-            "Not JSON",
-            wrongMediaType,
-          ],
-          coding: [
-            "Compressed",
-            wrongCoding,
-          ],
+          type: ["Not JSON", wrongMediaType],
+          coding: ["Compressed", wrongCoding],
         },
       },
       {
@@ -146,10 +124,7 @@ export const createPetDescription: JsonObject = {
           "The storage cannot be reached now. With `Retry-After` nothing was changed, and the request can be sent again. Without it the animal may have been added: send the request again if it has an `Idempotency-Key`, else list the animals first.",
         examples: {
           unavailable: unavailableExample,
-          unknown: [
-            "The animal may have been added",
-            outcomeUnknown,
-          ],
+          unknown: ["The animal may have been added", outcomeUnknown],
         },
       },
     ]),

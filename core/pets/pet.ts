@@ -9,8 +9,8 @@ import { INT64_MAX, parseInt64 } from "./int64.ts";
 /** Availability of a pet. */
 export type PetStatus = "available" | "pending" | "sold";
 
-declare const brand: unique symbol;
 /** Marks a type that only its checker makes; it exists in types alone. */
+declare const brand: unique symbol;
 export type { brand };
 
 /** Identifier of a pet: 1 to 2⁶³ − 1, ascending in order of creation, never reused. */

@@ -17,6 +17,7 @@ export const STATUS_OF: Readonly<Record<string, number>> = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
+  too_many_requests: 429,
   internal_error: 500,
   service_unavailable: 503,
 };

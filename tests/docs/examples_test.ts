@@ -218,7 +218,7 @@ function masked(text: string): string {
   return text.replaceAll(/\bpet_\w{38}\b/g, "KEY")
     .replaceAll(/^date: .*$/gm, "date")
     .replaceAll(/\b[0-9a-f]{64}\b/g, "SHA-256")
-    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "UUID")
+    .replaceAll(/^x-request-id: .*$/gm, "x-request-id")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
 }
 

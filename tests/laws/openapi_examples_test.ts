@@ -72,11 +72,11 @@ const trials: Readonly<Record<string, Trial>> = {
     ...REX,
     headers: { "content-encoding": "gzip" },
   }],
+  "createPet 429 limited": ["POST", "/pets", REX, limited],
   "createPet 422 reused": ["POST", "/pets", {
     body: '{"name":"Tom","categoryId":1}',
     headers: { "idempotency-key": '"used"' },
   }],
-  "createPet 429 limited": ["POST", "/pets", REX, limited],
   "createPet 500 failure": ["POST", "/pets", REX, broken],
   "createPet 503 unavailable": ["POST", "/pets", REX, away],
   "createPet 503 unknown": ["POST", "/pets", REX, unknown],

@@ -37,7 +37,7 @@ test("a request without a response in time is a timeout", async () => {
     queueMicrotask(clock.expire);
     return hang();
   };
-  const { client } = scripted([late, late, late, late], {
+  const { client, requests } = scripted([late, late, late, late], {
     clock,
     retries: 0,
   });

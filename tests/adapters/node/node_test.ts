@@ -502,7 +502,9 @@ testOnNode(
       return new Response("ok");
     }, async (wire) => {
       wire.write(`${GET}hello world\r\n\r\n`);
-      assert.equal((await wire.answer()).body, "ok");
+      const { lines, body } = await wire.answer();
+      assert.equal(body, "ok");
+      assert(lines.includes("connection: close"), lines.join());
       assert.equal(await wire.rest(), "");
     });
   },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DocsReplies } from "../../../adapters/docs/mod.ts";
+import type { DocsReplies } from "../../../adapters/docs/replies.ts";
 import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
 import { toHandler } from "../../../core/handler.ts";

@@ -49,7 +49,8 @@ function send(task: LoadTask): Promise<Count> {
     }
     answers++;
     const step = (performance.now() - sentAt) * STEPS_PER_MS | 0;
-    latencies[Math.min(step, latencies.length - 1)]++;
+    const place = Math.min(step, latencies.length - 1);
+    latencies[place] = (latencies[place] ?? 0) + 1;
     next(socket);
   }
 
@@ -57,7 +58,7 @@ function send(task: LoadTask): Promise<Count> {
     if (answer.length === wholeLength) return true;
     const head = answer.indexOf("\r\n\r\n");
     if (head < 0) return false;
-    const fields = answer.latin1Slice(0, head);
+    const fields = answer.toString("latin1", 0, head);
     const length = /\r\ncontent-length: *(\d+)/i.exec(fields)?.[1];
     if (length === undefined) return answer.subarray(-7).equals(LAST_CHUNK);
     const isWhole = answer.length === head + 4 + Number(length);

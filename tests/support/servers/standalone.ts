@@ -118,7 +118,8 @@ function commandLine(
   ];
 }
 
-async function freePort(): Promise<number> {
+/** A TCP port of 127.0.0.1 that nobody listens on just now. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

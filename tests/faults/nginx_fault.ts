@@ -1,0 +1,188 @@
+/** What Deno cannot end, nginx ends: with the very lines of `docs/examples/nginx.conf`. */
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { Wire } from "../contract/wire.ts";
+import { skipping } from "../support/skipping.ts";
+import {
+  CANNOT_WATCH,
+  freePort,
+  type Standalone,
+  withStandalone,
+} from "../support/servers/standalone.ts";
+import { findRuntimes } from "../support/servers/start.ts";
+
+/** Debian keeps it where only root looks. */
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+const NGINX_MISSING = spawnSync("nginx", ["-v"], { env }).error === undefined
+  ? false
+  : "nginx is not installed";
+const [deno] = findRuntimes().filter(({ name }) => name === "deno");
+const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
+
+const CONFIGURATION = readFileSync(
+  new URL("../../docs/examples/nginx.conf", import.meta.url),
+  "utf8",
+);
+/** In the example times are longer. */
+const SHORT = "1s";
+const PATIENCE = 15_000;
+
+const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
+const REX = '{"name":"Rex","categoryId":1}';
+const LIST = `GET /v1/pets ${FIELDS}\r\n`;
+
+test(
+  "behind nginx silence, half a header, idle connections and dripping bodies end",
+  { skip },
+  async () => {
+    await behindNginx(async (port, server) => {
+      const before = server.descriptors();
+      const sent: Readonly<Record<string, readonly [string, string?]>> = {
+        silence: [""],
+        "half a header": ["GET /v1/pets HTTP/1.1\r\nHos"],
+        "an idle connection": [LIST],
+        "half a body": [
+          `POST /v1/pets ${FIELDS}Content-Length: 29\r\n\r\n${REX.slice(9)}`,
+        ],
+        "a body that drips on after 413": [
+          `POST /v1/pets ${FIELDS}Content-Length: 90000\r\n\r\n`,
+          " ",
+        ],
+      };
+      const ends = await Promise.all(
+        Object.entries(sent).map(async ([what, [bytes, drop = ""]]) =>
+          `${what}: ${await lifetime(port, bytes, drop)} ms`
+        ),
+      );
+      console.log(`nginx, with all times ${SHORT}: ${ends.join(", ")}`);
+      const drips = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          Wire.open(
+            port,
+            `POST /v1/pets ${FIELDS}Content-Length: 29\r\n\r\n{`,
+          )),
+      );
+      assert.equal(await ask(port, LIST), 200);
+      const more = server.descriptors() - before;
+      assert.ok(
+        more < 10,
+        `50 dripping bodies cost the server ${more} descriptors`,
+      );
+      drips.forEach((wire) => wire.close());
+    });
+  },
+);
+
+test(
+  "behind nginx 400 silent connections do not take the descriptors of the server",
+  { skip },
+  async () => {
+    await behindNginx(async (port, server) => {
+      const flood = Array.from(
+        { length: 400 },
+        () => connect(port, "127.0.0.1").on("error", () => {}),
+      );
+      assert.equal(await ask(server.port, LIST), 200);
+      assert.ok(server.descriptors() < 100);
+      assert.equal(server.stderr().includes("Cannot accept"), false);
+      flood.forEach((socket) => socket.destroy());
+    });
+  },
+);
+
+test(
+  "behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, is no matter",
+  { skip },
+  async () => {
+    await behindNginx(async (port, server) => {
+      const create =
+        `POST /v1/pets ${FIELDS}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
+        `HTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${REX.length}\r\n\r\n${REX}`;
+      assert.equal(await ask(server.port, create), 400);
+      assert.equal(await ask(port, create), 201);
+    });
+  },
+);
+
+/** Starts the server and nginx in front of it. */
+async function behindNginx(
+  work: (port: number, server: Standalone) => Promise<void>,
+): Promise<void> {
+  assert.ok(deno !== undefined);
+  await withStandalone(deno, { maxDescriptors: 200 }, async (server) => {
+    const port = await freePort();
+    const folder = mkdtempSync(join(tmpdir(), "petstore-nginx-"));
+    const site = CONFIGURATION.replace(
+      "127.0.0.1:8000",
+      `127.0.0.1:${server.port}`,
+    )
+      .replace("listen 80;", `listen 127.0.0.1:${port};`)
+      .replaceAll(/(timeout|time) \d+s;/g, `$1 ${SHORT};`)
+      .replace("limit_conn petstore 100;", "limit_conn petstore 1000;");
+    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
+    writeFileSync(
+      join(folder, "nginx.conf"),
+      `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
+events { worker_connections 2048; }
+http { access_log off;\n${temporary}\n${site}}\n`,
+    );
+    const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
+      env,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const ended = new Promise((resolve) => nginx.once("close", resolve));
+    try {
+      await untilListening(port);
+      await work(port, server);
+    } finally {
+      nginx.kill("SIGKILL");
+      await ended;
+      rmSync(folder, { recursive: true });
+    }
+  });
+}
+
+/** How long a connection lives on which this is sent, and then nothing or a drop at a time, in ms. */
+function lifetime(port: number, bytes: string, drop: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const start = performance.now();
+    const socket = connect(port, "127.0.0.1");
+    const dripping = setInterval(() => socket.write(drop), 200);
+    const timer = setTimeout(() => finish(false), PATIENCE);
+    function finish(isClosed: boolean): void {
+      clearInterval(dripping);
+      clearTimeout(timer);
+      socket.destroy();
+      if (isClosed) resolve(Math.round(performance.now() - start));
+      else reject(new Error(`It lives on after ${JSON.stringify(bytes)}`));
+    }
+    socket.on("error", () => {}).on("close", () => finish(true)).resume();
+    socket.write(bytes);
+  });
+}
+
+async function ask(port: number, bytes: string): Promise<number> {
+  const wire = await Wire.open(port, bytes);
+  const { status } = await wire.answer();
+  wire.close();
+  return status;
+}
+
+async function untilListening(port: number): Promise<void> {
+  const deadline = Date.now() + PATIENCE;
+  for (;;) {
+    try {
+      return (await Wire.open(port)).close();
+    } catch (cause) {
+      if (Date.now() > deadline) throw cause;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}

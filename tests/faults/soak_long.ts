@@ -1,0 +1,167 @@
+/**
+ * 10,000 idle connections beside 64 busy ones, and then the busy ones alone for a while: memory and
+ * descriptors are read at both ends. Needs `ulimit -n 12000`. Run by
+ * `deno test -A --config tests/deno.json tests/faults/soak_long.ts`; `SOAK_SECONDS` makes it longer.
+ */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { connect, type Socket } from "node:net";
+import process from "node:process";
+import test from "node:test";
+import { Wire } from "../contract/wire.ts";
+import {
+  CANNOT_WATCH,
+  type Standalone,
+  withStandalone,
+} from "../support/servers/standalone.ts";
+import { findRuntimes } from "../support/servers/start.ts";
+import { skipping } from "../support/skipping.ts";
+
+const IDLE = 10_000;
+const BUSY = 64;
+const SECONDS = Number(process.env.SOAK_SECONDS ?? 60);
+/** How many connections are opened at a time. */
+const BATCH = 500;
+/** With all the idle ones, and while they are there. Less than Node and Bun leave a silent client, in s. */
+const BESIDE_IDLE = 5;
+const WARM_UP = 10;
+const MOST_MEMORY = 50e6;
+/** For an idle connection, in bytes. */
+const MOST_PER_CONNECTION = 50_000;
+const LONGEST = 2000;
+const QUIET = 500;
+
+const enough = Number(execFileSync("sh", ["-c", "ulimit -n"])) >= IDLE + 2000;
+const skip = skipping(
+  CANNOT_WATCH || (enough ? false : `ulimit -n is below ${IDLE + 2000}`),
+);
+
+const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
+const POST = `POST /v1/pets ${FIELDS}Content-Length:`;
+/** What leaves the pets as they are, and its answers. */
+const REQUESTS = [
+  [`GET /v1/pets?limit=5 ${FIELDS}\r\n`, 200],
+  [`GET /v1/pets/1 ${FIELDS}\r\n`, 200],
+  [`GET /v1/pets/2 ${FIELDS}\r\n`, 404],
+  ["GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer no\r\n\r\n", 401],
+  [`${POST} 2\r\n\r\n{}`, 400],
+  [`${POST} 600\r\n\r\n${" ".repeat(600)}`, 400],
+  ["GET /livez HTTP/1.1\r\nHost: a\r\n\r\n", 200],
+] as const;
+
+for (const runtime of findRuntimes()) {
+  test(
+    `${runtime.name}: idle clients by the thousand and ${SECONDS} s of requests leave nothing behind`,
+    { skip: runtime.missing ?? skip },
+    async () => {
+      await withStandalone(runtime, {}, async (server) => {
+        const body = '{"name":"Rex","categoryId":1}';
+        const wire = await Wire.open(
+          server.port,
+          `${POST} ${body.length}\r\n\r\n${body}`,
+        );
+        assert.equal((await wire.answer()).status, 201);
+        wire.close();
+        await load(server, WARM_UP);
+        const start = await use(server);
+
+        const idle = await connectMany(server.port);
+        const beside = await load(server, BESIDE_IDLE);
+        const held = {
+          memory: server.memory(),
+          descriptors: server.descriptors(),
+        };
+        idle.forEach((socket) => socket.destroy());
+        const perConnection = (held.memory - start.memory) / IDLE;
+        console.log(
+          `${runtime.name}: beside ${
+            held.descriptors - start.descriptors
+          } idle connections ` +
+            `${beside.rate} requests/s, the slowest ${beside.longest} ms; ` +
+            `${Math.round(perConnection / 1000)} KB a connection`,
+        );
+        assert.ok(held.descriptors - start.descriptors > 0.9 * IDLE);
+        assert.ok(beside.longest < LONGEST, `one took ${beside.longest} ms`);
+        assert.ok(perConnection < MOST_PER_CONNECTION);
+
+        await load(server, WARM_UP);
+        const before = await use(server);
+        const soaked = await load(server, SECONDS);
+        const after = await use(server);
+        console.log(
+          `${runtime.name}: ${soaked.count} requests in ${SECONDS} s, the slowest ${soaked.longest} ms; ` +
+            `memory ${mb(before)} -> ${mb(after)} MB, ` +
+            `descriptors ${before.descriptors} -> ${after.descriptors}`,
+        );
+        assert.ok(after.memory - before.memory < MOST_MEMORY);
+        assert.ok(after.descriptors <= start.descriptors + 5);
+        assert.equal(server.stderr().match(/error/i), null);
+      });
+    },
+  );
+}
+
+interface Use {
+  readonly memory: number;
+  readonly descriptors: number;
+}
+
+/** What it uses once it has noticed who went away: when nothing changes any more. */
+async function use(server: Standalone): Promise<Use> {
+  let descriptors = -1;
+  while (server.descriptors() !== descriptors) {
+    descriptors = server.descriptors();
+    await new Promise((resolve) => setTimeout(resolve, QUIET));
+  }
+  return { memory: server.memory(), descriptors };
+}
+
+function mb({ memory }: Use): number {
+  return Math.round(memory / 1e6);
+}
+
+async function connectMany(port: number): Promise<readonly Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < IDLE) {
+    await Promise.all(
+      Array.from(
+        { length: BATCH },
+        () =>
+          new Promise<void>((resolve, reject) => {
+            const socket = connect(port, "127.0.0.1", resolve);
+            socket.once("error", reject);
+            sockets.push(socket);
+          }),
+      ),
+    );
+  }
+  for (const socket of sockets) socket.on("error", () => {});
+  return sockets;
+}
+
+/** Keeps connections busy, each with one request after the other. */
+async function load(
+  { port }: Standalone,
+  seconds: number,
+): Promise<{ count: number; rate: number; longest: number }> {
+  const end = performance.now() + 1000 * seconds;
+  let count = 0;
+  let longest = 0;
+  await Promise.all(Array.from({ length: BUSY }, async (_, client) => {
+    const wire = await Wire.open(port);
+    for (let i = client; performance.now() < end; i++) {
+      const [request, status] = REQUESTS[i % REQUESTS.length] ?? REQUESTS[0];
+      const sent = performance.now();
+      wire.write(request);
+      assert.equal((await wire.answer()).status, status, request);
+      longest = Math.max(longest, performance.now() - sent);
+      count++;
+    }
+    wire.close();
+  }));
+  return {
+    count,
+    rate: Math.round(count / seconds),
+    longest: Math.round(longest),
+  };
+}
