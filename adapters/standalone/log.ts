@@ -25,8 +25,8 @@ export interface Log {
   request(line: RequestLine): void;
   /** Writes the error and the request id. */
   fault(cause: unknown, id: string | undefined): void;
-  /** Writes request lines that are not written yet. */
-  flush(): void;
+  /** Settles when all lines have left this process: on Bun and Node `process.exit` drops the rest. */
+  flush(): Promise<void>;
 }
 
 /**
@@ -47,15 +47,15 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
     return time;
   }
 
-  function flush(): void {
-    if (held !== "") process.stdout.write(held);
+  function writeHeld(): void {
+    process.stdout.write(held);
     held = "";
   }
 
   return {
     request({ method, route = null, status, ms, id }) {
       if (!requests) return;
-      if (held === "") setImmediate(flush);
+      if (held === "") setImmediate(writeHeld);
       held += `{"time":"${now()}","method":${
         JSON.stringify(method.slice(0, 20))
       },"route":${JSON.stringify(route)},"status":${status},"ms":${
@@ -68,7 +68,12 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
         JSON.stringify({ time: new Date().toISOString(), id, error }) + "\n",
       );
     },
-    flush,
+    async flush() {
+      writeHeld();
+      for (const stream of [process.stdout, process.stderr]) {
+        await new Promise((resolve) => stream.write("", resolve));
+      }
+    },
   };
 }
 

@@ -76,9 +76,11 @@ async function greet(address: Address): Promise<void> {
   process.stderr.write(await service.greeting(address));
 }
 
-// Bun listens when this module is loaded, and tells nobody.
+// Bun listens as soon as this module is loaded, and has no `onListen`.
 if ("Bun" in globalThis) {
-  await orExit(() => greet({ hostname: config.host, port: config.port }));
+  setImmediate(() =>
+    server.onListen({ hostname: config.host, port: config.port })
+  );
 }
 
 function watch(completed: Promise<unknown>): void {
