@@ -25,7 +25,7 @@ export interface Log {
   request(line: RequestLine): void;
   /** Writes the error and the request id. */
   fault(cause: unknown, id: string | undefined): void;
-  /** Settles when all lines have left this process: on Bun and Node `process.exit` drops the rest. */
+  /** Settles when all request lines are written: on Bun and Node `process.exit` drops the rest. */
   flush(): Promise<void>;
 }
 
@@ -35,6 +35,7 @@ export interface Log {
  */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let held = "";
+  let written = Promise.resolve();
   let millisecond = NaN;
   let time = "";
 
@@ -48,7 +49,10 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   }
 
   function writeHeld(): void {
-    process.stdout.write(held);
+    const text = held;
+    written = new Promise((resolve) =>
+      process.stdout.write(text, () => resolve())
+    );
     held = "";
   }
 
@@ -69,10 +73,8 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
       );
     },
     async flush() {
-      writeHeld();
-      for (const stream of [process.stdout, process.stderr]) {
-        await new Promise((resolve) => stream.write("", resolve));
-      }
+      if (held !== "") writeHeld();
+      await written;
     },
   };
 }

@@ -61,7 +61,6 @@ test("the log loses no line if its reader is slower than the program ends", asyn
   const child = spawn(process.execPath, [...flags, program], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const ended = once(child, "close");
   // Nothing is read before the program has ended, or waits to be read.
   let timer: ReturnType<typeof setTimeout> | undefined;
   await Promise.race([
@@ -70,8 +69,7 @@ test("the log loses no line if its reader is slower than the program ends", asyn
   ]);
   clearTimeout(timer);
   let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk) => text += chunk);
-  await ended;
+  for await (const chunk of child.stdout.setEncoding("utf8")) text += chunk;
   const ids = text.trimEnd().split("\n").map((line) => JSON.parse(line).id);
   assert.deepEqual(ids, Array.from({ length: 5000 }, (_, id) => String(id)));
 });
