@@ -21,6 +21,7 @@ import {
   pets,
   type Summary,
 } from "./copy_records.ts";
+import { openPostgres } from "./open_storage.ts";
 import { giveBackPermissions } from "./permissions.ts";
 import { Progress } from "./progress.ts";
 
@@ -159,7 +160,6 @@ async function open(
     return await sqliteTransfer(database.path, ifMissing);
   }
   const { postgresTransfer } = await import("../postgres/transfer.ts");
-  const { openPostgres } = await import("./open_postgres.ts");
   return await openPostgres(
     name,
     database.url,

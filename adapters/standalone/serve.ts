@@ -66,11 +66,11 @@ const stop = stopOnSignal({
   },
   async close() {
     await service.close();
-    await workers.allDone();
+    await othersDone();
   },
   timeout: config.shutdownTimeout,
 });
-const workers = joinWorkers(stop);
+const othersDone = joinWorkers(stop);
 
 async function greet(address: Address): Promise<void> {
   process.stderr.write(await service.greeting(address));

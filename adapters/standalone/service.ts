@@ -18,29 +18,22 @@ import { createLog } from "./log.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
-/** A service that is ready to be mounted. */
+/** The service, open and ready. */
 export interface Service {
-  /** Answers a request, with what the runtime hands over beside it. */
-  readonly handle: (
-    request: Request,
-    connection?: unknown,
-  ) => Promise<Response>;
+  /** Answers a request; `connection` is what the runtime hands over beside it. */
+  handle(request: Request, connection?: unknown): Promise<Response>;
   /** From now on new requests are answered 503; fulfilled when none is being answered. */
   readonly drain: App["drain"];
-  /**
-   * What to tell people once it listens: the address, and the very first key where this is it.
-   * Issues that key, so it is called at most once, and only by a server that listens.
-   */
+  /** What to tell people once it listens. Issues the very first key, so call it once at most. */
   greeting(
     address: { readonly hostname: string; readonly port: number },
   ): Promise<string>;
-  /** Reads the documentation page, which takes longer than to open the rest: call it once it listens. */
+  /** Reads the documentation page: that takes long, so the server listens first. */
   openDocs(): Promise<void>;
   /** Closes the storage and writes the log to its end. */
   close(): Promise<void>;
 }
 
-/** How an operator runs a command of this program. */
 const PROGRAM = "Deno" in globalThis
   ? "deno task"
   : `${"Bun" in globalThis ? "bun" : "node"} adapters/standalone/main.ts`;
