@@ -29,24 +29,12 @@ export interface Log {
   flush(): Promise<void>;
 }
 
-/**
- * The log of this process. The request lines of one turn of the event loop are written together: a
- * write for each costs more than the request.
- */
+/** The log of this process. The request lines of one turn of the event loop are written at once. */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let held = "";
   let written = Promise.resolve();
   let millisecond = NaN;
   let time = "";
-
-  /** The time in RFC 3339 form; made anew once a millisecond at most. */
-  function now(): string {
-    if (millisecond !== Date.now()) {
-      millisecond = Date.now();
-      time = new Date(millisecond).toISOString();
-    }
-    return time;
-  }
 
   function writeHeld(): void {
     const text = held;
@@ -60,17 +48,19 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
     request({ method, route = null, status, ms, id }) {
       if (!requests) return;
       if (held === "") setImmediate(writeHeld);
-      held += `{"time":"${now()}","method":${
+      if (millisecond !== Date.now()) {
+        millisecond = Date.now();
+        time = new Date(millisecond).toISOString();
+      }
+      held += `{"time":"${time}","method":${
         JSON.stringify(method.slice(0, 20))
       },"route":${JSON.stringify(route)},"status":${status},"ms":${
         Math.round(1000 * ms) / 1000
       },"id":"${id}"}\n`;
     },
     fault(cause, id) {
-      const error = describe(cause);
-      process.stderr.write(
-        JSON.stringify({ time: new Date().toISOString(), id, error }) + "\n",
-      );
+      const line = { time: new Date(), id, error: describe(cause) };
+      process.stderr.write(`${JSON.stringify(line)}\n`);
     },
     async flush() {
       if (held !== "") writeHeld();
