@@ -52,23 +52,19 @@ export function retryDelay(
 }
 
 /** Waits. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
-export function pause(
+export async function pause(
   ms: number,
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const onAbort = (): void => {
-      cancel();
-      reject(signal?.reason);
-    };
-    const cancel = clock.setTimer(ms, () => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    });
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
+  signal?.throwIfAborted();
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const cancel = clock.setTimer(ms, () => resolve(undefined));
+  signal?.addEventListener("abort", resolve);
+  await promise;
+  cancel();
+  signal?.removeEventListener("abort", resolve);
+  signal?.throwIfAborted();
 }
 
 /**
