@@ -16,7 +16,7 @@ import { parseRetryAfter } from "./retry.ts";
 export interface InterpretOptions {
   /** Kept out of every message, whatever the server says. */
   readonly key: string;
-  /** The time in ms since 1970. */
+  /** In ms since 1970. */
   readonly now: number;
   /** Whether an earlier attempt may have added the pet. */
   readonly uncertain: boolean;

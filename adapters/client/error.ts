@@ -23,12 +23,12 @@ export type PetStoreErrorCode =
   | (string & Record<never, never>);
 
 /** What is known about a failure: see {@linkcode PetStoreError}. */
-export interface PetStoreErrorDetails {
+export interface PetStoreErrorDetails extends
+  Partial<
+    Pick<PetStoreError, "status" | "requestId" | "retryAfter" | "uncertain">
+  > {
+  /** See {@linkcode PetStoreError.code}. */
   readonly code: PetStoreErrorCode;
-  readonly status?: number | undefined;
-  readonly requestId?: string | undefined;
-  readonly retryAfter?: number | undefined;
-  readonly uncertain?: boolean;
   /** The underlying error. */
   readonly cause?: unknown;
 }
