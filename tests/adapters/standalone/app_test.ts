@@ -24,7 +24,7 @@ function open({ storage = memoryStorage(), docs }: Options = {}) {
     log: {
       request: (line) => void lines.push(line),
       fault: (cause, id) => void faults.push({ cause, id }),
-      flush() {},
+      flush: async () => {},
     },
   });
   const handle = toHandler({ service: answer, report: () => {} });
