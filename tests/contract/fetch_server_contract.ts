@@ -341,17 +341,6 @@ export function testFetchServer(name: string, serve: Serve): void {
     await server.close();
   });
 
-  test(`${name}: what is no HTTP is answered 400, and others go on`, async () => {
-    await speaking(() => new Response("ok"), async (wire, { port }) => {
-      wire.write("hello world\r\n\r\n");
-      assert.equal((await wire.answer()).status, 400);
-      assert.equal(await wire.rest(), "");
-      const other = await Wire.open(port, GET);
-      assert.equal((await other.answer()).body, "ok");
-      other.close();
-    });
-  });
-
   test(`${name}: two ways of saying how long a body is are refused`, async () => {
     await speaking(() => assert.fail(), async (wire) => {
       wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n");
@@ -404,18 +393,6 @@ export function testFetchServer(name: string, serve: Serve): void {
       await here;
       wire.close();
       await aborted;
-    });
-  });
-
-  test(`${name}: a body that nobody reads is not taken for the next request`, async () => {
-    await speaking((request) => {
-      return new Response(new URL(request.url).pathname);
-    }, async (wire) => {
-      wire.write("POST /1 HTTP/1.1\r\nHost: a\r\n");
-      wire.write(`Content-Length: ${GET.length}\r\n\r\n${GET}`);
-      assert.equal((await wire.answer()).body, "/1");
-      wire.write(GET.replace("/", "/2"));
-      assert.equal((await wire.answer()).body, "/2");
     });
   });
 

@@ -67,36 +67,6 @@ test("a server that is gone is network_error, without the key", async () => {
   assert.ok(!inspect(error, { depth: 9, showHidden: true }).includes(KEY));
 });
 
-test("a timeout, and an abort with its reason, end a request over HTTP", async () => {
-  const over = Promise.withResolvers<Response>();
-  const asked = Promise.withResolvers<void>();
-  let awaited = (_request: Request) => {};
-  const hanging = (request: Request) => {
-    awaited(request);
-    return over.promise.then((response) => response.clone());
-  };
-  await serving(hanging, async (baseUrl) => {
-    try {
-      const client = clientOf(baseUrl, { timeout: 50, retries: 0 });
-      assert.equal((await failure(client.listPets())).code, "timeout");
-      const create = client.createPet({ name: "Rex", categoryId: 1n });
-      assert.equal((await failure(create)).uncertain, true);
-
-      awaited = ({ url }) => url.endsWith("limit=7") && asked.resolve();
-      const controller = new AbortController();
-      const reason = new Error("enough");
-      const call = clientOf(baseUrl, { timeout: 30_000, retries: 0 })
-        .listPets({ limit: 7 }, { signal: controller.signal });
-      await Promise.race([asked.promise, call]);
-      controller.abort(reason);
-      await assert.rejects(call, (error) => error === reason);
-    } finally {
-      // Those that still wait would keep the server from closing.
-      over.resolve(new Response("[]"));
-    }
-  });
-});
-
 test("a create whose connection breaks is sent once", async () => {
   // Answers what has no body with no pets, and keeps the connection; breaks it where a pet comes.
   const created: string[] = [];

@@ -145,22 +145,6 @@ test("bytes that are not UTF-8 are invalid_response, not U+FFFD", async () => {
   assert.equal((await failure(client.getPet(1n))).code, "invalid_response");
 });
 
-test("a name comes through whole, wherever its bytes are cut", async () => {
-  const text = petJson(1n, "Zoë 🐕");
-  const bytes = new TextEncoder().encode(text);
-  for (let cut = 0; cut <= bytes.length; cut++) {
-    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      start(controller) {
-        if (cut > 0) controller.enqueue(bytes.slice(0, cut));
-        if (cut < bytes.length) controller.enqueue(bytes.slice(cut));
-        controller.close();
-      },
-    });
-    const { client } = scripted([new Response(body)]);
-    assert.equal((await client.getPet(1n)).name, "Zoë 🐕");
-  }
-});
-
 test("a body without end is invalid_response, and is not read to its end", async () => {
   const chunk = " ".repeat(1024 * 1024);
   for (const status of [200, 400]) {
@@ -243,22 +227,6 @@ test("a code that the client does not know arrives as it is, and proves nothing 
   }
 });
 
-test("a redirect is http_error and is not followed", async () => {
-  for (const status of [301, 302, 303, 307, 308]) {
-    const headers = { location: "http://elsewhere/v1/pets" };
-    const { client, requests } = scripted([
-      new Response(null, { status, headers }),
-      new Response(null, { status, headers }),
-    ]);
-    const error = await failure(client.listPets());
-    assert.equal(error.code, "http_error");
-    assert.equal(error.status, status);
-    assert.match(error.message, /redirect/);
-    assert.equal((await failure(client.createPet(REX))).uncertain, true);
-    assert.equal(requests.length, 2);
-  }
-});
-
 test("a redirect that a browser hides is http_error without a status", async () => {
   // A Response of this kind cannot be made by hand: the parts that are read stand for it.
   const opaque = { status: 0, headers: new Headers(), body: null, url: "" };
@@ -295,6 +263,14 @@ test("a request that gets no response is network_error with its cause", async ()
   assert.ok(read.cause instanceof TypeError);
   assert.equal(read.uncertain, false);
   assert.equal((await failure(client.createPet(REX))).uncertain, true);
+});
+
+test("a key that the reason for no response mentions is not shown", async () => {
+  const { client } = scripted([() => {
+    throw new TypeError(`proxy refuses Bearer ${KEY}`);
+  }], { retries: 0 });
+  const { message } = await failure(client.listPets());
+  assert.match(message, /proxy refuses Bearer …/);
 });
 
 test("a response that breaks off is network_error with its status", async () => {
