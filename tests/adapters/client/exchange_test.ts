@@ -151,6 +151,22 @@ test("a signal that aborts during a pause rejects with its reason, and no timer 
   assert.equal(clock.live, 0);
 });
 
+test("a signal that aborts just before a pause rejects with its reason", async () => {
+  const controller = new AbortController();
+  const reason = new Error("enough");
+  const { client } = scripted([page(503)], {
+    clock: testClock({ holds: true }),
+    random() {
+      controller.abort(reason);
+      return 0.5;
+    },
+  });
+  await assert.rejects(
+    client.listPets({}, { signal: controller.signal }),
+    (error) => error === reason,
+  );
+});
+
 test("a signal that aborts between two animals ends a walk with its reason", async () => {
   const controller = new AbortController();
   const reason = new Error("enough");

@@ -27,6 +27,7 @@ test("parseLinks ends on any text, and quickly", () => {
 test("the next page is found among several links, parameters and relation types", () => {
   assert.equal(next('<?after=7>; rel="next"'), "?after=7");
   assert.equal(next("<?after=7>;rel=next"), "?after=7");
+  assert.equal(next('<a> ; rel = "ne\\xt"'), "a");
   assert.equal(next('<a>; rel="prev", <b>; rel="next"'), "b");
   assert.equal(next('<a>; rel="first prev", <b>; rel="last  NEXT"'), "b");
   assert.equal(next('<a>; title="x, <y>; rel=next", <b>; REL=Next'), "b");
