@@ -11,7 +11,10 @@ import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import {
+  type SqliteStorage,
+  sqliteStorage,
+} from "../../../adapters/sqlite/mod.ts";
 import type { NewApiKeyRecord } from "../../../core/keys/issued_keys.ts";
 import { type NewPet, petId } from "../../../core/pets/pet.ts";
 import {
@@ -175,22 +178,28 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
   await storage.close();
 });
 
-test("sqliteStorage finishes a create and a key record that wait for a locked file when it is closed", async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
-  const other = new DatabaseSync(path);
-  other.exec("BEGIN IMMEDIATE");
-  const creating = storage.create(newPet(REX));
-  const keeping = storage.apiKeys.insert(KEY);
-  for (let turn = 0; turn < 5; turn++) await nextTask();
-  const closing = storage.close();
-  for (let turn = 0; turn < 5; turn++) await nextTask();
-  other.exec("COMMIT");
-  other.close();
-  assert.equal((await creating).name, "Rex");
-  assert.equal((await keeping).name, "key");
-  await closing;
-});
+const writes: Readonly<
+  Record<string, (storage: SqliteStorage) => Promise<{ readonly name: string }>>
+> = {
+  "a create": (storage) => storage.create(newPet(REX)),
+  "a key record": (storage) => storage.apiKeys.insert(KEY),
+};
+for (const [what, write] of Object.entries(writes)) {
+  test(`sqliteStorage finishes ${what} that waits for a locked file when it is closed`, async () => {
+    const path = newPath();
+    const storage = await sqliteStorage(path);
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    const writing = write(storage);
+    for (let turn = 0; turn < 5; turn++) await nextTask();
+    const closing = storage.close();
+    for (let turn = 0; turn < 5; turn++) await nextTask();
+    other.exec("COMMIT");
+    other.close();
+    assert.ok((await writing).name !== "");
+    await closing;
+  });
+}
 
 test("sqliteStorage gives up a file that stays locked, and nothing happened", async () => {
   const path = newPath();
@@ -220,6 +229,18 @@ test("sqliteStorage gives up opening a file that stays locked", async () => {
   other.exec("COMMIT");
   other.close();
   await (await sqliteStorage(path)).close();
+});
+
+test("sqliteStorage refuses a create when too many wait", async () => {
+  const storage = await sqliteStorage(newPath(), { maxQueue: 10, maxBatch: 3 });
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 15 }, () => storage.create(newPet(REX))),
+  );
+  const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+  // Three go at once, and ten wait.
+  assert.equal(refused.length, 2);
+  assert.ok(refused.every(({ reason }) => reason.kind === "unavailable"));
+  await storage.close();
 });
 
 test("sqliteStorage gives and finds ids beyond 2^53 exactly", async () => {

@@ -49,6 +49,14 @@ function assertRefused(result: unknown, code: string): void {
   assert.equal(result.code, code, result.message);
 }
 
+test("readJson answers 400 when the body is missing or empty, and says so", async () => {
+  for (const body of [null, new Uint8Array(), stream([]).body]) {
+    const result = await readJson(request(body), LIMITS);
+    assertRefused(result, "bad_request");
+    assert.match(result instanceof Refusal ? result.message : "", /is missing/);
+  }
+});
+
 test("readJson ignores one byte order mark at the start (RFC 8259 §8.1)", async () => {
   assert.equal(await readJson(post("\ufeff1"), LIMITS), 1n);
   for (const text of ["\ufeff\ufeff1", "1\ufeff", "\ufeff"]) {
@@ -69,6 +77,12 @@ test("readJson reads nothing where Content-Length is above the cap", async () =>
   const large = request(body, { "content-length": "101" });
   assertRefused(await readJson(large, LIMITS), "payload_too_large");
   assert.equal(log.pulls, 0);
+});
+
+test("readJson refuses a body over the cap whose Content-Length says less", async () => {
+  const { body } = stream([new Uint8Array(101)]);
+  const lying = request(body, { "content-length": "1" });
+  assertRefused(await readJson(lying, LIMITS), "payload_too_large");
 });
 
 // Law: a body that is announced, and so read at once, is read as one that is not, chunk by chunk.
