@@ -213,16 +213,6 @@ export function testFetchServer(name: string, serve: Serve): void {
     });
   });
 
-  test(`${name}: a request without a body has none`, async () => {
-    await speaking(
-      (request) => new Response(String(request.body)),
-      async (wire) => {
-        wire.write(GET);
-        assert.equal((await wire.answer()).body, "null");
-      },
-    );
-  });
-
   test(`${name}: a stream is sent in full and in order, however slow its reader`, async () => {
     const chunk = new Uint8Array(64 * 1024).fill(97);
     let pulled = 0;

@@ -237,30 +237,6 @@ export function rawHttpContract(
   // ---- Connections ----
 
   clause(
-    "one connection carries request after request, refused ones too",
-    async (server) => {
-      const { answers } = await exchange(server.port, [
-        post(server, REX),
-        head(server, "GET", "/v1/pets/1"),
-        head(server, "GET", "/nothing"),
-        post(server, "{"),
-        post(server, REX, { type: "text/plain" }),
-        head(server, "GET", "/v1/pets?limit=1"),
-      ]);
-      assert.deepEqual(answers.map(({ status }) => status), [
-        201,
-        200,
-        404,
-        400,
-        415,
-        200,
-      ]);
-      assert.equal(answers[1]?.text, REX_PET);
-      assert.equal(answers[5]?.text, `[${REX_PET}]`);
-    },
-  );
-
-  clause(
     "what is no HTTP is refused, and the next client is served",
     async (server) => {
       const garbage = [

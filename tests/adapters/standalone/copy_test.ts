@@ -415,6 +415,7 @@ for (
       UsageError,
       /copy takes two addresses/,
     ],
+    ["three", ["a", "b", "c"], UsageError, /two addresses/],
     ["memory as FROM", ["memory:", "sqlite:b"], ConfigError, /^FROM must be/],
     ["memory as TO", ["sqlite:a", "memory:"], ConfigError, /^TO must be/],
     [

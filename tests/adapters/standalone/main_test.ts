@@ -189,6 +189,31 @@ test("a second signal ends the server at once", async () => {
   });
 });
 
+test("the log has one JSON line a request, and never a key", async () => {
+  await inNewFolder(async (cwd) => {
+    const server = await startMain({ cwd });
+    for (let i = 0; i < 3; i++) {
+      const response = await create(
+        server.origin,
+        server.key,
+        '{"name":"Rex","categoryId":1}',
+      );
+      await response.body?.cancel();
+    }
+    server.kill("SIGTERM");
+    await server.exited;
+    const lines = server.stdout().trimEnd().split("\n").map((line) =>
+      JSON.parse(line)
+    );
+    assert.deepEqual(
+      lines.map(({ method, route, status }) => [method, route, status]),
+      Array(3).fill(["POST", "/v1/pets", 201]),
+    );
+    assert.equal(new Set(lines.map(({ id }) => id)).size, 3);
+    assert.doesNotMatch(server.stdout(), /pet_|Rex/);
+  });
+});
+
 test("start refuses a port that is taken, and issues no key that nobody could use", async () => {
   await inNewFolder(async (cwd) => {
     const taken = createServer();

@@ -46,6 +46,18 @@ test("createRouter names no template of a path that it does not have", () => {
   }
 });
 
+test("createRouter refuses an unknown method with 405 and Allow, and names the template", () => {
+  // What fetch cannot send, and some runtimes do not let through.
+  const methods = ["get", "Post", "TRACE", "__proto__", "", "GET "];
+  for (const method of methods) {
+    const route = find(method, "/v1/pets/secret");
+    const { status, headers } = replied(route);
+    assert.equal(status, 405, method);
+    assert.equal(headers.allow, "GET, HEAD, OPTIONS");
+    assert.equal(route.template, "/v1/pets/{petId}");
+  }
+});
+
 test("createRouter works under any base path, and under none", () => {
   for (const base of ["", "/a/b", "/v1/pets", "/$&"]) {
     const findBelow = createRouter(base, operations);
