@@ -60,13 +60,6 @@ test("a terminal's line is never longer than the terminal is wide", () => {
   }
 });
 
-test("nothing is written of a part without anything to do", () => {
-  const { progress, written } = instruments({ isTTY: true, columns: 80 });
-  progress.begin({ doing: "Copying", what: "API keys", total: 0 });
-  progress.end();
-  assert.deepEqual(written, []);
-});
-
 test("a line between comes after the line that is under way", () => {
   const { progress, written } = instruments({ isTTY: true });
   progress.begin({ doing: "Copying", what: "pets", total: 2 });
