@@ -16,15 +16,31 @@ export interface Transfer {
   readonly apiKeys: Records<StoredApiKey>;
   /** Marks a key revoked as another database has it; one that is revoked already is left as it is. */
   revokeApiKey(key: StoredApiKey): Promise<void>;
+  readonly idempotencyKeys: IdempotencyKeys;
   /** Lets go of everything. */
   close(): Promise<void>;
+}
+
+/** A row of an idempotency key: the pet that was added with it, and when, in ms since 1970. */
+export type StoredIdempotencyKey = readonly [
+  key: string,
+  petId: bigint,
+  created: bigint,
+];
+
+/** The records of idempotency keys. Both methods reject with a `StorageError`. */
+export interface IdempotencyKeys {
+  /** At most `limit` above `after`, ascending; none if the tables are older than such keys. */
+  read(after: string, limit: number): Promise<readonly StoredIdempotencyKey[]>;
+  /** Keeps records, in place of those that have the same key. */
+  write(rows: readonly StoredIdempotencyKey[]): Promise<void>;
 }
 
 /** What to do where a database has no tables. */
 export type IfMissing =
   /** Make them. */
   | "create"
-  /** Fail, and change nothing. */
+  /** Fail, and change nothing: older tables stay as they are, too. */
   | "refuse";
 
 /** All records of one kind. Ids are 1 or more. Every method rejects with a `StorageError`. */

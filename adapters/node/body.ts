@@ -9,8 +9,12 @@ import { findField } from "./headers.ts";
 
 /** The body of a request, which may never be read to its end. */
 export interface NodeBody {
-  /** Discards what is not read yet; a reader that is still waiting fails. */
-  abandon(): void;
+  /**
+   * Discards what is not read yet; a reader that is still waiting fails.
+   *
+   * @returns whether there may be more to come.
+   */
+  abandon(): boolean;
 }
 
 /** A body as a stream. */
@@ -88,11 +92,13 @@ export function nodeBody(
   return {
     stream: new ReadableStream(source, { highWaterMark: 0 }),
     abandon() {
+      const isRest = isOpen;
       // If all was read, as mostly, the error would be made for nobody.
       if (isOpen) {
         fail(new DOMException("The request is already answered", "AbortError"));
       }
       req.resume();
+      return isRest;
     },
   };
 }

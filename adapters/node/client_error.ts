@@ -1,5 +1,5 @@
 /**
- * What a Node server does with what is no request: bytes that are not HTTP, and clients too slow.
+ * What a Node server answers without a request: bytes that are not HTTP, and clients that are too slow.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import {
 /** How long a refused client is listened to, so that it can read why, in ms. */
 const LINGER = 1000;
 
-/** The answer that has its turn on a connection; `undefined` where the connection is idle. */
+/** The answer that has its turn on a connection; `undefined` if the connection is idle. */
 export function currentAnswer(socket: Socket): ServerResponse | undefined {
   // The only place where Node says so; its own closeIdleConnections() looks here as well.
   const { _httpMessage } = socket as { _httpMessage?: ServerResponse | null };

@@ -1,5 +1,5 @@
 /**
- * One request and its answer on Node, and when the connection they came by is closed.
+ * One request and its answer on Node, and when their connection is closed.
  *
  * @module
  */
@@ -40,7 +40,7 @@ const MAX_DISCARD_TIME = 10_000;
 
 /** Decides, before the head of the answer is written, whether the connection is kept after it. */
 export function settleConnection(exchange: Exchange, status: number): void {
-  // Who took too long is not waited for again (RFC 9110 §15.5.9).
+  // A client that took too long is not waited for again (RFC 9110 §15.5.9).
   if (status === 408 || !exchange.isOpen() || isTooMuchUnread(exchange)) {
     exchange.res.shouldKeepAlive = false;
   }
@@ -52,10 +52,10 @@ export function endAnswer(
   body?: string | Uint8Array,
 ): void {
   const { req, res } = exchange;
-  exchange.body?.abandon();
+  const isRest = exchange.body?.abandon() ?? true;
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
     res.end(body);
-    if (!req.complete) limitRest(req);
+    if (isRest && !req.complete && hasBody(req)) limitRest(req);
     return;
   }
   // The client is still sending. A socket that is closed with unread bytes is reset, and a reset
@@ -77,11 +77,13 @@ export function endAnswer(
 
 /** Closes a connection whose client takes too long over a body that is answered. */
 function limitRest(req: IncomingMessage): void {
-  const timer = setTimeout(() => req.socket.destroy(), MAX_DISCARD_TIME);
+  const timer = setTimeout(() => {
+    if (!req.complete) req.socket.destroy();
+  }, MAX_DISCARD_TIME);
   req.once("close", () => clearTimeout(timer));
 }
 
-/** Calls back once where the client goes away before its answer is out; never after that. */
+/** Calls back once if the client goes away before its answer is out; never after that. */
 export function whenGone({ req, res }: Exchange, callback: () => void): void {
   const { socket } = req;
   const onClose = (): void => {

@@ -26,7 +26,7 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 export interface NodeServeOptions extends ServeOptions {
   /**
    * How long a client may take over the head of a request, in ms. Default: 10,000. This and
-   * `requestTimeout` are looked at once a second; whoever is too slow is told `408`.
+   * `requestTimeout` are looked at once a second; a client that is too slow gets a `408`.
    */
   readonly headersTimeout?: number;
   /**

@@ -86,6 +86,9 @@ function openBody(
 ): ReadableStream<Uint8Array<ArrayBuffer>> | null {
   const { req } = exchange;
   if (!hasBody(req)) return null;
+  if (exchange.body !== undefined && "stream" in exchange.body) {
+    return exchange.body.stream;
+  }
   const body = nodeBody(req, () => sendContinue(exchange));
   exchange.body = body;
   return body.stream;

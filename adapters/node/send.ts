@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Reply } from "../../core/http/reply.ts";
 import { clientGone } from "./body.ts";
 import {
   endAnswer,
@@ -11,23 +12,21 @@ import {
   settleConnection,
   whenGone,
 } from "./exchange.ts";
-import type { Reply } from "../../core/http/reply.ts";
 
 /** The head of an answer, as it is to be written. */
 interface Head {
   readonly status: number;
   readonly statusText: string;
   /** Names and values in turn. */
-  readonly fields: readonly string[];
+  readonly fields: string[];
 }
 
 /**
- * Sends a response: at once where it is text, else chunk by chunk, as fast as the client takes it.
- * The body is cancelled where the client goes away, and where the answer is without (HEAD).
+ * Sends a response: at once if its body is there, else chunk by chunk, as fast as the client takes it.
+ * The body is cancelled if the client goes away, and for HEAD.
  *
- * @returns a promise where the body is a stream; rejected where that fails, the connection being
- * closed then.
- * @throws {TypeError} where it is no response that can be sent; nothing is sent then.
+ * @returns a promise if the body is a stream; if that fails, it is rejected and the connection closed.
+ * @throws {TypeError} if it is no response that can be sent; nothing is sent then.
  */
 export function send(
   response: unknown,
@@ -42,14 +41,14 @@ export function send(
   }
   const head = { status, statusText, fields: [...headers].flat() };
   if (body !== null) return sendStream(head, body, exchange);
-  sendWhole(head, null, exchange);
+  const isHead = exchange.req.method === "HEAD" && status !== 204;
+  sendWhole(withoutFraming(head, !isHead && status !== 304), null, exchange);
 }
 
 /** Sends a reply of the service; if an answer has begun, that can only be broken off. */
 export function sendReply(reply: Reply, exchange: Exchange): void {
-  const { res } = exchange;
-  if (res.headersSent) {
-    res.destroy();
+  if (exchange.res.headersSent) {
+    exchange.res.destroy();
     return;
   }
   const { status, headers, body } = reply;
@@ -66,10 +65,11 @@ function sendWhole(
   const { method } = exchange.req;
   const isBodiless = head.status === 204 || head.status === 304;
   // To a HEAD without a body, the length is what the fetch function says it is.
-  const length = isBodiless || method === "HEAD" && body === null
-    ? undefined
-    : Buffer.byteLength(body ?? "");
-  writeHead(head, length, exchange);
+  const isLengthKnown = !isBodiless && (method !== "HEAD" || body !== null);
+  const fields = isLengthKnown
+    ? [...head.fields, "content-length", String(Buffer.byteLength(body ?? ""))]
+    : head.fields;
+  writeHead({ ...head, fields }, exchange);
   const isSent = body !== null && !isBodiless && method !== "HEAD";
   endAnswer(exchange, isSent ? body : undefined);
 }
@@ -87,11 +87,11 @@ async function sendStream(
   const isWhole = await Promise.race([second.then(isDone), nextTurn(false)]);
   if (isWhole) {
     const { value } = await first;
-    return sendWhole(head, value ?? null, exchange);
+    return sendWhole(withoutFraming(head, true), value ?? null, exchange);
   }
   // Neither more nor less than the fetch function announced, or the next answer would be misread.
   res.strictContentLength = true;
-  writeHead(head, undefined, exchange);
+  writeHead(withoutFraming(head, false), exchange);
   if (req.method === "HEAD") {
     endAnswer(exchange);
     return await reader.cancel();
@@ -139,33 +139,24 @@ function nextTurn<T>(value: T): Promise<T> {
 }
 
 function writeHead(
-  head: Head,
-  length: number | undefined,
+  { status, statusText, fields }: Head,
   exchange: Exchange,
 ): void {
-  const { status, statusText } = head;
-  const fields: string[] = [];
-  for (let i = 0; i + 1 < head.fields.length; i += 2) {
-    const name = head.fields[i] ?? "";
-    if (isFraming(name, length !== undefined || status === 204)) continue;
-    fields.push(name, head.fields[i + 1] ?? "");
-  }
-  if (length !== undefined) fields.push("content-length", String(length));
   settleConnection(exchange, status);
   if (statusText === "") exchange.res.writeHead(status, fields);
   else exchange.res.writeHead(status, statusText, fields);
 }
 
-/** Whether a field says how the body is delimited, which is for the server to say (RFC 9112 §6). */
-function isFraming(name: string, isLengthKnown: boolean): boolean {
-  switch (name.length) {
-    case 14:
-      return isLengthKnown && name.toLowerCase() === "content-length";
-    case 17:
-      return name.toLowerCase() === "transfer-encoding";
-    default:
-      return false;
+/** The head without the fields by which the server says how the body is delimited (RFC 9112 §6). */
+function withoutFraming(head: Head, isLengthKnown: boolean): Head {
+  const fields: string[] = [];
+  for (let i = 0; i + 1 < head.fields.length; i += 2) {
+    const name = head.fields[i]?.toLowerCase() ?? "";
+    if (name === "transfer-encoding") continue;
+    if (name === "content-length" && isLengthKnown) continue;
+    fields.push(name, head.fields[i + 1] ?? "");
   }
+  return { ...head, fields };
 }
 
 // Not `instanceof`: a Response may come from another realm, or from another copy of undici.

@@ -30,7 +30,7 @@ export function wholeBody(
   if (hasArrived(req)) {
     onFirstRead();
     const bytes = Promise.resolve(concatenate(takeAll(req)));
-    return { bytes, abandon: () => {} };
+    return { bytes, abandon: () => false };
   }
   const { promise, resolve, reject } = Promise.withResolvers<ArrayBuffer>();
   const chunks: Uint8Array[] = [];
@@ -48,8 +48,9 @@ export function wholeBody(
   return {
     bytes: promise,
     abandon() {
-      if (req.readableEnded) return;
+      if (req.readableEnded) return false;
       reject(new DOMException("The request is already answered", "AbortError"));
+      return true;
     },
   };
 }

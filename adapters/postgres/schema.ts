@@ -75,7 +75,7 @@ const VERSION = {
  * Makes the tables if there are none, and brings older ones up to date. Any number of servers may do
  * so at once. Waits up to `patience` ms for a database server that is not there yet.
  *
- * @param ifMissing `refuse` fails where there are no tables, in place of making them.
+ * @param ifMissing `refuse` changes nothing: it leaves older tables as they are, and fails if there are none.
  * @throws {StorageError} `unavailable` where the database cannot be used; the message says why.
  */
 export async function openSchema(
@@ -112,7 +112,8 @@ async function upgradeSchema(
   // Looked at first without the lock: a standby, and a user who may create nothing, can do that.
   const version = await readVersion(send);
   if (version === SCHEMA_VERSION) return;
-  if (version === 0 && ifMissing === "refuse") {
+  if (ifMissing === "refuse") {
+    if (version > 0) return; // only to be read
     throw new Error("it has no tables of this program; nothing was changed");
   }
   await connections.transaction(action, SCHEMA_LOCK, async (send) => {

@@ -15,9 +15,11 @@ import {
 import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
 import { API_KEYS, PETS, type StoredTable } from "../database/stored_row.ts";
 import type {
+  IdempotencyKeys,
   IfMissing,
   LastIds,
   Records,
+  StoredIdempotencyKey,
   Transfer,
 } from "../database/transfer.ts";
 
@@ -33,7 +35,8 @@ const IDENTITY = {
   name: "identity",
   text:
     `SELECT concat_ws(' ', pg_postmaster_start_time(), oid, 'pets'::regclass::oid),
-    pg_get_serial_sequence('pets', 'id'), pg_get_serial_sequence('api_keys', 'id')
+    pg_get_serial_sequence('pets', 'id'), pg_get_serial_sequence('api_keys', 'id'),
+    to_regclass('idempotency_keys') IS NOT NULL
     FROM pg_database WHERE datname = current_database()`,
 };
 
@@ -51,7 +54,12 @@ export async function postgresTransfer(
   try {
     await openSchema(connections, 0, ifMissing);
     const [row] = await connections.read("open the database", IDENTITY, []);
-    const [identity, pets, apiKeys] = row as [string, string, string];
+    const [identity, pets, apiKeys, hasKeys] = row as [
+      string,
+      string,
+      string,
+      boolean,
+    ];
     const keys = postgresApiKeys(connections);
     return {
       identity: `server ${identity}`,
@@ -63,12 +71,50 @@ export async function postgresTransfer(
       async revokeApiKey({ id, revoked }) {
         await keys.revoke(Number(id), new Date(Number(revoked)));
       },
+      idempotencyKeys: idempotencyKeys(connections, hasKeys),
       close: () => connections.close(),
     };
   } catch (error) {
     await connections.close();
     throw error;
   }
+}
+
+function idempotencyKeys(
+  connections: PostgresConnections,
+  hasTable: boolean,
+): IdempotencyKeys {
+  const page = {
+    name: "page of idempotency keys",
+    text: `SELECT key, pet_id, created FROM idempotency_keys
+      WHERE key > $1 ORDER BY key LIMIT $2`,
+  };
+  const keep = {
+    name: "keep idempotency keys",
+    text: `INSERT INTO idempotency_keys (key, pet_id, created)
+      SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
+      ON CONFLICT (key) DO UPDATE
+      SET pet_id = excluded.pet_id, created = excluded.created`,
+  };
+  return {
+    async read(after, limit) {
+      if (!hasTable) return [];
+      const action = "read idempotency keys";
+      const rows: unknown = await connections.read(action, page, [
+        after,
+        limit,
+      ]);
+      return rows as readonly StoredIdempotencyKey[];
+    },
+
+    async write(rows) {
+      await connections.write("copy idempotency keys", keep, [
+        rows.map(([key]) => key),
+        rows.map(([, petId]) => petId),
+        rows.map(([, , created]) => created),
+      ]);
+    },
+  };
 }
 
 /** What a table has beside its rows. */

@@ -11,9 +11,11 @@ import type { SqliteFile } from "./file.ts";
 import { openSqliteFile } from "./open.ts";
 import { API_KEYS, PETS, type StoredTable } from "../database/stored_row.ts";
 import type {
+  IdempotencyKeys,
   IfMissing,
   LastIds,
   Records,
+  StoredIdempotencyKey,
   Transfer,
 } from "../database/transfer.ts";
 
@@ -43,7 +45,33 @@ export async function sqliteTransfer(
     async revokeApiKey({ id, revoked }) {
       await keys.revoke(Number(id), new Date(Number(revoked)));
     },
+    idempotencyKeys: idempotencyKeys(file),
     close: () => file.close(),
+  };
+}
+
+function idempotencyKeys(file: SqliteFile): IdempotencyKeys {
+  const table = file.prepare(
+    "SELECT 1 FROM sqlite_schema WHERE name = 'idempotency_keys'",
+  );
+  return {
+    read: (after, limit) =>
+      file.read("read idempotency keys", () => {
+        if (table.get() === undefined) return [];
+        const rows: unknown = file.prepare(
+          `SELECT key, pet_id, created FROM idempotency_keys
+           WHERE key > ? ORDER BY key LIMIT ?`,
+        ).all(after, limit);
+        return rows as readonly StoredIdempotencyKey[];
+      }),
+
+    write: (rows) =>
+      file.write("copy idempotency keys", () => {
+        const keep = file.prepare(
+          "REPLACE INTO idempotency_keys VALUES (?, ?, ?)",
+        );
+        for (const row of rows) keep.run(...row);
+      }),
   };
 }
 

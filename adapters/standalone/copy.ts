@@ -134,6 +134,7 @@ export async function copyAll(
       );
     }
     const copied = await copyRecords(pets, sides.pets, petsInTo, progress);
+    await copyIdempotencyKeys(from, to);
     // Pets take their time; meanwhile keys may have changed.
     const keysInTo = await compareRecords(apiKeys, sides.apiKeys, progress);
     for (const key of keysInTo.changed) await to.revokeApiKey(key);
@@ -146,6 +147,22 @@ export async function copyAll(
     throw new StorageError(cause.kind, `${cause.message}\n${RUN_AGAIN}`, {
       cause,
     });
+  }
+}
+
+/** Copies which pets were added with which idempotency keys, but for pets that TO does not have. */
+async function copyIdempotencyKeys(
+  from: Transfer,
+  to: Transfer,
+): Promise<void> {
+  const { stored } = await to.pets.lastIds();
+  let after = "";
+  for (;;) {
+    const rows = await from.idempotencyKeys.read(after, 1000);
+    const [last] = rows.at(-1) ?? [];
+    if (last === undefined) return;
+    await to.idempotencyKeys.write(rows.filter(([, id]) => id <= stored));
+    after = last;
   }
 }
 

@@ -10,20 +10,20 @@ import type { PetId } from "../pets/pet.ts";
 export interface BaseUrl {
   /** The path before `/pets`: empty, or begins with `/` and does not end in one. */
   readonly path: string;
-  /** The address of an animal, for a response of `/pets`. */
+  /** The address of a pet, for a response of `/pets`. */
   pet(id: PetId): string;
-  /** The address of a page of animals, for a response of `/pets`. */
+  /** The address of a page of pets, for a response of `/pets`. */
   page(query: string): string;
-  /** The address of all animals, for a response of `/pets/{petId}`. */
+  /** The address of all pets, for a response of `/pets/{petId}`. */
   readonly pets: string;
 }
 
 /**
  * Reads the option `baseUrl`. Links are absolute under an absolute URL. Under a path they are
- * relative references (RFC 3986 §4.2), which hold behind any proxy and any mount. They are never
- * made from the `Host` header, so a forged one steers nobody.
+ * relative references (RFC 3986 §4.2), which are right behind any proxy and mount. They are never made
+ * from the `Host` header, so a forged one misleads nobody.
  *
- * @throws {TypeError} where it is neither a path nor an absolute http(s) URL in normal form.
+ * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
  */
 export function parseBaseUrl(baseUrl: string): BaseUrl {
   const path = parsePath(baseUrl);

@@ -5,7 +5,8 @@
  */
 
 import type { Deadlines } from "./deadlines.ts";
-import { Refusal } from "./refusal.ts";
+import { type ErrorCode, Refusal } from "./refusal.ts";
+import type { Fields } from "./reply.ts";
 import { parseJson } from "../pets/int64.ts";
 
 type Bytes = ArrayBuffer | Uint8Array;
@@ -33,48 +34,37 @@ const MAX_PIECES = 256;
 /** The longest body that is read in one call; it cannot come in many more pieces than the others. */
 const MAX_WHOLE = 512;
 
-export const wrongMediaType: Refusal = new Refusal(
+export const wrongMediaType: Refusal = refuse(
   "unsupported_media_type",
-  "Cannot read the body: its Content-Type must be application/json, in UTF-8",
+  "its Content-Type must be application/json, in UTF-8",
   { accept: "application/json" },
 );
-export const wrongCoding: Refusal = new Refusal(
+export const wrongCoding: Refusal = refuse(
   "unsupported_media_type",
-  "Cannot read the body: it must be sent without a Content-Encoding",
+  "it must be sent without a Content-Encoding",
   { accept: "application/json", "accept-encoding": "identity" },
 );
-const wrongTransferCoding = new Refusal(
+const wrongTransferCoding = refuse(
   "bad_request",
-  "Cannot read the body: its Transfer-Encoding must be chunked",
+  "its Transfer-Encoding must be chunked",
 );
-export const missing: Refusal = new Refusal(
-  "bad_request",
-  "Cannot read the body: it is missing",
-);
-export const late: Refusal = new Refusal(
+export const missing: Refusal = refuse("bad_request", "it is missing");
+export const late: Refusal = refuse(
   "request_timeout",
-  "Cannot read the body: it did not arrive in time",
+  "it did not arrive in time",
 );
-const cutShort = new Refusal(
-  "bad_request",
-  "Cannot read the body: it was cut short",
-);
-const notUtf8 = new Refusal(
-  "bad_request",
-  "Cannot read the body: it is not valid UTF-8",
-);
-const tooDeep = new Refusal(
-  "bad_request",
-  "Cannot read the body: its JSON is nested too deeply",
-);
-const tooManyPieces = new Refusal(
+const cutShort = refuse("bad_request", "it was cut short");
+const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
+const tooDeep = refuse("bad_request", "its JSON is nested too deeply");
+const tooManyPieces = refuse(
   "payload_too_large",
-  `Cannot read the body: it came in more than ${MAX_PIECES} pieces`,
+  `it came in more than ${MAX_PIECES} pieces`,
 );
-export const notJson: Refusal = new Refusal(
-  "bad_request",
-  "Cannot read the body: it is not valid JSON",
-);
+export const notJson: Refusal = refuse("bad_request", "it is not valid JSON");
+
+function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
+  return new Refusal(code, `Cannot read the body: ${reason}`, headers);
+}
 
 /**
  * Reads a JSON body, with int64 numbers as `bigint`.
@@ -177,8 +167,9 @@ async function readStream(
   request: IncomingBody,
   { maxBodyBytes, deadlines }: BodyLimits,
 ): Promise<Bytes | Refusal> {
-  if (request.body === null) return missing;
-  const reader = request.body.getReader();
+  const { body } = request;
+  if (body === null) return missing;
+  const reader = body.getReader();
   let isLate = false;
   const deadline = deadlines.start(() => {
     isLate = true;
@@ -221,10 +212,7 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 
 /** The 413 for a body above the limit. */
 export function tooLarge(maxBodyBytes: number): Refusal {
-  return new Refusal(
-    "payload_too_large",
-    `Cannot read the body: it has more than ${maxBodyBytes} bytes`,
-  );
+  return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -1,24 +1,25 @@
 /**
- * API keys that the service issues itself: made, shown once, listed without their secret, revoked.
- * The rules are here; an adapter keeps the records ({@linkcode ApiKeyStorage}).
+ * API keys that the service issues itself: shown once, listed without their secret, revoked. The rules
+ * are here; an adapter keeps the records ({@linkcode ApiKeyStorage}).
  *
  * @module
  */
 
 import * as v from "valibot";
-import { type ApiKeys, digestKey, rememberKeys } from "./api_keys.ts";
+import { type ApiKeys, rememberKeys } from "./api_keys.ts";
+import { sha256 } from "../sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
 import { nameSchema } from "../pets/new_pet.ts";
 
-/** What is kept of an issued key, and all that is ever shown of it again. */
+/** What is kept of an issued key, and can be shown of it again. */
 export interface ApiKeyRecord {
   /** Identifies the record among people: 1, 2, 3, …. It opens nothing. */
   readonly id: number;
-  /** What it was issued for; the rules are those of an animal's name. */
+  /** What it was issued for; the rules are those of a pet's name. */
   readonly name: string;
   /** When it was issued. */
   readonly created: Date;
-  /** When it was revoked; absent where it is valid. */
+  /** When it was revoked; absent if it is valid. */
   readonly revoked?: Date;
 }
 
@@ -37,15 +38,15 @@ export interface ApiKeyStorage {
   /** Keeps a record. */
   insert(record: NewApiKeyRecord): Promise<ApiKeyRecord>;
   /**
-   * Keeps a record only where there is none at all, not even a revoked one: of any number of calls
-   * at once, in any number of processes, at most one is given its record, the others `undefined`.
+   * Keeps a record only if no record exists yet, not even a revoked one. Of any number of calls at
+   * once, in any number of processes, at most one gets its record, the others `undefined`.
    */
   insertFirst(record: NewApiKeyRecord): Promise<ApiKeyRecord | undefined>;
   /** Whether a record that is not revoked has this digest. */
   isActive(digest: string): Promise<boolean>;
   /** All records, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;
-  /** Marks a record revoked, keeping the earlier time where it is already; `undefined` where there is none. */
+  /** Marks a record revoked, or keeps the time if it is already; `undefined` if it is not found. */
   revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
 }
 
@@ -58,7 +59,7 @@ export interface IssuedKeys extends ApiKeys {
   issue(
     name: string,
   ): Promise<{ readonly key: string; readonly record: ApiKeyRecord }>;
-  /** Issues the very first key; `undefined` where one was ever issued. */
+  /** Issues the very first key; `undefined` if one was ever issued. */
   issueFirst(name: string): Promise<
     { readonly key: string; readonly record: ApiKeyRecord } | undefined
   >;
@@ -66,7 +67,7 @@ export interface IssuedKeys extends ApiKeys {
   list(): Promise<readonly ApiKeyRecord[]>;
   /**
    * Revokes a key: at once here, within {@linkcode REVOCATION_DELAY} ms in other processes.
-   * @returns the record; `undefined` where there is none with this id.
+   * @returns the record; `undefined` if it is not found.
    */
   revoke(id: number): Promise<ApiKeyRecord | undefined>;
 }
@@ -111,6 +112,6 @@ async function makeKey(
   const key = generateKey();
   return {
     key,
-    record: { name, digest: await digestKey(key), created: new Date() },
+    record: { name, digest: await sha256(key), created: new Date() },
   };
 }

@@ -35,7 +35,7 @@ const idempotencyKey: JsonObject = {
   in: "header",
   required: false,
   description:
-    "A key of your own for this animal, such as a new UUID in quotes: 1 to 255 visible ASCII characters, the bare form is taken too. Sent again with an equal animal within 24 hours, it adds nothing and gets the same 201. It belongs to your API key.",
+    "A key of your own for this pet, such as a new UUID in quotes: 1 to 255 visible ASCII characters, the bare form is taken too. Sent again with an equal pet within 24 hours, it adds nothing and gets the same 201. It belongs to your API key.",
   schema: { type: "string", pattern: KEY_PATTERN },
   example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
 };
@@ -45,12 +45,12 @@ export const createPetDescription: JsonObject = {
   operationId: "createPet",
   summary: "Add an animal",
   description:
-    "Adds an animal and gives it an `id`. A 201 is a promise: the animal is stored durably, and every listing that starts afterwards sees it. The same animal sent twice is two animals, unless both times have the same `Idempotency-Key`.",
+    "Adds a pet and gives it an `id`. A 201 is a promise: the pet is stored durably, and every listing that starts afterwards sees it. The same pet sent twice is two pets, unless both times have the same `Idempotency-Key`.",
   tags: ["animals"],
   parameters: [idempotencyKey],
   requestBody: {
     description:
-      "The animal, in UTF-8, without a `Content-Encoding`, and at most 64 KiB where the service is not set up otherwise.",
+      "The pet, in UTF-8, without a `Content-Encoding`, and at most 64 KiB unless the service is configured otherwise.",
     required: true,
     content: {
       "application/json": {
@@ -69,13 +69,13 @@ export const createPetDescription: JsonObject = {
     },
   },
   responses: {
-    "201": success("The animal is added.", {
+    "201": success("The pet is added.", {
       schema: "Pet",
       headers: fields({
         Location: "Location",
         "Idempotency-Replayed": "Idempotency-Replayed",
       }),
-      examples: { added: { summary: "The animal with its id", value: REX } },
+      examples: { added: { summary: "The pet with its id", value: REX } },
     }),
     ...errors([
       {
@@ -87,14 +87,8 @@ export const createPetDescription: JsonObject = {
             "Members are missing or wrong",
             refused({ categoryId: 1.5 }),
           ],
-          missing: [
-            "There is no body",
-            missing,
-          ],
-          json: [
-            "The body is not JSON",
-            notJson,
-          ],
+          missing: ["There is no body", missing],
+          json: ["The body is not JSON", notJson],
           key: ['Idempotency-Key: "', malformedKey],
           ...hostErrors.examples,
         },
@@ -102,54 +96,35 @@ export const createPetDescription: JsonObject = {
       {
         code: "request_timeout",
         when: "The body stopped arriving.",
-        examples: {
-          late: [
-            "The body is late",
-            late,
-          ],
-        },
+        examples: { late: ["The body is late", late] },
       },
       {
         code: "payload_too_large",
         when: "The body is too large. The rest of it is not read.",
-        examples: {
-          large: [
-            "More than 64 KiB",
-            tooLarge(65_536),
-          ],
-        },
+        examples: { large: ["More than 64 KiB", tooLarge(65_536)] },
       },
       {
         code: "unsupported_media_type",
         when:
           "The body is of another media type than JSON, or has a `Content-Encoding`.",
         examples: {
-          type: [
-            "Not JSON",
-            wrongMediaType,
-          ],
-          coding: [
-            "Compressed",
-            wrongCoding,
-          ],
+          type: ["Not JSON", wrongMediaType],
+          coding: ["Compressed", wrongCoding],
         },
       },
       {
         code: "idempotency_key_reused",
-        when: "The `Idempotency-Key` was sent before with another animal.",
-        examples: { reused: ["A key for two animals", reusedKey] },
+        when: "The `Idempotency-Key` was sent before with another pet.",
+        examples: { reused: ["A key for two pets", reusedKey] },
       },
       ...commonErrors,
       {
         code: "service_unavailable",
         when:
-          "The storage cannot be reached now. With `Retry-After` nothing was changed, and the request can be sent again. Without it the animal may have been added: send the request again if it has an `Idempotency-Key`, else list the animals first.",
+          "The storage cannot be reached now. With `Retry-After` nothing was changed, and the request can be sent again. Without it the pet may have been added: send the request again if it has an `Idempotency-Key`, else list the pets first.",
         examples: {
           unavailable: unavailableExample,
-          unknown: [
-            "The animal may have been added",
-            outcomeUnknown,
-          ],
+          unknown: ["The pet may have been added", outcomeUnknown],
         },
       },
     ]),

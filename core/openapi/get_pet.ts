@@ -21,7 +21,7 @@ const petId: JsonObject = {
   in: "path",
   required: true,
   description:
-    "Identifier of the animal to retrieve. Anything but a positive 64-bit integer in canonical decimal form is the `id` of no animal: 404.",
+    "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the `id` of a pet: 404.",
   schema: { type: "integer", format: "int64" },
   example: 7,
 };
@@ -30,16 +30,16 @@ export const getPetDescription: JsonObject = {
   operationId: "getPet",
   summary: "Get an animal",
   description:
-    "Returns one animal. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead.",
+    "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead.",
   tags: ["animals"],
   deprecated: true,
   parameters: [petId],
   responses: {
     ...withFields(
       {
-        "200": success("The animal.", {
+        "200": success("The pet.", {
           schema: "Pet",
-          examples: { pet: { summary: "An animal", value: REX } },
+          examples: { pet: { summary: "A pet", value: REX } },
         }),
         ...errors([
           {
@@ -47,7 +47,7 @@ export const getPetDescription: JsonObject = {
             when: "The requested animal could not be found.",
             examples: {
               unknown: [
-                "No such animal",
+                "No such pet",
                 petNotFound("8"),
               ],
             },

@@ -28,7 +28,7 @@ const limit: JsonObject = {
   in: "query",
   required: false,
   description:
-    "The most animals to return, in canonical decimal form: no sign, no leading zeros, no exponent.",
+    "The most pets to return, in canonical decimal form: no sign, no leading zeros, no exponent.",
   schema: {
     type: "integer",
     format: "int32",
@@ -41,7 +41,7 @@ const status: JsonObject = {
   name: "status",
   in: "query",
   required: false,
-  description: "Return only animals with this availability status.",
+  description: "Return only pets with this availability status.",
   schema: { $ref: "#/components/schemas/PetStatus" },
 };
 const after: JsonObject = {
@@ -49,7 +49,7 @@ const after: JsonObject = {
   in: "query",
   required: false,
   description:
-    "Return only animals whose `id` is greater, as the header `Link` of the page before says. Any 64-bit integer in canonical decimal form.",
+    "Return only pets whose `id` is greater, as the header `Link` of the page before says. Any 64-bit integer in canonical decimal form.",
   schema: { type: "integer", format: "int64" },
 };
 /** The operation, but for what every operation has. */
@@ -57,18 +57,18 @@ export const listPetsDescription: JsonObject = {
   operationId: "listPets",
   summary: "List all animals",
   description:
-    "Returns a page of animals, ascending by `id`, which is the order in which they were added. Each parameter may be given once.",
+    "Returns a page of pets, ascending by `id`, which is the order in which they were added. Each parameter may be given once.",
   tags: ["animals"],
   parameters: [limit, status, after],
   responses: {
     "200": success(
-      "A page of animals. The header `Link` says where the next page is, if there is one.",
+      "A page of pets. The header `Link` says where the next page is, if there is one.",
       {
         schema: "Pets",
         headers: fields({ Link: "Next-Link" }),
         examples: {
           page: { summary: "A page", value: [REX] },
-          end: { summary: "No animal matches", value: [] },
+          end: { summary: "No pet matches", value: [] },
         },
       },
     ),

@@ -2,8 +2,8 @@
  * The contract as data: an OpenAPI 3.1 document of the service.
  *
  * It declares every response to every path that it has. The operations of the contract are under the
- * tag `animals`; `OPTIONS` and the document itself are under a tag of their own, so that whoever
- * generates a client can leave them out. Two things are said in words: `HEAD`, which is `GET` without
+ * tag `animals`; `OPTIONS` and the document itself are under a tag of their own, so that generated clients
+ * can leave them out. Two things are said in words: `HEAD`, which is `GET` without
  * the body (RFC 9110 §9.3.2), and the 404 of a path that does not exist, which no document can have.
  *
  * `tests/laws/openapi_test.ts` holds the document and the running service against each other.
@@ -26,22 +26,22 @@ import {
 import { OPENAPI_VERSION, schemas } from "./schemas.ts";
 
 const DESCRIPTION = `
-**Key.** Every operation on animals needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
+**Key.** Every operation on pets needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
 
 **Integers.** \`id\`, \`categoryId\` and \`after\` are 64-bit integers, exact to the last digit, and JSON
 numbers in bodies. JavaScript's \`JSON.parse\` rounds those beyond 2^53: read them with a parser that
 does not.
 
 **Pages.** Follow the header \`Link\` with \`rel="next"\` until a response has none. Such a walk sees every
-animal that existed when it began exactly once, in order.
+pet that existed when it began exactly once, in order.
 
 **Errors.** Every error has a body of \`code\`, \`message\` and \`status\`. Branch on \`code\`; \`message\` is for
 people. A refusal (4xx) has changed nothing.
 
 **Sending again.** To list or to get can be repeated at will, and so can a \`createPet\` with an
-\`Idempotency-Key\`: it adds one animal, however often it is sent. One without, if it was answered 503 with
+\`Idempotency-Key\`: it adds one pet, however often it is sent. One without, if it was answered 503 with
 \`Retry-After\`, has changed nothing and can be sent again; after a 500, a 503 without \`Retry-After\`, or
-no answer at all, the animal may have been added: look for it with \`after\` and the last \`id\` that you
+no answer at all, the pet may have been added: look for it with \`after\` and the last \`id\` that you
 know before sending it again.
 
 **All paths.** \`HEAD\` is answered as \`GET\`, without the body. A path that is not described here is a 404
@@ -68,7 +68,7 @@ const anyPetId: JsonObject = {
   name: "petId",
   in: "path",
   required: true,
-  description: "Any text: no animal is looked for.",
+  description: "Any text: the pet is not looked up.",
   schema: { type: "string", minLength: 1 },
   example: "7",
 };

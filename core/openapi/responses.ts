@@ -82,7 +82,7 @@ export const storageErrors: ErrorExamples = {
   examples: { unavailable: unavailableExample },
 };
 
-/** Header fields by their name in the document; where two fields share one name, a word is added. */
+/** Header fields by their name in the document; two fields of one name differ by a prefix. */
 export function headers(
   baseUrl: BaseUrl,
   allow: Readonly<Record<string, string>>,
@@ -111,14 +111,14 @@ export function headers(
     ),
     "Next-Link": {
       description:
-        "Where the next page is (RFC 8288): a reference to resolve against the address of this one. There exactly when more animals match.",
+        "Where the next page is (RFC 8288): a reference to resolve against the address of this one. Present exactly when more pets match.",
       required: false,
       schema: { type: "string", pattern: '^<[^<>]*>; rel="next"$' },
       example: `<${baseUrl.page(nextPage({ limit: 2 }, seventh))}>; rel="next"`,
     },
     Location: {
       description:
-        "Where the animal is: a reference to resolve against the address of the request.",
+        "Where the pet is: a reference to resolve against the address of the request.",
       required: true,
       schema: { type: "string", format: "uri-reference" },
       example: baseUrl.pet(seventh),
@@ -126,13 +126,13 @@ export function headers(
     "Idempotency-Replayed": {
       ...constant(
         "true",
-        "The animal was added before, with the same `Idempotency-Key`.",
+        "The pet was added before, with the same `Idempotency-Key`.",
       ),
       required: false,
     },
     "WWW-Authenticate": {
       description:
-        "How to authenticate (RFC 6750); with `error` where a key was sent, and is not valid.",
+        "How to authenticate (RFC 6750); with `error` if a key was sent and is not valid.",
       required: true,
       schema: { type: "string", enum: [CHALLENGE, INVALID_TOKEN_CHALLENGE] },
       example: CHALLENGE,
@@ -141,13 +141,13 @@ export function headers(
     "Accept-Encoding": {
       ...constant(
         "identity",
-        "The content coding to send: none. There where the coding was wrong.",
+        "The content coding to send: none. Present if the coding was wrong.",
       ),
       required: false,
     },
     "Retry-After": {
       description:
-        "How many seconds to wait before sending the request again; there exactly when nothing was changed.",
+        "How many seconds to wait before sending the request again; present exactly when nothing was changed.",
       required: false,
       schema: { type: "integer", format: "int32", minimum: 0 },
       example: 1,

@@ -26,13 +26,13 @@ const name: JsonObject = {
   // \x is written alike in the regular expressions of all languages; \u is not.
   pattern: "^[^\\x00-\\x1f\\x7f]+$",
   description:
-    "The animal's name, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
+    "The pet's name, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
 };
 const categoryId: JsonObject = {
   type: "integer",
   format: "int64",
   description:
-    "Identifier of the category that the animal belongs to: any 64-bit integer, exact to the last digit. `1.0` and `1e2` are integers too.",
+    "Identifier of the category that the pet belongs to: any 64-bit integer, exact to the last digit. `1.0` and `1e2` are integers too.",
 };
 
 /** The schemas of the document by name. */
@@ -40,25 +40,24 @@ export const schemas: JsonObject = {
   PetStatus: {
     type: "string",
     enum: PET_STATUSES,
-    description: "Availability of an animal.",
+    description: "Availability of a pet.",
   },
   NewPet: {
     type: "object",
-    description: "An animal to add. Other members are ignored.",
+    description: "A pet to add. Other members are ignored.",
     required: ["name", "categoryId"],
     properties: {
       name,
       categoryId,
       status: {
         $ref: "#/components/schemas/PetStatus",
-        description:
-          "Availability of the animal; `available` where it is omitted.",
+        description: "Availability of the pet; `available` if it is omitted.",
       },
     },
   },
   Pet: {
     type: "object",
-    description: "An animal. Later versions may add members.",
+    description: "A pet. Later versions may add members.",
     required: ["id", "name", "categoryId", "status"],
     properties: {
       id,
@@ -69,7 +68,7 @@ export const schemas: JsonObject = {
   },
   Pets: {
     type: "array",
-    description: "A page of animals, ascending by `id`.",
+    description: "A page of pets, ascending by `id`.",
     maxItems: MAX_LIMIT,
     items: { $ref: "#/components/schemas/Pet" },
   },

@@ -26,7 +26,7 @@ export async function getPet(
 export function petNotFound(petId: string): Refusal {
   return new Refusal(
     "not_found",
-    `Cannot get pet: there is none with the id ${quote(petId)}`,
+    `Cannot get pet: no pet has the id ${quote(petId)}`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which page of animals a caller wants, and where the next one is. Paging is by key (`after`), not
- * by offset: a page costs the same at any depth, and animals added meanwhile move nothing.
+ * Which page of pets a caller wants, and where the next one is. Paging is by key (`after`), not by
+ * offset: a page costs the same at any depth, and pets added meanwhile shift nothing.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { Query } from "../http/query.ts";
 export const MIN_LIMIT = 1;
 /** The greatest `limit`. */
 export const MAX_LIMIT = 100;
-/** The `limit` where none is sent. */
+/** The `limit` if none is sent. */
 export const DEFAULT_LIMIT = 20;
 
 const LIMIT_RULE = `one integer from ${MIN_LIMIT} to ${MAX_LIMIT}`;
@@ -23,7 +23,7 @@ const STATUS_RULE = `one of ${PET_STATUSES.join(", ")}`;
 const AFTER_RULE = `one integer from ${INT64_MIN} to ${INT64_MAX}`;
 
 /**
- * Reads which page a caller wants: at most `limit` animals (1 to 100, default 20) of one `status`
+ * Reads which page a caller wants: at most `limit` pets (1 to 100, default 20) of one `status`
  * (default: all) with an id above `after` (any int64). Other parameters are ignored.
  *
  * @returns the page, or a 400 that names every parameter that is out of bounds, repeated, or not in
@@ -64,7 +64,7 @@ export function parsePage(query: Query): PetQuery | Refusal {
   };
 }
 
-/** The query of the page that follows the animal `last`. */
+/** The query of the page that follows the pet `last`. */
 export function nextPage({ limit, status }: PetQuery, last: PetId): string {
   return `limit=${limit}${
     status === undefined ? "" : `&status=${status}`

@@ -219,6 +219,19 @@ export function rawHttpContract(
 
   // ---- Credentials ----
 
+  clause("a repeated Idempotency-Key is 400", async (server) => {
+    for (
+      const [a, b] of [["k", "k"], ['"k"', '"k"'], ['"k', 'k"'], ["k", ""]]
+    ) {
+      const answer = await one(
+        server,
+        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n` +
+          `Idempotency-Key: ${a}\r\nIdempotency-Key: ${b}\r\nContent-Length: ${REX.length}\r\n\r\n${REX}`,
+      );
+      assert.match(assertError(answer, "bad_request"), /Idempotency-Key/);
+    }
+  });
+
   clause("two Authorization fields let nobody in", async (server) => {
     for (const [a, b] of [[server.key, "x"], ["x", server.key]]) {
       const answer = await one(

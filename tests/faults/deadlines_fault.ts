@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import test from "node:test";
+import { Wire } from "../contract/wire.ts";
 import { CANNOT_WATCH, withStandalone } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
 
@@ -74,8 +75,38 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
+/** Longer than any deadline of an answered body, in ms. */
+const LASTING = 13_000;
+
 for (const runtime of findRuntimes()) {
   const { name, missing } = runtime;
+  // Deno closes some of them as it pleases, and no others.
+  const closes = name === "deno" && "Deno does not end such connections";
+  test(
+    `${name}: connections on which refused creates follow each other are not closed`,
+    { skip: missing ?? (CANNOT_WATCH || closes) },
+    async () => {
+      await withStandalone(runtime, {}, async ({ port }) => {
+        await Promise.all(
+          [
+            [`${POST}${KEY}Content-Length: 2\r\n\r\n{}`, 400],
+            [`${POST}Content-Length: 2\r\n\r\n{}`, 401],
+            [`${POST}Content-Length: 600\r\n\r\n${" ".repeat(600)}`, 401],
+          ].map(async ([request, status]) => {
+            const wire = await Wire.open(port);
+            const end = performance.now() + LASTING;
+            while (performance.now() < end) {
+              wire.write(`${request}`);
+              assert.equal((await wire.answer()).status, status);
+              await new Promise((resolve) => setTimeout(resolve, 20));
+            }
+            wire.close();
+          }),
+        );
+      });
+    },
+  );
+
   test(
     `${name}: silent and dripping clients are ${
       name === "deno" ? "borne with for ever" : "closed in time"

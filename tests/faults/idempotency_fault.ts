@@ -5,7 +5,9 @@ import {
   type RunningServer,
   startMain,
 } from "../adapters/standalone/program.ts";
+
 import { missingStandby } from "../support/postgres/standby.ts";
+import { skipping } from "../support/skipping.ts";
 import { startPair } from "./pair.ts";
 import { Repeats } from "./repeats.ts";
 import { withServers } from "./servers.ts";
@@ -50,7 +52,7 @@ test(
 
 test(
   "64 clients that repeat blindly add one pet for each key, though PostgreSQL is killed and a standby takes over",
-  { skip: await missingStandby(), timeout: 200_000 },
+  { skip: skipping(await missingStandby()), timeout: 200_000 },
   async () => {
     const pair = await startPair();
     try {

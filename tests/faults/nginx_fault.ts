@@ -25,10 +25,7 @@ const NGINX_MISSING = spawnSync("nginx", ["-v"], { env }).error === undefined
 const [deno] = findRuntimes().filter(({ name }) => name === "deno");
 const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
 
-const CONFIGURATION = readFileSync(
-  new URL("../../docs/examples/nginx.conf", import.meta.url),
-  "utf8",
-);
+const CONFIGURATION = read("examples/nginx.conf");
 /** In the example times are longer. */
 const SHORT = "1s";
 const PATIENCE = 15_000;
@@ -110,6 +107,20 @@ test(
   },
 );
 
+test("the lines of nginx and Caddy in docs/reliability.md are those of the examples", () => {
+  const rows = read("reliability.md").matchAll(
+    /^\| .* \| `(.*;)` +\|(?: `(.*)`)? +\|$/gm,
+  );
+  const caddyfile = read("examples/container/Caddyfile");
+  let count = 0;
+  for (const [, nginx = "", caddy = ""] of rows) {
+    assert.ok(CONFIGURATION.includes(nginx), nginx);
+    assert.ok(caddyfile.includes(caddy), caddy);
+    count++;
+  }
+  assert.equal(count, 6);
+});
+
 /** Starts the server and nginx in front of it. */
 async function behindNginx(
   work: (port: number, server: Standalone) => Promise<void>,
@@ -185,4 +196,8 @@ async function untilListening(port: number): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
 }

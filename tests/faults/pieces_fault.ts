@@ -18,17 +18,21 @@ const HEAD =
 const REX = '{"name":"Rex","categoryId":1}';
 /** Below the limit of 64 KiB. */
 const PIECES = 65_000;
+const BLANKS = " ".repeat(PIECES);
+const BLANK_CHUNKS = "1\r\n \r\n".repeat(PIECES);
 const LONGEST_LIVEZ = 250;
 const MOST_MEMORY = 100e6;
 /** Other programs may take the processor away: what a body does, it does each time. */
-const TRIES = 3;
+const TRIES = 5;
 
 /** Sends a body of so many bytes, each in a piece of its own, and returns the status of the answer. */
 type Send = (port: number, body: string) => Promise<number>;
 
 async function sendChunks(port: number, body: string): Promise<number> {
+  const chunks = body === BLANKS
+    ? BLANK_CHUNKS
+    : body.replaceAll(/./g, "1\r\n$&\r\n");
   const wire = await Wire.open(port);
-  const chunks = Array.from(body, (byte) => `1\r\n${byte}\r\n`).join("");
   wire.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
   const { status } = await wire.answer();
   wire.close();
@@ -108,18 +112,17 @@ for (const runtime of findRuntimes()) {
       async () => {
         await withStandalone(runtime, {}, async (server) => {
           assert.equal(await send(server.port, REX), 201);
-          const borne = [];
+          let livez = Infinity;
+          let memory = 0;
           for (let i = 0; i < TRIES; i++) {
-            borne.push(
-              await bear(server, async () => {
-                const status = await send(server.port, " ".repeat(PIECES));
-                // 400: they came in few enough pieces after all, and are no JSON.
-                assert.ok([400, 413].includes(status), `${status}`);
-              }),
-            );
+            const borne = await bear(server, async () => {
+              const status = await send(server.port, BLANKS);
+              // 400: they came in few enough pieces after all, and are no JSON.
+              assert.ok([400, 413].includes(status), `${status}`);
+            });
+            livez = Math.min(livez, borne.livez);
+            memory = Math.max(memory, borne.memory);
           }
-          const livez = Math.min(...borne.map(({ livez }) => livez));
-          const memory = Math.max(...borne.map(({ memory }) => memory));
           console.log(
             `${name}, ${how}: /livez after ${livez} ms at the most, ` +
               `${Math.round(memory / 1e6)} MB more`,

@@ -170,6 +170,66 @@ for (const way of WAYS) {
   );
 
   test(
+    `copy ${title} takes idempotency keys along, but for pets that are not copied`,
+    options,
+    () =>
+      inPlaces(way, async (both) => {
+        const [from, to] = both;
+        const key = (i: number) => ({
+          idempotencyKey: `${i}`.padStart(64, "0"),
+        });
+        const before = await from.open();
+        await Promise.all(
+          Array.from(
+            { length: 1100 },
+            (_, i) => before.create(newPet(REX), key(i)),
+          ),
+        );
+        const first = await before.create(newPet(REX), key(7));
+        await copy(both);
+        // TO has keys of which FROM has newer records, and FROM one of a pet that is not copied.
+        await to.query("update idempotency_keys set pet_id = 5");
+        await from.query(
+          "update idempotency_keys set pet_id = 2000 where key like '%0008'",
+        );
+        await copy(both);
+        await before.close();
+
+        const after = await to.open();
+        const replayed = { ...first, replayed: true };
+        assert.deepEqual(await after.create(newPet(REX), key(7)), replayed);
+        const eighth = await after.create(newPet(REX), key(8));
+        assert.equal(eighth.id, 5n);
+        const next = await after.create(newPet(REX), key(1100));
+        assert.deepEqual([next.id, next.replayed], [1101n, undefined]);
+        await after.close();
+      }),
+  );
+
+  test(
+    `copy ${title} reads tables of the version before, and leaves them so`,
+    options,
+    () =>
+      inPlaces(way, async (both) => {
+        const [from, to] = both;
+        await fill(from, 3);
+        await from.query("drop table idempotency_keys");
+        await from.query(
+          from.address.startsWith("sqlite:")
+            ? "pragma user_version = 1"
+            : "update petstore_schema set version = 1",
+        );
+        const { pets } = await copy(both);
+        assert.equal(pets.copied, 3);
+        await assert.rejects(from.query("select key from idempotency_keys"));
+        assert.deepEqual(
+          await to.query("select key from idempotency_keys"),
+          [],
+        );
+      }),
+  );
+
+  test(
     `copy ${title} gives no id again, not even that of what is gone`,
     options,
     () =>

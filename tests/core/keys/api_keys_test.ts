@@ -1,10 +1,7 @@
+import { sha256 } from "../../../core/sha256.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  apiKeys,
-  digestKey,
-  rememberKeys,
-} from "../../../core/keys/api_keys.ts";
+import { apiKeys, rememberKeys } from "../../../core/keys/api_keys.ts";
 
 test("apiKeys takes its keys and no others", async () => {
   const keys = apiKeys(["one", "two"]);
@@ -47,10 +44,10 @@ test("apiKeys throws a TypeError, without the key, where a key cannot be sent", 
   }
 });
 
-test("digestKey is SHA-256 in lower-case hexadecimal", async () => {
+test("sha256 is SHA-256 in lower-case hexadecimal", async () => {
   // FIPS 180-2, appendix B.1
   assert.equal(
-    await digestKey("abc"),
+    await sha256("abc"),
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
   );
 });
@@ -65,7 +62,7 @@ test("rememberKeys asks by digest, and once while a valid key is fresh", async (
   assert.equal(await keys.verify("abc"), true);
   time = 5999;
   assert.equal(await keys.verify("abc"), true);
-  assert.deepEqual(asked, [await digestKey("abc")]);
+  assert.deepEqual(asked, [await sha256("abc")]);
   time = 6000;
   assert.equal(await keys.verify("abc"), true);
   assert.equal(asked.length, 2);
