@@ -9,7 +9,7 @@
  * - `fuzz`: a million requests.
  * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; and `test` on Bun and on Node.
  * - `bun`, `node`: `test` there.
- * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, `mutants.ts`.
+ * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants.ts`.
  *
  * A number of runs holds for every property; without one, each has its usual number.
  *
