@@ -168,11 +168,20 @@ const chosen = all.map((mutant, i) => ({ mutant, order: order(i + 1) }))
   .map(({ mutant }) => mutant);
 const queue = [...chosen];
 let noticed = 0;
-await Promise.all([1, 2].map(async () => {
+// The tests of these must pass as they are, or every mutant would seem to be noticed.
+const sound = [["core/service.ts"], [
+  "adapters/client/mod.ts",
+  "adapters/memory/mod.ts",
+]];
+await Promise.all(sound.map(async (unchanged) => {
   const copy = mkdtempSync(join(tmpdir(), "petstore-mutants-"));
   try {
     const filter = (path: string): boolean => !/\/\.git$/.test(path);
     cpSync(ROOT, copy, { recursive: true, verbatimSymlinks: true, filter });
+    for (const path of unchanged) {
+      const isBroken = await isNoticed(copy, { path, at: 0, from: "", to: "" });
+      if (isBroken) throw new Error(`The tests of ${path} fail as they are`);
+    }
     for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
       if (await isNoticed(copy, next)) noticed++;
       else console.log(`Not noticed: ${show(next)}`);

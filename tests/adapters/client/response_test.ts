@@ -314,6 +314,14 @@ test("a request that gets no response is network_error with its cause", async ()
   assert.equal((await failure(client.createPet(REX))).uncertain, true);
 });
 
+test("of several reasons the message has the first", async () => {
+  const cause = new AggregateError(["a", "b", "c"].map((why) => Error(why)));
+  const { client } = scripted([() => {
+    throw new TypeError("fetch failed", { cause });
+  }], { retries: 0 });
+  assert.match((await failure(client.listPets())).message, /\(a\)$/);
+});
+
 test("a response that breaks off is network_error with its status", async () => {
   const { client } = scripted([
     new Response(watchedBody(["[", " "], "fails").body, {
