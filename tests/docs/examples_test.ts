@@ -37,7 +37,10 @@ function filesIn(folder: string, ending: string): readonly string[] {
     .filter((path) => path.endsWith(ending)).sort();
 }
 
-const documents = ["README.md", "CONTRIBUTING.md", ...filesIn("docs", ".md")];
+const documents = [
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md"],
+  ...filesIn("docs", ".md"),
+];
 const examples = filesIn("docs/examples", ".ts");
 
 /** A fenced code block. */

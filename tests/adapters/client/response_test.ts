@@ -289,6 +289,14 @@ test("a key that the reason for no response mentions is not shown", async () => 
   assert.match(message, /proxy refuses Bearer …/);
 });
 
+test("of several reasons the message has the first", async () => {
+  const cause = new AggregateError(["a", "b", "c"].map((why) => Error(why)));
+  const { client } = scripted([() => {
+    throw new TypeError("fetch failed", { cause });
+  }], { retries: 0 });
+  assert.match((await failure(client.listPets())).message, /\(a\)$/);
+});
+
 test("a response that breaks off is network_error with its status", async () => {
   const { client } = scripted([
     new Response(watchedBody(["[", " "], "fails").body, {

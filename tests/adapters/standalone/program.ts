@@ -188,7 +188,8 @@ function collect(child: ChildProcess, name: "stdout" | "stderr"): () => string {
   return () => text;
 }
 
-async function untilListening(program: Program): Promise<RunningServer> {
+/** Waits until a server listens; rejects if it ends first, or takes too long. */
+export async function untilListening(program: Program): Promise<RunningServer> {
   const deadline = Date.now() + START_TIMEOUT;
   let ended = false;
   program.exited.then(() => ended = true);

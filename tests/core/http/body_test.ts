@@ -261,9 +261,9 @@ test("readJson leaves no deadline behind, however the body ends", async () => {
   const broken = (): ReadableStream<Uint8Array> =>
     new ReadableStream({ start: (controller) => controller.error() });
   for (const headers of [{}, { "content-length": "1" }]) {
-    for (const body of ["1", "1234", broken()]) {
+    for (const body of [Uint8Array.of(0x31), new Uint8Array(4), broken()]) {
       await readJson(request(body, headers), limits);
-      assert.equal(open, 0, `${body} ${JSON.stringify(headers)}`);
+      assert.equal(open, 0, JSON.stringify(headers));
     }
   }
 });
