@@ -1,10 +1,10 @@
 /**
- * The check that every storage makes of its numeric options.
+ * The check of a storage's numeric options.
  *
  * @module
  */
 
-/** @throws {RangeError} where an option is not an integer, or less than `least`. */
+/** @throws {RangeError} if an option is not an integer of at least `least`. */
 export function checkAtLeast(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw new RangeError(

@@ -68,9 +68,8 @@ export async function postgresTransfer(
         sequence: apiKeys,
         lock: API_KEYS_LOCK,
       }),
-      async revokeApiKey({ id, revoked }) {
-        await keys.revoke(Number(id), new Date(Number(revoked)));
-      },
+      revokeApiKey: ({ id, revoked }) =>
+        keys.revoke(Number(id), new Date(Number(revoked))),
       idempotencyKeys: idempotencyKeys(connections, hasKeys),
       close: () => connections.close(),
     };

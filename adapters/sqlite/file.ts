@@ -1,6 +1,5 @@
 /**
- * One connection to an SQLite file, which shares it fairly with other processes and stops writing if
- * the disk cannot be trusted.
+ * A connection to an SQLite file that waits for other processes, and stops writing after a disk error.
  *
  * @module
  */
@@ -8,19 +7,18 @@
 import { realpathSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { type FileInPlace, fileInPlace } from "./file_in_place.ts";
-import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
+import { type AssertInPlace, fileInPlace } from "./file_in_place.ts";
+import { isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
 import { patiently } from "./patience.ts";
 
-/** How long writes trust that the file is in place, in ms: looking costs 10 % of a lone create. */
+/** How long writes trust that the file is in place, in ms: checking costs 10 % of a lone create. */
 const IN_PLACE_MAX_AGE = 100;
 
-/** Options of {@linkcode SqliteFile}. */
-export interface SqliteFileOptions {
+interface SqliteFileOptions {
   readonly path: string;
-  /** A connection to it; the `SqliteFile` closes it. */
+  /** Closed by `close`. */
   readonly db: DatabaseSync;
-  /** How long to go on trying while other processes keep the file locked, in ms. */
+  /** How long to wait for other processes that lock the file, in ms. */
   readonly lockTimeout: number;
 }
 
@@ -37,13 +35,13 @@ export class SqliteFile {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
   readonly #probe: StatementSync;
-  readonly #main: FileInPlace;
-  readonly #log: FileInPlace;
+  readonly #assertMainInPlace: AssertInPlace;
+  readonly #assertLogInPlace: AssertInPlace;
   readonly #writes = new Set<Promise<unknown>>();
   #damage: unknown;
   #closing: Promise<void> | undefined;
 
-  /** @throws {Error} if the file cannot be looked at; the connection stays the caller's. */
+  /** If this throws, the caller closes the connection. */
   constructor(options: SqliteFileOptions) {
     this.#db = options.db;
     this.#lockTimeout = options.lockTimeout;
@@ -53,11 +51,11 @@ export class SqliteFile {
     this.#probe = this.prepare("SELECT count(*) FROM sqlite_schema");
     // SQLite keeps its log beside the file that a symbolic link leads to.
     const path = realpathSync(options.path);
-    this.#main = fileInPlace(path);
-    this.#log = fileInPlace(`${path}-wal`);
+    this.#assertMainInPlace = fileInPlace(path);
+    this.#assertLogInPlace = fileInPlace(`${path}-wal`);
   }
 
-  /** Prepares a statement, to be kept. It returns rows as arrays and integers as `bigint`. */
+  /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
   prepare(sql: string): StatementSync {
     const statement: StatementSync & ReturnsArrays = this.#db.prepare(sql);
     // For COMMIT too: Node 26 throws after it if the last id does not fit a number.
@@ -73,24 +71,29 @@ export class SqliteFile {
    * @throws {StorageError} `unavailable`.
    */
   async read<T>(action: string, query: () => T): Promise<T> {
-    try {
+    const attempt = (): T => {
       this.#assertOpen(action);
       return query();
+    };
+    try {
+      return await patiently(this.#lockTimeout, attempt);
     } catch (error) {
-      return await this.#readAgain(action, query, error);
+      throw storageFault(action, error);
     }
   }
 
   /**
-   * Runs `work` in a transaction, in one turn of the event loop; if the file is locked, again later.
-   * Once the promise is fulfilled, the result is on disk.
+   * Runs `work` in a transaction, in one turn of the event loop; again if the file was locked. Once
+   * fulfilled, its changes are on disk.
    *
-   * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if that is uncertain.
+   * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if it may have.
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action);
-    const transact = (): T => this.#transact(action, work);
-    const done = patiently(this.#lockTimeout, transact);
+    const done = patiently(
+      this.#lockTimeout,
+      () => this.#transact(action, work),
+    );
     this.#writes.add(done);
     try {
       return await done;
@@ -101,13 +104,13 @@ export class SqliteFile {
     }
   }
 
-  /** Asks the database, and checks that its files are still those that were opened. */
+  /** Queries the database, and checks that its files are still those that were opened. */
   async ping(): Promise<void> {
     const action = "reach the storage";
     await this.read(action, () => this.#probe.get());
     this.#assertUndamaged(action);
-    this.#main.assertInPlace(action, 0);
-    this.#log.assertInPlace(action, 0);
+    this.#assertMainInPlace(action, 0);
+    this.#assertLogInPlace(action, 0);
   }
 
   /** Finishes the writes under way and closes the file. */
@@ -118,29 +121,13 @@ export class SqliteFile {
     return this.#closing;
   }
 
-  async #readAgain<T>(
-    action: string,
-    query: () => T,
-    error: unknown,
-  ): Promise<T> {
-    if (!isBusy(error)) throw storageFault(action, error);
-    try {
-      return await patiently(this.#lockTimeout, () => {
-        this.#assertOpen(action);
-        return query();
-      });
-    } catch (lastError) {
-      throw storageFault(action, lastError);
-    }
-  }
-
   #transact<T>(action: string, work: () => T): T {
     this.#assertUndamaged(action);
     this.#begin.run();
     let isCommitting = false;
     try {
       const result = work();
-      this.#main.assertInPlace(action, IN_PLACE_MAX_AGE);
+      this.#assertMainInPlace(action, IN_PLACE_MAX_AGE);
       isCommitting = true;
       this.#commit.run();
       return result;
@@ -154,7 +141,7 @@ export class SqliteFile {
   }
 
   #rollBack(): void {
-    // If the disk is full, for example, SQLite has rolled back by itself.
+    // SQLite may have rolled back by itself, as when the disk is full.
     if (!this.#db.isTransaction) return;
     try {
       this.#rollback.run();
@@ -171,7 +158,6 @@ export class SqliteFile {
     );
   }
 
-  /** After a disk error nobody knows what is on the disk: nothing more is written. */
   #assertUndamaged(action: string): void {
     if (this.#damage === undefined) return;
     throw new StorageError(

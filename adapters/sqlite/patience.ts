@@ -1,8 +1,7 @@
 /**
- * Waits for other processes that use the same SQLite file.
+ * Waits for other processes that lock the same SQLite file.
  *
- * `busy_timeout` stays 0: SQLite would stop the event loop while it waits (1.8 s were seen). Instead,
- * whatever finds the file locked is tried again after a random pause.
+ * `busy_timeout` stays 0: SQLite would block the event loop while it waits (1.8 s were seen).
  *
  * @module
  */
@@ -10,10 +9,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isBusy } from "./fault.ts";
 
-/** The longest pause before a locked file is tried again, in ms. */
+/** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
 
-/** Tries again while the file is locked, for at most `lockTimeout` ms; rejects with the last error. */
+/** Repeats an attempt while the file is locked, for at most `lockTimeout` ms. */
 export async function patiently<T>(
   lockTimeout: number,
   attempt: () => T,
