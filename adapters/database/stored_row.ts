@@ -88,35 +88,20 @@ export const PETS: StoredTable<Pet> = {
   columns: PET_COLUMNS.split(", "),
   types: ["bigint", "text", "bigint", "smallint"],
   toRecord: toPet,
-  toRow: ({ id, name, categoryId, status }) => [
-    id,
-    name,
-    categoryId,
-    STATUS_CODE[status],
-  ],
+  toRow: (pet) => [pet.id, pet.name, pet.categoryId, STATUS_CODE[pet.status]],
 };
+
+const API_KEY_MEMBERS = ["id", "name", "digest", "created", "revoked"] as const;
 
 /** The table of issued API keys. */
 export const API_KEYS: StoredTable<StoredApiKey> = {
   name: "api_keys",
   plural: "API keys",
-  columns: ["id", "name", "digest", "created", "revoked"],
+  columns: API_KEY_MEMBERS,
   types: ["bigint", "text", "text", "bigint", "bigint"],
-  toRecord(row) {
-    const [id, name, digest, created, revoked] = row as readonly [
-      bigint,
-      string,
-      string,
-      bigint,
-      bigint | null,
-    ];
-    return { id, name, digest, created, revoked };
-  },
-  toRow: ({ id, name, digest, created, revoked }) => [
-    id,
-    name,
-    digest,
-    created,
-    revoked,
-  ],
+  toRecord: (row) =>
+    Object.fromEntries(
+      API_KEY_MEMBERS.map((name, index) => [name, (row as unknown[])[index]]),
+    ) as unknown as StoredApiKey,
+  toRow: (key) => API_KEY_MEMBERS.map((name) => key[name]),
 };

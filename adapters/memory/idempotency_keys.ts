@@ -21,7 +21,7 @@ export class IdempotencyKeys {
 
   /** @param retention in ms. */
   constructor(retention: number, now: () => number = () => performance.now()) {
-    checkAtLeast("idempotencyRetention", retention, 0);
+    checkAtLeast(0, { idempotencyRetention: retention });
     this.#retention = retention;
     this.#now = now;
   }

@@ -4,12 +4,14 @@
  * @module
  */
 
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { type AssertInPlace, fileInPlace } from "./file_in_place.ts";
-import { isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
-import { patiently } from "./patience.ts";
+import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
+
+/** The longest pause before another attempt, in ms. */
+const MAX_PAUSE = 8;
 
 /** How long writes trust that the file is in place, in ms: checking costs 10 % of a lone create. */
 const IN_PLACE_MAX_AGE = 100;
@@ -166,4 +168,60 @@ export class SqliteFile {
       { cause: this.#damage },
     );
   }
+}
+
+/**
+ * Repeats an attempt while other processes lock the file, for at most `lockTimeout` ms. SQLite's own
+ * `busy_timeout` would block the event loop meanwhile (1.8 s were seen).
+ */
+export async function patiently<T>(
+  lockTimeout: number,
+  attempt: () => T,
+): Promise<T> {
+  const deadline = performance.now() + lockTimeout;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error;
+    }
+    await delay(Math.random() * MAX_PAUSE);
+  }
+}
+
+/**
+ * Checks that the same file is still at its path.
+ *
+ * @param action what fails otherwise: "create pet".
+ * @param maxAge how old an earlier answer may be, in ms.
+ * @throws {StorageError} `unavailable` if it is not.
+ */
+type AssertInPlace = (action: string, maxAge: number) => void;
+
+/** Remembers which file is at a path now. Throws if that cannot be found out. */
+function fileInPlace(path: string): AssertInPlace {
+  const identity = identify(path);
+  let checkedAt = -Infinity;
+  return (action, maxAge) => {
+    const now = performance.now();
+    if (now - checkedAt < maxAge) return;
+    let found: unknown;
+    try {
+      found = identify(path);
+    } catch (error) {
+      found = error; // not in place either
+    }
+    if (found !== identity) {
+      throw new StorageError(
+        "unavailable",
+        `Cannot ${action}: ${path} was deleted or replaced while in use; restart to use what is there now`,
+      );
+    }
+    checkedAt = now;
+  };
+}
+
+function identify(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }

@@ -82,10 +82,8 @@ export async function sqliteStorage(
       }`,
     );
   }
-  checkAtLeast("lockTimeout", lockTimeout, 0);
-  checkAtLeast("maxBatch", maxBatch, 1);
-  checkAtLeast("maxQueue", maxQueue, 1);
-  checkAtLeast("idempotencyRetention", idempotencyRetention, 0);
+  checkAtLeast(0, { lockTimeout, idempotencyRetention });
+  checkAtLeast(1, { maxBatch, maxQueue });
 
   const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(

@@ -16,8 +16,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { faultReason, isAccessFault } from "./fault.ts";
-import { SqliteFile } from "./file.ts";
-import { patiently } from "./patience.ts";
+import { patiently, SqliteFile } from "./file.ts";
 import { readVersion, upgradeSchema } from "./schema.ts";
 
 /**
