@@ -86,6 +86,8 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   let began: number | undefined;
   /** How long a batch takes, in ms: a moving average. */
   let pace = 0;
+  /** The creates with a key that are not settled: one that comes with the same key shares it. */
+  const underWay = new Map<string, Promise<Created>>();
   let isClosed = false;
   let onIdle: (() => void)[] = [];
 
@@ -119,20 +121,13 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   async function commitBatch(batch: readonly Waiting[]): Promise<void> {
-    const { first, again } = withoutRepeats(batch);
     try {
-      const results = await commit(first);
-      for (const [index, { resolve, reject }] of first.entries()) {
-        const result = results[index];
-        if (result === undefined) {
-          reject(new Error("The batch came back without this pet"));
-        } else if (result instanceof Error) reject(result);
+      const results = await commit(batch);
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const result = results[index] ??
+          new Error("The batch came back without this pet");
+        if (result instanceof Error) reject(result);
         else resolve(result);
-      }
-      for (const { waiting: { resolve, reject }, index } of again) {
-        const result = results[index];
-        if (result === undefined || result instanceof Error) reject(result);
-        else resolve({ ...result, replayed: true });
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -163,30 +158,38 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     onIdle = [];
   }
 
+  async function enqueue(pet: CheckedPet, key?: string): Promise<Created> {
+    if (isClosed) {
+      throw new StorageError("unavailable", "The storage is closed");
+    }
+    if (queue.length >= maxQueue) {
+      throw refusal(`${maxQueue} others are waiting already`);
+    }
+    if (expectedWait() > maxWait) {
+      throw refusal(`it would wait longer than ${maxWait} ms`);
+    }
+    return new Promise((resolve, reject) => {
+      // A copy: the caller may change the object while it waits.
+      const waiting = { pet: { ...pet }, key, since: clock };
+      queue.push({ ...waiting, resolve, reject });
+      if (began !== undefined) return;
+      if (queue.length >= maxBatch) flush();
+      else scheduled ??= setImmediate(flush);
+    });
+  }
+
   return {
-    async create(pet, key) {
-      if (isClosed) {
-        throw new StorageError("unavailable", "The storage is closed");
+    create(pet, key) {
+      if (key === undefined) return enqueue(pet);
+      const earlier = underWay.get(key);
+      if (earlier !== undefined) {
+        return earlier.then((pet) => ({ ...pet, replayed: true }));
       }
-      if (queue.length >= maxQueue) {
-        throw refusal(`${maxQueue} others are waiting already`);
-      }
-      if (expectedWait() > maxWait) {
-        throw refusal(`it would wait longer than ${maxWait} ms`);
-      }
-      return new Promise((resolve, reject) => {
-        // A copy: the caller may change the object while it waits.
-        queue.push({
-          pet: { ...pet },
-          key,
-          since: clock,
-          resolve,
-          reject,
-        });
-        if (began !== undefined) return;
-        if (queue.length >= maxBatch) flush();
-        else scheduled ??= setImmediate(flush);
-      });
+      const created = enqueue(pet, key);
+      const forget = () => void underWay.delete(key);
+      underWay.set(key, created);
+      created.then(forget, forget);
+      return created;
     },
 
     close() {
@@ -195,32 +198,4 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
       return new Promise((resolve) => onIdle.push(resolve));
     },
   };
-}
-
-/** A create whose key is in its batch already, and the index of the first one with it. */
-interface Repeat {
-  readonly waiting: Waiting;
-  readonly index: number;
-}
-
-function withoutRepeats(
-  batch: readonly Waiting[],
-): { readonly first: readonly Waiting[]; readonly again: readonly Repeat[] } {
-  if (batch.every(({ key }) => key === undefined)) {
-    return { first: batch, again: [] };
-  }
-  const first: Waiting[] = [];
-  const again: Repeat[] = [];
-  const indexes = new Map<string, number>();
-  for (const waiting of batch) {
-    const { key } = waiting;
-    const index = key === undefined ? undefined : indexes.get(key);
-    if (index !== undefined) {
-      again.push({ waiting, index });
-      continue;
-    }
-    if (key !== undefined) indexes.set(key, first.length);
-    first.push(waiting);
-  }
-  return { first, again };
 }
