@@ -19,7 +19,7 @@ export interface Transfer {
   close(): Promise<void>;
 }
 
-/** A row of an idempotency key: the pet that was added with it, and when, in ms since 1970. */
+/** The row of an idempotency key: the pet that it added, and when, in ms since 1970. */
 export type StoredIdempotencyKey = readonly [
   key: string,
   petId: bigint,
@@ -28,9 +28,9 @@ export type StoredIdempotencyKey = readonly [
 
 /** The records of idempotency keys. Both methods reject with a `StorageError`. */
 export interface IdempotencyKeys {
-  /** At most `limit` above `after`, ascending; none if the tables are older than such keys. */
+  /** At most `limit` above `after`, ascending; none if the database is older than such keys. */
   read(after: string, limit: number): Promise<readonly StoredIdempotencyKey[]>;
-  /** Keeps records, in place of those that have the same key. */
+  /** Adds records, or replaces those with the same key. */
   write(rows: readonly StoredIdempotencyKey[]): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface Records<T extends { readonly id: bigint }> {
    * @returns `false`, and adds nothing, if the last stored id is not `after`.
    */
   restore(records: readonly T[], after: bigint): Promise<boolean>;
-  /** Makes all ids given from now on greater than `id`. */
+  /** Makes ids given from now on greater than `id`, and than all given before. */
   continueAfter(id: bigint): Promise<void>;
 }
 
