@@ -16,14 +16,6 @@ const MAX_PAUSE = 8;
 /** How long writes trust that the file is in place, in ms: checking costs 10 % of a lone create. */
 const IN_PLACE_MAX_AGE = 100;
 
-interface SqliteFileOptions {
-  readonly path: string;
-  /** Closed by `close`. */
-  readonly db: DatabaseSync;
-  /** How long to wait for other processes that lock the file, in ms. */
-  readonly lockTimeout: number;
-}
-
 // Deno 2.9 has the method, but no type for it.
 interface ReturnsArrays {
   setReturnArrays?(enabled: boolean): void;
@@ -43,18 +35,22 @@ export class SqliteFile {
   #damage: unknown;
   #closing: Promise<void> | undefined;
 
-  /** If this throws, the caller closes the connection. */
-  constructor(options: SqliteFileOptions) {
-    this.#db = options.db;
-    this.#lockTimeout = options.lockTimeout;
+  /**
+   * If this throws, the caller closes `db`; otherwise `close` does.
+   *
+   * @param lockTimeout how long to wait for other processes that lock the file, in ms.
+   */
+  constructor(path: string, db: DatabaseSync, lockTimeout: number) {
+    this.#db = db;
+    this.#lockTimeout = lockTimeout;
     this.#begin = this.prepare("BEGIN IMMEDIATE");
     this.#commit = this.prepare("COMMIT");
     this.#rollback = this.prepare("ROLLBACK");
     this.#probe = this.prepare("SELECT count(*) FROM sqlite_schema");
     // SQLite keeps its log beside the file that a symbolic link leads to.
-    const path = realpathSync(options.path);
-    this.#assertMainInPlace = fileInPlace(path);
-    this.#assertLogInPlace = fileInPlace(`${path}-wal`);
+    const realPath = realpathSync(path);
+    this.#assertMainInPlace = fileInPlace(realPath);
+    this.#assertLogInPlace = fileInPlace(`${realPath}-wal`);
   }
 
   /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
@@ -153,21 +149,26 @@ export class SqliteFile {
   }
 
   #assertOpen(action: string): void {
-    if (this.#closing === undefined) return;
-    throw new StorageError(
-      "unavailable",
-      `Cannot ${action}: the storage is closed`,
-    );
+    if (this.#closing !== undefined) {
+      throw unavailable(action, "the storage is closed");
+    }
   }
 
   #assertUndamaged(action: string): void {
     if (this.#damage === undefined) return;
-    throw new StorageError(
-      "unavailable",
-      `Cannot ${action}: writing stopped after a disk error; check the disk, then restart`,
-      { cause: this.#damage },
-    );
+    const reason =
+      "writing stopped after a disk error; check the disk, then restart";
+    throw unavailable(action, reason, this.#damage);
   }
+}
+
+function unavailable(
+  action: string,
+  reason: string,
+  cause?: unknown,
+): StorageError {
+  const message = `Cannot ${action}: ${reason}`;
+  return new StorageError("unavailable", message, { cause });
 }
 
 /**
@@ -212,9 +213,9 @@ function fileInPlace(path: string): AssertInPlace {
       found = error; // not in place either
     }
     if (found !== identity) {
-      throw new StorageError(
-        "unavailable",
-        `Cannot ${action}: ${path} was deleted or replaced while in use; restart to use what is there now`,
+      throw unavailable(
+        action,
+        `${path} was deleted or replaced while in use; restart to use what is there now`,
       );
     }
     checkedAt = now;

@@ -47,7 +47,7 @@ export async function openSqliteFile(
       const db = new DatabaseSync(path);
       try {
         setUp(db, access);
-        return new SqliteFile({ path, db, lockTimeout });
+        return new SqliteFile(path, db, lockTimeout);
       } catch (error) {
         db.close();
         throw error;

@@ -87,8 +87,9 @@ function records<T extends { readonly id: bigint }>(
   const list = columns.join(", ");
   const count = file.prepare(`SELECT count(*) FROM ${name} WHERE id > ?`);
   const lastIds = file.prepare(
-    `SELECT coalesce((SELECT max(id) FROM ${name}), 0),
-      coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = '${name}'), 0)`,
+    `SELECT stored, max(stored, (SELECT coalesce(max(seq), 0)
+      FROM sqlite_sequence WHERE name = '${name}'))
+      FROM (SELECT coalesce(max(id), 0) AS stored FROM ${name})`,
   );
   const page = file.prepare(
     `SELECT ${list} FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`,
@@ -105,16 +106,16 @@ function records<T extends { readonly id: bigint }>(
   );
 
   function readLastIds(): LastIds {
-    const [stored, sequence] = lastIds.get() as unknown as [bigint, bigint];
-    return { stored, given: sequence > stored ? sequence : stored };
+    const [stored, given] = lastIds.get() as unknown as [bigint, bigint];
+    return { stored, given };
   }
 
   return {
     count: (after) =>
-      file.read(`count ${plural}`, () => {
-        const [number] = count.get(after) as unknown as [bigint];
-        return Number(number);
-      }),
+      file.read(
+        `count ${plural}`,
+        () => Number((count.get(after) as unknown as [bigint])[0]),
+      ),
 
     lastIds: () => file.read(`read ${plural}`, readLastIds),
 
