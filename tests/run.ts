@@ -2,13 +2,14 @@
  * Runs tests with what they share: one PostgreSQL server, one seed of all properties, and one list of
  * why tests were skipped. `deno.json` has its tasks.
  *
- *     deno run -A tests/run.ts test | laws | all | bun | node | long [--runs N] [--seed N] [PATH…]
+ *     deno run -A tests/run.ts test | laws | fuzz | all | bun | node | long [--runs N] [--seed N] [PATH…]
  *
  * - `test`: all `*_test.ts`, and the examples in comments.
  * - `laws`: the properties alone.
+ * - `fuzz`: a million requests.
  * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; and `test` on Bun and on Node.
  * - `bun`, `node`: `test` there.
- * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, and 20,000 runs of each property.
+ * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants.ts`.
  *
  * A number of runs holds for every property; without one, each has its usual number.
  *
@@ -68,6 +69,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   laws: (
     paths,
   ) => [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
+  fuzz: () => [[...DENO, "tests/laws/fuzz_slow.ts"]],
   all: () => [
     [...PARALLEL, ...files("tests/**/*_slow.ts")],
     [...DENO, ...files("tests/faults/*_fault.ts")],
@@ -85,7 +87,14 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
     ],
     [...NODE, "--test-concurrency=1", "tests/faults/*_fault.ts"],
     [...PARALLEL, "tests/laws"],
+    ["deno", "run", "-A", "tests/mutants.ts"],
   ],
+};
+
+/** How often a property runs; otherwise it has its usual number. */
+const RUNS: Readonly<Record<string, string>> = {
+  fuzz: "1000000",
+  long: "20000",
 };
 
 function files(pattern: string): readonly string[] {
@@ -95,7 +104,7 @@ function files(pattern: string): readonly string[] {
 async function main(args: readonly string[]): Promise<boolean> {
   const rest = [...args];
   const kind = rest.shift() ?? "";
-  const runs = take("--runs", rest) ?? (kind === "long" ? "20000" : undefined);
+  const runs = take("--runs", rest) ?? RUNS[kind];
   const seed = take("--seed", rest) ?? `${Math.floor(Math.random() * 2 ** 31)}`;
   const steps = KINDS[kind]?.(rest);
   if (steps === undefined) throw new RangeError(`No such kind: ${kind}`);

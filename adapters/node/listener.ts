@@ -41,7 +41,7 @@ export function answerer(
   const parts = partsOf(handle);
   const answer = parts === undefined
     ? (exchange: Exchange, url: string) =>
-      answerWithFetch(handle, { exchange, url, onError })
+      void answerWithFetch(handle, { exchange, url, onError })
     : (exchange: Exchange, url: string) =>
       void answerWithService(parts, { exchange, url, onError });
   // A server sees the same host all day.
@@ -83,21 +83,14 @@ async function answerWithService(
   }
 }
 
-function answerWithFetch(
+async function answerWithFetch(
   handle: FetchFunction,
   { exchange, url, onError }: Asked,
-): void {
-  const fail = (error: unknown): void => failed(error, exchange, onError);
+): Promise<void> {
   try {
-    const response = handle(toRequest(exchange, url));
-    if (isPromise(response)) {
-      // One promise less than then().catch().
-      response.then((response) => trySend(response, exchange, fail), fail);
-    } else {
-      trySend(response, exchange, fail);
-    }
+    await send(await handle(toRequest(exchange, url)), exchange);
   } catch (error) {
-    fail(error);
+    failed(error, exchange, onError);
   }
 }
 
@@ -108,18 +101,6 @@ function failed(
 ): void {
   sendReply(internalError, exchange);
   if (!isDeparture(error, exchange)) report(onError, error);
-}
-
-function trySend(
-  response: unknown,
-  exchange: Exchange,
-  fail: (error: unknown) => void,
-): void {
-  try {
-    send(response, exchange)?.catch(fail);
-  } catch (error) {
-    fail(error);
-  }
 }
 
 /**
@@ -150,8 +131,4 @@ export function toNodeListener(
 function isDeparture(error: unknown, { req }: Exchange): boolean {
   return req.socket.destroyed && error instanceof DOMException &&
     error.name === "AbortError";
-}
-
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof value === "object" && value !== null && "then" in value;
 }

@@ -28,29 +28,17 @@ export function guard(
   handle: FetchFunction,
   onError: (error: unknown) => void,
 ): ConnectedFunction {
-  const fail = (error: unknown): Response => {
-    report(onError, error);
-    return refuse(internalError);
-  };
-  const check = (response: Response): Response => {
+  const guarded = async (request: Request): Promise<Response> => {
     try {
+      makeUrlSafe(request);
+      const response = await handle(request);
       if (response instanceof Response && response.type !== "error") {
         return response;
       }
+      throw new TypeError("The fetch function did not return a Response");
     } catch (error) {
-      return fail(error);
-    }
-    return fail(new TypeError("The fetch function did not return a Response"));
-  };
-  const guarded: FetchFunction = (request) => {
-    try {
-      makeUrlSafe(request);
-      const response = handle(request);
-      return response instanceof Promise
-        ? response.then(check, fail)
-        : check(response);
-    } catch (error) {
-      return fail(error);
+      report(onError, error);
+      return refuse(internalError);
     }
   };
   const answer: ConnectedFunction = partsOf(handle) === undefined

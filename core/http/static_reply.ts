@@ -4,6 +4,7 @@
  * @module
  */
 
+import { sha256 } from "../sha256.ts";
 import type { Reply } from "./reply.ts";
 
 /** Answers with a content, or with 304. */
@@ -22,20 +23,22 @@ export function staticReply(
   content: () => string,
   headers: Readonly<Record<string, string>>,
 ): StaticReply {
-  let making: Promise<Reply & { readonly etag: string }> | undefined;
+  let making: Promise<Content> | undefined;
 
-  async function make(): Promise<Reply & { readonly etag: string }> {
+  async function make(): Promise<Content> {
     const body = content();
-    const etag = await strongETag(new TextEncoder().encode(body));
+    const etag = await strongETag(body);
+    const { "cache-control": cacheControl = "" } = headers;
+    const all = { ...headers, "x-content-type-options": "nosniff", etag };
     return {
-      status: 200,
-      headers: Object.freeze({
-        ...headers,
-        "x-content-type-options": "nosniff",
-        etag,
-      }),
-      body,
       etag,
+      whole: { status: 200, headers: Object.freeze(all), body },
+      // The fields of the 200 that say how to store it, and no others (RFC 9110 §15.4.5).
+      notModified: {
+        status: 304,
+        headers: Object.freeze({ "cache-control": cacheControl, etag }),
+        body: null,
+      },
     };
   }
 
@@ -44,22 +47,22 @@ export function staticReply(
       making = undefined; // the next request tries again
       throw cause;
     });
-    const whole = await making;
-    return matchesETag(request.headers.get("if-none-match"), whole.etag)
-      ? notModified(whole.headers)
+    const { etag, whole, notModified } = await making;
+    return matchesETag(request.headers.get("if-none-match"), etag)
+      ? notModified
       : whole;
   };
 }
 
-/** A strong entity tag (RFC 9110 §8.8.3): the same bytes, and no others, have it. */
-export async function strongETag(
-  bytes: Uint8Array<ArrayBuffer>,
-): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  const half = new Uint8Array(digest, 0, 16);
-  return `"${
-    Array.from(half, (byte) => byte.toString(16).padStart(2, "0")).join("")
-  }"`;
+interface Content {
+  readonly etag: string;
+  readonly whole: Reply;
+  readonly notModified: Reply;
+}
+
+/** A strong entity tag (RFC 9110 §8.8.3): no other text has it. */
+export async function strongETag(text: string): Promise<string> {
+  return `"${(await sha256(text)).slice(0, 32)}"`;
 }
 
 /**
@@ -74,16 +77,4 @@ export function matchesETag(ifNoneMatch: string | null, etag: string): boolean {
   if (!list.test(ifNoneMatch)) return false;
   const opaqueTags: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
   return opaqueTags.includes(etag.replace(/^W\//, ""));
-}
-
-/** A 304 has the fields of the 200 that say how to store it (RFC 9110 §15.4.5), and no others. */
-function notModified(headers: Readonly<Record<string, string>>): Reply {
-  const kept = ["etag", "cache-control", "vary"];
-  return {
-    status: 304,
-    headers: Object.fromEntries(
-      Object.entries(headers).filter(([name]) => kept.includes(name)),
-    ),
-    body: null,
-  };
 }

@@ -8,6 +8,8 @@
  * @module
  */
 
+import { sha256 } from "../sha256.ts";
+
 /** The port that {@linkcode createHandler} asks whether a bearer token is a valid API key. */
 export interface ApiKeys {
   /** Fulfilled with whether the key is valid now. */
@@ -61,7 +63,7 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   let pending = [...keys];
   let digests: Promise<ReadonlySet<string>> | undefined;
   return rememberKeys(async (digest) => {
-    digests ??= Promise.all(pending.map(digestKey)).then((all) => new Set(all));
+    digests ??= Promise.all(pending.map(sha256)).then((all) => new Set(all));
     const known = await digests;
     pending = [];
     return known.has(digest);
@@ -93,7 +95,7 @@ export function rememberKeys(
       // This depends on the guess alone, so the time it takes tells nothing about the keys there are.
       if (known === undefined && !canBeKey(key)) return false;
       const remembering = seen;
-      const digest = known?.digest ?? await digestKey(key);
+      const digest = known?.digest ?? await sha256(key);
       if (!await isActive(digest)) {
         remembering.delete(key);
         return false;
@@ -107,18 +109,6 @@ export function rememberKeys(
       seen = new Map();
     },
   };
-}
-
-/** The SHA-256 digest of a key's UTF-8 bytes, as 64 lower-case hexadecimal digits. */
-export async function digestKey(key: string): Promise<string> {
-  const digest = await crypto.subtle.digest(
-    "SHA-256",
-    new TextEncoder().encode(key),
-  );
-  return Array.from(
-    new Uint8Array(digest),
-    (byte) => byte.toString(16).padStart(2, "0"),
-  ).join("");
 }
 
 /** Tells whether an `Authorization: Bearer` header can carry a key: visible ASCII, at least one. */

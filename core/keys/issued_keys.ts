@@ -6,7 +6,8 @@
  */
 
 import * as v from "valibot";
-import { type ApiKeys, digestKey, rememberKeys } from "./api_keys.ts";
+import { type ApiKeys, rememberKeys } from "./api_keys.ts";
+import { sha256 } from "../sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
 import { nameSchema } from "../pets/new_pet.ts";
 
@@ -111,6 +112,6 @@ async function makeKey(
   const key = generateKey();
   return {
     key,
-    record: { name, digest: await digestKey(key), created: new Date() },
+    record: { name, digest: await sha256(key), created: new Date() },
   };
 }

@@ -6,7 +6,7 @@
  */
 
 import { Refusal } from "../http/refusal.ts";
-import { digestKey } from "../keys/api_keys.ts";
+import { sha256 } from "../sha256.ts";
 import { parseBearer } from "../keys/authenticate.ts";
 
 /**
@@ -50,6 +50,6 @@ export async function storedKey(
   key: string,
 ): Promise<string> {
   const apiKey = parseBearer(headers.get("authorization"));
-  const scope = typeof apiKey === "string" ? await digestKey(apiKey) : "";
-  return await digestKey(scope + key); // the first part has a fixed length
+  const scope = typeof apiKey === "string" ? await sha256(apiKey) : "";
+  return await sha256(scope + key); // the first part has a fixed length
 }

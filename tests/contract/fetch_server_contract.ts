@@ -224,15 +224,17 @@ export function testFetchServer(name: string, serve: Serve): void {
   });
 
   test(`${name}: a stream is sent in full and in order, however slow its reader`, async () => {
-    const chunk = new Uint8Array(64 * 1024).fill(97);
+    const length = 64 * 1024;
+    const letter = (i: number): number => 97 + i % 26;
     let pulled = 0;
     const body = (): ReadableStream<Uint8Array> =>
       new ReadableStream({
         async pull(controller) {
           await Promise.resolve();
+          const chunk = new Uint8Array(length).fill(letter(pulled / length));
           controller.enqueue(chunk);
-          pulled += chunk.length;
-          if (pulled === 512 * chunk.length) controller.close();
+          pulled += length;
+          if (pulled === 512 * length) controller.close();
         },
       });
     await speaking(() => new Response(body()), async (wire) => {
@@ -243,9 +245,15 @@ export function testFetchServer(name: string, serve: Serve): void {
         before = pulled;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      assert(pulled < 500 * chunk.length, `${pulled} bytes are piled up`);
+      assert(pulled < 500 * length, `${pulled} bytes are piled up`);
       wire.resume();
-      assert.equal((await wire.answer()).body.length, 512 * chunk.length);
+      const { body } = await wire.answer();
+      assert.equal(body.length, 512 * length);
+      const letters = Array.from({ length: 512 }, (_, i) => letter(i));
+      const expected = letters.map((code) =>
+        String.fromCharCode(code).repeat(length)
+      );
+      assert(body === expected.join(""), "a chunk is out of its place");
     });
   });
 

@@ -331,6 +331,24 @@ export function hostileBytesContract(
       slow.close();
     },
   );
+
+  clause(
+    "a hundred requests sent without waiting are answered in order",
+    async (server) => {
+      const wire = await Wire.open(server.port);
+      for (let i = 1; i <= 100; i++) {
+        wire.write(
+          `GET /v1/pets/${i} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`,
+        );
+      }
+      for (let i = 1; i <= 100; i++) {
+        const { status, body } = await wire.answer();
+        assert.equal(status, 404);
+        assert.ok(body.includes(`\\"${i}\\"`), `${i}: ${body}`);
+      }
+      wire.close();
+    },
+  );
 }
 
 interface Answer {

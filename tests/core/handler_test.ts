@@ -459,6 +459,33 @@ test("handle leaves the body unread where it is not wanted", async () => {
   }
 });
 
+test("handle waits for a slow body as long as bodyTimeout says, 10 s by default", async () => {
+  const after = (ms: number): ReadableStream<Uint8Array> =>
+    new ReadableStream({
+      async start(controller) {
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        controller.enqueue(new TextEncoder().encode(REX));
+        controller.close();
+      },
+    });
+  const announced = { "content-length": `${REX.length}` };
+  for (const headers of [{}, announced]) {
+    for (
+      const [ms, options, status] of [
+        [100, {}, 201],
+        [100, { bodyTimeout: 60_000 }, 201],
+        [1000, { bodyTimeout: 100 }, 408],
+      ] as const
+    ) {
+      const fetch = handler(options);
+      const service = { fetch, base: "http://localhost/v1", key: "secret" };
+      const question = { body: after(ms), headers };
+      const answer = await ask(service, "POST", "/pets", question);
+      assert.equal(answer.status, status, JSON.stringify(options));
+    }
+  }
+});
+
 test("createHandler throws a TypeError for an option of a wrong kind", () => {
   const wrong: Record<string, unknown>[] = [
     { storage: undefined },

@@ -82,6 +82,22 @@ test("a response that comes too late is cancelled", async () => {
   assert.equal(watched.fate, "cancelled");
 });
 
+// An unhandled rejection fails the test that is running.
+test("a response without a body that comes after an abort leaves no rejection", async () => {
+  const controller = new AbortController();
+  let respond = (_response: Response): void => {};
+  const { client } = scripted([() => {
+    queueMicrotask(() => controller.abort("enough"));
+    return new Promise((resolve) => respond = resolve);
+  }]);
+  await assert.rejects(
+    client.getPet(1n, { signal: controller.signal }),
+    (reason) => reason === "enough",
+  );
+  respond(new Response(null, { status: 204 }));
+  await new Promise((resolve) => setTimeout(resolve));
+});
+
 test("a signal that is aborted before the call rejects with its reason, and nothing is sent", async () => {
   const { client, requests, clock } = scripted([]);
   for (const reason of [new Error("why"), "text", null, 0]) {

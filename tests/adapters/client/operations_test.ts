@@ -68,17 +68,20 @@ test("listPets and getPet send the exact digits", async () => {
     json("[]"),
     json("[]"),
     json("[]"),
+    json("[]"),
     json(petJson(INT64_MAX)),
   ]);
   await client.listPets();
   await client.listPets({});
   await client.listPets({ limit: 7, status: "sold", after: INT64_MIN });
+  await client.listPets({ limit: 0, after: 0n }); // for the service to refuse
   const pet = await client.getPet(INT64_MAX);
   assert.equal(pet.id, INT64_MAX);
   assert.deepEqual(requests.map(({ method, url }) => `${method} ${url}`), [
     `GET ${BASE}/pets`,
     `GET ${BASE}/pets`,
     `GET ${BASE}/pets?limit=7&status=sold&after=${INT64_MIN}`,
+    `GET ${BASE}/pets?limit=0&after=0`,
     `GET ${BASE}/pets/${INT64_MAX}`,
   ]);
   for (const { headers, redirect } of requests) {

@@ -49,6 +49,8 @@ test("a wrong baseUrl is a TypeError that does not show it", () => {
       "http://example.com/v1?",
       "http://example.com/v1#",
       `http://user:${KEY}@example.com/v1`,
+      `http://:${KEY}@example.com/v1`,
+      "http://user@example.com/v1",
       KEY,
       new URL("http://example.com/v1"),
       undefined,

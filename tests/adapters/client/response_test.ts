@@ -138,6 +138,23 @@ test("another status of success is invalid_response", async () => {
   assert.equal((await failure(client.createPet(REX))).status, 200);
 });
 
+test("a status at the edge of its class is named for that class", async () => {
+  for (
+    const [status, code, message] of [
+      [200, "invalid_response", /is 200, which is not in the contract$/],
+      [299, "invalid_response", /is 299, which is not in the contract$/],
+      [300, "http_error", /is a redirect/],
+      [399, "http_error", /is a redirect/],
+      [400, "http_error", /is 400, and not from the service itself$/],
+    ] as const
+  ) {
+    const { client } = scripted([json(petJson(1n), { status })]);
+    const error = await failure(client.createPet(REX));
+    assert.equal(error.code, code);
+    assert.match(error.message, message);
+  }
+});
+
 test("bytes that are not UTF-8 are invalid_response, not U+FFFD", async () => {
   const bytes = new TextEncoder().encode(petJson(1n, "R?x"));
   bytes[bytes.indexOf(0x3f)] = 0xff;

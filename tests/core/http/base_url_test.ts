@@ -57,6 +57,7 @@ test("parseBaseUrl throws a TypeError for what is no base address", () => {
     "https://a/v1?",
     "https://u:p@a/v1",
     "https://u@a/v1",
+    "https://:p@a/v1",
     "/v 1",
     "/é",
     "/v1/../v2",

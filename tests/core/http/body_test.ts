@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Deadlines } from "../../../core/http/deadlines.ts";
+import { type Deadline, Deadlines } from "../../../core/http/deadlines.ts";
 import { Refusal } from "../../../core/http/refusal.ts";
 import { checkMediaType, readJson } from "../../../core/http/body.ts";
 import { fc, runs } from "../../support/property.ts";
@@ -292,6 +292,29 @@ test("readJson answers 413 for a body in more than 256 pieces", async () => {
   const { body, log } = spaces(300);
   assertRefused(await readJson(request(body), limits), "payload_too_large");
   assert.deepEqual(log, { pulls: 257, cancels: 1 });
+});
+
+test("readJson leaves no deadline behind, however the body ends", async () => {
+  let open = 0;
+  class Counted extends Deadlines {
+    override start(onLate: () => void): Deadline {
+      open++;
+      return super.start(onLate);
+    }
+    override stop(deadline: Deadline): void {
+      open--;
+      super.stop(deadline);
+    }
+  }
+  const limits = { maxBodyBytes: 3, deadlines: new Counted(10_000) };
+  const broken = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({ start: (controller) => controller.error() });
+  for (const headers of [{}, { "content-length": "1" }]) {
+    for (const body of ["1", "1234", broken()]) {
+      await readJson(request(body, headers), limits);
+      assert.equal(open, 0, `${body} ${JSON.stringify(headers)}`);
+    }
+  }
 });
 
 test("readJson checks the media type before it reads anything", async () => {

@@ -62,7 +62,7 @@ test("matchesETag reads a hostile field in no time", () => {
 
 test("strongETag is the same for the same bytes, and another for others", async () => {
   const [a, again, b] = await Promise.all(
-    ["a", "a", "b"].map((text) => strongETag(new TextEncoder().encode(text))),
+    ["a", "a", "b"].map((text) => strongETag(text)),
   );
   assert.match(a ?? "", /^"[0-9a-f]{32}"$/);
   assert.equal(a, again);

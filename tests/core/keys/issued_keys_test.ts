@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
-import { digestKey } from "../../../core/keys/api_keys.ts";
+import { sha256 } from "../../../core/sha256.ts";
 import { generateKey, isIssuedForm } from "../../../core/keys/key_form.ts";
 import {
   type ApiKeyStorage,
@@ -31,7 +31,7 @@ test("issue keeps the digest of a key, never the key", async () => {
   });
   const { key, record } = await keys.issue("shop");
   assert.equal(inserted.length, 1);
-  assert.equal(inserted[0]?.digest, await digestKey(key));
+  assert.equal(inserted[0]?.digest, await sha256(key));
   const shown = JSON.stringify([inserted, record, await keys.list()]);
   assert.equal(shown.includes(key), false);
   assert.equal(shown.includes(key.slice(4, 20)), false);
@@ -126,7 +126,7 @@ test("verify asks the storage about a digest, never about a key", async () => {
   const keys = issuedKeys(storage);
   const key = generateKey();
   assert.equal(await keys.verify(key), false);
-  assert.deepEqual(asked, [await digestKey(key)]);
+  assert.deepEqual(asked, [await sha256(key)]);
 });
 
 test("verify refuses what does not have the form of an issued key without a look-up", async () => {

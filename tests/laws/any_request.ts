@@ -1,0 +1,167 @@
+/**
+ * Any request at all, whether or not a client would send it, and what its answer must be.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { type Answer, ask, type OpenService } from "../contract/ask.ts";
+import { assertAnyError, assertJsonHeaders } from "../contract/error_reply.ts";
+import { handleService } from "../contract/handle_service.ts";
+import { fc } from "../support/property.ts";
+import type { OpenApiDocument } from "./openapi_document.ts";
+import { methodsOf } from "./openapi_request.ts";
+import { assertDeclared } from "./openapi_response.ts";
+import { createJudge } from "./openapi_schema.ts";
+
+/** The parts of any request at all. */
+export interface Anything {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Any bytes, some of them nearly JSON. */
+export const bytes = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }),
+  fc.string({ unit: fc.constantFrom(...'{}[]",:0-1.e+\\u \n') }).map((text) =>
+    new TextEncoder().encode(text)
+  ),
+  fc.jsonValue().map((value) =>
+    new TextEncoder().encode(JSON.stringify(value))
+  ),
+);
+
+// What Request takes as a method: a token, but for three.
+const method = fc.oneof(
+  fc.constantFrom("GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"),
+  fc.string({
+    unit: fc.constantFrom(..."!#$%&'*+-.^_`|~019AZaz"),
+    minLength: 1,
+    maxLength: 8,
+  }).filter((name) => !/^(?:connect|trace|track)$/i.test(name)),
+);
+
+const path = fc.oneof(
+  fc.constantFrom("/pets", "/pets/1", "/pets/x", "/store/orders", "", "//"),
+  fc.webPath(),
+  fc.string({ unit: "binary" }).map((text) => `/pets/${text}`),
+  fc.uint8Array({ maxLength: 20 }).map((all) =>
+    `/pets/${Array.from(all, (byte) => `%${byte.toString(16)}`).join("")}`
+  ),
+);
+
+const query = fc.oneof(
+  fc.constant(""),
+  fc.webQueryParameters().map((text) => `?${text}`),
+  fc.string({ unit: "binary" }).map((text) => `?${text}`),
+  fc.tuple(
+    fc.constantFrom("limit", "status", "after", "x"),
+    fc.string({ unit: "binary" }),
+  ).map(([name, value]) => `?${name}=${encodeURIComponent(value)}`),
+);
+
+/** Bytes that a header may carry (RFC 9110 §5.5), as Headers has them. */
+export const fieldValue = fc.string({
+  unit: fc.oneof(
+    fc.integer({ min: 0x20, max: 0x7e }),
+    fc.integer({ min: 0x80, max: 0xff }),
+    fc.constant(9),
+  ).map((code) => String.fromCharCode(code)),
+});
+const valueOf = (...usual: string[]): fc.Arbitrary<string | undefined> =>
+  fc.oneof(fc.constant(undefined), fc.constantFrom(...usual), fieldValue);
+
+const headers = fc.record({
+  authorization: fc.oneof(
+    { arbitrary: fc.constant("Bearer secret"), weight: 4 },
+    valueOf("Bearer", "Basic x", "Bearer wrong"),
+  ),
+  "content-type": fc.oneof(
+    { arbitrary: fc.constant("application/json"), weight: 2 },
+    valueOf("text/plain", "application/json; charset=utf-8"),
+  ),
+  "content-encoding": fc.option(valueOf("gzip"), { nil: undefined, freq: 9 }),
+  "content-length": valueOf("0", "99999999", "-1", "1e400"),
+  host: fc.option(valueOf("localhost", "a/b"), { nil: undefined, freq: 3 }),
+  "x-forwarded-host": valueOf("evil.example"),
+  expect: valueOf("100-continue"),
+});
+
+/** Asserts what holds for every answer of a service whose storage is sound. */
+export function assertWellFormed(answer: Answer, method: string): void {
+  const { status, headers, text } = answer;
+  assert.ok(status < 500, `${status} ${text}`);
+  if (method === "HEAD" || status === 204) {
+    assert.equal(text, "");
+    if (status !== 204) assertJsonHeaders(headers);
+  } else if (status === 200 || status === 201) {
+    assertJsonHeaders(headers);
+    JSON.parse(text);
+  } else {
+    assertAnyError(answer);
+  }
+  assert.equal(headers.has("www-authenticate"), status === 401);
+  assert.equal(headers.has("accept"), status === 415);
+  assert.equal(headers.has("allow"), status === 405 || status === 204);
+  assert.equal(headers.has("location"), status === 201);
+}
+
+/** A fresh service, and whatever goes wrong in it while `act` talks to it. */
+export async function withCauses(
+  act: (service: OpenService) => Promise<void>,
+): Promise<void> {
+  const causes: unknown[] = [];
+  const onError = (cause: unknown): void => void causes.push(cause);
+  await act(handleService({ onError })).catch((error) => causes.push(error));
+  // The first is why there is a second, such as a 500.
+  if (causes.length > 0) throw causes[0];
+}
+
+/** Sends any requests at all; rejects where an answer is none that the document declares. */
+export async function holdAgainstAnything(
+  document: OpenApiDocument,
+  parameters: fc.Parameters<[Anything]>,
+): Promise<void> {
+  const judge = createJudge(document);
+  const anything = fc.record({ method, path, query, headers, body: bytes });
+
+  function assertDescribed(answer: Answer, request: Request): void {
+    const { pathname } = new URL(request.url);
+    const [, item = {}] =
+      Object.entries(document.paths).find(([path]) =>
+        RegExp(`^/v1${path.replace("{petId}", "[^/]+")}$`).test(pathname)
+      ) ?? [];
+    const isHead = request.method === "HEAD";
+    const name = isHead ? "get" : request.method.toLowerCase();
+    const asked = new Map(Object.entries(item)).get(name);
+    const { options: _, ...others } = item;
+    const all = asked === undefined ? Object.values(others) : [asked];
+    for (const operation of all) {
+      assertDeclared(answer, { document, operation, judge, isHead });
+    }
+    const { status } = answer;
+    if (asked === undefined) {
+      const expected = all.length > 0 ? 405 : 404;
+      // A malformed Host is refused before the path is looked at.
+      assert.ok(status === expected || status === 400, `${status}`);
+    } else assert.notEqual(status, 405, methodsOf(item).join(", "));
+  }
+
+  await fc.assert(
+    fc.asyncProperty(anything, (request) =>
+      withCauses(async (service) => {
+        const { method, path, query, headers, body } = request;
+        const address = path + query;
+        const hasBody = !/^(?:get|head)$/i.test(method);
+        const question = hasBody ? { headers, body } : { headers };
+        const answer = await ask(service, method, address, question);
+        const sent = new Request(service.base + address, { method });
+        assertWellFormed(answer, sent.method);
+        assertDescribed(answer, sent);
+      })),
+    parameters,
+  );
+}

@@ -1,0 +1,33 @@
+/**
+ * Holds the laws of requests for one round at a time, and answers each with what broke them.
+ *
+ * @module
+ */
+
+import { inspect } from "node:util";
+import { parentPort } from "node:worker_threads";
+import { holdAgainstAnything } from "./any_request.ts";
+import { holdAgainst, served } from "./openapi_law.ts";
+
+/** So many requests, by a seed. */
+export interface Round {
+  readonly seed: number;
+  readonly numRuns: number;
+}
+
+// Not awaited here: the first round may come before the listener is there.
+const document = served();
+
+async function hold({ seed, numRuns }: Round): Promise<void> {
+  // One in four is any request at all; the others are as the document allows, but for one fault.
+  const wild = Math.floor(numRuns / 4);
+  await holdAgainst(await document, { seed, numRuns: numRuns - wild });
+  await holdAgainstAnything(await document, { seed, numRuns: wild });
+}
+
+parentPort?.on("message", (round: Round) => {
+  hold(round).then(
+    () => parentPort?.postMessage(undefined),
+    (error) => parentPort?.postMessage(inspect(error)),
+  );
+});
