@@ -30,8 +30,7 @@ const TIMEOUTS = {
   lockTimeout: 30_000,
 };
 
-// The start of the server, and the numbers of the database and a table in it, are the same for every
-// address of it.
+// The identity of a database is the same for all its addresses.
 const IDENTITY = {
   name: "identity",
   text:
@@ -131,8 +130,9 @@ function records<T extends { readonly id: bigint }>(
   };
   const lastIds = {
     name: `last ids of ${name}`,
-    text: `SELECT (SELECT coalesce(max(id), 0) FROM ${name}),
-      CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM ${sequence}`,
+    text: `SELECT stored, greatest(stored,
+        CASE WHEN is_called THEN last_value ELSE last_value - 1 END)
+      FROM ${sequence}, (SELECT coalesce(max(id), 0) AS stored FROM ${name}) AS last`,
   };
   const page = {
     name: `page of ${name}`,
@@ -144,14 +144,14 @@ function records<T extends { readonly id: bigint }>(
       types.map((type, index) => `$${index + 1}::${type}[]`)
     }) AS record (${list})`,
   };
-  const continueAfter = {
+  const setLast = {
     name: `continue ${name}`,
     text: "SELECT setval($1::regclass, $2)",
   };
 
   function readLastIds([row]: readonly Row[]): LastIds {
-    const [stored, sequence] = row as [bigint, bigint];
-    return { stored, given: sequence > stored ? sequence : stored };
+    const [stored, given] = row as [bigint, bigint];
+    return { stored, given };
   }
 
   /** Adds to the table while nobody else does. */
@@ -190,7 +190,7 @@ function records<T extends { readonly id: bigint }>(
 
     continueAfter: (id) =>
       add(`continue the ids of ${plural}`, async (send, { given }) => {
-        if (id > given) await send(continueAfter, [sequence, id]);
+        if (id > given) await send(setLast, [sequence, id]);
       }),
   };
 }
