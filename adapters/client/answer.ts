@@ -7,41 +7,23 @@
 import * as v from "valibot";
 import { ERROR_STATUS } from "../../core/http/refusal.ts";
 import { parseJson } from "../../core/pets/int64.ts";
+import type { Call } from "./calls.ts";
 import { PetStoreError, type PetStoreErrorDetails } from "./error.ts";
 import { type Answer, type Fault, MAX_BODY_BYTES } from "./exchange.ts";
 import { parseRetryAfter } from "./retry.ts";
-
-/** One operation of the contract, about to be performed. */
-export interface Call<T extends object> {
-  /** What is done, for messages. */
-  readonly action: "list pets" | "create pet" | "get pet";
-  /** Whether it adds a pet: everything else only reads. */
-  readonly isCreate: boolean;
-  /** Where the request goes, in full. */
-  readonly url: string;
-  /** The body of a create, as JSON text. */
-  readonly body?: string;
-  /** The header field `Idempotency-Key` of a create. */
-  readonly idempotencyKey?: string | undefined;
-  /** Makes the result of the response's JSON body, or says what is wrong with it. */
-  read(body: unknown, answer: Answer): T | string;
-}
 
 /** What {@linkcode interpret} needs beside the answer. */
 export interface InterpretOptions {
   /** Kept out of every message, whatever the server says. */
   readonly key: string;
-  /** The time in ms since 1970. */
+  /** In ms since 1970. */
   readonly now: number;
-  /** Whether an attempt before this one may have added the pet. */
+  /** Whether an earlier attempt may have added the pet. */
   readonly uncertain: boolean;
 }
 
 /** The Error body of the contract, its status as {@linkcode parseJson} reads it. */
-const errorBodySchema: v.GenericSchema<
-  unknown,
-  { readonly code: string; readonly message: string; readonly status: bigint }
-> = v.object({
+const errorBodySchema = v.object({
   code: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
   message: v.string(),
   status: v.bigint(),
@@ -51,7 +33,7 @@ const statusOf: ReadonlyMap<string, number> = new Map(
   Object.entries(ERROR_STATUS),
 );
 
-/** The longest message or request id that is taken over from a response, in UTF-16 code units. */
+/** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
 
 /** The result of a call, or the error that says why it failed. */
@@ -60,34 +42,44 @@ export function interpret<T extends object>(
   call: Call<T>,
   options: InterpretOptions,
 ): T | PetStoreError {
-  const { action, isCreate } = call;
+  const isCreate = call.body !== undefined;
+  const head = "code" in answer ? answer.head : answer;
+  const known = { uncertain: isCreate, ...head && details(head, options) };
   const fail = (reason: string, found: PetStoreErrorDetails): PetStoreError =>
-    new PetStoreError(`Cannot ${action}: ${reason}`, {
-      uncertain: isCreate,
+    new PetStoreError(`Cannot ${call.action}: ${reason}`, {
+      ...known,
       ...found,
     });
   if ("code" in answer) {
-    const { code, cause, head } = answer;
-    const known = head && details(head, options);
-    return fail(describeFault(answer, call, options), {
-      ...known,
-      code,
-      cause,
-    });
+    return fail(describeFault(answer, call.url, options), answer);
   }
-  const { status } = answer;
-  const result = status === (isCreate ? 201 : 200)
-    ? readResult(answer, call)
-    : refusal(answer, call, options) ?? describe(status);
-  if (typeof result !== "string") return result;
-  const isSuccess = status >= 200 && status < 300;
-  const code = isSuccess ? "invalid_response" : "http_error";
-  return fail(result, { ...details(answer, options), code });
+  const { status, text } = answer;
+  if (status === (isCreate ? 201 : 200)) {
+    const result = readResult(answer, call);
+    return typeof result === "string"
+      ? fail(result, { code: "invalid_response" })
+      : result;
+  }
+  const refusal = readRefusal(status, text);
+  if (refusal === undefined) {
+    const isSuccess = status >= 200 && status < 300;
+    const code = isSuccess ? "invalid_response" : "http_error";
+    return fail(describeStatus(status), { code });
+  }
+  // Below 500 the service refuses the request. With a 503 and Retry-After it says that nothing was
+  // changed; without Retry-After, that it cannot tell.
+  const isCertain = statusOf.has(refusal.code) && !options.uncertain &&
+    (status < 500 || (status === 503 && known.retryAfter !== undefined));
+  return new PetStoreError(show(refusal.message, options), {
+    ...known,
+    code: show(refusal.code, options),
+    uncertain: isCreate && !isCertain,
+  });
 }
 
 function describeFault(
   { code, cause, head }: Fault,
-  { url }: Call<object>,
+  url: string,
   options: InterpretOptions,
 ): string {
   const { origin } = new URL(url);
@@ -105,34 +97,21 @@ function innermostMessage(error: unknown): string {
   return error.message.replace(/^error sending request for url \(.*?\): /, "");
 }
 
-/** The service's own refusal; `undefined` if the response is not its own. */
-function refusal(
-  answer: Answer,
-  { isCreate }: Call<object>,
-  options: InterpretOptions,
-): PetStoreError | undefined {
-  const { status } = answer;
-  const body = v.safeParse(errorBodySchema, parse(answer.text));
-  if (!body.success) return undefined;
-  const { code, message } = body.output;
-  // A proxy in between may send an error of its own, and even JSON: the service's own agrees with
-  // itself and with the contract.
-  const isOwn = status >= 400 && BigInt(status) === body.output.status &&
-    status === (statusOf.get(code) ?? status);
-  if (!isOwn) return undefined;
-  const known = details(answer, options);
-  // Below 500 the service refuses the request. A 503 with Retry-After is its word that nothing was
-  // changed; without, that it cannot tell.
-  const isCertain = statusOf.has(code) && !options.uncertain &&
-    (status < 500 || (status === 503 && known.retryAfter !== undefined));
-  return new PetStoreError(show(message, options), {
-    ...known,
-    code: show(code, options),
-    uncertain: isCreate && !isCertain,
-  });
+/**
+ * The service's own refusal. A proxy may send errors of its own, even as JSON: the service's own agree
+ * with themselves and with the contract.
+ */
+function readRefusal(
+  status: number,
+  text: string | undefined,
+): { readonly code: string; readonly message: string } | undefined {
+  const { success, output } = v.safeParse(errorBodySchema, parse(text));
+  const isOwn = success && status >= 400 && BigInt(status) === output.status &&
+    status === (statusOf.get(output.code) ?? status);
+  return isOwn ? output : undefined;
 }
 
-function describe(status: number): string {
+function describeStatus(status: number): string {
   if (status === 0 || (status >= 300 && status < 400)) {
     return "the answer is a redirect, and none is followed, so that the key goes nowhere else";
   }
@@ -142,7 +121,7 @@ function describe(status: number): string {
 }
 
 function details(
-  { status, headers }: Answer | NonNullable<Fault["head"]>,
+  { status, headers }: NonNullable<Fault["head"]>,
   options: InterpretOptions,
 ): Omit<PetStoreErrorDetails, "code"> {
   const requestId = headers.get("x-request-id");
@@ -175,7 +154,7 @@ function parse(text = ""): unknown {
   }
 }
 
-/** A text of a server, fit for a message: short, on one line, and without the key. */
+/** Makes a server's text fit for a message: short, on one line, and without the key. */
 function show(text: string, { key }: InterpretOptions): string {
   return text.replaceAll(key, "…").replaceAll(/\p{Cc}/gu, " ")
     .slice(0, MAX_SHOWN);

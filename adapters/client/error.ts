@@ -12,9 +12,9 @@ import type { ErrorCode } from "../../core/http/refusal.ts";
  */
 export type PetStoreErrorCode =
   | ErrorCode
-  /** There was no response, or it broke off. */
+  /** No response, or it broke off. */
   | "network_error"
-  /** There was no complete response within the client's `timeout`. */
+  /** No complete response within the client's `timeout`. */
   | "timeout"
   /** An error status or redirect from a proxy or another server. */
   | "http_error"
@@ -51,14 +51,13 @@ export class PetStoreError extends Error {
 
   /** Makes the error. */
   constructor(message: string, details: PetStoreErrorDetails) {
-    const { code, status, requestId, retryAfter, uncertain = false, cause } =
-      details;
+    const { cause } = details;
     super(message, cause === undefined ? undefined : { cause });
     this.name = "PetStoreError";
-    this.code = code;
-    this.status = status;
-    this.requestId = requestId;
-    this.retryAfter = retryAfter;
-    this.uncertain = uncertain;
+    this.code = details.code;
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryAfter = details.retryAfter;
+    this.uncertain = details.uncertain ?? false;
   }
 }

@@ -39,12 +39,18 @@
 
 import { MAX_LIMIT } from "../../core/pets/page.ts";
 import type { NewPet, Pet } from "../../core/pets/pet.ts";
-import { type Call, interpret } from "./answer.ts";
+import { interpret } from "./answer.ts";
+import {
+  type Call,
+  createPetCall,
+  getPetCall,
+  listPetsCall,
+  type PetsPage,
+  type PetsQuery,
+} from "./calls.ts";
 import { PetStoreError } from "./error.ts";
 import { exchange } from "./exchange.ts";
 import { type ClientOptions, readOptions } from "./options.ts";
-import { listPetsCall, type PetsPage, type PetsQuery } from "./page.ts";
-import { createPetCall, getPetCall } from "./pet.ts";
 import { isPassing, pause, retryDelay } from "./retry.ts";
 
 export type { ErrorCode } from "../../core/http/refusal.ts";
@@ -55,7 +61,7 @@ export {
   type PetStoreErrorDetails,
 } from "./error.ts";
 export type { ClientOptions, Clock } from "./options.ts";
-export type { PetsPage, PetsQuery } from "./page.ts";
+export type { PetsPage, PetsQuery } from "./calls.ts";
 
 /** Settings of one call. */
 export interface CallOptions {
@@ -128,8 +134,9 @@ export function createClient(options: ClientOptions): Client {
         uncertain,
       });
       if (!(result instanceof PetStoreError)) return result;
-      if (attempt === retries || !isPassing(result, call)) throw result;
-      const delay = retryDelay(result, { attempt, random });
+      const delay = attempt < retries && isPassing(result, call)
+        ? retryDelay(result, attempt, random)
+        : undefined;
       if (delay === undefined) throw result;
       ({ uncertain } = result);
       await pause(delay, clock, signal);
@@ -147,9 +154,9 @@ export function createClient(options: ClientOptions): Client {
       const page: PetsPage = await perform(call, options);
       for (const pet of page.pets) {
         options.signal?.throwIfAborted();
-        after = pet.id;
         yield pet;
       }
+      after = page.pets.at(-1)?.id;
       ({ next } = page);
     }
   }

@@ -95,13 +95,18 @@ export function readOptions(options: ClientOptions): Settings {
       `Wrong option fetch: it must be a function, not ${typeof fetch}`,
     );
   }
-  checkRange(timeout, { min: 1, max: 2 ** 31 - 1, name: "timeout" }); // a longer timer fires at once
-  checkRange(retries, { min: 0, max: 10, name: "retries" });
-  const base = url.href.replace(/\/$/, "");
-  const { origin } = url;
+  checkRange("timeout", timeout, 1, 2 ** 31 - 1); // a longer timer fires at once
+  checkRange("retries", retries, 0, 10);
   return {
-    ...{ base, origin, key, fetch, timeout, retries },
-    ...{ idempotentCreates, clock, random },
+    base: url.href.replace(/\/$/, ""),
+    origin: url.origin,
+    key,
+    fetch,
+    timeout,
+    retries,
+    idempotentCreates,
+    clock,
+    random,
   };
 }
 
@@ -111,8 +116,10 @@ export function isOn(url: URL, origin: string): boolean {
 }
 
 function checkRange(
+  name: string,
   value: number,
-  { min, max, name }: { min: number; max: number; name: string },
+  min: number,
+  max: number,
 ): void {
   if (Number.isInteger(value) && value >= min && value <= max) return;
   throw new RangeError(

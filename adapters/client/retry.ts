@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Call } from "./calls.ts";
 import type { PetStoreError } from "./error.ts";
 import type { Clock } from "./options.ts";
 
@@ -13,25 +14,21 @@ const MAX_PAUSE = 30_000;
 /** Upper bound of the first pause, in ms; it doubles with each attempt. */
 const FIRST_BACKOFF = 500;
 
-/** RFC 9110 §15, RFC 6585 §4: too slow, too many, and the ways in which a service cannot be reached. */
+/** Too slow, too many, out of reach (RFC 9110 §15, RFC 6585 §4). */
 const PASSING = [408, 429, 502, 503, 504];
 
 /**
  * Whether a call that failed this way can be tried again, and may succeed.
  *
  * A read, or a create with an `Idempotency-Key`, is tried again after anything that may pass. Any other
- * create could add the pet twice, so it is tried again only if the service itself says that nothing
- * was changed. (A refused connection would be harmless too, but `fetch` does not tell it from one that
- * broke later.)
+ * create could add the pet twice, so the service itself must say that nothing was changed. (A refused
+ * connection would be harmless too, but `fetch` does not tell it from one that broke later.)
  */
 export function isPassing(
   { code, status = 0, uncertain }: PetStoreError,
-  { isCreate, idempotencyKey }: {
-    readonly isCreate: boolean;
-    readonly idempotencyKey?: string | undefined;
-  },
+  { body, idempotencyKey }: Pick<Call<object>, "body" | "idempotencyKey">,
 ): boolean {
-  const isRepeatable = !isCreate || idempotencyKey !== undefined;
+  const isRepeatable = body === undefined || idempotencyKey !== undefined;
   if (!isRepeatable) return status === 503 && !uncertain;
   return code === "network_error" || code === "timeout" ||
     PASSING.includes(status);
@@ -41,15 +38,13 @@ export function isPassing(
  * How long to wait before the next attempt, in ms: as long as the response asks for, and beyond that a
  * random time up to a bound that doubles, so that many clients do not come back together.
  *
- * @param attempt how many attempts have failed before this one.
+ * @param attempt how many attempts failed before this one.
  * @returns `undefined` if the response asks for more than 30 s: that is for the caller to decide.
  */
 export function retryDelay(
   { retryAfter = 0 }: PetStoreError,
-  { attempt, random }: {
-    readonly attempt: number;
-    readonly random: () => number;
-  },
+  attempt: number,
+  random: () => number,
 ): number | undefined {
   if (retryAfter > MAX_PAUSE) return undefined;
   return retryAfter +
@@ -57,23 +52,19 @@ export function retryDelay(
 }
 
 /** Waits. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
-export function pause(
+export async function pause(
   ms: number,
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const onAbort = (): void => {
-      cancel();
-      reject(signal?.reason);
-    };
-    const cancel = clock.setTimer(ms, () => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    });
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
+  signal?.throwIfAborted();
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const cancel = clock.setTimer(ms, () => resolve(undefined));
+  signal?.addEventListener("abort", resolve);
+  await promise;
+  cancel();
+  signal?.removeEventListener("abort", resolve);
+  signal?.throwIfAborted();
 }
 
 /**

@@ -19,12 +19,9 @@ export interface DocsOptions {
   readonly alias?: string;
 }
 
-/** Does what `Docs` does for a path that is known already, with plain data. */
+/** Does what `Docs` does, with plain data. */
 export type DocsReplies = (
-  request: {
-    readonly method: string;
-    readonly headers: Pick<Headers, "get">;
-  },
+  request: Pick<Request, "method"> & Parameters<StaticReply>[0],
   path: string,
 ) => Promise<Reply | undefined>;
 
@@ -32,16 +29,9 @@ export type DocsReplies = (
  * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
  * goes nowhere else. The style sheet has its icons in `data:`.
  */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const HTML = "text/html; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
@@ -61,7 +51,7 @@ const methodNotAllowed = new Refusal(
   { allow: "GET, HEAD" },
 );
 
-/** Makes what `docs` makes a `Response` of. */
+/** Reads the files, and makes the function that replies with them. */
 export async function docsReplies(options: DocsOptions): Promise<DocsReplies> {
   const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
   checkPath(openApiUrl, "openApiUrl");

@@ -12,7 +12,7 @@ import {
   shuttingDown,
   tooManyRequests,
 } from "../../core/http/refusal.ts";
-import { type Fields, jsonReply, type Reply } from "../../core/http/reply.ts";
+import { type Fields, jsonReply } from "../../core/http/reply.ts";
 import { parseTarget } from "../../core/http/target.ts";
 import type { ServiceRequest } from "../../core/operation.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
@@ -25,19 +25,19 @@ import type { RateLimiter } from "./rate_limit.ts";
 /** What the app is made of. */
 export interface AppParts {
   readonly service: Service;
-  /** The page that documents the service; asked only for paths that the service does not have. */
+  /** The page that documents the service, for paths that the service does not have. */
   readonly docs?: DocsReplies | undefined;
   readonly storage: PetStorage;
   readonly log: Log;
   readonly addCors?: AddCors | undefined;
-  /** Counts, by the address that they come from, the requests without a valid key. */
+  /** Counts the requests without a valid key, by the address that they come from. */
   readonly limitAddress?: RateLimiter | undefined;
 }
 
 /** The server's service, and its end. */
 export interface App {
   readonly answer: Service;
-  /** From now on new requests are answered 503; fulfilled when none is being answered. */
+  /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
   drain(): Promise<void>;
 }
 
@@ -57,7 +57,9 @@ const notReady = new Refusal(
 export function createApp(
   { service, docs, storage, log, addCors, limitAddress }: AppParts,
 ): App {
-  const nextId = requestIds();
+  // No other process and no other start makes the same ids.
+  const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+  let count = 0;
   let inFlight = 0;
   let drained: PromiseWithResolvers<void> | undefined;
 
@@ -73,18 +75,17 @@ export function createApp(
       const limited = limitAddress(peerAddress(request, connection));
       return limited === undefined ? answer : refuseInstead(answer, limited);
     }
-    if (answer.template !== undefined) {
-      // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
-      const isCut = drained !== undefined && request.method === "POST" &&
-        answer.reply.status === 400;
-      return isCut ? { ...answer, reply: shuttingDown } : answer;
+    const { reply: { status }, template } = answer;
+    if (template === undefined && status === 404) {
+      return await answerOwn(request) ?? answer;
     }
-    return answer.reply.status === 404
-      ? await answerOwn(request) ?? answer
-      : answer;
+    // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
+    const isCut = template !== undefined && drained !== undefined &&
+      request.method === "POST" && status === 400;
+    return isCut ? { ...answer, reply: shuttingDown } : answer;
   }
 
-  /** Answers for the paths that the server has beside those of the service. */
+  /** Answers for the server's own paths. */
   async function answerOwn(
     request: ServiceRequest,
   ): Promise<Answer | undefined> {
@@ -94,8 +95,8 @@ export function createApp(
     if (path === "/livez" || path === "/readyz") {
       const isProbe = request.method === "GET" || request.method === "HEAD";
       if (!isProbe) return { reply: methodNotAllowed, template: path };
-      if (path === "/livez") return { reply: ok, template: path };
-      return { ...await readiness(), template: path };
+      const answer = path === "/livez" ? { reply: ok } : await readiness();
+      return { ...answer, template: path };
     }
     if (drained !== undefined) return undefined;
     const reply = await docs?.(request, path);
@@ -117,7 +118,9 @@ export function createApp(
       inFlight++;
       const start = performance.now();
       const sent = request.headers.get("x-request-id");
-      const id = sent !== null && WELL_FORMED_ID.test(sent) ? sent : nextId();
+      const id = sent !== null && WELL_FORMED_ID.test(sent)
+        ? sent
+        : `${prefix}-${++count}`;
       let answer: Answer;
       try {
         answer = await answerAny(request, connection);
@@ -126,16 +129,18 @@ export function createApp(
       }
       const { template, cause } = answer;
       const reply = addCors?.(request, answer.reply) ?? answer.reply;
+      const { status, headers, body } = reply;
       if (cause !== undefined) log.fault(cause, id);
       log.request({
         method: request.method,
         route: template,
-        status: reply.status,
+        status,
         ms: performance.now() - start,
         id,
       });
       if (--inFlight === 0) drained?.resolve();
-      return { reply: withId(reply, id), template, cause };
+      const withId = { ...headers, "x-request-id": id };
+      return { reply: { status, headers: withId, body }, template, cause };
     },
     drain() {
       drained ??= Promise.withResolvers();
@@ -152,16 +157,5 @@ function refuseInstead(answer: Answer, limited: Fields): Answer {
   return { ...answer, reply: { status, headers, body } };
 }
 
-/** The form of a client's own request id that is kept: 1 to 128 unreserved characters. */
+/** A client's own request id is kept if it is 1 to 128 unreserved characters. */
 const WELL_FORMED_ID = /^[A-Za-z0-9._~-]{1,128}$/;
-
-/** Makes ids that no other process and no other start makes: a random prefix and a count. */
-function requestIds(): () => string {
-  const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
-  let count = 0;
-  return () => `${prefix}-${++count}`;
-}
-
-function withId({ status, headers, body }: Reply, id: string): Reply {
-  return { status, headers: { ...headers, "x-request-id": id }, body };
-}

@@ -78,12 +78,10 @@ export function readConfig(environment: Environment): Config {
     REQUEST_LOG = "on",
     SHUTDOWN_TIMEOUT = "10",
   } = environment;
-  const fixedKeys = PETSTORE_API_KEYS?.split(",").map((key) => key.trim()) ??
-    [];
+  const fixedKeys = PETSTORE_API_KEYS ? splitList(PETSTORE_API_KEYS) : [];
   check("PETSTORE_API_KEYS", () => apiKeys(fixedKeys));
   check("BASE_URL", () => parseBaseUrl(BASE_URL));
   const cors = readCors(CORS_ORIGINS);
-  check("CORS_ORIGINS", () => cors && createCors(cors));
   if (REQUEST_LOG !== "on" && REQUEST_LOG !== "off") {
     throw new ConfigError(
       `REQUEST_LOG must be on or off, not ${JSON.stringify(REQUEST_LOG)}`,
@@ -92,7 +90,10 @@ export function readConfig(environment: Environment): Config {
   return {
     database: DATABASE_URL === "memory:"
       ? { kind: "memory" }
-      : readDatabase("DATABASE_URL", DATABASE_URL, [...LASTING, "memory:"]),
+      : readLastingDatabase("DATABASE_URL", DATABASE_URL, [
+        ...FORMS,
+        "memory:",
+      ]),
     fixedKeys,
     baseUrl: BASE_URL,
     cors,
@@ -106,8 +107,14 @@ export function readConfig(environment: Environment): Config {
 }
 
 function readCors(text: string | undefined): CorsOptions | undefined {
-  if (text === undefined || text === "*") return text && { origins: text };
-  return { origins: text.split(",").map((origin) => origin.trim()) };
+  if (text === undefined) return undefined;
+  const cors = { origins: text === "*" ? text : splitList(text) } as const;
+  check("CORS_ORIGINS", () => createCors(cors));
+  return cors;
+}
+
+function splitList(text: string): readonly string[] {
+  return text.split(",").map((item) => item.trim());
 }
 
 function readRateLimit(text: string | undefined): RateLimit | undefined {
@@ -129,6 +136,11 @@ export function readPort(name: string, text: string): number {
   return readInteger(name, text, 65_535);
 }
 
+const FORMS: readonly string[] = [
+  "sqlite:PATH (such as sqlite:petstore.db)",
+  "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+];
+
 /**
  * Reads the address of a database that outlives the program, from a variable or an argument.
  *
@@ -137,19 +149,7 @@ export function readPort(name: string, text: string): number {
 export function readLastingDatabase(
   name: string,
   url: string,
-): LastingDatabase {
-  return readDatabase(name, url, LASTING);
-}
-
-const LASTING: readonly string[] = [
-  "sqlite:PATH (such as sqlite:petstore.db)",
-  "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
-];
-
-function readDatabase(
-  name: string,
-  url: string,
-  forms: readonly string[],
+  forms = FORMS,
 ): LastingDatabase {
   if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: "postgres", url };
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^:].*)$/s.exec(url)?.[1];
@@ -158,11 +158,9 @@ function readDatabase(
   const [scheme] = /^[a-z0-9+.-]+:/i.exec(url) ?? [];
   const hint = scheme === "sqlite:"
     ? "; after sqlite: comes a path, without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
-    : scheme === undefined
-    ? ""
-    : `, not ${scheme}…`;
+    : scheme && `, not ${scheme}…`;
   const list = new Intl.ListFormat("en", { type: "disjunction" }).format(forms);
-  throw new ConfigError(`${name} must be ${list}${hint}`);
+  throw new ConfigError(`${name} must be ${list}${hint ?? ""}`);
 }
 
 function readInteger(name: string, text: string, max: number): number {
@@ -173,11 +171,7 @@ function readInteger(name: string, text: string, max: number): number {
   );
 }
 
-/**
- * Runs a check of the core's.
- *
- * @throws {ConfigError} if that throws; the message names the variable.
- */
+/** Runs a check of the core's; if that throws, the message names the variable. */
 export function check<T>(name: string, run: () => T): T {
   try {
     return run();
@@ -186,9 +180,8 @@ export function check<T>(name: string, run: () => T): T {
   }
 }
 
-/** Says of an error which setting it comes from. */
+/** Adds to an error which setting it comes from. */
 export function wrongSetting(name: string, cause: unknown): ConfigError {
-  const { message } = cause as Error;
-  const reason = message.replace(/^Wrong [^:]+: /, "");
+  const reason = (cause as Error).message.replace(/^Wrong [^:]+: /, "");
   return new ConfigError(`${name} is wrong: ${reason}`, { cause });
 }

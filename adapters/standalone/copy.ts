@@ -21,6 +21,7 @@ import {
   pets,
   type Summary,
 } from "./copy_records.ts";
+import { openPostgres } from "./open_storage.ts";
 import { giveBackPermissions } from "./permissions.ts";
 import { Progress } from "./progress.ts";
 
@@ -49,7 +50,7 @@ export interface Result {
   readonly apiKeys: Copied;
 }
 
-/** Runs the command with the arguments that follow `copy`; `onOpen` gives up what is not needed any more. */
+/** Runs the command with the arguments that follow `copy`. */
 export async function runCopy(
   args: readonly string[],
   onOpen: typeof giveBackPermissions = giveBackPermissions,
@@ -64,11 +65,10 @@ export async function runCopy(
   if (to === undefined || more.length > 0) {
     throw new UsageError("copy takes two addresses: copy FROM TO");
   }
-  const databases = {
-    from: readLastingDatabase("FROM", from),
-    to: readLastingDatabase("TO", to),
-  };
-
+  const databases = [
+    readLastingDatabase("FROM", from),
+    readLastingDatabase("TO", to),
+  ] as const;
   const progress = new Progress(process.stderr);
   // The exit code of a signal is 128 and its number, as in a shell.
   const signals = [["SIGINT", 130], ["SIGTERM", 143]] as const;
@@ -81,7 +81,10 @@ export async function runCopy(
     return { signal, stop };
   });
   try {
-    const result = await copy(databases, progress, onOpen);
+    const result = await withBoth(databases, async (source, target) => {
+      await onOpen(...databases);
+      return await copyAll(source, target, progress);
+    });
     process.stdout.write(values.json ? asJson(result) : asText(result));
     if (isEqual(result)) return;
     process.stderr.write(`${DIFFERENT}\n`);
@@ -92,17 +95,15 @@ export async function runCopy(
   }
 }
 
-async function copy(
-  databases: { readonly from: LastingDatabase; readonly to: LastingDatabase },
-  progress: Progress,
-  onOpen: typeof giveBackPermissions,
-): Promise<Result> {
-  const from = await open("FROM", databases.from, "refuse");
+async function withBoth<T>(
+  databases: readonly [LastingDatabase, LastingDatabase],
+  work: (from: Transfer, to: Transfer) => Promise<T>,
+): Promise<T> {
+  const from = await open("FROM", databases[0], "refuse");
   try {
-    const to = await open("TO", databases.to, "create");
+    const to = await open("TO", databases[1], "create");
     try {
-      await onOpen(databases.from, databases.to);
-      return await copyAll(from, to, progress);
+      return await work(from, to);
     } finally {
       await to.close();
     }
@@ -176,12 +177,8 @@ async function open(
     return await sqliteTransfer(database.path, ifMissing);
   }
   const { postgresTransfer } = await import("../postgres/transfer.ts");
-  const { openPostgres } = await import("./open_postgres.ts");
-  return await openPostgres(
-    name,
-    database.url,
-    (url) => postgresTransfer(url, ifMissing),
-  );
+  const connect = (url: string) => postgresTransfer(url, ifMissing);
+  return await openPostgres(name, database.url, connect);
 }
 
 function isEqual(result: Result): boolean {
@@ -204,19 +201,17 @@ ${asTable("Pets    ", pets)}${asTable("API keys", apiKeys)}${more}`;
 }
 
 function asTable(title: string, { from, to }: Copied): string {
-  const width = Math.max(...[from, to].map(({ count }) => `${count}`.length));
+  const width = Math.max(from.count, to.count).toString().length;
   const cells = ({ count, sha256 }: Summary) =>
     `${String(count).padStart(width)}  SHA-256 ${sha256}\n`;
-  return `${title}  FROM  ${cells(from)}${" ".repeat(title.length)}  TO    ${
-    cells(to)
-  }`;
+  const indent = " ".repeat(title.length);
+  return `${title}  FROM  ${cells(from)}${indent}  TO    ${cells(to)}`;
 }
 
+// The names in JSON are stable.
 function asJson(result: Result): string {
   const equal = isEqual(result);
   const json = ({ earlier: there, ...rest }: Copied) => ({ there, ...rest });
-  const animals = json(result.pets);
-  return `${
-    JSON.stringify({ animals, apiKeys: json(result.apiKeys), equal })
-  }\n`;
+  const [animals, apiKeys] = [json(result.pets), json(result.apiKeys)];
+  return `${JSON.stringify({ animals, apiKeys, equal })}\n`;
 }

@@ -1,6 +1,5 @@
 /**
  * Copies all records of one kind from one database to another, and proves that they are the same.
- * Works for any two databases, and for any number of records.
  *
  * @module
  */
@@ -17,23 +16,31 @@ import type { Progress } from "./progress.ts";
 /** How many records are read at once, and written in one transaction. */
 const PAGE = 1000;
 
+interface Identified {
+  readonly id: bigint;
+}
+
 /** The same records in two databases. */
-export interface Sides<T extends { readonly id: bigint }> {
+export interface Sides<T extends Identified> {
   readonly from: Records<T>;
   readonly to: Records<T>;
 }
 
-/** A kind of record. */
+/** Pets or API keys. */
 export interface Kind<T> {
   readonly plural: string;
   /** A record as text: the same for every database. */
   readonly toText: (record: T) => string;
-  /** The record as an earlier copy may have found it; absent if records never change. */
-  readonly asCopiedEarlier?: (record: T) => T;
+  /** The record as an earlier copy may have found it. */
+  readonly asCopiedEarlier: (record: T) => T;
 }
 
-/** Pets, as the service shows them. */
-export const pets: Kind<Pet> = { plural: "pets", toText: petToJson };
+/** Pets never change. */
+export const pets: Kind<Pet> = {
+  plural: "pets",
+  toText: petToJson,
+  asCopiedEarlier: (pet) => pet,
+};
 
 /** API keys. The only change to one is that it is revoked. */
 export const apiKeys: Kind<StoredApiKey> = {
@@ -50,22 +57,20 @@ export interface CopiedEarlier<T> {
   readonly count: number;
   /** The id of the last one, or 0. */
   readonly last: bigint;
-  /** Records that have changed in FROM since they were copied, as they are now. */
+  /** Records that have changed in FROM since, as they are now. */
   readonly changed: readonly T[];
 }
 
-/** All records of one side: how many, and the SHA-256 of their texts, one a line, by id. */
+/** All records of one side. */
 export interface Summary {
   readonly count: number;
-  /** 64 lower-case hexadecimal digits. */
+  /** Of their texts, one a line, by id: 64 lower-case hexadecimal digits. */
   readonly sha256: string;
 }
 
-/** The result of a copy. */
+/** The result of a copy: how many TO had before, how many were copied now, and both sides after it. */
 export interface Copied {
-  /** How many TO had before. */
   readonly earlier: number;
-  /** How many were copied now. */
   readonly copied: number;
   /** What FROM had when the copy began. */
   readonly from: Summary;
@@ -79,8 +84,8 @@ export interface Copied {
  *
  * @throws {ConfigError} if TO has a record that FROM does not have at that place.
  */
-export async function compareRecords<T extends { readonly id: bigint }>(
-  { plural, toText, asCopiedEarlier = (record) => record }: Kind<T>,
+export async function compareRecords<T extends Identified>(
+  { plural, toText, asCopiedEarlier }: Kind<T>,
   { from, to }: Sides<T>,
   progress: Progress,
 ): Promise<CopiedEarlier<T>> {
@@ -96,10 +101,9 @@ export async function compareRecords<T extends { readonly id: bigint }>(
     for (const [index, copy] of copies.entries()) {
       const original = page[index];
       const text = toText(copy);
-      if (original !== undefined && text === toText(original)) continue;
-      if (
-        original === undefined || text !== toText(asCopiedEarlier(original))
-      ) {
+      const expected = original && toText(original);
+      if (text === expected) continue;
+      if (!original || text !== toText(asCopiedEarlier(original))) {
         throw new ConfigError(
           `TO has ${plural} that FROM does not have: they differ from the id ${copy.id} on. ` +
             "Nothing was changed: TO must be empty, or have only what an earlier copy of FROM wrote",
@@ -120,7 +124,7 @@ export async function compareRecords<T extends { readonly id: bigint }>(
  *
  * @throws {ConfigError} if somebody else adds records to TO meanwhile.
  */
-export async function copyRecords<T extends { readonly id: bigint }>(
+export async function copyRecords<T extends Identified>(
   kind: Kind<T>,
   { from, to }: Sides<T>,
   { last, count }: CopiedEarlier<T>,
@@ -176,7 +180,7 @@ async function summarize<T>(
 }
 
 /** The records with an id above `after` and up to `end`, by pages. */
-async function* pages<T extends { readonly id: bigint }>(
+async function* pages<T extends Identified>(
   records: Records<T>,
   after: bigint,
   end: bigint,
@@ -196,6 +200,6 @@ async function* pages<T extends { readonly id: bigint }>(
   }
 }
 
-function lastId(page: readonly { readonly id: bigint }[]): bigint {
+function lastId(page: readonly Identified[]): bigint {
   return page.at(-1)?.id ?? 0n;
 }

@@ -1,12 +1,11 @@
 /**
- * How the standalone programs end when they cannot go on.
+ * The end of a program that cannot go on.
  *
  * @module
  */
 
 import process from "node:process";
 import { UsageError } from "./arguments.ts";
-import { missingPackage } from "./missing_package.ts";
 
 /**
  * Writes what went wrong to standard error and exits: with 2 if the arguments are wrong, otherwise
@@ -15,6 +14,16 @@ import { missingPackage } from "./missing_package.ts";
 export function reportAndExit(cause: unknown): never {
   process.stderr.write(`${missingPackage(cause) ?? explain(cause)}\n`);
   process.exit(cause instanceof UsageError ? 2 : 1);
+}
+
+/** Says how to install the package that an `import` did not find; `undefined` for any other error. */
+export function missingPackage(cause: unknown): string | undefined {
+  const [, name] =
+    /^Cannot find (?:package|module) ['"]((?:@[\w-]+\/)?[\w-]+)['"]/.exec(
+      cause instanceof Error ? cause.message : "",
+    ) ?? [];
+  return name &&
+    `The package ${name} is not installed: run "npx -y deno@2.9.6 install" in the folder of the pet store`;
 }
 
 function explain(cause: unknown): string {

@@ -29,7 +29,7 @@ const HELP = `keys: issues, lists and revokes API keys
 DATABASE_URL says where the keys are kept (sqlite:petstore.db), as it does for start.
 `;
 
-/** Does one thing, and returns what to print: as JSON, and as text. */
+/** Performs an action, and returns what to print: as JSON, and as text. */
 type Action = (keys: IssuedKeys) => Promise<readonly [unknown, string]>;
 
 /** Runs the command with the arguments that follow `keys`. */
@@ -37,13 +37,12 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, {
     json: { type: "boolean" },
   });
-  const [name, ...operands] = positionals;
-  if (values.help || name === undefined) {
+  if (values.help || positionals.length === 0) {
     return void process.stdout.write(HELP);
   }
-  const act = readAction(name, operands);
+  const act = readAction(positionals);
   const { database } = readConfig(process.env);
-  checkDatabase(database, name);
+  checkDatabase(database, positionals[0] === "issue");
   const storage = await openStorage(database);
   try {
     await giveBackPermissions(database);
@@ -54,16 +53,11 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   }
 }
 
-function readAction(name: string, operands: readonly string[]): Action {
+function readAction([name, ...operands]: readonly string[]): Action {
   const [operand = ""] = operands;
-  if (operands.length === (name === "list" ? 0 : 1)) {
-    if (name === "list") return list;
-    if (name === "revoke") return (keys) => revoke(keys, operand);
-    if (name === "issue") {
-      checkName(operand);
-      return (keys) => issue(keys, operand);
-    }
-  }
+  if (name === "list" && operands.length === 0) return list;
+  if (name === "revoke" && operands.length === 1) return revoke(operand);
+  if (name === "issue" && operands.length === 1) return issue(operand);
   throw new UsageError(
     "keys takes one of: issue NAME (in quotes if it has spaces), list, revoke ID",
   );
@@ -74,58 +68,47 @@ const list: Action = async (keys) => {
   return [records.map(toJson), table(records)];
 };
 
-async function issue(
-  keys: IssuedKeys,
-  name: string,
-): ReturnType<Action> {
-  const { key, record } = await keys.issue(name);
-  return [
-    { ...toJson(record), key },
-    `Key ${record.id} for ${
-      printable(name)
-    }. It is shown only now:\n\n    ${key}\n\n`,
-  ];
-}
-
-async function revoke(keys: IssuedKeys, id: string): ReturnType<Action> {
-  const record = /^[1-9][0-9]{0,8}$/.test(id)
-    ? await keys.revoke(Number(id))
-    : undefined;
-  if (record === undefined) {
-    throw new ConfigError(
-      `There is no key with the id ${JSON.stringify(id)}: see keys list`,
-    );
-  }
-  const since = record.revoked?.toISOString();
-  return [
-    toJson(record),
-    `Key ${id} for ${printable(record.name)} is revoked since ${since}\n`,
-  ];
-}
-
-/** A record as JSON: `revoked` is always there, `null` if the key is valid. */
-function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
-  return { ...record, revoked: record.revoked ?? null };
-}
-
-function checkName(name: string): void {
+function issue(name: string): Action {
   const check = v.safeParse(nameSchema, name);
   if (!check.success) {
     throw new UsageError(`The name of a key ${check.issues[0].message}`);
   }
+  return async (keys) => {
+    const { key, record } = await keys.issue(name);
+    const title = `Key ${record.id} for ${printable(name)}`;
+    const text = `${title}. It is shown only now:\n\n    ${key}\n\n`;
+    return [{ ...toJson(record), key }, text];
+  };
 }
 
-function checkDatabase(database: Database, action: string): void {
+function revoke(id: string): Action {
+  return async (keys) => {
+    const isId = /^[1-9][0-9]{0,8}$/.test(id);
+    const record = isId ? await keys.revoke(Number(id)) : undefined;
+    if (record === undefined) {
+      throw new ConfigError(
+        `There is no key with the id ${JSON.stringify(id)}: see keys list`,
+      );
+    }
+    const title = `Key ${id} for ${printable(record.name)}`;
+    const since = record.revoked?.toISOString();
+    return [toJson(record), `${title} is revoked since ${since}\n`];
+  };
+}
+
+/** A record as JSON: `revoked` is `null` if the key is valid. */
+function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
+  return { ...record, revoked: record.revoked ?? null };
+}
+
+function checkDatabase(database: Database, mayCreate: boolean): void {
   if (database.kind === "memory") {
     throw new ConfigError(
       "DATABASE_URL is memory:, where keys end with their server: use PETSTORE_API_KEYS instead",
     );
   }
-  // Opening creates a file: only `issue` is meant to.
-  if (
-    database.kind === "sqlite" && action !== "issue" &&
-    !existsSync(database.path)
-  ) {
+  if (database.kind === "postgres" || mayCreate) return;
+  if (!existsSync(database.path)) {
     throw new ConfigError(
       `There is no database at ${database.path}: set DATABASE_URL, or start the server`,
     );

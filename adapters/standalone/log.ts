@@ -25,50 +25,47 @@ export interface Log {
   request(line: RequestLine): void;
   /** Writes the error and the request id. */
   fault(cause: unknown, id: string | undefined): void;
-  /** Writes request lines that are not written yet. */
-  flush(): void;
+  /** Settles when all request lines are written: on Bun and Node `process.exit` drops the rest. */
+  flush(): Promise<void>;
 }
 
-/**
- * The log of this process. The request lines of one turn of the event loop are written together: a
- * write for each costs more than the request.
- */
+/** The log of this process. The request lines of one turn of the event loop are written at once. */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let held = "";
+  let written = Promise.resolve();
   let millisecond = NaN;
   let time = "";
 
-  /** The time in RFC 3339 form; made anew once a millisecond at most. */
-  function now(): string {
-    if (millisecond !== Date.now()) {
-      millisecond = Date.now();
-      time = new Date(millisecond).toISOString();
-    }
-    return time;
-  }
-
-  function flush(): void {
-    if (held !== "") process.stdout.write(held);
+  function writeHeld(): void {
+    const text = held;
+    written = new Promise((resolve) =>
+      process.stdout.write(text, () => resolve())
+    );
     held = "";
   }
 
   return {
     request({ method, route = null, status, ms, id }) {
       if (!requests) return;
-      if (held === "") setImmediate(flush);
-      held += `{"time":"${now()}","method":${
+      if (held === "") setImmediate(writeHeld);
+      if (millisecond !== Date.now()) {
+        millisecond = Date.now();
+        time = new Date(millisecond).toISOString();
+      }
+      held += `{"time":"${time}","method":${
         JSON.stringify(method.slice(0, 20))
       },"route":${JSON.stringify(route)},"status":${status},"ms":${
         Math.round(1000 * ms) / 1000
       },"id":"${id}"}\n`;
     },
     fault(cause, id) {
-      const error = describe(cause);
-      process.stderr.write(
-        JSON.stringify({ time: new Date().toISOString(), id, error }) + "\n",
-      );
+      const line = { time: new Date(), id, error: describe(cause) };
+      process.stderr.write(`${JSON.stringify(line)}\n`);
     },
-    flush,
+    async flush() {
+      if (held !== "") writeHeld();
+      await written;
+    },
   };
 }
 

@@ -1,37 +1,66 @@
 /**
- * The storages that the standalone server can be told to use.
+ * Opens the databases that the programs can be told to use. Only the driver in use is loaded.
  *
  * @module
  */
 
+import process from "node:process";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import type { Database } from "./config.ts";
+import { type Database, wrongSetting } from "./config.ts";
 
 /** A storage that also keeps API keys. */
 export interface Storage extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
+/** How long to wait for PostgreSQL before saying so, in ms. */
+const SILENCE = 1000;
+
 /**
- * Opens a database. Only its own driver is loaded.
+ * Opens the database of `DATABASE_URL`.
  *
  * @throws {ConfigError} if the address is wrong.
  */
 export async function openStorage(database: Database): Promise<Storage> {
   switch (database.kind) {
-    case "memory": {
-      const { memoryStorage } = await import("../memory/mod.ts");
-      return memoryStorage();
-    }
-    case "sqlite": {
-      const { sqliteStorage } = await import("../sqlite/mod.ts");
-      return await sqliteStorage(database.path);
-    }
+    case "memory":
+      return (await import("../memory/mod.ts")).memoryStorage();
+    case "sqlite":
+      return await (await import("../sqlite/mod.ts")).sqliteStorage(
+        database.path,
+      );
     case "postgres": {
       const { postgresStorage } = await import("../postgres/mod.ts");
-      const { openPostgres } = await import("./open_postgres.ts");
       return await openPostgres("DATABASE_URL", database.url, postgresStorage);
     }
+  }
+}
+
+/**
+ * Opens PostgreSQL; if that takes long, says on standard error what it is waiting for.
+ *
+ * @param setting what the address comes from, for messages.
+ * @throws {ConfigError} if the address is wrong.
+ */
+export async function openPostgres<T>(
+  setting: string,
+  url: string,
+  open: (url: string) => Promise<T>,
+): Promise<T> {
+  const { describeHosts, parsePostgresUrl } = await import(
+    "../postgres/address.ts"
+  );
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    const hosts = describeHosts(parsePostgresUrl(url).hosts);
+    const message =
+      `PostgreSQL at ${hosts} does not answer yet: waiting for about 10 s\n`;
+    timer = setTimeout(() => process.stderr.write(message), SILENCE);
+    return await open(url);
+  } catch (cause) {
+    throw cause instanceof TypeError ? wrongSetting(setting, cause) : cause;
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Progress of a long command: on a terminal one line, written again and again; elsewhere a plain line
- * now and then.
+ * Progress of a long command: a terminal has one line that is written again and again, anything else a
+ * plain line now and then.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 /** Where it is written: `process.stderr`. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
-  /** Width of the terminal in characters; 0 or absent if it is not known. */
+  /** Width of the terminal in characters; 0 or absent if unknown. */
   readonly columns?: number;
   write(text: string): unknown;
 }
@@ -18,28 +18,19 @@ export interface Stage {
   readonly doing: string;
   readonly what: string;
   readonly total: number;
-  /** How many an earlier run has done. Default: 0. */
-  readonly before?: number;
+  /** How many an earlier run has done. */
+  readonly before: number;
 }
 
-/** Pause between two lines on a terminal, in ms. */
+/** Pause between two lines, in ms. */
 const TERMINAL_PAUSE = 100;
-/** Pause between two plain lines, in ms. */
 const PLAIN_PAUSE = 5000;
-const MAX_BAR = 30;
-/** A bar that would be shorter is left out. */
-const MIN_BAR = 5;
-/** Width of the longest `doing`, so that the bars of all stages begin in one column. */
-const DOING_WIDTH = "Verifying".length;
-/** The longest that stands beside bar and count. The bar takes the rest, and so keeps its width. */
-const LONGEST = "  []  100%    999999/s  59 min left";
-const ERASE_REST_OF_LINE = "\x1b[K";
 
 /** Shows the progress of one stage after another. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #now: () => number;
-  #stage: Required<Stage> | undefined;
+  #stage: Stage | undefined;
   #done = 0;
   #startedAt = 0;
   #writtenAt = 0;
@@ -51,16 +42,16 @@ export class Progress {
   }
 
   /** Begins a stage. A total of 0 is not shown. */
-  begin({ before = 0, ...stage }: Stage): void {
+  begin(stage: Omit<Stage, "before"> & Partial<Stage>): void {
     this.end();
     if (stage.total === 0) return;
-    this.#stage = { ...stage, before };
-    this.#done = before;
+    this.#stage = { before: 0, ...stage };
+    this.#done = this.#stage.before;
     this.#startedAt = this.#writtenAt = this.#now();
     if (this.#stream.isTTY) this.#write(this.#stage);
   }
 
-  /** So many more are done. */
+  /** Counts what was done since the last call. */
   add(count: number): void {
     this.#done += count;
     const pause = this.#stream.isTTY ? TERMINAL_PAUSE : PLAIN_PAUSE;
@@ -84,7 +75,7 @@ export class Progress {
     this.#stage = undefined;
   }
 
-  #write({ doing, what, total, before }: Required<Stage>): void {
+  #write({ doing, what, total, before }: Stage): void {
     const done = this.#done;
     this.#writtenAt = this.#now();
     const seconds = (this.#writtenAt - this.#startedAt) / 1000;
@@ -94,18 +85,15 @@ export class Progress {
       `${done} of ${total} ${what}`,
       ...pace(done - before, total - done, seconds),
     ];
-    if (!this.#stream.isTTY) {
+    const { isTTY, columns } = this.#stream;
+    if (!isTTY) {
       this.#stream.write(`${doing}: ${facts.join(", ")}\n`);
       return;
     }
-    // One column stays free: some terminals begin a new line after the last one.
-    const columns = (this.#stream.columns || 80) - 1;
-    const longest = `${total} of ${total} ${what}${LONGEST}`.length;
-    const width = Math.min(MAX_BAR, columns - DOING_WIDTH - longest);
-    const full = "#".repeat(Math.max(0, Math.floor(width * percent / 100)));
-    const bar = width < MIN_BAR ? "" : `[${full.padEnd(width, "-")}]  `;
-    const line = `${doing.padEnd(DOING_WIDTH)}  ${bar}${facts.join("  ")}`;
-    this.#stream.write(`\r${line.slice(0, columns)}${ERASE_REST_OF_LINE}`);
+    const bar = "#".repeat(Math.floor(percent / 10)).padEnd(10, "-");
+    const line = [doing.padEnd(9), `[${bar}]`, ...facts].join("  ");
+    // Some terminals begin a new line after the last column: it stays free. \x1b[K erases the rest.
+    this.#stream.write(`\r${line.slice(0, (columns || 80) - 1)}\x1b[K`);
   }
 }
 

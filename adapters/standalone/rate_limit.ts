@@ -1,6 +1,5 @@
 /**
- * How often a caller may call: so many requests in so many seconds, counted in the memory of this
- * process.
+ * How often a caller may call, counted in the memory of this process.
  *
  * @module
  */
@@ -13,10 +12,7 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-/**
- * Counts a request of a caller. Returns the header fields of the 429 if it is one too many: then it is
- * not counted.
- */
+/** Counts a request of a caller; if it is one too many, returns the header fields of the 429. */
 export type RateLimiter = (caller: string) => Fields | undefined;
 
 /** The requests of one caller since the first of them. */
@@ -28,11 +24,9 @@ interface Window {
 const MAX_CALLERS = 100_000;
 
 /**
- * Makes a limiter. A caller's window begins with a request and is `seconds` long; at most `requests`
- * are let through in it, and the next request after its end begins another.
- *
- * It remembers up to `maxCallers` callers. If more than half as many begin a window in one window's
- * time, those who began first may begin anew.
+ * Makes a limiter. A caller's window begins with a request and is `seconds` long; the next request after
+ * its end begins another. Up to `maxCallers` are remembered: if more than half as many begin a window in
+ * one window's time, those who began first may begin anew.
  *
  * The fields are those of draft-ietf-httpapi-ratelimit-headers-10, and `Retry-After`.
  */

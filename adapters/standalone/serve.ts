@@ -17,7 +17,7 @@ import { openService, type Service } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 import { joinWorkers } from "./workers.ts";
 
-/** What Deno and Bun hand to `fetch` beside the request, as far as it is used. */
+/** What Deno and Bun hand to `fetch` beside the request. */
 interface FetchInfo {
   /** Deno: settles when the response is sent. */
   readonly completed?: Promise<unknown>;
@@ -30,21 +30,17 @@ interface Address {
   readonly port: number;
 }
 
-/** What `deno serve` and Bun expect of a module. */
-interface ServeDefaultExport {
-  /** Bun only; Deno takes its own flags. */
-  readonly hostname: string;
-  /** Bun only; Deno takes its own flags. */
-  readonly port: number;
-  /** Bun only: whether errors are shown to the client, as an HTML page. */
+/** What `deno serve` and Bun expect of a module. All but `fetch` and `onListen` is for Bun only. */
+interface ServeDefaultExport extends Address {
+  /** Whether errors are shown to the client, as an HTML page. */
   readonly development: boolean;
-  /** Bun only: whether a port that is taken is shared with the server that has it. */
+  /** Whether a port that is taken is shared with the server that has it. */
   readonly reusePort: boolean;
-  /** Bun only: how long a connection may be idle, in seconds; a body has its own, shorter deadline. */
+  /** How long a connection may be idle, in seconds; a body has its own, shorter deadline. */
   readonly idleTimeout: number;
-  readonly fetch: (request: Request, info?: FetchInfo) => Promise<Response>;
+  fetch(request: Request, info?: FetchInfo): Promise<Response>;
   /** Deno calls it, in one worker only, once the server listens. */
-  readonly onListen: (address: Address) => void;
+  onListen(address: Address): void;
 }
 
 /** How long the last responses are given to leave this process, in ms. */
@@ -66,26 +62,11 @@ const stop = stopOnSignal({
   },
   async close() {
     await service.close();
-    await workers.allDone();
+    await othersDone();
   },
   timeout: config.shutdownTimeout,
 });
-const workers = joinWorkers(stop);
-
-async function greet(address: Address): Promise<void> {
-  process.stderr.write(await service.greeting(address));
-}
-
-// Bun listens when this module is loaded, and tells nobody.
-if ("Bun" in globalThis) {
-  await orExit(() => greet({ hostname: config.host, port: config.port }));
-}
-
-function watch(completed: Promise<unknown>): void {
-  const done = () => sending.delete(completed);
-  sending.add(completed);
-  completed.then(done, done);
-}
+const othersDone = joinWorkers(stop);
 
 async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   try {
@@ -105,10 +86,20 @@ const server: ServeDefaultExport = {
     if (typeof info?.stop === "function") {
       stopServer ??= () => Promise.resolve(info.stop?.());
     }
-    if (info?.completed !== undefined) watch(info.completed);
+    const completed = info?.completed;
+    if (completed !== undefined) {
+      const done = () => sending.delete(completed);
+      sending.add(completed);
+      completed.then(done, done);
+    }
     return service.handle(request, info);
   },
-  onListen: (address) => void orExit(() => greet(address)),
+  onListen(address) {
+    orExit(async () => process.stderr.write(await service.greeting(address)));
+  },
 };
+
+// Bun listens as soon as this module is loaded, and has no `onListen`.
+if ("Bun" in globalThis) setImmediate(() => server.onListen(server));
 
 export default server;

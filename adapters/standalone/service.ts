@@ -10,7 +10,7 @@ import { toHandler } from "../../core/handler.ts";
 import { createCors } from "../../core/http/cors.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
 import { createService } from "../../core/service.ts";
-import { type DocsReplies, docsReplies } from "../docs/replies.ts";
+import type { DocsReplies } from "../docs/replies.ts";
 import { origin } from "../serve/server.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -18,27 +18,22 @@ import { createLog } from "./log.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
-/** A service that is ready to be mounted. */
+/** The service, open and ready. */
 export interface Service {
-  /** Answers a request, with what the runtime hands over beside it. */
-  readonly handle: (
-    request: Request,
-    connection?: unknown,
-  ) => Promise<Response>;
+  /** Answers a request; `connection` is what the runtime hands over beside it. */
+  handle(request: Request, connection?: unknown): Promise<Response>;
   /** From now on new requests are answered 503; fulfilled when none is being answered. */
   readonly drain: App["drain"];
-  /**
-   * What to tell people once it listens: the address, and the very first key where this is it.
-   * Issues that key, so it is called at most once, and only by a server that listens.
-   */
+  /** What to tell people once it listens. Issues the very first key, so call it once at most. */
   greeting(
     address: { readonly hostname: string; readonly port: number },
   ): Promise<string>;
-  /** Closes the storage, and writes what the log holds back. */
+  /** Reads the documentation page: that takes long, so the server listens first. */
+  openDocs(): Promise<void>;
+  /** Closes the storage and writes the log to its end. */
   close(): Promise<void>;
 }
 
-/** How an operator runs a command of this program. */
 const PROGRAM = "Deno" in globalThis
   ? "deno task"
   : `${"Bun" in globalThis ? "bun" : "node"} adapters/standalone/main.ts`;
@@ -49,9 +44,10 @@ export async function openService(config: Config): Promise<Service> {
   const issued = issuedKeys(storage.apiKeys);
   const baseUrl = parseBaseUrl(config.baseUrl);
   const log = createLog({ requests: config.requestLog });
-  const page = await openDocs(`${baseUrl.path}/openapi.json`);
   const { cors, rateLimit } = config;
   const limitKey = rateLimit && createRateLimiter(rateLimit);
+  let docs: Promise<DocsReplies | Error> | undefined;
+  const openDocs = () => docs ??= readDocs(`${baseUrl.path}/openapi.json`);
   const app = createApp({
     service: createService({
       storage,
@@ -59,7 +55,10 @@ export async function openService(config: Config): Promise<Service> {
       baseUrl: config.baseUrl,
       ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
     }),
-    docs: page instanceof Error ? undefined : page,
+    async docs(request, path) {
+      const page = await openDocs();
+      return page instanceof Error ? undefined : await page(request, path);
+    },
     storage,
     log,
     addCors: cors && createCors(cors),
@@ -70,7 +69,10 @@ export async function openService(config: Config): Promise<Service> {
     handle: toHandler({ service: app.answer, report: () => {} }),
     drain: app.drain,
 
+    openDocs: async () => void await openDocs(),
+
     async greeting(address) {
+      const page = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
       const where = `The pet store listens at ${pets}
@@ -96,14 +98,15 @@ Add a pet, then list the pets:
     },
     async close() {
       await storage.close();
-      log.flush();
+      await log.flush();
     },
   };
 }
 
-/** Opens the page that documents the service. The service works without it: the reason is a value. */
-async function openDocs(openApiUrl: string): Promise<DocsReplies | Error> {
+/** Reads the documentation page. The service works without it, so a failure is a value. */
+async function readDocs(openApiUrl: string): Promise<DocsReplies | Error> {
   try {
+    const { docsReplies } = await import("../docs/replies.ts");
     return await docsReplies({ openApiUrl, path: "/docs", alias: "/" });
   } catch (cause) {
     return cause instanceof Error ? cause : new Error(String(cause));

@@ -9,9 +9,9 @@ import process from "node:process";
 /** How a server ends. */
 export interface Ending {
   /** Takes no more requests, and waits for those in flight. */
-  readonly finish: () => Promise<void>;
+  finish(): Promise<void>;
   /** Closes everything. */
-  readonly close: () => Promise<void>;
+  close(): Promise<void>;
   /** How long `finish` may take, in ms. */
   readonly timeout: number;
 }
@@ -22,21 +22,20 @@ export interface Ending {
  *
  * @returns a function that does what the first signal does; it may be called more than once.
  */
-export function stopOnSignal({ finish, close, timeout }: Ending): () => void {
+export function stopOnSignal(ending: Ending): () => void {
+  const { timeout } = ending;
   let isStopping = false;
 
   async function end(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
-    const late = Promise.withResolvers<"late">();
-    const timer = setTimeout(late.resolve, timeout, "late");
-    if (await Promise.race([finish(), late.promise]) === "late") {
+    const late = new Promise((resolve) => setTimeout(resolve, timeout, "late"));
+    if (await Promise.race([ending.finish(), late]) === "late") {
       process.stderr.write(
         `Some requests did not finish within ${timeout} ms\n`,
       );
     }
-    clearTimeout(timer);
-    await close();
+    await ending.close();
     process.exit(0);
   }
 

@@ -46,9 +46,12 @@ export async function runStart(args: readonly string[]): Promise<void> {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string" ? readPort("--port", port) : config.port,
   };
-  const serve = await loadServe();
-  const service = await openService(config);
+  const [serve, service] = await Promise.all([
+    loadServe(),
+    openService(config),
+  ]);
   const server = await serve(service.handle, address);
+  await service.openDocs();
   await giveBackPermissions(config.database);
   stopOnSignal({
     async finish() {

@@ -5,60 +5,35 @@
  * @module
  */
 
-/** The workers of this process, this one included. */
-export interface Workers {
-  /** Says that this worker is done; settles when all the others are too. */
-  allDone(): Promise<void>;
-}
-
-interface Message {
-  readonly worker: string;
-  readonly done: boolean;
-}
-
 /**
  * Makes this worker known to the others.
  *
  * @param onEnding called when another worker is done, perhaps more than once: the process is ending.
  * A worker that was still loading when the signal came only learns of it this way.
+ * @returns a function that says that this worker is done, and settles when all the others are too.
  */
-export function joinWorkers(onEnding: () => void): Workers {
-  const worker = crypto.randomUUID();
-  const channel = new BroadcastChannel("petstore workers");
-  const busy = new Set<string>();
-  const known = new Set<string>();
+export function joinWorkers(onEnding: () => void): () => Promise<void> {
+  const own = { worker: crypto.randomUUID(), done: false };
+  const others = new Map<string, boolean>();
   const all = Promise.withResolvers<void>();
-  let done = false;
+  const channel = new BroadcastChannel("petstore workers");
+  const announce = () => channel.postMessage(own);
+  const check = () => {
+    if (own.done && others.values().every((done) => done)) all.resolve();
+  };
 
-  function announce(): void {
-    channel.postMessage({ worker, done } satisfies Message);
-  }
-
-  function check(): void {
-    if (done && busy.size === 0) all.resolve();
-  }
-
-  channel.onmessage = ({ data }: MessageEvent<Message>) => {
-    if (!known.has(data.worker)) {
-      known.add(data.worker);
-      announce(); // a newcomer does not know this worker yet
-    }
-    if (data.done) {
-      busy.delete(data.worker);
-      onEnding();
-    } else {
-      busy.add(data.worker);
-    }
+  channel.onmessage = ({ data }: MessageEvent<typeof own>) => {
+    if (!others.has(data.worker)) announce(); // a newcomer does not know this worker yet
+    others.set(data.worker, data.done);
+    if (data.done) onEnding();
     check();
   };
   announce();
 
-  return {
-    allDone() {
-      done = true;
-      announce();
-      check();
-      return all.promise;
-    },
+  return () => {
+    own.done = true;
+    announce();
+    check();
+    return all.promise;
   };
 }

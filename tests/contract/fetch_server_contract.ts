@@ -213,16 +213,6 @@ export function testFetchServer(name: string, serve: Serve): void {
     });
   });
 
-  test(`${name}: a request without a body has none`, async () => {
-    await speaking(
-      (request) => new Response(String(request.body)),
-      async (wire) => {
-        wire.write(GET);
-        assert.equal((await wire.answer()).body, "null");
-      },
-    );
-  });
-
   test(`${name}: a stream is sent in full and in order, however slow its reader`, async () => {
     const length = 64 * 1024;
     const letter = (i: number): number => 97 + i % 26;
@@ -306,9 +296,7 @@ export function testFetchServer(name: string, serve: Serve): void {
       throw new Error("secret");
     },
     "rejects": () => Promise.reject(new Error("secret")),
-    "returns no Response": () => null as unknown as Response,
     "resolves to no Response": () => Promise.resolve("secret" as never),
-    "returns Response.error()": () => Response.error(),
   };
   for (const [what, handle] of Object.entries(failures)) {
     test(`${name}: a fetch function that ${what} is answered for with 500, and reported`, async () => {
@@ -347,17 +335,6 @@ export function testFetchServer(name: string, serve: Serve): void {
     assert.equal(JSON.parse(body).code, "internal_error");
     wire.close();
     await server.close();
-  });
-
-  test(`${name}: what is no HTTP is answered 400, and others go on`, async () => {
-    await speaking(() => new Response("ok"), async (wire, { port }) => {
-      wire.write("hello world\r\n\r\n");
-      assert.equal((await wire.answer()).status, 400);
-      assert.equal(await wire.rest(), "");
-      const other = await Wire.open(port, GET);
-      assert.equal((await other.answer()).body, "ok");
-      other.close();
-    });
   });
 
   test(`${name}: two ways of saying how long a body is are refused`, async () => {
@@ -412,18 +389,6 @@ export function testFetchServer(name: string, serve: Serve): void {
       await here;
       wire.close();
       await aborted;
-    });
-  });
-
-  test(`${name}: a body that nobody reads is not taken for the next request`, async () => {
-    await speaking((request) => {
-      return new Response(new URL(request.url).pathname);
-    }, async (wire) => {
-      wire.write("POST /1 HTTP/1.1\r\nHost: a\r\n");
-      wire.write(`Content-Length: ${GET.length}\r\n\r\n${GET}`);
-      assert.equal((await wire.answer()).body, "/1");
-      wire.write(GET.replace("/", "/2"));
-      assert.equal((await wire.answer()).body, "/2");
     });
   });
 

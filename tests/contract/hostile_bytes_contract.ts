@@ -40,52 +40,18 @@ type Case = readonly [
 const CASES: readonly Case[] = [
   // Where does it end? (RFC 9112 §6.3)
   ["a length and chunks", LENGTH + CHUNKED, IN_CHUNKS, REFUSED],
-  [
-    "chunks and a length",
-    `${CHUNKED}Content-Length: 4\r\n`,
-    IN_CHUNKS,
-    REFUSED,
-  ],
   ["two lengths", `${LENGTH}Content-Length: 0\r\n`, REX, REFUSED],
   ["a length twice", LENGTH + LENGTH, REX, EITHER],
-  ["a list of lengths", "Content-Length: 29, 29\r\n", REX, REFUSED],
-  ["+ before a length", "Content-Length: +29\r\n", REX, REFUSED],
   ["a length in hex", "Content-Length: 0x1d\r\n", REX, REFUSED],
-  ["an empty length", "Content-Length:\r\n", REX, REFUSED],
   ["a length of 20 digits", `Content-Length: ${"9".repeat(20)}\r\n`, REX, [
     ...REFUSED,
     413,
   ]],
   ["a space before a colon", "Content-Length : 29\r\n", REX, REFUSED],
-  [
-    "chunks, a space before the colon",
-    "Transfer-Encoding : chunked\r\n",
-    IN_CHUNKS,
-    REFUSED,
-  ],
   ["an unknown coding", "Transfer-Encoding: xchunked\r\n", IN_CHUNKS, REFUSED],
-  [
-    "no coding by name",
-    `Transfer-Encoding: identity\r\n${LENGTH}`,
-    REX,
-    REFUSED,
-  ],
-  [
-    "chunks in gzip",
-    "Transfer-Encoding: gzip, chunked\r\n",
-    IN_CHUNKS,
-    REFUSED,
-  ],
   [
     "chunks in chunks",
     "Transfer-Encoding: chunked, chunked\r\n",
-    IN_CHUNKS,
-    REFUSED,
-  ],
-  ["chunks, said twice", CHUNKED + CHUNKED, IN_CHUNKS, REFUSED],
-  [
-    "chunks after a vertical tab",
-    "Transfer-Encoding: \x0bchunked\r\n",
     IN_CHUNKS,
     REFUSED,
   ],
@@ -95,31 +61,14 @@ const CASES: readonly Case[] = [
     IN_CHUNKS,
     TAKEN,
   ],
-  ["a folded coding", "Transfer-Encoding:\r\n chunked\r\n", IN_CHUNKS, REFUSED],
   ["a folded field", `X: a\r\n b\r\n${LENGTH}`, REX, REFUSED],
   ["a line that ends in LF", `X: a\n${LENGTH}`, REX, EITHER],
-  ["a CR within a field", `X: a\r${LENGTH}`, REX, REFUSED],
   ["a NUL within a field", `X: \0\r\n${LENGTH}`, REX, REFUSED],
   // Chunks (RFC 9112 §7.1)
   [
     "a chunk with extensions",
     CHUNKED,
     `${SIZE};a=b;c="d"\r\n${REX}\r\n0;e\r\n\r\n`,
-    TAKEN,
-  ],
-  [
-    "an extension of 100 KB",
-    CHUNKED,
-    `${SIZE};${"x".repeat(100_000)}\r\n${REX}\r\n0\r\n\r\n`,
-    [
-      ...REFUSED,
-      413,
-    ],
-  ],
-  [
-    "zeros before a size",
-    CHUNKED,
-    `000000${SIZE}\r\n${REX}\r\n0\r\n\r\n`,
     TAKEN,
   ],
   ["a space after a size", CHUNKED, `${SIZE} \r\n${REX}\r\n0\r\n\r\n`, EITHER],
@@ -134,9 +83,6 @@ const CASES: readonly Case[] = [
     `${"1".repeat(30)}\r\n${REX}\r\n0\r\n\r\n`,
     REFUSED,
   ],
-  ["a size with 0x", CHUNKED, `0x${SIZE}\r\n${REX}\r\n0\r\n\r\n`, REFUSED],
-  ["a size below 0", CHUNKED, `-1\r\n${REX}\r\n0\r\n\r\n`, REFUSED],
-  ["a size that is none", CHUNKED, `zz\r\n${REX}\r\n0\r\n\r\n`, REFUSED],
   [
     "a chunk longer than its size",
     CHUNKED,
@@ -150,16 +96,6 @@ const CASES: readonly Case[] = [
     CHUNKED,
     `${SIZE}\r\n${REX}\r\n0\r\nContent-Length: 5\r\n\r\n`,
     EITHER,
-  ],
-  [
-    "200 KB of trailers",
-    CHUNKED,
-    `${SIZE}\r\n${REX}\r\n0\r\n${"X: y\r\n".repeat(33_000)}\r\n`,
-    [
-      ...REFUSED,
-      201,
-      408,
-    ],
   ],
   // Floods
   ["80 fields", "X: y\r\n".repeat(80) + LENGTH, REX, TAKEN],
@@ -221,37 +157,6 @@ export function hostileBytesContract(
   }
 
   clause(
-    "a request whose lines end in LF is one, or refused",
-    async (server) => {
-      const message =
-        `GET /v1/pets HTTP/1.1\nHost: a\nAuthorization: Bearer ${server.key}\n\n`;
-      const [first, second] = await ask(server.port, message + next(server));
-      // Bun takes it for another version of HTTP.
-      assert.equal(first?.status, { deno: 200, bun: 505, node: 400 }[runtime]);
-      if (second !== undefined) assert.match(second.text, NEXT);
-    },
-  );
-
-  clause("a path with dot segments is another path", async (server) => {
-    for (
-      const path of [
-        "/v1/../v1/pets",
-        "/v1/./pets",
-        "/v1/%2e%2e/v1/pets",
-        "/v1\\pets",
-        "http://a/v1/../v1/pets",
-      ]
-    ) {
-      const [answer] = await ask(
-        server.port,
-        `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nConnection: close\r\n\r\n`,
-      );
-      // Bun resolves them before anybody sees them.
-      assert.equal(answer?.status, runtime === "bun" ? 200 : 404, path);
-    }
-  });
-
-  clause(
     "an offer of HTTP/2 by Upgrade is ignored, but on Deno, which refuses it if there is a body",
     async (server) => {
       const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n" +
@@ -300,53 +205,6 @@ export function hostileBytesContract(
       }
       const pets = await countPets(server);
       assert.ok(pets >= 0 && pets <= 20, `${pets}`);
-    },
-  );
-
-  clause(
-    "a client that takes its time gets all, and others do not wait for it",
-    async (server) => {
-      const creator = await Wire.open(server.port);
-      const body = `{"name":"${
-        "\xf0\x9f\x90\x95".repeat(255)
-      }","categoryId":1}`;
-      for (let i = 0; i < 100; i++) {
-        creator.write(
-          `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-        );
-        assert.equal((await creator.answer()).status, 201);
-      }
-      creator.close();
-      const slow = await Wire.open(server.port);
-      slow.pause();
-      const list =
-        `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
-      const times = 20; // more than the system buffers
-      slow.write(list.repeat(times));
-      assert.equal(await countPets(server), 100);
-      slow.resume();
-      for (let i = 0; i < times; i++) {
-        assert.equal(JSON.parse((await slow.answer()).body).length, 100);
-      }
-      slow.close();
-    },
-  );
-
-  clause(
-    "a hundred requests sent without waiting are answered in order",
-    async (server) => {
-      const wire = await Wire.open(server.port);
-      for (let i = 1; i <= 100; i++) {
-        wire.write(
-          `GET /v1/pets/${i} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`,
-        );
-      }
-      for (let i = 1; i <= 100; i++) {
-        const { status, body } = await wire.answer();
-        assert.equal(status, 404);
-        assert.ok(body.includes(`\\"${i}\\"`), `${i}: ${body}`);
-      }
-      wire.close();
     },
   );
 }

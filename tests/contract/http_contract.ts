@@ -190,7 +190,8 @@ export function httpContract(
         await ask(service, "GET", `/pets?${query}`),
         "bad_request",
       );
-      assert.ok(message.includes(query.split("=")[0] ?? "?"), message);
+      const [name] = query.split("=");
+      assert.match(message, new RegExp(`${name} must be one .*, not 2 values`));
     }
   });
 
@@ -398,37 +399,7 @@ export function httpContract(
     },
   );
 
-  clause(
-    "a walk sees every animal that existed when it began exactly once, in order",
-    async (service) => {
-      await createMany(service, 7);
-      const seen: number[] = [];
-      let address: string | undefined = `${service.base}/pets?limit=2`;
-      while (address !== undefined) {
-        const answer: Answer = await ask(service, "GET", address);
-        assert.equal(answer.status, 200);
-        seen.push(...ids(answer));
-        assert.ok(seen.length <= 20, "a walk ends");
-        if (seen.length < 8) await create(service, REX); // what is added meanwhile comes after
-        address = linked(answer, { rel: "next", from: address });
-      }
-      assert.deepEqual(seen.slice(0, 7), range(1, 7));
-      assert.deepEqual(seen, range(1, seen.length));
-    },
-  );
-
   // ---- Animals ----
-
-  clause("an animal keeps the status it is added with", async (service) => {
-    for (const status of ["available", "pending", "sold"]) {
-      const answer = await create(
-        service,
-        `{"name":"Rex","categoryId":1,"status":"${status}"}`,
-      );
-      assert.equal(answer.status, 201);
-      assert.equal(JSON.parse(answer.text).status, status);
-    }
-  });
 
   clause(
     "createPet refuses a status that is none of the three",
@@ -518,14 +489,6 @@ export function httpContract(
       assert.equal(JSON.parse(pair.text).name, "🐕");
     },
   );
-
-  clause("an id is positive and ascends", async (service) => {
-    for (const id of range(1, 5)) {
-      const answer = await create(service, REX);
-      assert.equal(JSON.parse(answer.text).id, id);
-      assertError(await create(service, "{}"), "bad_request"); // uses up no id
-    }
-  });
 
   clause(
     "a categoryId is any int64, exact to the last digit in, stored and out",
@@ -640,16 +603,6 @@ export function httpContract(
       assert.equal((await ask(service, "GET", address)).text, answer.text);
     },
   );
-
-  clause("an animal is listed as soon as it is added", async (service) => {
-    const added = await Promise.all(
-      range(1, 10).map(() => create(service, REX)),
-    );
-    for (const answer of added) assert.equal(answer.status, 201);
-    const given = added.map((answer) => Number(JSON.parse(answer.text).id));
-    assert.deepEqual(given.toSorted((a, b) => a - b), range(1, 10));
-    assert.deepEqual(ids(await ask(service, "GET", "/pets")), range(1, 10));
-  });
 
   clause(
     "createPet takes application/json in any case, or no Content-Type",
@@ -890,20 +843,6 @@ export function httpContract(
       }
     },
   );
-
-  clause("no other operation is deprecated", async (service) => {
-    const answers = [
-      await create(service, REX),
-      await ask(service, "GET", "/pets"),
-      await ask(service, "GET", "/pets?limit=0"),
-      await ask(service, "GET", "/nothing"),
-    ];
-    assert.deepEqual(answers.map(({ status }) => status), [201, 200, 400, 404]);
-    for (const { headers } of answers) {
-      assert.equal(headers.get("sunset"), null);
-      assert.equal(headers.get("deprecation"), null);
-    }
-  });
 
   httpIdempotencyContract(name, open, options);
 }

@@ -1,7 +1,5 @@
 /** The files for deployment under `docs/examples/`, each tried as far as it can be without its platform. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
@@ -34,10 +32,6 @@ const { skip: noPostgres, newDatabase } = await sharedPostgres();
 const { missing: noCluster } = await findBinaries();
 const NOT_DENO = skipping(
   RUNTIME !== "deno" && "the files for deployment are for Deno",
-);
-const NO_SYSTEMD = skipping(
-  spawnSync("systemd-analyze", ["--version"]).status !== 0 &&
-    "systemd-analyze is not installed",
 );
 
 const KEY = "secret";
@@ -168,26 +162,6 @@ for (const { name, words, env, places } of COMMANDS) {
 
 // ---- systemd ----
 
-test("systemd-analyze finds nothing wrong with petstore.service", {
-  skip: NO_SYSTEMD,
-}, async () => {
-  await inNewFolder(async (folder) => {
-    const unit = join(folder, "petstore.service");
-    writeFileSync(
-      unit,
-      read("docs/examples/systemd/petstore.service")
-        .replaceAll("/usr/local/bin/deno", process.execPath),
-    );
-    const { status, stderr } = spawnSync(
-      "systemd-analyze",
-      ["verify", "--man=no", unit],
-      { encoding: "utf8" },
-    );
-    assert.equal(stderr, "");
-    assert.equal(status, 0);
-  });
-});
-
 test("systemd and Docker give a server longer to end than it gives its requests", () => {
   const { shutdownTimeout } = readConfig({});
   for (
@@ -256,21 +230,6 @@ test("the image is built of the files that are sent for it, on the Deno that the
   );
 });
 
-test("Caddy sends requests to every server of compose.yaml that is ready", () => {
-  const servers = Array.from(
-    read("docs/examples/container/compose.yaml")
-      .matchAll(/^ {2}(\S+):\n {4}<<: \*server$/gm),
-    ([, name]) => `${name}:8000`,
-  );
-  assert.ok(servers.length >= 2);
-  const caddyfile = read("docs/examples/container/Caddyfile");
-  assert.deepEqual(
-    one(caddyfile, /^\treverse_proxy (.+) \{$/m).split(" "),
-    servers,
-  );
-  assert.equal(one(caddyfile, /^\t\thealth_uri (\S+)$/m), "/readyz");
-});
-
 // ---- Deno Deploy ----
 
 /** Runs the entry for Deno Deploy; `work` is given its origin. */
@@ -313,47 +272,6 @@ test(
       assert.equal((await create(origin, "guess")).status, 401);
       assert.equal(await statusOf(`${origin}/v1/pets/3`), 200);
     });
-  },
-);
-
-test(
-  "the entry for Deno Deploy finds the database by PGHOST and so on",
-  noDeploy,
-  async () => {
-    const { hostname, port, username, password, pathname } = new URL(
-      await newDatabase(),
-    );
-    await withDenoDeploy({
-      PGHOST: hostname,
-      PGPORT: port,
-      PGUSER: username,
-      PGPASSWORD: password,
-      PGDATABASE: pathname.slice(1),
-      PGSSLMODE: "disable",
-    }, async (origin) => {
-      assert.equal((await create(origin)).status, 201);
-    });
-  },
-);
-
-test(
-  "the entry for Deno Deploy encrypts as PGSSLMODE has it, unless the address says otherwise",
-  ownCluster,
-  async () => {
-    const withoutTls = await startCluster();
-    try {
-      const url = await withoutTls.newDatabase();
-      const env = { DATABASE_URL: url, PGSSLMODE: "require" };
-      await withDenoDeploy(env, async (origin) => {
-        assert.equal((await create(origin)).status, 503);
-      });
-      const plain = { ...env, DATABASE_URL: `${url}?sslmode=disable` };
-      await withDenoDeploy(plain, async (origin) => {
-        assert.equal((await create(origin)).status, 201);
-      });
-    } finally {
-      await withoutTls.close();
-    }
   },
 );
 

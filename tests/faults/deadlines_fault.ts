@@ -33,11 +33,6 @@ const CASES: Readonly<Record<string, Case>> = {
     status: SILENT,
     seconds: { bun: 12, node: 11 },
   },
-  "half a header": {
-    sent: "GET /livez HTTP/1.1\r\nHos",
-    status: SILENT,
-    seconds: { bun: 12, node: 11 },
-  },
   "a header that drips": {
     sent: "GET /livez HTTP/1.1\r\nX: ",
     drop: "y",
@@ -54,12 +49,6 @@ const CASES: Readonly<Record<string, Case>> = {
     drop: " ",
     status: same(401),
     seconds: { bun: 32, node: 10 },
-  },
-  "chunks that drip on after 401": {
-    sent: `${POST}Transfer-Encoding: chunked\r\n\r\n`,
-    drop: "1\r\n \r\n",
-    status: same(401),
-    seconds: { bun: 32, node: 1 },
   },
   "a body that drips on after 413": {
     sent: `${POST}${KEY}Content-Length: 600000\r\n\r\n`,

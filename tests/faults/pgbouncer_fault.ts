@@ -152,20 +152,6 @@ test(
 );
 
 test(
-  "the control: without pgbouncer=true PgBouncer refuses the connection, and the message says what is missing",
-  options,
-  async () => {
-    const url = await newUrl();
-    const since = performance.now();
-    await assert.rejects(
-      postgresStorage(url),
-      /is a pooler: add pgbouncer=true to the address/,
-    );
-    assert.ok(performance.now() - since < 5000, "it does not wait for better");
-  },
-);
-
-test(
   "prepared statements fail where PgBouncer lends another connection, and the message says what is missing",
   options,
   async () => {

@@ -6,7 +6,14 @@
  */
 
 import assert from "node:assert/strict";
-import type { JsonValue } from "./openapi_document.ts";
+/** A JSON value. */
+type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 /** Changes a document in place. */
 export type Change = (document: unknown) => void;

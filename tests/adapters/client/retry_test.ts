@@ -1,16 +1,10 @@
 /** What is tried again, when, and what never is. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { PetStoreError } from "../../../adapters/client/mod.ts";
 import { parseRetryAfter } from "../../../adapters/client/retry.ts";
-import {
-  type PetStorage,
-  StorageError,
-} from "../../../core/pets/pet_storage.ts";
-import { newPet } from "../../support/new_pet.ts";
+import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { inProcess } from "./in_process.ts";
 import {
-  collect,
   failure,
   json,
   noConnection,
@@ -22,7 +16,7 @@ import {
   testClock,
   watchedBody,
 } from "./scripted.ts";
-import { fc, runs } from "../../support/property.ts";
+import { fc } from "../../support/property.ts";
 
 const REX = { name: "Rex", categoryId: 1n };
 /** Creates without an `Idempotency-Key`; those with one are in `idempotency_test.ts`. */
@@ -240,130 +234,4 @@ test("parseRetryAfter reads seconds, and dates in all three forms of HTTP", () =
     const date = new Date(now + seconds * 1000).toUTCString();
     assert.equal(parseRetryAfter(date, now), seconds * 1000);
   }));
-});
-
-// What can come between a client and the animals.
-const fault = fc.constantFrom(
-  "none",
-  "lost request",
-  "lost response",
-  "broken response",
-  "cut response",
-  "late request",
-  "late response",
-  "proxy 502 before",
-  "proxy 503 before",
-  "proxy 503 after",
-  "proxy 429 before",
-  "redirect after",
-  "storage unavailable",
-  "stored, not confirmed",
-  "not stored, not confirmed",
-  "stored, then a bug",
-);
-type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
-
-/** A service behind a network, where each request meets the next fault. */
-function faulty(faults: Iterator<Fault>) {
-  const clock = testClock();
-  let now: Fault = "none";
-  const service = inProcess({}, (storage): PetStorage => ({
-    ...storage,
-    async create(pet) {
-      if (now === "storage unavailable") {
-        throw new StorageError("unavailable", "x");
-      }
-      if (now === "not stored, not confirmed") {
-        throw new StorageError("outcome_unknown", "x");
-      }
-      const created = await storage.create(pet);
-      if (now === "stored, not confirmed") {
-        throw new StorageError("outcome_unknown", "x");
-      }
-      if (now === "stored, then a bug") throw new Error("x");
-      return created;
-    },
-    list(query) {
-      if (now === "none" || !now.includes("stor")) return storage.list(query);
-      throw new StorageError("unavailable", "x");
-    },
-  }));
-  async function fetch(request: Request): Promise<Response> {
-    now = faults.next().value ?? "none";
-    const headers = { "retry-after": "1", location: "/v1/pets/1" };
-    if (now === "lost request") noConnection();
-    if (now === "late request") {
-      queueMicrotask(clock.expire);
-      return await new Promise(() => {});
-    }
-    if (now.endsWith("before")) return page(Number(now.match(/\d+/)), headers);
-    const response = await service.handle(request);
-    if (now === "lost response") noConnection();
-    if (now === "broken response") {
-      return new Response(watchedBody(["{"], "fails").body, response);
-    }
-    if (now === "cut response") {
-      return new Response((await response.text()).slice(0, -1), response);
-    }
-    if (now === "late response") {
-      queueMicrotask(clock.expire);
-      return await new Promise(() => {});
-    }
-    if (now === "redirect after") return page(303, headers);
-    return now.endsWith("after") ? page(503, headers) : response;
-  }
-  const options = { clock, ...KEYLESS };
-  const { client } = scripted(Array(10_000).fill(fetch), options);
-  return { client, storage: service.storage, clock };
-}
-
-// No retry doubles an animal: for every call to createPet at most one is stored; where it is
-// fulfilled exactly the one it returns; where it rejects and is not uncertain, none.
-test("creates are not doubled, and what is said of them is true", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fault, { maxLength: 30 }),
-      fc.integer({ min: 1, max: 8 }),
-      async (faults, calls) => {
-        const { client, storage, clock } = faulty(faults.values());
-        for (let i = 1; i <= calls; i++) {
-          const name = `pet ${i}`;
-          const outcome = await client.createPet({ name, categoryId: 1n })
-            .catch((error: unknown) => error);
-          const stored = (await storage.list({ limit: 1000 })).pets
-            .filter((pet) => pet.name === name);
-          if (!(outcome instanceof PetStoreError)) {
-            assert.deepEqual(stored, [outcome]);
-          } else {
-            assert.ok(stored.length <= (outcome.uncertain ? 1 : 0));
-          }
-        }
-        assert.equal(clock.live, 0);
-      },
-    ),
-    runs(500),
-  );
-});
-
-// A fault that passes changes nothing: the same animals, in the same order.
-test("a walk sees the same through any three faults in a row", async () => {
-  const reading = fault.filter((fault) =>
-    !["cut response", "redirect after", "stored, then a bug"].includes(fault)
-  );
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.array(reading, { maxLength: 3 }), { maxLength: 6 }),
-      async (bursts) => {
-        const { client, storage } = faulty(
-          bursts.flatMap((burst): Fault[] => [...burst, "none"]).values(),
-        );
-        const all = [];
-        for (let i = 0; i < 7; i++) {
-          all.push(await storage.create(newPet({ ...REX, status: "sold" })));
-        }
-        assert.deepEqual(await collect(client.pets({ limit: 2 })), all);
-      },
-    ),
-    runs(200),
-  );
 });

@@ -22,21 +22,17 @@ const DEFAULTS: PostgresAddress = {
 const addresses: Readonly<Record<string, Partial<PostgresAddress>>> = {
   "postgres://localhost": {},
   "postgresql://localhost": {},
-  "postgres://localhost/": {},
   "postgres://": { hosts: [{}] },
-  "postgres:///pets": { hosts: [{}], database: "pets" },
   "postgres://localhost:5433/pets": {
     hosts: [{ host: "localhost", port: 5433 }],
     database: "pets",
   },
-  "postgres://ann@localhost": { user: "ann" },
   "postgres://ann:pa:ss%40%2F%25@localhost/p%20q": {
     user: "ann",
     password: "pa:ss@/%",
     database: "p q",
   },
   "postgres://[::1]:5433": { hosts: [{ host: "::1", port: 5433 }] },
-  "postgres://[::1]": { hosts: [{ host: "::1" }] },
   "postgres://%2Frun%2Fpostgresql/pets": {
     hosts: [{ host: "/run/postgresql" }],
     database: "pets",
@@ -50,7 +46,6 @@ const addresses: Readonly<Record<string, Partial<PostgresAddress>>> = {
     database: "pets",
     writable: true,
   },
-  "postgres://a,b": { hosts: [{ host: "a" }, { host: "b" }], writable: true },
   "postgres:///?host=a,b,c&port=1,2,3": {
     hosts: [{ host: "a", port: 1 }, { host: "b", port: 2 }, {
       host: "c",
@@ -58,22 +53,15 @@ const addresses: Readonly<Record<string, Partial<PostgresAddress>>> = {
     }],
     writable: true,
   },
-  "postgres:///?host=a,b&port=7": {
-    hosts: [{ host: "a", port: 7 }, { host: "b", port: 7 }],
-    writable: true,
-  },
   "postgres://a,b/?target_session_attrs=any": {
     hosts: [{ host: "a" }, { host: "b" }],
     writable: false,
   },
-  "postgres://localhost?target_session_attrs=read-write": { writable: true },
   "postgres://localhost?target_session_attrs=primary": { writable: true },
-  "postgres://localhost?sslmode=disable": { ssl: false },
   "postgres://localhost?sslmode=require": {
     ssl: { rejectUnauthorized: false },
   },
   "postgres://localhost?sslmode=verify-full": { ssl: {} },
-  "postgres://localhost?sslmode=verify-full&sslrootcert=system": { ssl: {} },
   "postgres://localhost?channel_binding=require": { channelBinding: true },
   "postgres://localhost?pgbouncer=true&connection_limit=3": {
     pgbouncer: true,
@@ -98,34 +86,25 @@ for (const [url, expected] of Object.entries(addresses)) {
 
 const wrong: Readonly<Record<string, RegExp>> = {
   "": /postgres:\/\/USER/,
-  "postgres:": /postgres:\/\/USER/,
   "mysql://localhost": /postgres:\/\/USER/,
   "postgres://ann:secret@x@localhost": /percent-encoded/,
-  "postgres://ann:secret/@localhost": /percent-encoded/,
-  "postgres://ann:1234/@localhost": /percent-encoded/,
   "postgres://ann:secret@localhost/a/b": /percent-encoded/,
   "postgres://ann:secret@localhost#x": /percent-encoded/,
   "postgres://ann:pa?secret@localhost/pets": /percent-encoded/,
-  "postgres://ann:pa?secret": /a parameter is unknown/,
   "postgres://ann:pa?secret=1@localhost/pets": /percent-encoded/,
-  "postgres://ann:pa?port=secret@localhost/pets": /percent-encoded/,
   "postgres://ann:pa?host=secret@localhost/pets": /percent-encoded/,
-  "postgres://ann:pa?secret&": /a parameter is unknown/,
   "postgres://ann:secret%@localhost": /%/,
   "postgres://ann:secret@a:b": /HOST:PORT/,
   "postgres://ann:secret@localhost:0": /port .* from 1 to 65535$/,
   "postgres://ann:123secret": /HOST:PORT/,
-  "postgres://ann:secret@localhost:65536": /port .* from 1 to 65535/,
   "postgres://ann:secret@localhost?sslmod=require":
     /parameter sslmod is unknown; use .*sslmode/,
   "postgres://ann:secret@localhost?sslmode=prefer":
     /sslmode must be one of disable, require, verify-ca, verify-full, not "prefer"/,
-  "postgres://ann:secret@localhost?sslmode=": /sslmode must be/,
   "postgres://ann:secret@localhost?target_session_attrs=standby":
     /target_session_attrs must be/,
   "postgres://ann:secret@localhost?pgbouncer=1": /pgbouncer must be/,
   "postgres://ann:secret@localhost?connection_limit=0": /connection_limit/,
-  "postgres://ann:secret@localhost?connection_limit=1e1": /connection_limit/,
   "postgres://ann:secret@localhost?__proto__=x": /parameter __proto__/,
   "postgres://ann:secret@localhost?sslmode=toString": /sslmode must be/,
 };

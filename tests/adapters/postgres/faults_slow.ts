@@ -52,17 +52,6 @@ test("postgresStorage refuses options that are out of range", async () => {
   }
 });
 
-test("postgresStorage says that nobody listens", async () => {
-  await assertRefused(
-    "postgres://ann:sesame@127.0.0.1:1",
-    /127\.0\.0\.1:1: .*/,
-  );
-  await assertRefused(
-    "postgres://ann:sesame@127.0.0.1:1,127.0.0.1:2",
-    /127\.0\.0\.1:1, 127\.0\.0\.1:2: .*; /,
-  );
-});
-
 const missingOpenssl = skipping(await missingTls());
 
 test("postgresStorage encrypts, and checks the server, as its address says", {
@@ -210,14 +199,6 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
         assert.deepEqual(again, { ...pet, replayed: true });
       },
     );
-  },
-
-  async "waits at the start for a server that is not there yet"(cluster) {
-    const url = await cluster.newDatabase();
-    await cluster.stop();
-    const opening = postgresStorage(url, { ...TIMES, openTimeout: 20_000 });
-    await cluster.start();
-    await using(await opening, (storage) => storage.ping());
   },
 
   async "keeps animals and keys on disk where the database commits without waiting"(
@@ -471,60 +452,6 @@ const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
       { lockTimeout: 5000, queryTimeout: 10_000 },
       "connection_limit=1",
     );
-  },
-
-  async "answers in time where the server hangs, and goes on with it afterwards"(
-    cluster,
-  ) {
-    const url = await cluster.newDatabase();
-    await using(await postgresStorage(url, TIMES), async (storage) => {
-      const { id } = await storage.create(newPet(REX));
-      await cluster.pause();
-      const since = performance.now();
-      // On the connection that is there; the reads have to make their own.
-      const creating = assertFault(
-        storage.create(newPet(REX)),
-        "outcome_unknown",
-        /in time/,
-      );
-      await new Promise(setImmediate);
-      await Promise.all([
-        creating,
-        assertFault(storage.get(id), "unavailable", /in time/),
-        assertFault(storage.list({ limit: 1 }), "unavailable", /in time/),
-        assertFault(storage.ping(), "unavailable", /in time/),
-      ]);
-      const took = performance.now() - since;
-      assert.ok(took < 3000, `${took} ms`);
-      cluster.resume();
-      await storage.ping();
-      await storage.create(newPet(REX));
-    });
-  },
-
-  async "is unavailable while the server is gone, and goes on with the next one"(
-    cluster,
-  ) {
-    const url = await cluster.newDatabase();
-    await using(await postgresStorage(url, TIMES), async (storage) => {
-      const { id } = await storage.create(newPet(REX));
-      for (const mode of ["fast", "immediate"] as const) {
-        await cluster.stop(mode);
-        await assertFault(storage.create(newPet(REX)), "unavailable", /./);
-        await assertFault(storage.get(id), "unavailable", /./);
-        await assertFault(storage.ping(), "unavailable", /./);
-        await assertFault(
-          storage.apiKeys.isActive("0".repeat(64)),
-          "unavailable",
-          /./,
-        );
-        await cluster.start();
-        await storage.ping();
-        assert.equal((await storage.get(id))?.name, "Rex");
-        const next = await storage.create(newPet(REX));
-        assert.ok(next.id > id);
-      }
-    });
   },
 };
 

@@ -24,7 +24,7 @@ function open({ storage = memoryStorage(), docs }: Options = {}) {
     log: {
       request: (line) => void lines.push(line),
       fault: (cause, id) => void faults.push({ cause, id }),
-      flush() {},
+      flush: async () => {},
     },
   });
   const handle = toHandler({ service: answer, report: () => {} });
@@ -46,14 +46,6 @@ function broken(reason: Error): PetStorage {
   const fail = () => Promise.reject(reason);
   return { create: fail, get: fail, list: fail, ping: fail, close: fail };
 }
-
-test("the app returns a well-formed X-Request-Id as it was sent", async () => {
-  const { handle } = open();
-  const response = await handle(
-    get("/v1/pets", { "x-request-id": "trace-1.a_b~" }),
-  );
-  assert.equal(response.headers.get("x-request-id"), "trace-1.a_b~");
-});
 
 test("the app gives every response an X-Request-Id, whoever made it", async () => {
   const { handle, drain } = open({

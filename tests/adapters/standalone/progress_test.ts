@@ -18,15 +18,15 @@ function instruments(terminal: { isTTY?: boolean; columns?: number }) {
 
 test("a plain line is written every 5 s at most", () => {
   const { progress, written, clock } = instruments({});
-  progress.begin({ doing: "Copying", what: "animals", total: 1000 });
+  progress.begin({ doing: "Copying", what: "pets", total: 1000 });
   for (let second = 1; second <= 10; second++) {
     clock.time = 1000 * second;
     progress.add(50);
   }
   progress.end();
   assert.deepEqual(written, [
-    "Copying: 25%, 250 of 1000 animals, 50/s, 15 s left\n",
-    "Copying: 50%, 500 of 1000 animals, 50/s, 10 s left\n",
+    "Copying: 25%, 250 of 1000 pets, 50/s, 15 s left\n",
+    "Copying: 50%, 500 of 1000 pets, 50/s, 10 s left\n",
   ]);
 });
 
@@ -34,47 +34,37 @@ test("what was done before counts in the bar, and not in the pace", () => {
   const { progress, written, clock } = instruments({});
   progress.begin({
     doing: "Copying",
-    what: "animals",
+    what: "pets",
     total: 90_000,
     before: 80_000,
   });
   clock.time = 5000;
   progress.add(5);
   assert.deepEqual(written, [
-    "Copying: 88%, 80005 of 90000 animals, 1/s, 2 h 47 min left\n",
+    "Copying: 88%, 80005 of 90000 pets, 1/s, 2 h 47 min left\n",
   ]);
 });
 
 test("a terminal's line is never longer than the terminal is wide", () => {
   for (let columns = 10; columns < 200; columns++) {
     const { progress, written, clock } = instruments({ isTTY: true, columns });
-    progress.begin({ doing: "Verifying", what: "animals", total: 12_345_678 });
-    const bars = new Set<number>();
+    progress.begin({ doing: "Verifying", what: "pets", total: 12_345_678 });
     for (let step = 1; step <= 10; step++) {
       clock.time += 1000;
       progress.add(1_234_567);
       const line = (written.at(-1) ?? "").replace("\r", "").replace(ERASE, "");
       assert.ok(line.length < columns, line);
-      bars.add(/\[[#-]*\]/.exec(line)?.[0].length ?? 0);
+      const [bar] = /\[[#-]*\]/.exec(line) ?? [];
+      if (columns > 23) assert.equal(bar?.length, 12, line);
     }
-    // The bar is there from a certain width on, and never changes its length.
-    assert.equal(bars.size, 1);
-    assert.equal(bars.has(0), columns < 78, `${columns} columns`);
   }
-});
-
-test("nothing is written of a part without anything to do", () => {
-  const { progress, written } = instruments({ isTTY: true, columns: 80 });
-  progress.begin({ doing: "Copying", what: "API keys", total: 0 });
-  progress.end();
-  assert.deepEqual(written, []);
 });
 
 test("a line between comes after the line that is under way", () => {
   const { progress, written } = instruments({ isTTY: true });
-  progress.begin({ doing: "Copying", what: "animals", total: 2 });
+  progress.begin({ doing: "Copying", what: "pets", total: 2 });
   progress.note("Stopped");
   progress.end();
   const text = written.join("");
-  assert.ok(text.endsWith(`0 of 2 animals${ERASE}\nStopped\n`), text);
+  assert.ok(text.endsWith(`0 of 2 pets${ERASE}\nStopped\n`), text);
 });

@@ -157,19 +157,6 @@ for (const [status, path, method = "GET", sent = KEY, options] of ENDINGS) {
   });
 }
 
-test("without the option no response has a CORS field", async () => {
-  for (const [, path, method = "GET", headers = KEY, options] of ENDINGS) {
-    const asked = await ask(options ?? {}, path, {
-      method,
-      headers: { ...headers, origin: APP },
-    });
-    const plain = await ask(options ?? {}, path, { method, headers });
-    assert.deepEqual(asked, plain);
-  }
-  const { headers } = await ask({}, "/v1/pets", preflight(APP));
-  assert.deepEqual(headers, { allow: "GET, HEAD, POST, OPTIONS" });
-});
-
 test("an origin is a scheme, a host, and a port if it is not the usual one", async () => {
   const right = [
     "http://localhost:3000",

@@ -1,0 +1,212 @@
+/**
+ * The three operations: what each one sends, and the check of what comes back.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
+import {
+  type NewPet,
+  type Pet,
+  petId,
+  type PetStatus,
+} from "../../core/pets/pet.ts";
+import type { Answer } from "./exchange.ts";
+import { nextTarget, parseLinks } from "./link.ts";
+import { isOn, type Settings } from "./options.ts";
+
+/** One operation of the contract, about to be performed. */
+export interface Call<T extends object> {
+  /** For messages. */
+  readonly action: "list pets" | "create pet" | "get pet";
+  readonly url: string;
+  /** The JSON text of a create; calls without one only read. */
+  readonly body?: string;
+  readonly idempotencyKey?: string | undefined;
+  /** Makes the result from the response's JSON body, or says what is wrong with it. */
+  read(body: unknown, answer: Answer): T | string;
+}
+
+/** Which pets are listed. */
+export interface PetsQuery {
+  /** At most this many on a page: 1 to 100. */
+  readonly limit?: number;
+  /** Only pets with this status. */
+  readonly status?: PetStatus;
+  /** Only pets with a greater id: any int64. */
+  readonly after?: bigint;
+}
+
+/** Some of the pets that match. */
+export interface PetsPage {
+  /** Ascending by id. */
+  readonly pets: readonly Pet[];
+  /** The address of the next page; absent if no more pets match. */
+  readonly next?: string;
+}
+
+/** The rules for a new name are not checked: by then the service may have others. */
+const petSchema: v.GenericSchema<unknown, Pet> = v.object({
+  id: v.pipe(
+    int64Schema,
+    v.check((id) => id >= 1n, "must be positive"),
+    v.transform(petId),
+  ),
+  name: v.string("must be a string"),
+  categoryId: int64Schema,
+  status: statusSchema,
+}, (issue) => issue.expected === "Object" ? "must be an object" : "is missing");
+
+const petsSchema = v.array(petSchema, "must be an array");
+
+/**
+ * `GET /pets`.
+ *
+ * @param page which pets, or the address of a page.
+ * @param after the id that all on the page must be above, if known.
+ * @throws {TypeError} if the key may not be sent to that address, or `after` is not a `bigint`.
+ */
+export function listPetsCall(
+  page: PetsQuery | string,
+  { base, origin }: Settings,
+  after = typeof page === "string" ? undefined : page.after,
+): Call<PetsPage> {
+  return {
+    action: "list pets",
+    url: typeof page === "string"
+      ? checkPage(page, origin)
+      : pageUrl(base, page),
+    read(body, answer) {
+      const pets = check(petsSchema, body);
+      if (typeof pets === "string") return pets;
+      const isAscending = pets.every(({ id }, i) =>
+        id > (pets[i - 1]?.id ?? after ?? 0n)
+      );
+      if (!isAscending) return "the ids on the page are not ascending";
+      const next = nextPage(answer, origin);
+      if (next === undefined) return { pets };
+      if (typeof next === "string") return next;
+      // Together with ascending ids this ends every walk, whatever the server does.
+      return pets.length === 0
+        ? "the page is empty, yet it has a next one"
+        : { pets, next: next.href };
+    },
+  };
+}
+
+/**
+ * `POST /pets`.
+ *
+ * @throws {TypeError} if a member has a wrong type. All else is for the service to judge.
+ */
+export function createPetCall(
+  { name, categoryId, status }: NewPet,
+  { base, idempotentCreates }: Settings,
+): Call<Pet> {
+  checkBigint(categoryId, "categoryId");
+  if (typeof name !== "string") {
+    throw new TypeError(`name must be a string, not ${typeof name}`);
+  }
+  // JSON.stringify writes no bigint, and a number would lose digits.
+  const rest = status === undefined
+    ? ""
+    : `,"status":${JSON.stringify(String(status))}`;
+  return {
+    action: "create pet",
+    url: `${base}/pets`,
+    body: `{"name":${JSON.stringify(name)},"categoryId":${categoryId}${rest}}`,
+    idempotencyKey: idempotentCreates ? randomIdempotencyKey() : undefined,
+    read: (body) => check(petSchema, body),
+  };
+}
+
+/**
+ * `GET /pets/{petId}`.
+ *
+ * @throws {TypeError} if `id` is not a `bigint`.
+ */
+export function getPetCall(id: bigint, { base }: Settings): Call<Pet> {
+  checkBigint(id, "id");
+  return {
+    action: "get pet",
+    url: `${base}/pets/${id}`,
+    read(body) {
+      const pet = check(petSchema, body);
+      if (typeof pet === "string" || pet.id === id) return pet;
+      return "id of the response is not the one that was asked for";
+    },
+  };
+}
+
+function pageUrl(base: string, { limit, status, after }: PetsQuery): string {
+  if (after !== undefined) checkBigint(after, "after");
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ limit, status, after })) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query.size === 0 ? `${base}/pets` : `${base}/pets?${query}`;
+}
+
+function checkPage(page: string, origin: string): string {
+  const url = URL.parse(page);
+  if (url !== null && isOn(url, origin)) return page;
+  throw new TypeError(
+    "Wrong page: it must be the next of another page, at the origin of baseUrl",
+  );
+}
+
+/** The address of the next page, if any; a text says what is wrong with it. */
+function nextPage(
+  { headers, url }: Answer,
+  origin: string,
+): URL | string | undefined {
+  const links = parseLinks(headers.get("link") ?? "");
+  // If it were ignored, a walk would end too early, and nobody would notice.
+  if (links === undefined) return "the Link header is malformed";
+  const target = nextTarget(links);
+  if (target === undefined) return undefined;
+  const next = URL.parse(target, url); // RFC 3986 §5
+  if (next === null) return "the address of the next page is malformed";
+  if (!isOn(next, origin)) {
+    return "the next page is at another origin, and the key does not go there";
+  }
+  next.hash = ""; // is not sent
+  const isThisPage = next.href === URL.parse("", url)?.href;
+  return isThisPage ? "the next page is this one again" : next;
+}
+
+/** Checks a body, or says what is wrong with it, without quoting it. */
+function check<T>(
+  schema: v.GenericSchema<unknown, T>,
+  body: unknown,
+): T | string {
+  const { success, output, issues } = v.safeParse(schema, body, {
+    abortEarly: true,
+  });
+  if (success) return output;
+  const path = v.getDotPath(issues[0]) ?? "the body";
+  return `${path} of the response ${issues[0].message}`;
+}
+
+/** @throws {TypeError} if a value is not a `bigint`: a `number` may be rounded already. */
+function checkBigint(value: unknown, name: string): void {
+  if (typeof value === "bigint") return;
+  throw new TypeError(
+    `${name} must be a bigint, as 7n or BigInt("7"), not ${typeof value}`,
+  );
+}
+
+/**
+ * A random UUID (RFC 9562 §5.4) as a structured-field string (RFC 9651 §3.3.3). Browsers have
+ * `crypto.randomUUID()` on https pages only.
+ */
+function randomIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))
+    .join("")
+    .replace(
+      /^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/,
+      '"$1-$2-4$3-a$4-$5"',
+    );
+}

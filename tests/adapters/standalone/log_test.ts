@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import {
+  freePort,
+  inNewFolder,
+  RUNTIME,
+  startMain,
+  startServe,
+} from "./program.ts";
+
+const CALLERS = 16;
+/** Long ids make long lines: together more than a pipe holds. */
+const id = (index: number): string => `${index}-`.padEnd(128, "x");
+
+for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
+  test(`after SIGTERM under load, ${how}.ts has logged every request that it answered`, async () => {
+    await inNewFolder(async (cwd) => {
+      const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+      const server = how === "main"
+        ? await startMain({ cwd, env })
+        : await startServe({ cwd, env, port: await freePort() });
+      const answered: string[] = [];
+      let sent = 0;
+
+      async function callUntilRefused(): Promise<void> {
+        for (let status = 200; status === 200;) {
+          const requestId = id(sent++);
+          const response = await fetch(`${server.origin}/v1/pets`, {
+            headers: {
+              "authorization": "Bearer secret",
+              "x-request-id": requestId,
+            },
+          });
+          ({ status } = response);
+          await response.body?.cancel();
+          answered.push(requestId);
+          if (answered.length === 1000) server.kill("SIGTERM");
+        }
+      }
+
+      await Promise.allSettled(
+        Array.from({ length: CALLERS }, callUntilRefused),
+      );
+      assert.equal(await server.exited, 0);
+      assert.ok(answered.length >= 1000);
+      // Bun writes a line of its own there.
+      const lines = server.stdout().match(/^\{.*\}$/gm) ?? [];
+      const logged = new Set(lines.map((line) => JSON.parse(line).id));
+      assert.deepEqual(answered.filter((one) => !logged.has(one)), []);
+    });
+  });
+}
+
+test("the log loses no line if its reader is slower than the program ends", async () => {
+  const program = fileURLToPath(new URL("log_program.ts", import.meta.url));
+  const flags = RUNTIME === "deno" ? ["run", "-A"] : [];
+  const child = spawn(process.execPath, [...flags, program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  // Nothing is read before the program has ended, or waits to be read.
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([
+    once(child, "exit"),
+    new Promise((resolve) => timer = setTimeout(resolve, 1000)),
+  ]);
+  clearTimeout(timer);
+  let text = "";
+  for await (const chunk of child.stdout.setEncoding("utf8")) text += chunk;
+  const ids = text.trimEnd().split("\n").map((line) => JSON.parse(line).id);
+  assert.deepEqual(ids, Array.from({ length: 5000 }, (_, id) => String(id)));
+});
