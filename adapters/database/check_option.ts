@@ -1,13 +1,12 @@
-/**
- * The check that every storage makes of its numeric options.
- *
- * @module
- */
-
-/** @throws {RangeError} where an option is not an integer, or less than `least`. */
-export function checkAtLeast(name: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw new RangeError(
-    `${name} must be an integer of at least ${least}, not ${value}`,
-  );
+/** @throws {RangeError} if an option is not an integer of at least `least`. */
+export function checkAtLeast(
+  least: number,
+  options: Readonly<Record<string, number>>,
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (Number.isSafeInteger(value) && value >= least) continue;
+    throw new RangeError(
+      `${name} must be an integer of at least ${least}, not ${value}`,
+    );
+  }
 }

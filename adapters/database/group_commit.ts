@@ -1,6 +1,5 @@
 /**
  * Group commit: creates that arrive together share one transaction, and so one write to disk.
- * Knows nothing of any database.
  *
  * A batch is gathered for one turn of the event loop (`setImmediate`): a microtask gathers nothing,
  * because every request arrives in a task of its own; a timer makes a lone create wait. A full batch
@@ -24,27 +23,26 @@ export interface Create {
   readonly key: string | undefined;
 }
 
-/** A pet that was added now, or before. */
+/** The pet that a create added, now or before. */
 export type Created = Pet & { readonly replayed?: true };
 
-/** What {@linkcode groupCommit} needs. */
+/** Settings of {@linkcode groupCommit}. */
 export interface GroupCommitOptions {
   /**
-   * Stores all pets of a batch or none of them, but for those whose key it knows, and returns them in
-   * the same order; an error in place of one that it knows and cannot return. No key is in a batch
-   * twice. A rejection is that of every create of this batch, and of no other. Never called again
-   * before the promise is settled.
+   * Stores a batch, all or nothing, except the pets whose key was stored before. Results are in order;
+   * an error stands for a pet that is stored but cannot be returned. A rejection is that of every create
+   * of the batch. No key is in a batch twice, and one batch runs at a time.
    */
   readonly commit: (
     batch: readonly Create[],
   ) => Promise<readonly (Created | Error)[]>;
-  /** The most pets of a batch. */
+  /** The maximum number of pets in a batch. */
   readonly maxBatch: number;
-  /** The most pets that wait for a batch of theirs; a create beyond it is refused. */
+  /** The maximum number of pets that wait for a batch; any more are refused. */
   readonly maxQueue: number;
   /**
-   * The longest that a create waits for a batch of its own, in ms. One that is expected to wait longer
-   * is refused at once, by the pace of the batches before; one that does is refused then.
+   * The longest wait for a batch, in ms. A create is refused at once if its wait is expected to be
+   * longer, by the pace of earlier batches; or later, if it was.
    */
   readonly maxWait: number;
 }
@@ -64,43 +62,43 @@ interface Waiting extends Create {
   readonly reject: (reason: unknown) => void;
 }
 
-/** How much the last batch counts in the pace. */
+/** The weight of the last batch in the pace. */
 const WEIGHT = 0.2;
 
-/** The most that a turn of the event loop counts on the clock of a queue, in ms. */
+/** The most that one turn of the event loop adds to the clock, in ms. */
 const TICK = 20;
 
-/** Makes an empty queue of creates in front of a database. */
+/** Queues creates in front of a database. */
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const { commit, maxBatch, maxQueue, maxWait } = options;
   let queue: Waiting[] = [];
   let scheduled: ReturnType<typeof setImmediate> | undefined;
   /**
-   * The time that batches took, in ms. It stands still while the event loop is held up by requests: that
-   * is no sign of a slow database, whose answer may have been there all the time.
+   * The time that batches took, in ms. It stops while requests hold up the event loop: the answer of the
+   * database may have been there all the time.
    */
   let clock = 0;
-  /** When the clock was looked at, in ms of `performance.now()`. */
-  let looked = 0;
+  /** When the clock was last set, in ms of `performance.now()`. */
+  let setAt = 0;
   /** When the batch under way began, by the clock. */
   let began: number | undefined;
   /** How long a batch takes, in ms: a moving average. */
   let pace = 0;
-  /** The creates with a key that are not settled: one that comes with the same key shares it. */
+  /** The creates with a key that are not settled, for others with the same key. */
   const underWay = new Map<string, Promise<Created>>();
   let isClosed = false;
   let onIdle: (() => void)[] = [];
 
-  function look(): void {
+  function setClock(): void {
     const now = performance.now();
-    clock += Math.min(now - looked, TICK);
-    looked = now;
+    clock += Math.min(now - setAt, TICK);
+    setAt = now;
   }
 
-  /** How long a create that comes now would wait for its batch to begin, in ms. */
+  /** How long a create would wait for its batch now, in ms. */
   function expectedWait(): number {
     const wait = pace * Math.floor(queue.length / maxBatch);
-    // A batch that has taken longer than others did may hang.
+    // A batch that takes longer than others did may hang.
     return began === undefined ? wait : wait + Math.max(pace, clock - began);
   }
 
@@ -110,7 +108,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     });
   }
 
-  /** Behind a database that hangs, nobody waits for more than the batch that hangs. */
+  /** If the database hangs, creates wait no longer than the batch that hangs. */
   function refuseLate(): void {
     const oldest = clock - maxWait;
     const firstInTime = queue.findIndex(({ since }) => since >= oldest);
@@ -141,12 +139,12 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     const batch = queue.slice(0, maxBatch);
     queue = queue.slice(maxBatch);
     if (batch.length > 0) {
-      looked = performance.now();
+      setAt = performance.now();
       began = clock;
-      const timer = setInterval(look, TICK);
+      const timer = setInterval(setClock, TICK);
       await commitBatch(batch);
       clearInterval(timer);
-      look();
+      setClock();
       pace += (clock - began - pace) * WEIGHT;
       began = undefined;
     }

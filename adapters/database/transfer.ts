@@ -1,6 +1,5 @@
 /**
- * Records as they are stored, with their ids, out of one database and into another. Internal: the
- * storages are opened for it beside their public doors, and no service runs on it.
+ * Whole tables, read from one database and written to another with the same ids. No service uses it.
  *
  * @module
  */
@@ -8,20 +7,19 @@
 import type { Pet } from "../../core/pets/pet.ts";
 import type { StoredApiKey } from "./stored_row.ts";
 
-/** A database, opened to read all of it or to write what another one has. */
+/** A database, opened to copy all of it. */
 export interface Transfer {
-  /** Tells databases apart: the same for two addresses of one database. */
+  /** Identifies the database, whatever its address. */
   readonly identity: string;
   readonly pets: Records<Pet>;
   readonly apiKeys: Records<StoredApiKey>;
-  /** Marks a key revoked as another database has it; one that is revoked already is left as it is. */
-  revokeApiKey(key: StoredApiKey): Promise<void>;
+  /** Marks a key revoked, unless it is already. */
+  revokeApiKey(key: StoredApiKey): Promise<unknown>;
   readonly idempotencyKeys: IdempotencyKeys;
-  /** Lets go of everything. */
   close(): Promise<void>;
 }
 
-/** A row of an idempotency key: the pet that was added with it, and when, in ms since 1970. */
+/** The row of an idempotency key: the pet that it added, and when, in ms since 1970. */
 export type StoredIdempotencyKey = readonly [
   key: string,
   petId: bigint,
@@ -30,18 +28,14 @@ export type StoredIdempotencyKey = readonly [
 
 /** The records of idempotency keys. Both methods reject with a `StorageError`. */
 export interface IdempotencyKeys {
-  /** At most `limit` above `after`, ascending; none if the tables are older than such keys. */
+  /** At most `limit` above `after`, ascending; none if the database is older than such keys. */
   read(after: string, limit: number): Promise<readonly StoredIdempotencyKey[]>;
-  /** Keeps records, in place of those that have the same key. */
+  /** Adds records, or replaces those with the same key. */
   write(rows: readonly StoredIdempotencyKey[]): Promise<void>;
 }
 
-/** What to do where a database has no tables. */
-export type IfMissing =
-  /** Make them. */
-  | "create"
-  /** Fail, and change nothing: older tables stay as they are, too. */
-  | "refuse";
+/** What to do if a database has no tables. `refuse` fails, and changes no older tables either. */
+export type IfMissing = "create" | "refuse";
 
 /** All records of one kind. Ids are 1 or more. Every method rejects with a `StorageError`. */
 export interface Records<T extends { readonly id: bigint }> {
@@ -51,20 +45,19 @@ export interface Records<T extends { readonly id: bigint }> {
   /** At most `limit` with an id above `after`, ascending by id. */
   read(after: bigint, limit: number): Promise<readonly T[]>;
   /**
-   * Adds records with the ids that they have: all of them or none, after the last one that is there,
-   * which is to have the id `after`.
+   * Adds records with their ids: all or none.
    *
-   * @returns `false` where the last one has another id; nothing is added then.
+   * @returns `false`, and adds nothing, if the last stored id is not `after`.
    */
   restore(records: readonly T[], after: bigint): Promise<boolean>;
-  /** From now on gives only ids above `id`, and above those that it gave before. */
+  /** Makes ids given from now on greater than `id`, and than all given before. */
   continueAfter(id: bigint): Promise<void>;
 }
 
-/** Ids; 0 where there is none. */
+/** Ids, or 0. */
 export interface LastIds {
-  /** Of the last record that is there. */
+  /** Of the last record that is stored. */
   readonly stored: bigint;
-  /** The greatest that was ever given. */
+  /** The greatest ever given. */
   readonly given: bigint;
 }

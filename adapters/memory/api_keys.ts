@@ -10,7 +10,7 @@ import type {
   NewApiKeyRecord,
 } from "../../core/keys/issued_keys.ts";
 
-// A Date can be changed by whoever holds it, so times are kept as ms since 1970.
+// Times in ms since 1970: whoever holds a Date can change it.
 interface Row {
   readonly id: number;
   readonly name: string;
@@ -19,19 +19,15 @@ interface Row {
   readonly revoked?: number;
 }
 
-/**
- * Makes an empty storage of key records.
- *
- * @param assertOpen throws if the storage that this belongs to is closed.
- */
+/** @param assertOpen throws if the storage is closed. */
 export function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
-  // The record with id n stands at n - 1.
+  // The record with id n is at n - 1.
   const rows: Row[] = [];
   const byDigest = new Map<string, number>();
 
   function keep({ name, digest, created }: NewApiKeyRecord): ApiKeyRecord {
     if (byDigest.has(digest)) {
-      throw new Error("Cannot keep API key: its digest is kept already");
+      throw new Error("Cannot keep API key: its digest exists already");
     }
     const id = rows.length + 1;
     const row = { id, name, digest, created: created.getTime() };
@@ -66,9 +62,7 @@ export function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
       assertOpen();
       const row = rows[id - 1];
       if (row === undefined) return undefined;
-      const revoked = { revoked: time.getTime(), ...row };
-      rows[id - 1] = revoked;
-      return toRecord(revoked);
+      return toRecord(rows[id - 1] = { revoked: time.getTime(), ...row });
     },
   };
 }

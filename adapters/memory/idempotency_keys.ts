@@ -1,8 +1,10 @@
 /**
- * Which pets were added with which idempotency keys, kept in memory.
+ * Which pet each idempotency key added, kept in memory.
  *
  * @module
  */
+
+import { checkAtLeast } from "../database/check_option.ts";
 
 interface Kept {
   readonly position: number;
@@ -14,34 +16,30 @@ interface Kept {
 export class IdempotencyKeys {
   readonly #retention: number;
   readonly #now: () => number;
-  /** In order of time. */
+  /** Oldest first. */
   readonly #keys = new Map<string, Kept>();
 
   /** @param retention in ms. */
   constructor(retention: number, now: () => number = () => performance.now()) {
-    if (!Number.isSafeInteger(retention) || retention < 0) {
-      throw new RangeError(
-        `idempotencyRetention must be an integer of at least 0, not ${retention}`,
-      );
-    }
+    checkAtLeast(0, { idempotencyRetention: retention });
     this.#retention = retention;
     this.#now = now;
   }
 
-  /** How many are kept, with those that are not forgotten yet. */
+  /** How many keys are in memory, expired ones included. */
   get size(): number {
     return this.#keys.size;
   }
 
-  /** The position of the pet that was added with a key; `undefined` if there is none any more. */
+  /** The position of the pet that a key added; `undefined` if the key is unknown or expired. */
   find(key: string): number | undefined {
     const kept = this.#keys.get(key);
     return kept === undefined || this.#isOld(kept) ? undefined : kept.position;
   }
 
-  /** Keeps the position of a key that is not found. */
+  /** Keeps the position for a key that is not found. */
   keep(key: string, position: number): void {
-    // Two go for each that comes, so that the map shrinks without holding anything up.
+    // Each new key drops up to two expired ones, so the map shrinks without a pause.
     let left = 2;
     for (const [old, kept] of this.#keys) {
       if (left-- === 0 || !this.#isOld(kept)) break;

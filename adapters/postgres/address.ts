@@ -24,7 +24,7 @@ export interface PostgresAddress {
   readonly user?: string;
   readonly password?: string;
   readonly database?: string;
-  /** How the connection is encrypted; `false` if it is not. */
+  /** `false` if the connection is not encrypted. */
   readonly ssl: ConnectionOptions | false;
   /** Whether SCRAM is bound to the encrypted channel if the server offers that. */
   readonly channelBinding: boolean;
@@ -32,31 +32,31 @@ export interface PostgresAddress {
   readonly applicationName: string;
   /** Command-line options for the server: `-c search_path=shop`. */
   readonly options?: string;
-  /** Whether read-only servers are passed over. */
+  /** Whether read-only servers are skipped. */
   readonly writable: boolean;
-  /** Whether a pooler gives every transaction another connection. */
+  /** Whether a pooler gives each transaction another connection. */
   readonly pgbouncer: boolean;
   /** The maximum number of connections. */
   readonly connectionLimit: number;
 }
 
+type Parameters = Readonly<Record<string, string | undefined>>;
+
 const PARAMETERS =
   ("host port user password dbname sslmode sslrootcert sslcert sslkey channel_binding " +
     "application_name options target_session_attrs pgbouncer connection_limit")
     .split(" ");
-/** Parameters by name. */
-type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads a connection URI: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`.
+ * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`.
  *
- * @param environment gives `PGSSLMODE`, which is used if the address has no `sslmode`.
- * @throws {TypeError} if it is not a URI, or has a parameter that is unknown or wrong. The message
- * shows neither the password nor the rest of the address.
+ * @param environment gives the default `PGSSLMODE`.
+ * @throws {TypeError} if it is malformed, or has a parameter that is unknown or wrong. The message does
+ * not show the password.
  */
 export function parsePostgresUrl(
   url: string,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Parameters = process.env,
 ): PostgresAddress {
   const parts =
     /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@/?#]*))?(?:\?([^@#]*))?$/
@@ -79,11 +79,7 @@ export function parsePostgresUrl(
       options: parameters.options,
     }),
     ssl: readTls(parameters, environment.PGSSLMODE),
-    channelBinding: choose(parameters, "channel_binding", "disable", {
-      disable: false,
-      prefer: true,
-      require: true,
-    }),
+    channelBinding: choose(parameters, "channel_binding", "disable", BINDINGS),
     applicationName: parameters.application_name ?? "petstore",
     // All but one of several servers are read-only.
     writable: choose(
@@ -92,10 +88,7 @@ export function parsePostgresUrl(
       hosts.length > 1 ? "read-write" : "any",
       { "any": false, "read-write": true, "primary": true },
     ),
-    pgbouncer: choose(parameters, "pgbouncer", "false", {
-      true: true,
-      false: false,
-    }),
+    pgbouncer: choose(parameters, "pgbouncer", "false", BOOLEANS),
     connectionLimit: readInteger(
       "connection_limit",
       parameters.connection_limit ?? "10",
@@ -104,7 +97,7 @@ export function parsePostgresUrl(
   };
 }
 
-/** The servers of an address in words, for messages. */
+/** Names servers, for messages. */
 export function describeHosts(hosts: readonly PostgresHost[]): string {
   const { PGHOST = "localhost" } = process.env;
   return hosts.map(({ host = PGHOST, port }) =>
@@ -127,16 +120,12 @@ function readParameters(query: string): Parameters {
   return parameters;
 }
 
-/** `a:5432,b,[::1]:5433`; in the parameters `host` and `port` the ports stand by themselves. */
-function readHosts(
-  hosts: string,
-  ports: string | undefined,
-): readonly PostgresHost[] {
-  const separate = ports?.split(",") ?? [];
+/** `a:5432,b,[::1]:5433`; the parameter `port` may give the ports apart: `5432,5433`. */
+function readHosts(hosts: string, ports = ""): readonly PostgresHost[] {
+  const separate = ports.split(",");
   return hosts.split(",").map((text, index) => {
-    const [, name = "", port] = /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/.exec(
-      text,
-    ) ?? [];
+    const match = /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/.exec(text);
+    const [, name = "", port] = match ?? [];
     if (name === "" && text !== "") {
       throw wrong("each host must be HOST or HOST:PORT");
     }
@@ -178,6 +167,8 @@ function readTls(
   };
 }
 
+const BOOLEANS = { true: true, false: false };
+const BINDINGS = { disable: false, prefer: true, require: true };
 const ANY_NAME = { checkServerIdentity: () => undefined };
 
 function readText(parameter: string, path: string | undefined): string {
@@ -189,19 +180,17 @@ function readText(parameter: string, path: string | undefined): string {
   }
 }
 
-/** The meaning of a parameter that has a few values. */
 function choose<T>(
   parameters: Parameters,
   name: string,
   byDefault: string,
   meanings: Readonly<Record<string, T>>,
 ): T {
-  const value = parameters[name] ?? byDefault;
+  const given = parameters[name];
+  const value = given ?? byDefault;
   if (Object.hasOwn(meanings, value)) return meanings[value] as T;
-  // A default that is wrong comes from the environment.
-  const source = parameters[name] === undefined
-    ? `PG${name.toUpperCase()}`
-    : name;
+  // A wrong default comes from the environment.
+  const source = given === undefined ? `PG${name.toUpperCase()}` : name;
   const choices = Object.keys(meanings).join(", ");
   throw wrong(
     `${source} must be one of ${choices}, not ${JSON.stringify(value)}`,
@@ -211,7 +200,7 @@ function choose<T>(
 function readInteger(name: string, text: string, max: number): number {
   const value = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= max) return value;
-  // The text is not shown: if the host is missing, the password stands in place of the port.
+  // The text is not shown: without a host, the password is in place of the port.
   throw wrong(`${name} must be an integer from 1 to ${max}`);
 }
 

@@ -5,10 +5,11 @@
  */
 
 import type {
+  ApiKeyRecord,
   ApiKeyStorage,
   NewApiKeyRecord,
 } from "../../core/keys/issued_keys.ts";
-import type { PostgresConnections, Value } from "./connections.ts";
+import type { PostgresConnections, Send } from "./connections.ts";
 import { API_KEYS_LOCK } from "./schema.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "../database/stored_row.ts";
 
@@ -34,38 +35,36 @@ const REVOKE = {
 
 /** Keeps the records in the table `api_keys`. */
 export function postgresApiKeys(
-  connections: PostgresConnections,
+  { read, transaction }: PostgresConnections,
 ): ApiKeyStorage {
-  const keep = "keep API key";
+  async function keep(
+    send: Send,
+    { name, digest, created }: NewApiKeyRecord,
+  ): Promise<ApiKeyRecord> {
+    const [row] = await send(INSERT, [name, digest, created.getTime()]);
+    return toApiKeyRecord(row);
+  }
 
   return {
     insert: (record) =>
-      connections.transaction(keep, API_KEYS_LOCK, async (send) => {
-        const [row] = await send(INSERT, values(record));
-        return toApiKeyRecord(row);
-      }),
+      transaction("keep API key", API_KEYS_LOCK, (send) => keep(send, record)),
 
     insertFirst: (record) =>
-      connections.transaction(keep, API_KEYS_LOCK, async (send) => {
-        if ((await send(ANY, [])).length > 0) return undefined;
-        const [row] = await send(INSERT, values(record));
-        return toApiKeyRecord(row);
-      }),
+      transaction(
+        "keep API key",
+        API_KEYS_LOCK,
+        async (send) =>
+          (await send(ANY)).length === 0 ? await keep(send, record) : undefined,
+      ),
 
-    async isActive(digest) {
-      const rows = await connections.read("check API key", ACTIVE, [digest]);
-      return rows.length > 0;
-    },
+    isActive: async (digest) =>
+      (await read("check API key", ACTIVE, [digest])).length > 0,
 
-    async list() {
-      return (await connections.read("list API keys", ALL, [])).map(
-        toApiKeyRecord,
-      );
-    },
+    list: async () => (await read("list API keys", ALL)).map(toApiKeyRecord),
 
     async revoke(id, time) {
       if (!Number.isSafeInteger(id)) return undefined;
-      return await connections.transaction(
+      return await transaction(
         "revoke API key",
         API_KEYS_LOCK,
         async (send) => {
@@ -75,8 +74,4 @@ export function postgresApiKeys(
       );
     },
   };
-}
-
-function values({ name, digest, created }: NewApiKeyRecord): readonly Value[] {
-  return [name, digest, created.getTime()];
 }

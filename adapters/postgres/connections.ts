@@ -1,6 +1,5 @@
 /**
- * Statements and transactions on connections to PostgreSQL: each in bounded time, and every fault in
- * the words of the storage port.
+ * Statements and transactions in bounded time, with every fault in the words of the storage port.
  *
  * @module
  */
@@ -19,7 +18,7 @@ import { postgresPool, type Timeouts } from "./pool.ts";
 
 /** A statement that the server prepares once for each connection. */
 export interface Statement {
-  /** Names it among the statements of this program. */
+  /** Unique in this program. */
   readonly name: string;
   readonly text: string;
 }
@@ -30,51 +29,44 @@ export type Value = string | bigint | number | null | readonly Value[];
 /** The columns of a row, in the order of the statement. */
 export type Row = readonly unknown[];
 
-/** Sends one statement on one connection. */
+/** Sends a statement. */
 export type Send = (
   statement: Statement,
-  values: readonly Value[],
+  values?: readonly Value[],
 ) => Promise<readonly Row[]>;
+
+type Run = (action: string, ...args: Parameters<Send>) => ReturnType<Send>;
 
 /** The connections to one database. */
 export interface PostgresConnections {
   /** Sends a statement that changes nothing. */
-  read(
-    action: string,
-    statement: Statement,
-    values: readonly Value[],
-  ): Promise<readonly Row[]>;
-  /** Sends a statement that changes something, and is its own transaction. */
-  write(
-    action: string,
-    statement: Statement,
-    values: readonly Value[],
-  ): Promise<readonly Row[]>;
+  readonly read: Run;
+  /** Sends a statement that changes something, in a transaction of its own. */
+  readonly write: Run;
   /**
-   * Sends several statements in one transaction (`READ COMMITTED`). It holds the advisory lock
-   * `lock` from its beginning to its end, so that of those with the same lock one runs at a time.
+   * Runs a transaction (`READ COMMITTED`) that holds the advisory lock `lock` from beginning to end: of
+   * those with the same lock, one runs at a time.
    */
   transaction<T>(
     action: string,
     lock: bigint,
     work: (send: Send) => Promise<T>,
   ): Promise<T>;
-  /** Lets go of everything, once it is idle. */
   close(): Promise<void>;
 }
 
 /**
- * What a transaction that writes selects: it waits for the disk even where the database is set up to
- * commit without waiting, and hears where it did not wait for its standby.
+ * To be selected by a transaction that writes: it waits for the disk even if the database is set not
+ * to, and is warned if it did not wait for a standby.
  */
 export const DURABLY = `CASE current_setting('synchronous_commit') WHEN 'off'
       THEN set_config('synchronous_commit', 'on', true) END,
     set_config('client_min_messages', 'warning', true)`;
 
-// Whatever the database is set to: each statement is to see what was done before the lock was given.
+// Whatever the database's default: each statement must see what was committed before the lock.
 const BEGIN = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const COMMIT = { name: "commit", text: "COMMIT" };
-// Set here, because a pooler takes no settings that are sent when a connection is made.
+// Set here because a pooler refuses settings that are sent with a new connection.
 const LOCK = {
   name: "lock",
   text: `SELECT set_config('lock_timeout', $1, true),
@@ -83,38 +75,18 @@ const LOCK = {
     pg_advisory_xact_lock($3)`,
 };
 
-/** Makes no connection yet: the first statement does. */
+/** Connects at the first statement. */
 export function postgresConnections(
   address: PostgresAddress,
   timeouts: Timeouts,
 ): PostgresConnections {
   const pool = postgresPool(address, timeouts);
-  const { lockTimeout, queryTimeout } = timeouts;
+  const times = [`${timeouts.lockTimeout}ms`, `${timeouts.queryTimeout}ms`];
 
-  /** Lends a connection to `work`; where that fails, the connection is not used again. */
-  async function use<T>(
-    action: string,
-    work: (client: pg.PoolClient) => Promise<T>,
-  ): Promise<T> {
-    const client = await pool.connect(action);
-    // The statement under way is told too; without a listener the program would end.
-    client.on("error", ignore);
-    let fault: Error | undefined;
-    try {
-      return await work(client);
-    } catch (error) {
-      fault = error instanceof Error ? error : new Error(String(error));
-      throw error;
-    } finally {
-      client.off("error", ignore);
-      client.release(fault);
-    }
-  }
-
-  async function send(
+  async function query(
     client: pg.PoolClient,
     { name, text }: Statement,
-    values: readonly Value[],
+    values: readonly Value[] = [],
   ): Promise<readonly Row[]> {
     try {
       const { rows } = await client.query<unknown[]>({
@@ -130,73 +102,78 @@ export function postgresConnections(
     }
   }
 
-  /** Sends what changes nothing, or nothing yet. */
-  async function ask(
+  /**
+   * Lends a connection to `work`; if that fails, the connection is not used again.
+   *
+   * @param work is given two ways to send: `ask` changes nothing yet, `commit` does.
+   */
+  async function use<T>(
     action: string,
-    client: pg.PoolClient,
-    statement: Statement,
-    values: readonly Value[] = [],
-  ): Promise<readonly Row[]> {
-    try {
-      return await send(client, statement, values);
-    } catch (error) {
-      throw statementFault(at(action, client), error);
-    }
-  }
+    work: (ask: Send, commit: Send) => Promise<T>,
+  ): Promise<T> {
+    const client = await pool.connect(action);
+    const { host, port } = client;
+    const actionAtHost = `${action} at ${describeHosts([{ host, port }])}`;
 
-  /** Sends what commits, and tells apart what has not happened and what may have. */
-  async function commit(
-    action: string,
-    client: pg.PoolClient,
-    statement: Statement,
-    values: readonly Value[] = [],
-  ): Promise<readonly Row[]> {
-    let warning: string | undefined;
-    function onNotice(notice: Notice): void {
-      if (isNotReplicated(notice)) warning = notice.message;
-    }
-    client.on("notice", onNotice);
-    let rows;
+    const ask: Send = async (statement, values) => {
+      try {
+        return await query(client, statement, values);
+      } catch (error) {
+        throw statementFault(actionAtHost, error);
+      }
+    };
+
+    const commit: Send = async (statement, values) => {
+      let warning: string | undefined;
+      function onNotice(notice: Notice): void {
+        if (isNotReplicated(notice)) warning = notice.message;
+      }
+      client.on("notice", onNotice);
+      let rows;
+      try {
+        rows = await query(client, statement, values);
+      } catch (error) {
+        throw mayHaveHappened(error)
+          ? outcomeUnknown(actionAtHost, error)
+          : statementFault(actionAtHost, error);
+      } finally {
+        client.off("notice", onNotice);
+      }
+      if (warning === undefined) return rows;
+      throw outcomeUnknown(actionAtHost, new Error(warning));
+    };
+
+    // The statement under way fails too; without a listener the program would end.
+    client.on("error", ignore);
+    let fault: Error | undefined;
     try {
-      rows = await send(client, statement, values);
+      return await work(ask, commit);
     } catch (error) {
-      throw mayHaveHappened(error)
-        ? outcomeUnknown(at(action, client), error)
-        : statementFault(at(action, client), error);
+      fault = error instanceof Error ? error : new Error(String(error));
+      throw error;
     } finally {
-      client.off("notice", onNotice);
+      client.off("error", ignore);
+      client.release(fault);
     }
-    if (warning === undefined) return rows;
-    throw outcomeUnknown(at(action, client), new Error(warning));
   }
 
   return {
-    read: (action, statement, values) =>
-      use(action, (client) => ask(action, client, statement, values)),
+    read: (action, ...args) => use(action, (ask) => ask(...args)),
 
-    write: (action, statement, values) =>
-      use(action, (client) => commit(action, client, statement, values)),
+    write: (action, ...args) => use(action, (_, commit) => commit(...args)),
 
     transaction: (action, lock, work) =>
-      use(action, async (client) => {
-        await ask(action, client, BEGIN);
-        const times = [`${lockTimeout}ms`, `${queryTimeout}ms`];
-        await ask(action, client, LOCK, [...times, lock]);
-        // Where this fails, the connection is let go of, and the server undoes what was done.
-        const result = await work((statement, values) =>
-          ask(action, client, statement, values)
-        );
-        await commit(action, client, COMMIT);
+      use(action, async (ask, commit) => {
+        await ask(BEGIN);
+        await ask(LOCK, [...times, lock]);
+        // If this fails, the connection is closed, and the server rolls back.
+        const result = await work(ask);
+        await commit(COMMIT);
         return result;
       }),
 
     close: () => pool.close(),
   };
-}
-
-/** An action, and the server that it was asked of. */
-function at(action: string, { host, port }: pg.PoolClient): string {
-  return `${action} at ${describeHosts([{ host, port }])}`;
 }
 
 function ignore(): void {}

@@ -7,12 +7,18 @@
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
-/** PgBouncer refuses settings that are sent when a connection is made. */
+/** PgBouncer refuses settings that are sent with a new connection. */
 const IS_POOLER = /^unsupported startup parameter/;
-
 const POOLER_REASON = "it is a pooler: add pgbouncer=true to the address";
 
-/** What an operator reads in place of the driver's own words. */
+/** Every connection of the pool is in use. */
+const ALL_TAKEN = /^timeout exceeded/;
+
+/** PgBouncer's faults before it sent the statement on, although their code is a lost connection's. */
+const NOT_SENT =
+  /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
+
+/** Reasons by the driver's own messages. */
 const DRIVER_REASONS: readonly (readonly [RegExp, string])[] = [
   [/^Query read timeout$/, "it did not answer in time"],
   [
@@ -23,21 +29,18 @@ const DRIVER_REASONS: readonly (readonly [RegExp, string])[] = [
   [IS_POOLER, POOLER_REASON],
 ];
 
-/** What an operator reads for a code of the system; its own message follows. */
+/** Reasons by codes of the operating system. */
 const SYSTEM_REASONS: ReadonlyMap<unknown, string> = new Map([
   ["ECONNREFUSED", "nothing listens there; is PostgreSQL running?"],
   ["ENOTFOUND", "the host is unknown"],
   ["ENOENT", "the socket does not exist; is PostgreSQL running?"],
 ]);
 
-/** Every connection of the pool is in use. */
-const ALL_TAKEN = /^timeout exceeded/;
+/** Codes of the operating system that may pass. ENOENT: a Unix socket. */
+const PASSING =
+  /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
 
-/** PgBouncer has not sent a statement on, although its code is that of a lost connection. */
-const NOT_SENT =
-  /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
-
-/** What an operator reads for a SQLSTATE; the server's own message follows. */
+/** Reasons by SQLSTATE. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["25006", "the server is read-only; it may be a standby"],
   // A prepared statement that is missing, or exists already.
@@ -55,18 +58,16 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["57P03", "the server is starting or shutting down"],
 ]);
 
-/** Classes of SQLSTATE about the state of the server, not about the statement. */
+/** Classes of SQLSTATE about the server, not the statement. */
 const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 
-/** A statement may have been carried out: the connection ended, or the server does not know (40003). */
+/** The statement may have happened: the connection ended, or the server does not know (40003). */
 const UNCERTAIN = /^(?:08|25P0[34]|40003|57P|58|XX)/;
 
-/** Warnings of a commit that did not wait for its standby: the pet is on one machine only. */
-const NOT_REPLICATED = new Set(["01000", "57P01"]);
-/** The function of PostgreSQL that warns so. Triggers use the same code. */
-const WARNS = "SyncRepWaitForLSN";
+/** The function of PostgreSQL that warns of a commit without its standby. Triggers use its codes. */
+const NOT_REPLICATED_ROUTINE = "SyncRepWaitForLSN";
 
-/** A warning of the server beside its answer. */
+/** A warning of the server. */
 export interface Notice {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
@@ -74,27 +75,28 @@ export interface Notice {
   readonly routine?: string | undefined;
 }
 
-/** Tells whether a statement that failed may have been carried out all the same. */
+/** Whether a failed statement may have happened all the same. */
 export function mayHaveHappened(error: unknown): boolean {
   const code = sqlState(error);
   if (code === undefined) return true;
   return UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
 }
 
-/** Tells whether a connection in use has become useless, which a failed statement alone does not cause. */
+/** Whether the connection was lost, and not just a statement failed. */
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error);
   return code === undefined || /^(?:08|57P)/.test(code);
 }
 
-/** Tells whether all connections are in use: another server would not help. */
+/** Whether all connections are in use: another server would not help. */
 export function areAllTaken(error: unknown): boolean {
   return ALL_TAKEN.test(messageOf(error));
 }
 
-/** Tells whether a warning means that a commit is less durable than it should be. */
-export function isNotReplicated({ code = "", routine }: Notice): boolean {
-  return NOT_REPLICATED.has(code) && (routine ?? WARNS) === WARNS;
+/** Whether a warning means that a commit is on one machine only. */
+export function isNotReplicated({ code, routine }: Notice): boolean {
+  return (code === "01000" || code === "57P01") &&
+    (routine ?? NOT_REPLICATED_ROUTINE) === NOT_REPLICATED_ROUTINE;
 }
 
 /** A fault before anything was sent: nothing happened. */
@@ -123,19 +125,7 @@ export function outcomeUnknown(action: string, error: unknown): StorageError {
   );
 }
 
-const PASSING = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND",
-  "ENOENT", // a Unix socket
-  "EAI_AGAIN",
-  "EPIPE",
-  "ETIMEDOUT",
-]);
-
-/** A server that was reached, but takes no writes. During a switchover none does. */
+/** A server that takes no writes. During a switchover none does. */
 export class ReadOnlyServer extends Error {
   /** Makes the error. */
   constructor() {
@@ -143,7 +133,7 @@ export class ReadOnlyServer extends Error {
   }
 }
 
-/** Tells whether a server that could not be used may be usable a moment later. */
+/** Whether a server that failed may work a moment later. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof ReadOnlyServer) return true;
@@ -152,7 +142,7 @@ export function isPassing(error: unknown): boolean {
   if (state !== undefined) {
     return /^(?:08|53|57P)/.test(state) && !IS_POOLER.test(error.message);
   }
-  if ("code" in error) return PASSING.has(String(error.code));
+  if ("code" in error) return PASSING.test(String(error.code));
   return DRIVER_REASONS.some(([pattern]) => pattern.test(error.message));
 }
 
@@ -174,13 +164,13 @@ function reason(error: unknown): string {
     message;
 }
 
-/** The SQLSTATE of an error that the server sent. */
+/** The SQLSTATE of an error from the server. Those of the system have codes, but no `severity`. */
 function sqlState(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  if (!(error instanceof Error && "code" in error && "severity" in error)) {
+    return undefined;
+  }
   const { code } = error;
-  // Errors of the system have codes too: EPIPE is five letters as well.
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) &&
-      "severity" in error
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)
     ? code
     : undefined;
 }

@@ -1,9 +1,9 @@
 /**
- * Animals in PostgreSQL, through the driver `pg`: for any number of servers on any number of
- * machines. PostgreSQL 13 or later.
+ * Pets in PostgreSQL 13 or later, through the driver `pg`: for any number of servers on any number of
+ * machines.
  *
- * A create that is fulfilled is committed. Creates that arrive together at one server share one
- * statement, and all servers take turns, so that ids become visible in ascending order.
+ * A fulfilled create is committed. Creates that arrive together at one server share one statement, and
+ * all servers take turns, so that ids become visible in ascending order.
  *
  * @module
  */
@@ -35,23 +35,22 @@ export interface PostgresStorageOptions {
    */
   readonly connectTimeout?: number;
   /**
-   * How long to wait for the answer to a statement, in ms; then a read is `unavailable`, and a create
+   * How long to wait for the result of a statement, in ms; then a read is `unavailable`, and a create
    * `outcome_unknown`. Default: 5000.
    */
   readonly queryTimeout?: number;
   /**
-   * How long a statement waits for locks of others, in ms; then it is `unavailable`. To be less than
-   * `queryTimeout`, so that it is known that nothing happened. Default: three fifths of
-   * `queryTimeout`, and 3000 at most.
+   * How long a statement waits for locks of others, in ms; then it is `unavailable`. Less than
+   * `queryTimeout`, or nobody knows that nothing happened. Default: three fifths of it, 3000 at most.
    */
   readonly lockTimeout?: number;
-  /** How long to wait at the start for a database server that is not there yet, in ms. Default: 10000. */
+  /** How long to wait for a database server that cannot be reached yet, in ms. Default: 10000. */
   readonly openTimeout?: number;
-  /** The most creates that share a statement. Default: 256. */
+  /** The maximum number of creates in a statement. Default: 256. */
   readonly maxBatch?: number;
   /**
-   * The most creates that wait to be sent; any more are `unavailable`, and so is one that waits longer
-   * than 2 s, or is expected to. Default: 10000.
+   * The maximum number of creates that wait; any more are `unavailable`, and so is one that waits
+   * longer than 2 s, or is expected to. Default: 10000.
    */
   readonly maxQueue?: number;
   /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
@@ -64,9 +63,8 @@ export interface PostgresStorage extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-// One statement, and so one transaction. A row to insert is there only once `turn` is, and it takes
-// its id after that: so the lock is held from before the first id until the animals are visible to
-// all others. Without it a reader could see an id before a smaller one.
+// Rows take their ids after `turn` has the lock, which is held until the pets are visible to all others.
+// Without it a reader could see an id before a smaller one.
 const TURN = `turn AS MATERIALIZED (
       SELECT set_config('lock_timeout', $4, true),
         ${DURABLY},
@@ -82,12 +80,12 @@ const CREATE = {
     ORDER BY place
     RETURNING id`,
 };
-// By the clock of the database, which all servers share; and the one from which on keys are kept.
+// By the clock of the database, which all servers share.
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 const OLDEST = `${NOW} - $7::bigint`;
-// The same, if some have keys. What others committed while this waited for its turn cannot be selected,
-// but it conflicts: a key that is known and not too old is left as it is, and is not in `claimed`; the
-// id of its pet is never used then. Two old keys go for each that comes.
+// For a batch with keys. What others committed while this waited for its turn cannot be selected, but it
+// conflicts: a key that is known and not expired stays as it is, is not in `claimed`, and the id of its
+// pet is never used. Each new key drops up to two expired ones.
 const CREATE_ONCE = {
   name: "create pets once",
   text: `WITH ${TURN}, new AS MATERIALIZED (
@@ -142,25 +140,24 @@ const LIST_STATUS = {
 const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
 
 /**
- * Opens a database of a PostgreSQL server, and makes its tables where there are none.
+ * Opens a PostgreSQL database, and creates its tables if they are missing.
  *
- * The address is a connection URI of libpq, with several servers where one can take over from
- * another (the one that accepts writes is used), TLS by `sslmode`, `sslrootcert`, `sslcert`, `sslkey`,
- * and two parameters of its own: `connection_limit=N` (10 connections at most), and `pgbouncer=true`
- * for a pooler that gives every transaction another connection: statements are not prepared then.
- * Without `sslmode`, and without `PGSSLMODE`, the connection is not encrypted; `require` encrypts,
- * `verify-full` also checks who the server is.
+ * The address is a connection URI of libpq; of several servers the one that accepts writes is used. TLS
+ * is set by `sslmode`, `sslrootcert`, `sslcert` and `sslkey`: without `sslmode` and `PGSSLMODE` the
+ * connection is not encrypted; `require` encrypts, `verify-full` also checks who the server is. Two
+ * parameters are not libpq's: `connection_limit=N` (default 10), and `pgbouncer=true` for a pooler that
+ * gives each transaction another connection, which turns prepared statements off.
  *
- * A connection that is lost is made anew by the next operation that needs one. A read that a fault
- * reached is `unavailable`; a create that was sent, and not answered, is `outcome_unknown`.
+ * A lost connection is replaced by the next operation. Meanwhile a read is `unavailable`, and a create
+ * that was sent and not answered is `outcome_unknown`.
  *
- * On Deno it needs `--allow-net=HOST:PORT` and `--allow-env=PG*`; for a Unix socket `--allow-read` and
- * `--allow-write` of it.
+ * On Deno it needs `--allow-net=HOST:PORT` and `--allow-env=PG*`; for a Unix socket also `--allow-read`
+ * and `--allow-write` of it.
  *
- * @throws {TypeError} where the address is none, or has a parameter that is unknown or wrong.
- * @throws {RangeError} where an option is out of range.
- * @throws {StorageError} `unavailable` where the database cannot be used; the message says why. The
- * tables of another program, or of a later version of this one, are left as they are.
+ * @throws {TypeError} if the address is malformed, or has a parameter that is unknown or wrong.
+ * @throws {RangeError} if an option is out of range.
+ * @throws {StorageError} `unavailable` if the database cannot be used; the message says why. The tables
+ * of another program, or of a later version of this one, are not changed.
  */
 export async function postgresStorage(
   url: string,
@@ -175,19 +172,12 @@ export async function postgresStorage(
     maxQueue = 10_000,
     idempotencyRetention = 86_400_000,
   } = options;
-  checkAtLeast("connectTimeout", connectTimeout, 1);
-  checkAtLeast("queryTimeout", queryTimeout, 1);
-  checkAtLeast("lockTimeout", lockTimeout, 1);
-  checkAtLeast("openTimeout", openTimeout, 0);
-  checkAtLeast("maxBatch", maxBatch, 1);
-  checkAtLeast("maxQueue", maxQueue, 1);
-  checkAtLeast("idempotencyRetention", idempotencyRetention, 0);
+  const timeouts = { connectTimeout, queryTimeout, lockTimeout };
+  checkAtLeast(1, { ...timeouts, maxBatch, maxQueue });
+  checkAtLeast(0, { openTimeout, idempotencyRetention });
 
-  const connections = postgresConnections(parsePostgresUrl(url), {
-    connectTimeout,
-    queryTimeout,
-    lockTimeout,
-  });
+  const connections = postgresConnections(parsePostgresUrl(url), timeouts);
+  const { read, write } = connections;
   try {
     await openSchema(connections, openTimeout);
   } catch (error) {
@@ -195,26 +185,23 @@ export async function postgresStorage(
     throw error;
   }
 
-  const lock = [`${lockTimeout}ms`, PETS_LOCK];
-
   async function commit(
     batch: readonly Create[],
   ): Promise<readonly (Created | Error)[]> {
-    const pets = batch.map(({ pet }) => pet);
     const values = [
-      pets.map((pet) => pet.name),
-      pets.map((pet) => pet.categoryId),
-      pets.map((pet) => STATUS_CODE[pet.status]),
-      ...lock,
+      batch.map(({ pet }) => pet.name),
+      batch.map(({ pet }) => pet.categoryId),
+      batch.map(({ pet }) => STATUS_CODE[pet.status]),
+      `${lockTimeout}ms`,
+      PETS_LOCK,
     ];
     if (batch.some(({ key }) => key !== undefined)) {
       return await commitOnce(batch, values);
     }
-    const rows = await connections.write("create pet", CREATE, values);
-    // In the order in which they were sent.
-    const ids = rows.map(([id]) => id as bigint);
-    assertKept(ids, pets.length);
-    return pets.map((pet, index) => withId(pet, ids[index]));
+    const rows = await write("create pet", CREATE, values);
+    const ids = rows.map(([id]) => id);
+    assertKept(ids, batch.length);
+    return batch.map(({ pet }, index) => withId(pet, ids[index]));
   }
 
   /** Commits a batch that has keys. */
@@ -223,31 +210,33 @@ export async function postgresStorage(
     values: readonly Value[],
   ): Promise<readonly (Created | Error)[]> {
     const keys = batch.map(({ key }) => key ?? null);
-    const rows = await connections.write("create pet", CREATE_ONCE, [
+    const rows = await write("create pet", CREATE_ONCE, [
       ...values,
       keys,
       idempotencyRetention,
     ]);
-    // Of those that were to be added, by place; the others were added before.
+    // The new pets by place; the others were added before.
     const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
     assertKept([...ids.values()].filter((id) => id !== null), ids.size);
     const known = keys.filter((_, index) => !ids.has(index));
-    const replay = known.length === 0 ? none : await readReplays(known);
+    const replay = await readReplays(known);
     return batch.map(({ pet, key }, index) =>
       ids.has(index) ? withId(pet, ids.get(index)) : replay(key)
     );
   }
 
-  /** Reads the pets that were added with keys before. The batch is stored, whatever becomes of this. */
+  /** Reads the pets that keys added before. The batch is stored even if this fails. */
   async function readReplays(
     keys: readonly Value[],
   ): Promise<(key: string | undefined) => Created | Error> {
     try {
-      const rows = await connections.read("create pet", REPLAYS, [keys]);
+      const rows = keys.length === 0
+        ? []
+        : await read("create pet", REPLAYS, [keys]);
       const pets = new Map(rows.map(([key, ...row]) => [key, toPet(row)]));
       return (key) => {
         const pet = pets.get(key);
-        return pet === undefined ? none() : { ...pet, replayed: true };
+        return pet === undefined ? expired() : { ...pet, replayed: true };
       };
     } catch (error) {
       return () => error instanceof Error ? error : new Error(String(error));
@@ -262,24 +251,24 @@ export async function postgresStorage(
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
     async get(id) {
-      const [row] = await connections.read("get pet", GET, [id]);
+      const [row] = await read("get pet", GET, [id]);
       return row && toPet(row);
     },
 
     async list({ limit, status, after = 0n }) {
       // One more than the page holds tells whether there is a next one.
+      const values = [after, limit + 1];
       const rows = status === undefined
-        ? await connections.read("list pets", LIST, [after, limit + 1])
-        : await connections.read("list pets", LIST_STATUS, [
-          after,
-          limit + 1,
+        ? await read("list pets", LIST, values)
+        : await read("list pets", LIST_STATUS, [
+          ...values,
           STATUS_CODE[status],
         ]);
       return toPage(rows.map(toPet), limit);
     },
 
     async ping() {
-      await connections.read("reach the database", PING, []);
+      await read("reach the database", PING);
     },
 
     async close() {
@@ -293,17 +282,17 @@ function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
   return { id: petId(id as bigint), name, categoryId, status };
 }
 
-/** A trigger of somebody's may leave some out, and nothing says which. */
+/** A trigger may leave some pets out, and nothing says which. */
 function assertKept(ids: readonly unknown[], count: number): void {
   if (ids.length === count) return;
   throw new StorageError(
     "outcome_unknown",
-    `Cannot tell the outcome (create pet): the database kept ${ids.length} of ${count} animals`,
+    `Cannot tell the outcome (create pet): the database kept ${ids.length} of ${count} pets`,
   );
 }
 
-/** For a key that was forgotten between two statements. */
-function none(): StorageError {
+/** For a key that expired between two statements. */
+function expired(): StorageError {
   return new StorageError(
     "unavailable",
     "Cannot create pet: its idempotency key expired just now",

@@ -1,39 +1,50 @@
 /**
- * The pool of connections to PostgreSQL: which server they go to, and which of them are still good.
+ * The pool of connections to PostgreSQL: which server they go to, and which are still good.
  *
  * @module
  */
 
+import process from "node:process";
+import { clearTimeout, setTimeout } from "node:timers";
 import pg from "pg";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { describeHosts, type PostgresAddress } from "./address.ts";
-import { clientsAt, getTypeParser, passwordOfEnvironment } from "./client.ts";
+import {
+  describeHosts,
+  type PostgresAddress,
+  type PostgresHost,
+} from "./address.ts";
 import { areAllTaken, connectFault, ReadOnlyServer } from "./fault.ts";
 
-/** How long things may take, in ms. */
+/** Time limits, in ms. */
 export interface Timeouts {
-  /** To be given a connection, or to make one, at each server. */
+  /** For a connection, at each server. */
   readonly connectTimeout: number;
   /** From a statement to its result. */
   readonly queryTimeout: number;
-  /** To wait for a lock that another connection holds. */
+  /** For a lock that another connection holds. */
   readonly lockTimeout: number;
 }
 
-/** Connections that are lent. */
+/** A pool of connections. */
 export interface PostgresPool {
   /**
    * Lends a connection, to be released.
-   * @throws {StorageError} `unavailable` where there is none in time.
+   * @throws {StorageError} `unavailable` if none is to be had in time.
    */
   connect(action: string): Promise<pg.PoolClient>;
-  /** To be called where a connection was lost: those that were made before it are not lent again. */
+  /** Call it if a connection was lost: those made before are not lent again. */
   mistrust(): void;
-  /** Lets go of all connections, once they are idle. */
+  /** Closes all connections, once they are idle. */
   close(): Promise<void>;
 }
 
-/** Makes no connection yet. */
+/** How long to wait for a server to close a connection, in ms. */
+const END_TIMEOUT = 1000;
+
+/** The OID of PostgreSQL's type `int8`. */
+const INT8 = 20;
+
+/** Connects when a connection is first asked for. */
 export function postgresPool(
   address: PostgresAddress,
   { connectTimeout, queryTimeout, lockTimeout }: Timeouts,
@@ -43,7 +54,7 @@ export function postgresPool(
   let closed: Promise<void> | undefined;
 
   const pool = new pg.Pool({
-    Client: clientsAt(() => hosts[current] ?? {}),
+    Client: clientsOf(() => hosts[current] ?? {}),
     max: address.connectionLimit,
     connectionTimeoutMillis: connectTimeout,
     query_timeout: queryTimeout,
@@ -54,21 +65,25 @@ export function postgresPool(
     ...database === undefined ? {} : { database },
     ...options === undefined ? {} : { options },
     ...address.pgbouncer ? {} : { lock_timeout: lockTimeout },
-    password: address.password ?? passwordOfEnvironment,
+    password: address.password ?? environmentPassword,
     ssl: address.ssl,
     enableChannelBinding: address.channelBinding,
-    types: { getTypeParser },
+    types: {
+      // Without this an int8 is a string.
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format as "text"),
+    },
     onConnect: address.writable ? assertWritable : undefined,
   });
-  // An idle connection ended: the pool has let go of it, and whoever needs one next makes a new one.
+  // The pool has dropped an idle connection that ended; nothing else is to be done.
   pool.on("error", () => {});
 
-  /** When each connection was made, and when the last one was lost, in ms. */
+  /** When each connection was made, and when one was last lost, in ms. */
   const made = new WeakMap<pg.PoolClient, number>();
   let lost = -Infinity;
   pool.on("connect", (client) => made.set(client, performance.now()));
 
-  /** Where one connection did not answer, those that are older are not waited for, one by one. */
+  /** Takes a connection, but none that is older than the last loss: each might hang in turn. */
   async function take(): Promise<pg.PoolClient> {
     for (;;) {
       const client = await pool.connect();
@@ -77,45 +92,93 @@ export function postgresPool(
     }
   }
 
-  async function connect(action: string): Promise<pg.PoolClient> {
-    if (closed !== undefined) {
-      throw new StorageError("unavailable", "The storage is closed");
-    }
-    const faults: unknown[] = [];
-    for (let tries = 0; tries < hosts.length; tries++) {
-      const tried = current;
-      try {
-        return await take();
-      } catch (error) {
-        faults.push(error);
-        if (areAllTaken(error)) break;
-        // Others who failed at the same server must not step over the next one.
-        if (current === tried) current = (current + 1) % hosts.length;
-      }
-    }
-    const cause = faults.length === 1 ? faults[0] : new AggregateError(faults);
-    throw connectFault(`${action} at ${describeHosts(hosts)}`, cause);
-  }
-
   return {
-    connect,
+    async connect(action) {
+      if (closed !== undefined) {
+        throw new StorageError("unavailable", "The storage is closed");
+      }
+      const faults: unknown[] = [];
+      for (let tries = 0; tries < hosts.length; tries++) {
+        const tried = current;
+        try {
+          return await take();
+        } catch (error) {
+          faults.push(error);
+          if (areAllTaken(error)) break;
+          // Others that failed at the same server must not skip the next one.
+          if (current === tried) current = (current + 1) % hosts.length;
+        }
+      }
+      throw connectFault(
+        `${action} at ${describeHosts(hosts)}`,
+        faults.length === 1 ? faults[0] : new AggregateError(faults),
+      );
+    },
 
     mistrust() {
       lost = performance.now();
     },
 
-    close() {
-      closed ??= pool.end();
-      return closed;
-    },
+    close: () => closed ??= pool.end(),
   };
 }
 
-/** After a failover the old server may be there again, as a standby. */
+/** After a failover the old server may be back, as a standby. */
 async function assertWritable(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<[string]>({
     text: "SHOW transaction_read_only",
     rowMode: "array",
   });
   if (rows[0]?.[0] !== "off") throw new ReadOnlyServer();
+}
+
+/** The driver itself would look for a file of passwords, and end the program if it may not. */
+function environmentPassword(): string {
+  const { PGPASSWORD } = process.env;
+  if (PGPASSWORD !== undefined) return PGPASSWORD;
+  throw new Error(
+    "the server asks for a password: put it into the address, or into PGPASSWORD",
+  );
+}
+
+/** The driver's type omits the settings that the pool passes to a client. */
+type PoolClientConstructor = new () => pg.Client;
+
+/** Clients that connect to the current host, and whose faults and ends reach the pool in time. */
+function clientsOf(currentHost: () => PostgresHost): PoolClientConstructor {
+  class Client extends pg.Client {
+    constructor(config: pg.ClientConfig) {
+      // The pool makes the password non-enumerable, so `...` leaves it out.
+      super({ ...config, password: config.password, ...currentHost() });
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(
+      callback?: (error: Error) => void,
+    ): Promise<pg.Client> | void {
+      if (callback === undefined) return super.connect();
+      try {
+        super.connect(callback);
+      } catch (error) {
+        // Deno throws if it may not use a socket, and the pool would wait for this client for ever.
+        this.connection.stream.destroy();
+        callback(error as Error);
+      }
+    }
+
+    override end(): Promise<void>;
+    override end(callback: (error: Error) => void): void;
+    override end(callback?: (error: Error) => void): Promise<void> | void {
+      // The driver waits for the server to close the connection; one that hangs never does.
+      const timer = setTimeout(
+        () => this.connection.stream.destroy(),
+        END_TIMEOUT,
+      );
+      timer.unref();
+      this.once("end", () => clearTimeout(timer));
+      return callback === undefined ? super.end() : super.end(callback);
+    }
+  }
+  return Client as unknown as PoolClientConstructor;
 }

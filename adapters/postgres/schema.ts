@@ -10,21 +10,19 @@ import type { PostgresConnections, Send } from "./connections.ts";
 import { isPassing } from "./fault.ts";
 import type { IfMissing } from "../database/transfer.ts";
 
-/** Advisory locks: numbers of this program's own, below a prefix ("PETS" in ASCII). */
+/** The prefix of this program's advisory locks: "PETS" in ASCII. */
 const PREFIX = 0x50455453n << 32n;
-/** Held while the tables are made. */
+/** Held while the tables are created or upgraded. */
 const SCHEMA_LOCK = PREFIX + 1n;
-/** Held while animals are added, so that ids become visible in ascending order. */
+/** Held while pets are added, so that ids become visible in ascending order. */
 export const PETS_LOCK: bigint = PREFIX + 2n;
-/** Held while it is decided who issues the first API key. */
+/** Held while API keys are added or revoked. */
 export const API_KEYS_LOCK: bigint = PREFIX + 3n;
 
-/** How long to wait between attempts to reach a server that is starting, in ms. */
+/** The pause between attempts to reach a server that is starting, in ms. */
 const PAUSE = 200;
 
-// An identity column never gives a number twice. CACHE 1: with more each connection would have
-// numbers of its own, and they would not ascend.
-/** What makes each version of the tables of the one before. */
+/** The statements of each version. CACHE 1: with more, ids of different connections do not ascend. */
 const VERSIONS: readonly (readonly string[])[] = [
   [
     `CREATE TABLE pets (
@@ -55,10 +53,9 @@ const VERSIONS: readonly (readonly string[])[] = [
   ],
 ];
 
-/** The version of the tables that this code reads and writes. */
 const SCHEMA_VERSION = VERSIONS.length;
 
-// Not by to_regclass(): it remembers that a table is not there, even past the wait for the lock.
+// Not to_regclass(): it remembers that a table was missing, even past the wait for the lock.
 const LOOK = {
   name: "look for the tables",
   text: `SELECT current_setting('server_encoding'),
@@ -72,11 +69,11 @@ const VERSION = {
 };
 
 /**
- * Makes the tables if there are none, and brings older ones up to date. Any number of servers may do
- * so at once. Waits up to `patience` ms for a database server that is not there yet.
+ * Creates or upgrades the tables. Any number of servers may do so at once. Waits up to `patience` ms for
+ * a database server that cannot be reached yet.
  *
- * @param ifMissing `refuse` changes nothing: it leaves older tables as they are, and fails if there are none.
- * @throws {StorageError} `unavailable` where the database cannot be used; the message says why.
+ * @param ifMissing `refuse` changes nothing: it leaves older tables as they are.
+ * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.
  */
 export async function openSchema(
   connections: PostgresConnections,
@@ -90,11 +87,8 @@ export async function openSchema(
     } catch (error) {
       if (!(error instanceof StorageError)) {
         const reason = error instanceof Error ? error.message : String(error);
-        throw new StorageError(
-          "unavailable",
-          `Cannot open the database: ${reason}`,
-          { cause: error },
-        );
+        const message = `Cannot open the database: ${reason}`;
+        throw new StorageError("unavailable", message, { cause: error });
       }
       if (!isPassing(error.cause) || performance.now() >= deadline) throw error;
     }
@@ -107,9 +101,8 @@ async function upgradeSchema(
   ifMissing: IfMissing,
 ): Promise<void> {
   const action = "open the database";
-  const send: Send = (statement, values) =>
-    connections.read(action, statement, values);
-  // Looked at first without the lock: a standby, and a user who may create nothing, can do that.
+  const send: Send = (...args) => connections.read(action, ...args);
+  // First without the lock, as a standby, or a user who may not create tables, can.
   const version = await readVersion(send);
   if (version === SCHEMA_VERSION) return;
   if (ifMissing === "refuse") {
@@ -118,22 +111,21 @@ async function upgradeSchema(
   }
   await connections.transaction(action, SCHEMA_LOCK, async (send) => {
     const steps = VERSIONS.slice(await readVersion(send)).flat();
-    for (const text of steps) await send({ name: text.slice(0, 40), text }, []);
+    for (const text of steps) await send({ name: text.slice(0, 40), text });
   });
 }
 
-/** The version of the tables; 0 if there are none. Throws if what is there cannot be used. */
+/** The version of the tables, or 0. Throws if the database cannot be used. */
 async function readVersion(send: Send): Promise<number> {
-  const [look] = await send(LOOK, []);
-  const [encoding, isOurs, isTaken] = look ?? [];
+  const [[encoding, isOurs, isTaken] = []] = await send(LOOK);
   if (encoding !== "UTF8") {
     throw new Error(
       `its encoding is ${encoding}, and names need UTF8 (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0)`,
     );
   }
   if (isOurs === true) {
-    const [row] = await send(VERSION, []);
-    const version = Number(row?.[0]);
+    const [[value] = []] = await send(VERSION);
+    const version = Number(value);
     if (version >= 1 && version <= SCHEMA_VERSION) return version;
     throw new Error(
       `its tables are version ${version}, and this program knows version ${SCHEMA_VERSION}; ` +

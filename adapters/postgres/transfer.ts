@@ -1,5 +1,5 @@
 /**
- * Records of a PostgreSQL database, as they are stored.
+ * Reads and writes whole tables of a PostgreSQL database.
  *
  * @module
  */
@@ -23,14 +23,14 @@ import type {
   Transfer,
 } from "../database/transfer.ts";
 
-// Longer than a service would wait: all animals are counted in one statement.
+// Longer than a service's: one statement counts all pets.
 const TIMEOUTS = {
   connectTimeout: 10_000,
   queryTimeout: 60_000,
   lockTimeout: 30_000,
 };
 
-// One server process has one start, and its databases and tables have numbers of their own.
+// The identity of a database is the same for all its addresses.
 const IDENTITY = {
   name: "identity",
   text:
@@ -41,10 +41,8 @@ const IDENTITY = {
 };
 
 /**
- * Opens a database.
- *
- * @throws {TypeError} where the address is none.
- * @throws {StorageError} `unavailable` where it cannot be used; the message says why.
+ * @throws {TypeError} if the address is malformed.
+ * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.
  */
 export async function postgresTransfer(
   url: string,
@@ -53,7 +51,7 @@ export async function postgresTransfer(
   const connections = postgresConnections(parsePostgresUrl(url), TIMEOUTS);
   try {
     await openSchema(connections, 0, ifMissing);
-    const [row] = await connections.read("open the database", IDENTITY, []);
+    const [row] = await connections.read("open the database", IDENTITY);
     const [identity, pets, apiKeys, hasKeys] = row as [
       string,
       string,
@@ -68,9 +66,8 @@ export async function postgresTransfer(
         sequence: apiKeys,
         lock: API_KEYS_LOCK,
       }),
-      async revokeApiKey({ id, revoked }) {
-        await keys.revoke(Number(id), new Date(Number(revoked)));
-      },
+      revokeApiKey: ({ id, revoked }) =>
+        keys.revoke(Number(id), new Date(Number(revoked))),
       idempotencyKeys: idempotencyKeys(connections, hasKeys),
       close: () => connections.close(),
     };
@@ -81,7 +78,7 @@ export async function postgresTransfer(
 }
 
 function idempotencyKeys(
-  connections: PostgresConnections,
+  { read, write }: PostgresConnections,
   hasTable: boolean,
 ): IdempotencyKeys {
   const page = {
@@ -99,16 +96,13 @@ function idempotencyKeys(
   return {
     async read(after, limit) {
       if (!hasTable) return [];
-      const action = "read idempotency keys";
-      const rows: unknown = await connections.read(action, page, [
-        after,
-        limit,
-      ]);
+      const values = [after, limit];
+      const rows: unknown = await read("read idempotency keys", page, values);
       return rows as readonly StoredIdempotencyKey[];
     },
 
     async write(rows) {
-      await connections.write("copy idempotency keys", keep, [
+      await write("copy idempotency keys", keep, [
         rows.map(([key]) => key),
         rows.map(([, petId]) => petId),
         rows.map(([, , created]) => created),
@@ -117,18 +111,17 @@ function idempotencyKeys(
   };
 }
 
-/** What a table has beside its rows. */
-interface Surroundings {
-  /** The name of the sequence that gives its ids, as it stands in SQL. */
+interface RecordsOptions {
+  /** The sequence that gives the ids, as SQL names it. */
   readonly sequence: string;
-  /** The advisory lock that those hold who add to it. */
+  /** The advisory lock that is held while records are added. */
   readonly lock: bigint;
 }
 
 function records<T extends { readonly id: bigint }>(
-  connections: PostgresConnections,
+  { read, transaction }: PostgresConnections,
   { name, plural, columns, types, toRecord, toRow }: StoredTable<T>,
-  { sequence, lock }: Surroundings,
+  { sequence, lock }: RecordsOptions,
 ): Records<T> {
   const list = columns.join(", ");
   const count = {
@@ -137,8 +130,9 @@ function records<T extends { readonly id: bigint }>(
   };
   const lastIds = {
     name: `last ids of ${name}`,
-    text: `SELECT (SELECT coalesce(max(id), 0) FROM ${name}),
-      CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM ${sequence}`,
+    text: `SELECT stored, greatest(stored,
+        CASE WHEN is_called THEN last_value ELSE last_value - 1 END)
+      FROM ${sequence}, (SELECT coalesce(max(id), 0) AS stored FROM ${name}) AS last`,
   };
   const page = {
     name: `page of ${name}`,
@@ -150,45 +144,38 @@ function records<T extends { readonly id: bigint }>(
       types.map((type, index) => `$${index + 1}::${type}[]`)
     }) AS record (${list})`,
   };
-  const continueAfter = {
+  const setLast = {
     name: `continue ${name}`,
     text: "SELECT setval($1::regclass, $2)",
   };
 
   function readLastIds([row]: readonly Row[]): LastIds {
-    const [stored, sequence] = row as [bigint, bigint];
-    return { stored, given: sequence > stored ? sequence : stored };
+    const [stored, given] = row as [bigint, bigint];
+    return { stored, given };
   }
 
-  /** Adds to the table, as the only one who does, knowing the last ids. */
+  /** Adds to the table while nobody else does. */
   function add<R>(
     action: string,
     work: (send: Send, lastIds: LastIds) => Promise<R>,
   ): Promise<R> {
-    return connections.transaction(
+    return transaction(
       action,
       lock,
-      async (send) => work(send, readLastIds(await send(lastIds, []))),
+      async (send) => work(send, readLastIds(await send(lastIds))),
     );
   }
 
   return {
     async count(after) {
-      const action = `count ${plural}`;
-      const [row] = await connections.read(action, count, [after]);
+      const [row] = await read(`count ${plural}`, count, [after]);
       return Number(row?.[0]);
     },
 
-    async lastIds() {
-      const action = `read ${plural}`;
-      return readLastIds(await connections.read(action, lastIds, []));
-    },
+    lastIds: async () => readLastIds(await read(`read ${plural}`, lastIds)),
 
-    async read(after, limit) {
-      const action = `read ${plural}`;
-      const rows = await connections.read(action, page, [after, limit]);
-      return rows.map(toRecord);
-    },
+    read: async (after, limit) =>
+      (await read(`read ${plural}`, page, [after, limit])).map(toRecord),
 
     restore: (records, after) =>
       add(`copy ${plural}`, async (send, { stored }) => {
@@ -203,7 +190,7 @@ function records<T extends { readonly id: bigint }>(
 
     continueAfter: (id) =>
       add(`continue the ids of ${plural}`, async (send, { given }) => {
-        if (id > given) await send(continueAfter, [sequence, id]);
+        if (id > given) await send(setLast, [sequence, id]);
       }),
   };
 }

@@ -12,7 +12,7 @@ import type {
 import type { SqliteFile } from "./file.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "../database/stored_row.ts";
 
-/** Keeps the records in the table `api_keys` of an open file. */
+/** Keeps the records in the table `api_keys`. */
 export function sqliteApiKeys(file: SqliteFile): ApiKeyStorage {
   const insert = file.prepare(
     `INSERT INTO api_keys (name, digest, created) VALUES (?, ?, ?) RETURNING ${API_KEY_COLUMNS}`,

@@ -17,57 +17,56 @@ const CANTOPEN = 14;
 const PROTOCOL = 15;
 const NOTADB = 26;
 
-const REASONS: ReadonlyMap<number, string> = new Map([
-  [3, "SQLite may not access the file"],
-  [BUSY, "another process keeps the file locked"],
-  [LOCKED, "another process keeps the file locked"],
-  [7, "memory ran out"],
-  [READONLY, "the file or its directory is read-only"],
-  [IOERR, "reading or writing the disk failed"],
-  [CORRUPT, "the file is damaged; restore it from a backup"],
-  [FULL, "the disk is full"],
-  [
-    CANTOPEN,
+const IS_LOCKED = "another process keeps the file locked";
+const REASONS: Readonly<Record<number, string>> = {
+  3: "SQLite may not access the file",
+  [BUSY]: IS_LOCKED,
+  [LOCKED]: IS_LOCKED,
+  7: "memory ran out",
+  [READONLY]: "the file or its directory is read-only",
+  [IOERR]: "reading or writing the disk failed",
+  [CORRUPT]: "the file is damaged; restore it from a backup",
+  [FULL]: "the disk is full",
+  [CANTOPEN]:
     "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
-  ],
-  [PROTOCOL, "another process keeps the file locked"],
-  [NOTADB, "the file is not an SQLite database"],
-]);
+  [PROTOCOL]: IS_LOCKED,
+  [NOTADB]: "the file is not an SQLite database",
+};
 
-/** Tells whether another connection is in the way, so that trying again helps. */
+function hasCode(error: unknown, ...codes: readonly number[]): boolean {
+  return codes.includes(resultCode(error) ?? 0);
+}
+
+/** Whether another connection is in the way, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === BUSY || code === LOCKED || code === PROTOCOL;
+  return hasCode(error, BUSY, LOCKED, PROTOCOL);
 }
 
 /**
- * Tells whether a failed `COMMIT` may have happened all the same. If busy or full it has not: SQLite
- * writes the mark that makes a transaction count last.
+ * Whether a failed `COMMIT` may have happened all the same. Not if busy or full: SQLite writes the
+ * mark that makes a transaction count last.
  */
 export function mayHaveCommitted(error: unknown): boolean {
-  return !isBusy(error) && resultCode(error) !== FULL;
+  return !isBusy(error) && !hasCode(error, FULL);
 }
 
-/** Tells whether this error leaves unknown what is on disk, so that nothing more may be written. */
+/** Whether nobody knows what is on the disk now, so that nothing more may be written. */
 export function isFatal(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === IOERR || code === CORRUPT || code === NOTADB;
+  return hasCode(error, IOERR, CORRUPT, NOTADB);
 }
 
-/** Tells whether the file, or one beside it, could not be opened or written. */
+/** Whether the file, or one beside it, could not be opened or written. */
 export function isAccessFault(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === CANTOPEN || code === READONLY;
+  return hasCode(error, CANTOPEN, READONLY);
 }
 
-/** What an error of SQLite means; `undefined` for other errors and for mistakes in the SQL. */
+/** Explains an error of SQLite; `undefined` for other errors and for mistakes in the SQL. */
 export function faultReason(error: unknown): string | undefined {
-  const code = resultCode(error);
-  return code === undefined ? undefined : REASONS.get(code);
+  return REASONS[resultCode(error) ?? 0];
 }
 
 /**
- * Turns an error of SQLite into a {@linkcode StorageError}. If the kind is `unavailable`, an error
+ * Turns an error of SQLite into a {@linkcode StorageError}. If `kind` is `unavailable`, an error
  * that is not about the state of the storage is returned as it is.
  *
  * @param action what failed: "create pet".

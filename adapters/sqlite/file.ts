@@ -1,28 +1,20 @@
 /**
- * One connection to an SQLite file, which shares it fairly with other processes and stops writing if
- * the disk cannot be trusted.
+ * A connection to an SQLite file that waits for other processes, and stops writing after a disk error.
  *
  * @module
  */
 
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { type FileInPlace, fileInPlace } from "./file_in_place.ts";
 import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
-import { patiently } from "./patience.ts";
 
-/** How long writes trust that the file is in place, in ms: looking costs 10 % of a lone create. */
+/** The longest pause before another attempt, in ms. */
+const MAX_PAUSE = 8;
+
+/** How long writes trust that the file is in place, in ms: checking costs 10 % of a lone create. */
 const IN_PLACE_MAX_AGE = 100;
-
-/** Options of {@linkcode SqliteFile}. */
-export interface SqliteFileOptions {
-  readonly path: string;
-  /** A connection to it; the `SqliteFile` closes it. */
-  readonly db: DatabaseSync;
-  /** How long to go on trying while other processes keep the file locked, in ms. */
-  readonly lockTimeout: number;
-}
 
 // Deno 2.9 has the method, but no type for it.
 interface ReturnsArrays {
@@ -37,27 +29,31 @@ export class SqliteFile {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
   readonly #probe: StatementSync;
-  readonly #main: FileInPlace;
-  readonly #log: FileInPlace;
+  readonly #assertMainInPlace: AssertInPlace;
+  readonly #assertLogInPlace: AssertInPlace;
   readonly #writes = new Set<Promise<unknown>>();
   #damage: unknown;
   #closing: Promise<void> | undefined;
 
-  /** @throws {Error} if the file cannot be looked at; the connection stays the caller's. */
-  constructor(options: SqliteFileOptions) {
-    this.#db = options.db;
-    this.#lockTimeout = options.lockTimeout;
+  /**
+   * If this throws, the caller closes `db`; otherwise `close` does.
+   *
+   * @param lockTimeout how long to wait for other processes that lock the file, in ms.
+   */
+  constructor(path: string, db: DatabaseSync, lockTimeout: number) {
+    this.#db = db;
+    this.#lockTimeout = lockTimeout;
     this.#begin = this.prepare("BEGIN IMMEDIATE");
     this.#commit = this.prepare("COMMIT");
     this.#rollback = this.prepare("ROLLBACK");
     this.#probe = this.prepare("SELECT count(*) FROM sqlite_schema");
     // SQLite keeps its log beside the file that a symbolic link leads to.
-    const path = realpathSync(options.path);
-    this.#main = fileInPlace(path);
-    this.#log = fileInPlace(`${path}-wal`);
+    const realPath = realpathSync(path);
+    this.#assertMainInPlace = fileInPlace(realPath);
+    this.#assertLogInPlace = fileInPlace(`${realPath}-wal`);
   }
 
-  /** Prepares a statement, to be kept. It returns rows as arrays and integers as `bigint`. */
+  /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
   prepare(sql: string): StatementSync {
     const statement: StatementSync & ReturnsArrays = this.#db.prepare(sql);
     // For COMMIT too: Node 26 throws after it if the last id does not fit a number.
@@ -73,24 +69,29 @@ export class SqliteFile {
    * @throws {StorageError} `unavailable`.
    */
   async read<T>(action: string, query: () => T): Promise<T> {
-    try {
+    const attempt = (): T => {
       this.#assertOpen(action);
       return query();
+    };
+    try {
+      return await patiently(this.#lockTimeout, attempt);
     } catch (error) {
-      return await this.#readAgain(action, query, error);
+      throw storageFault(action, error);
     }
   }
 
   /**
-   * Runs `work` in a transaction, in one turn of the event loop; if the file is locked, again later.
-   * Once the promise is fulfilled, the result is on disk.
+   * Runs `work` in a transaction, in one turn of the event loop; again if the file was locked. Once
+   * fulfilled, its changes are on disk.
    *
-   * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if that is uncertain.
+   * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if it may have.
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action);
-    const transact = (): T => this.#transact(action, work);
-    const done = patiently(this.#lockTimeout, transact);
+    const done = patiently(
+      this.#lockTimeout,
+      () => this.#transact(action, work),
+    );
     this.#writes.add(done);
     try {
       return await done;
@@ -101,13 +102,13 @@ export class SqliteFile {
     }
   }
 
-  /** Asks the database, and checks that its files are still those that were opened. */
+  /** Queries the database, and checks that its files are still those that were opened. */
   async ping(): Promise<void> {
     const action = "reach the storage";
     await this.read(action, () => this.#probe.get());
     this.#assertUndamaged(action);
-    this.#main.assertInPlace(action, 0);
-    this.#log.assertInPlace(action, 0);
+    this.#assertMainInPlace(action, 0);
+    this.#assertLogInPlace(action, 0);
   }
 
   /** Finishes the writes under way and closes the file. */
@@ -118,29 +119,13 @@ export class SqliteFile {
     return this.#closing;
   }
 
-  async #readAgain<T>(
-    action: string,
-    query: () => T,
-    error: unknown,
-  ): Promise<T> {
-    if (!isBusy(error)) throw storageFault(action, error);
-    try {
-      return await patiently(this.#lockTimeout, () => {
-        this.#assertOpen(action);
-        return query();
-      });
-    } catch (lastError) {
-      throw storageFault(action, lastError);
-    }
-  }
-
   #transact<T>(action: string, work: () => T): T {
     this.#assertUndamaged(action);
     this.#begin.run();
     let isCommitting = false;
     try {
       const result = work();
-      this.#main.assertInPlace(action, IN_PLACE_MAX_AGE);
+      this.#assertMainInPlace(action, IN_PLACE_MAX_AGE);
       isCommitting = true;
       this.#commit.run();
       return result;
@@ -154,7 +139,7 @@ export class SqliteFile {
   }
 
   #rollBack(): void {
-    // If the disk is full, for example, SQLite has rolled back by itself.
+    // SQLite may have rolled back by itself, as when the disk is full.
     if (!this.#db.isTransaction) return;
     try {
       this.#rollback.run();
@@ -164,20 +149,80 @@ export class SqliteFile {
   }
 
   #assertOpen(action: string): void {
-    if (this.#closing === undefined) return;
-    throw new StorageError(
-      "unavailable",
-      `Cannot ${action}: the storage is closed`,
-    );
+    if (this.#closing !== undefined) {
+      throw unavailable(action, "the storage is closed");
+    }
   }
 
-  /** After a disk error nobody knows what is on the disk: nothing more is written. */
   #assertUndamaged(action: string): void {
     if (this.#damage === undefined) return;
-    throw new StorageError(
-      "unavailable",
-      `Cannot ${action}: writing stopped after a disk error; check the disk, then restart`,
-      { cause: this.#damage },
-    );
+    const reason =
+      "writing stopped after a disk error; check the disk, then restart";
+    throw unavailable(action, reason, this.#damage);
   }
+}
+
+function unavailable(
+  action: string,
+  reason: string,
+  cause?: unknown,
+): StorageError {
+  const message = `Cannot ${action}: ${reason}`;
+  return new StorageError("unavailable", message, { cause });
+}
+
+/**
+ * Repeats an attempt while other processes lock the file, for at most `lockTimeout` ms. SQLite's own
+ * `busy_timeout` would block the event loop meanwhile (1.8 s were seen).
+ */
+export async function patiently<T>(
+  lockTimeout: number,
+  attempt: () => T,
+): Promise<T> {
+  const deadline = performance.now() + lockTimeout;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error;
+    }
+    await delay(Math.random() * MAX_PAUSE);
+  }
+}
+
+/**
+ * Checks that the same file is still at its path.
+ *
+ * @param action what fails otherwise: "create pet".
+ * @param maxAge how old an earlier answer may be, in ms.
+ * @throws {StorageError} `unavailable` if it is not.
+ */
+type AssertInPlace = (action: string, maxAge: number) => void;
+
+/** Remembers which file is at a path now. Throws if that cannot be found out. */
+function fileInPlace(path: string): AssertInPlace {
+  const identity = identify(path);
+  let checkedAt = -Infinity;
+  return (action, maxAge) => {
+    const now = performance.now();
+    if (now - checkedAt < maxAge) return;
+    let found: unknown;
+    try {
+      found = identify(path);
+    } catch (error) {
+      found = error; // not in place either
+    }
+    if (found !== identity) {
+      throw unavailable(
+        action,
+        `${path} was deleted or replaced while in use; restart to use what is there now`,
+      );
+    }
+    checkedAt = now;
+  };
+}
+
+function identify(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Animals in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On Node 22
- * that module prints an `ExperimentalWarning` when it is loaded.
+ * Pets in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On Node 22 that
+ * module prints an `ExperimentalWarning` when it is loaded.
  *
- * A create that is fulfilled is on disk (`synchronous=FULL`). Creates that arrive together share one
+ * A fulfilled create is on disk (`synchronous=FULL`). Creates that arrive together share one
  * transaction. Any number of processes on one machine may use the same file; a network file system
- * will not do.
+ * does not work.
  *
  * @module
  */
@@ -19,24 +19,23 @@ import {
   groupCommit,
 } from "../database/group_commit.ts";
 import { sqliteApiKeys } from "./api_keys.ts";
-import { sqliteIdempotencyKeys } from "./idempotency_keys.ts";
 import { openSqliteFile } from "./open.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 
 /** Settings of {@linkcode sqliteStorage}. */
 export interface SqliteStorageOptions {
   /**
-   * How long an operation goes on trying while other processes keep the file locked, in ms; then it
-   * is `unavailable`. Default: 5000.
+   * How long an operation waits for other processes that lock the file, in ms; then it is
+   * `unavailable`. Default: 5000.
    */
   readonly lockTimeout?: number;
   /**
-   * The most creates that share a transaction. The event loop waits while they are written: 5 to
-   * 11 µs each, and once for the disk. Default: 256.
+   * The maximum number of creates in a transaction. Writing them blocks the event loop: 5 to 11 µs
+   * each, and once for the disk. Default: 256.
    */
   readonly maxBatch?: number;
   /**
-   * The most creates that wait to be written; any more are `unavailable`, and so is one that waits
+   * The maximum number of creates that wait; any more are `unavailable`, and so is one that waits
    * longer than 2 s, or is expected to. Default: 10000.
    */
   readonly maxQueue?: number;
@@ -51,20 +50,20 @@ export interface SqliteStorage extends PetStorage {
 }
 
 /**
- * Opens an SQLite file, and creates it where there is none; its directory must be there.
+ * Opens an SQLite file; if it is missing, creates it, but not its directory.
  *
- * On Deno it needs `--allow-read` and `--allow-write` for that directory, because SQLite keeps two
- * more files beside the one named.
+ * On Deno it needs `--allow-read` and `--allow-write` for the directory, because SQLite keeps two
+ * more files there.
  *
- * A full disk makes creates `unavailable` until there is space again. An error in reading or writing
- * the disk makes the creates under way `outcome_unknown`, and all later ones, and `ping`,
- * `unavailable` until the program is restarted. Where the file is deleted or replaced underneath, `ping` is `unavailable` at
- * once, and creates are after at most 100 ms.
+ * A full disk makes creates `unavailable` until there is space again. An I/O error makes the creates
+ * under way `outcome_unknown`; all later ones and `ping` are `unavailable` until a restart. If the file
+ * is deleted or replaced while in use, `ping` is `unavailable` at once, and creates after at most
+ * 100 ms.
  *
- * @throws {TypeError} where the path is empty, `:memory:` or a URI: nothing there outlives the process.
- * @throws {RangeError} where an option is out of range.
- * @throws {StorageError} `unavailable` where the file cannot be used; the message says why. A file of
- * another program, or of a later version of this one, is left as it is.
+ * @throws {TypeError} if the path is empty, `:memory:` or a URI.
+ * @throws {RangeError} if an option is out of range.
+ * @throws {StorageError} `unavailable` if the file cannot be used; the message says why. A file of
+ * another program, or of a later version of this one, is not changed.
  */
 export async function sqliteStorage(
   path: string,
@@ -76,19 +75,21 @@ export async function sqliteStorage(
     maxQueue = 10_000,
     idempotencyRetention = 86_400_000,
   } = options;
-  assertPath(path);
-  checkAtLeast("lockTimeout", lockTimeout, 0);
-  checkAtLeast("maxBatch", maxBatch, 1);
-  checkAtLeast("maxQueue", maxQueue, 1);
-  checkAtLeast("idempotencyRetention", idempotencyRetention, 0);
+  if (path === "" || path === ":memory:" || path.startsWith("file:")) {
+    throw new TypeError(
+      `The path of an SQLite file must be a path in the file system, not ${
+        JSON.stringify(path)
+      }`,
+    );
+  }
+  checkAtLeast(0, { lockTimeout, idempotencyRetention });
+  checkAtLeast(1, { maxBatch, maxQueue });
 
   const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );
-  const byId = file.prepare(
-    `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`,
-  );
+  const byId = file.prepare(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`);
   const page = file.prepare(
     `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
   );
@@ -96,8 +97,17 @@ export async function sqliteStorage(
     `SELECT ${PET_COLUMNS} FROM pets
      WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,
   );
-
-  const keys = sqliteIdempotencyKeys(file, idempotencyRetention);
+  const byKey = file.prepare(
+    `SELECT ${PET_COLUMNS} FROM pets WHERE id =
+      (SELECT pet_id FROM idempotency_keys WHERE key = ? AND created > ?)`,
+  );
+  const keepKey = file.prepare(
+    "REPLACE INTO idempotency_keys VALUES (?, ?, ?)",
+  );
+  const forgetKeys = file.prepare(
+    `DELETE FROM idempotency_keys WHERE key IN (SELECT key
+      FROM idempotency_keys WHERE created <= ? ORDER BY created LIMIT 2)`,
+  );
 
   function store({ name, categoryId, status }: CheckedPet): Pet {
     const code = STATUS_CODE[status];
@@ -107,10 +117,13 @@ export async function sqliteStorage(
 
   function storeOnce({ pet, key }: Create): Created {
     if (key === undefined) return store(pet);
-    const earlier = keys.find(key);
-    if (earlier !== undefined) return { ...earlier, replayed: true };
+    const now = Date.now();
+    const earlier = byKey.get(key, now - idempotencyRetention);
+    if (earlier !== undefined) return { ...toPet(earlier), replayed: true };
     const created = store(pet);
-    keys.keep(key, created.id);
+    // Each new key drops up to two expired ones, so the table shrinks without a pause.
+    forgetKeys.run(now - idempotencyRetention);
+    keepKey.run(key, created.id, now);
     return created;
   }
 
@@ -148,14 +161,4 @@ export async function sqliteStorage(
       await file.close();
     },
   };
-}
-
-function assertPath(path: string): void {
-  if (path === "" || path === ":memory:" || path.startsWith("file:")) {
-    throw new TypeError(
-      `The path of an SQLite file is a path in the file system, not ${
-        JSON.stringify(path)
-      }`,
-    );
-  }
 }

@@ -16,23 +16,24 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { faultReason, isAccessFault } from "./fault.ts";
-import { SqliteFile } from "./file.ts";
-import { patiently } from "./patience.ts";
+import { patiently, SqliteFile } from "./file.ts";
 import { readVersion, upgradeSchema } from "./schema.ts";
 
-// SQLite's own 2000 cannot hold the pages of a thousand pets spread over a million: with this they are
-// read in two thirds of the time. Four times as much gains nothing (`deno task bench sizes`).
-/** How much of the file a connection keeps in memory at most, in KiB. */
+/**
+ * How much of the file a connection may keep in memory, in KiB. SQLite's own 2000 cannot hold the pages
+ * of a thousand pets spread over a million: with this they are read in two thirds of the time, and four
+ * times as much gains nothing (`deno task bench sizes`).
+ */
 const CACHE_SIZE = 16_000;
 
-/** What a file is opened for. `read` accepts one that cannot be written, too. */
+/** `read` also accepts a file that cannot be written. */
 export type Access = "read" | "write";
 
 /**
  * Opens a file; if it is missing, creates it and its tables. Any number of processes may do so at
  * once.
  *
- * @param lockTimeout how long to go on trying while other processes keep the file locked, in ms.
+ * @param lockTimeout how long to wait for other processes that lock the file, in ms.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export async function openSqliteFile(
@@ -41,45 +42,36 @@ export async function openSqliteFile(
   access: Access,
 ): Promise<SqliteFile> {
   try {
-    return await patiently(
-      lockTimeout,
-      () => connect(path, lockTimeout, access),
-    );
+    return await patiently(lockTimeout, () => {
+      createPrivate(path);
+      const db = new DatabaseSync(path);
+      try {
+        setUp(db, access);
+        return new SqliteFile(path, db, lockTimeout);
+      } catch (error) {
+        db.close();
+        throw error;
+      }
+    });
   } catch (error) {
     const message = `Cannot open ${path}: ${openReason(path, error)}`;
     throw new StorageError("unavailable", message, { cause: error });
   }
 }
 
-function connect(
-  path: string,
-  lockTimeout: number,
-  access: Access,
-): SqliteFile {
-  createPrivate(path);
-  const db = new DatabaseSync(path);
-  try {
-    setUp(db, access);
-    return new SqliteFile({ path, db, lockTimeout });
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-/** SQLite would let others read the file. It gives those beside it the same mode. */
+/** SQLite would let others read the file. It gives the files beside it the same mode. */
 function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch {
-    // It is there, or cannot be made: SQLite says which.
+    // It exists, or cannot be created: SQLite says which.
   }
 }
 
 function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
-  // First of all, because the file may not be ours; in a transaction, because another process may be
-  // creating the tables.
+  // First, because the file may not be ours; in a transaction, because another process may be creating
+  // the tables.
   db.prepare("BEGIN").run();
   readVersion(db);
   db.prepare("COMMIT").run();
@@ -96,12 +88,12 @@ function setUp(db: DatabaseSync, access: Access): void {
   db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
   db.prepare("BEGIN IMMEDIATE").run();
   if (access === "write" || readVersion(db) === 0) upgradeSchema(db);
-  // SQLite also opens a file that it may only read, and BEGIN IMMEDIATE then only begins to read.
+  // In a file that may only be read, BEGIN IMMEDIATE succeeds, and this fails.
   if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
   db.prepare("COMMIT").run();
 }
 
-/** Says what SQLite does not: it only tells "unable to open database file". */
+/** SQLite only says "unable to open database file". */
 function openReason(path: string, error: unknown): string {
   const file = resolve(path);
   if (error instanceof Error && error.name === "NotCapable") {
@@ -113,7 +105,7 @@ function openReason(path: string, error: unknown): string {
     faultReason(error) ?? error.message;
 }
 
-/** Looks for what keeps a file from being opened. */
+/** Finds out why a file cannot be opened or written. */
 function accessReason(file: string): string | undefined {
   const directory = dirname(file);
   let path = directory;

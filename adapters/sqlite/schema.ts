@@ -1,5 +1,5 @@
 /**
- * The tables of the SQLite file, and the marks by which the file is known as ours.
+ * The tables of the SQLite file, and the marks that tell it is ours.
  *
  * @module
  */
@@ -9,8 +9,7 @@ import type { DatabaseSync } from "node:sqlite";
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 export const APPLICATION_ID = 0x50455453;
 
-// AUTOINCREMENT keeps the id of a deleted row out of use.
-/** What makes each version of the tables of the one before. */
+/** The statements of each version. AUTOINCREMENT: the id of a deleted row is not given again. */
 const VERSIONS: readonly (readonly string[])[] = [
   [
     `CREATE TABLE pets (
@@ -43,10 +42,10 @@ const VERSIONS: readonly (readonly string[])[] = [
 export const SCHEMA_VERSION: number = VERSIONS.length;
 
 /**
- * The version of the tables in the database; 0 if it is new and empty. Changes nothing. To be called
- * inside a transaction, so that all it reads is of one moment.
+ * The version of the tables; 0 if the database is new and empty. Call it inside a transaction, so
+ * that all it reads is of one moment.
  *
- * @throws {Error} if it belongs to another program, or to a later version of this one.
+ * @throws {Error} if the database belongs to another program, or to a later version of this one.
  */
 export function readVersion(db: DatabaseSync): number {
   const applicationId = readNumber(db, "PRAGMA application_id");
@@ -65,7 +64,7 @@ export function readVersion(db: DatabaseSync): number {
   );
 }
 
-/** Makes the tables, or brings them up to date, inside a transaction that is under way. */
+/** Creates or upgrades the tables, inside a transaction of the caller. */
 export function upgradeSchema(db: DatabaseSync): void {
   const version = readVersion(db);
   if (version === SCHEMA_VERSION) return;

@@ -1,5 +1,5 @@
 /**
- * Records of an SQLite file, as they are stored.
+ * Reads and writes whole tables of an SQLite file.
  *
  * @module
  */
@@ -19,20 +19,16 @@ import type {
   Transfer,
 } from "../database/transfer.ts";
 
-/** How long to go on trying while other processes keep the file locked, in ms. */
+/** How long to wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;
 
-/**
- * Opens a file.
- *
- * @throws {StorageError} `unavailable` where it cannot be used; the message says why.
- */
+/** @throws {StorageError} `unavailable` if the file cannot be used; the message says why. */
 export async function sqliteTransfer(
   path: string,
   ifMissing: IfMissing,
 ): Promise<Transfer> {
   if (ifMissing === "refuse" && isMissing(path)) {
-    throw new StorageError("unavailable", `There is no database at ${path}`);
+    throw new StorageError("unavailable", `Database not found: ${path}`);
   }
   const access = ifMissing === "refuse" ? "read" : "write";
   const file = await openSqliteFile(path, LOCK_TIMEOUT, access);
@@ -42,9 +38,8 @@ export async function sqliteTransfer(
     identity: `file ${dev}:${ino}`,
     pets: records(file, PETS),
     apiKeys: records(file, API_KEYS),
-    async revokeApiKey({ id, revoked }) {
-      await keys.revoke(Number(id), new Date(Number(revoked)));
-    },
+    revokeApiKey: ({ id, revoked }) =>
+      keys.revoke(Number(id), new Date(Number(revoked))),
     idempotencyKeys: idempotencyKeys(file),
     close: () => file.close(),
   };
@@ -75,12 +70,12 @@ function idempotencyKeys(file: SqliteFile): IdempotencyKeys {
   };
 }
 
-/** A file without content has no tables either, and would be given them. */
+/** An empty file has no tables either, and opening it would create them. */
 function isMissing(path: string): boolean {
   try {
     return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   } catch {
-    // Where it cannot be looked at, it cannot be opened, and that says why.
+    // Opening it says why.
     return false;
   }
 }
@@ -92,8 +87,9 @@ function records<T extends { readonly id: bigint }>(
   const list = columns.join(", ");
   const count = file.prepare(`SELECT count(*) FROM ${name} WHERE id > ?`);
   const lastIds = file.prepare(
-    `SELECT coalesce((SELECT max(id) FROM ${name}), 0),
-      coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = '${name}'), 0)`,
+    `SELECT stored, max(stored, (SELECT coalesce(max(seq), 0)
+      FROM sqlite_sequence WHERE name = '${name}'))
+      FROM (SELECT coalesce(max(id), 0) AS stored FROM ${name})`,
   );
   const page = file.prepare(
     `SELECT ${list} FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`,
@@ -101,32 +97,30 @@ function records<T extends { readonly id: bigint }>(
   const insert = file.prepare(
     `INSERT INTO ${name} (${list}) VALUES (${columns.map(() => "?")})`,
   );
-  const forget = file.prepare(
+  // Before the first insert the table has no row there, and there is no key to replace it by.
+  const forgetLast = file.prepare(
     `DELETE FROM sqlite_sequence WHERE name = '${name}'`,
   );
-  const remember = file.prepare(
+  const setLast = file.prepare(
     `INSERT INTO sqlite_sequence (name, seq) VALUES ('${name}', ?)`,
   );
 
   function readLastIds(): LastIds {
-    const [stored, sequence] = lastIds.get() as unknown as [bigint, bigint];
-    return { stored, given: sequence > stored ? sequence : stored };
+    const [stored, given] = lastIds.get() as unknown as [bigint, bigint];
+    return { stored, given };
   }
 
   return {
     count: (after) =>
-      file.read(`count ${plural}`, () => {
-        const [number] = count.get(after) as unknown as [bigint];
-        return Number(number);
-      }),
+      file.read(
+        `count ${plural}`,
+        () => Number((count.get(after) as unknown as [bigint])[0]),
+      ),
 
     lastIds: () => file.read(`read ${plural}`, readLastIds),
 
     read: (after, limit) =>
-      file.read(
-        `read ${plural}`,
-        () => page.all(after, limit).map(toRecord),
-      ),
+      file.read(`read ${plural}`, () => page.all(after, limit).map(toRecord)),
 
     restore: (records, after) =>
       file.write(`copy ${plural}`, () => {
@@ -138,9 +132,8 @@ function records<T extends { readonly id: bigint }>(
     continueAfter: (id) =>
       file.write(`continue the ids of ${plural}`, () => {
         if (id <= readLastIds().given) return;
-        // Before the first insert the table has no row of its own there.
-        forget.run();
-        remember.run(id);
+        forgetLast.run();
+        setLast.run(id);
       }),
   };
 }

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
-import { PET_STATUSES, petId, petToJson } from "../../../core/pets/pet.ts";
+import {
+  type CheckedPet,
+  PET_STATUSES,
+  petId,
+  petToJson,
+} from "../../../core/pets/pet.ts";
 import { apiKeyStorageContract } from "../../contract/api_key_storage_contract.ts";
 import { idempotencyContract } from "../../contract/idempotency_contract.ts";
 import { petStorageContract } from "../../contract/pet_storage_contract.ts";
@@ -51,5 +56,20 @@ test("memoryStorage has every animal at any number of them", async () => {
       )).pets,
       expected.filter((pet) => status === undefined || pet.status === status),
     );
+  }
+});
+
+test("memoryStorage keeps nothing of a create that fails for its unchecked values", async () => {
+  const storage = memoryStorage();
+  const rex = { name: "Rex", categoryId: 1n, status: "available" };
+  const wrong = [{ ...rex, status: "lost" }, { ...rex, categoryId: 1 }];
+  for (const pet of wrong) {
+    await assert.rejects(storage.create(pet as unknown as CheckedPet));
+  }
+  assert.equal((await storage.create(rex as CheckedPet)).id, 1n);
+  for (
+    const query of [{ limit: 9 }, { limit: 9, status: "available" as const }]
+  ) {
+    assert.equal((await storage.list(query)).pets.length, 1);
   }
 });

@@ -422,7 +422,7 @@ test("copy refuses what is no FROM, and makes none", () =>
   inPlaces(toSqlite, async ([from, to], folder) => {
     const refused = (reason: RegExp) =>
       assert.rejects(copyHere([from.url, to.url]), reason);
-    await refused(/no database at .*a\.db/i);
+    await refused(/Database not found: .*a\.db/);
     assert.equal(existsSync(join(folder, "a.db")), false);
     writeFileSync(join(folder, "a.db"), "");
     await refused(/./);
