@@ -55,15 +55,15 @@ export function createHandler(options: HandlerOptions): Handler {
   return toHandler({
     service: createService(options),
     report(cause, request) {
-      // If the reporter fails, at once or later, there is nobody left to tell.
+      // Errors of the reporter itself are ignored.
       (async () => await onError(cause, request))().catch(() => {});
     },
   });
 }
 
 /**
- * Makes a fetch function of a service, which is given the second argument too. Adapters find the parts
- * again by {@linkcode partsOf}.
+ * Turns a service into a fetch function that passes its second argument on to the service. Adapters find
+ * the parts again by {@linkcode partsOf}.
  */
 export function toHandler(parts: HandlerParts): Handler {
   const { service, report } = parts;
@@ -79,7 +79,7 @@ export function toHandler(parts: HandlerParts): Handler {
   return handle;
 }
 
-/** The parts of a function that {@linkcode toHandler} made; of no other, not even of a proxy of one. */
+/** The parts of a function that {@linkcode toHandler} made; `undefined` for any other function, a proxy included. */
 export function partsOf(handle: object): HandlerParts | undefined {
   return partsOfHandlers.get(handle);
 }

@@ -95,13 +95,14 @@ export type Service = (
 export function createService(options: ServiceOptions): Service {
   checkOptions(options);
   const { storage, keys, cors, rateLimit } = options;
-  const baseUrl = parseBaseUrl(options.baseUrl ?? "/v1");
+  const { baseUrl: address = "/v1" } = options;
+  const baseUrl = parseBaseUrl(address);
   const context: Context = {
     storage,
     baseUrl,
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
     deadlines: new Deadlines(options.bodyTimeout ?? 10_000),
-    document: staticReply(() => JSON.stringify(openApi(options.baseUrl)), {
+    document: staticReply(() => JSON.stringify(openApi(address)), {
       "content-type": "application/json",
       // no-store, as the other responses have it, would make the ETag useless.
       "cache-control": "no-cache",
@@ -110,7 +111,7 @@ export function createService(options: ServiceOptions): Service {
   const parseTarget = targetParser();
   const findRoute = createRouter(baseUrl.path, operations);
   const finish = finisher(baseUrl);
-  const addCors = cors && createCors(cors);
+  const addCors = cors === undefined ? undefined : createCors(cors);
 
   async function answer(request: ServiceRequest): Promise<Answer> {
     let route: Route | undefined;
@@ -141,9 +142,11 @@ export function createService(options: ServiceOptions): Service {
   };
 }
 
+/** @throws {TypeError} if a field cannot be sent. */
 function tooMany(fields: Fields): Reply {
   const { status, headers, body } = tooManyRequests;
-  return { status, headers: { ...headers, ...fields }, body };
+  const added = Object.fromEntries(new Headers(fields));
+  return { status, headers: { ...headers, ...added }, body };
 }
 
 /** Makes the function that turns the reply of a route into its answer. */

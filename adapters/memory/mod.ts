@@ -111,7 +111,7 @@ export function memoryStorage(
 /** A page that makes its pets on demand, and its JSON from the texts that are kept. */
 class MemoryPage implements PetPage {
   declare readonly pets: readonly Pet[];
-  readonly last?: PetId;
+  declare readonly last?: PetId;
   readonly #texts: () => string[];
   #json: string | undefined;
 

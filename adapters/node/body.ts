@@ -23,11 +23,16 @@ export interface StreamBody extends NodeBody {
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
-/** Whether a request has a body of at least one byte (RFC 9112 §6.3), and a method that can have one. */
+/** Whether a request has a body that can be read: a `Request` of these methods has none. */
 export function hasBody(req: IncomingMessage): boolean {
   if (req.method === "GET" || req.method === "HEAD" || req.method === "TRACE") {
     return false;
   }
+  return announcesBody(req);
+}
+
+/** Whether bytes follow the header (RFC 9112 §6.3). */
+export function announcesBody(req: IncomingMessage): boolean {
   const length = findField(req.rawHeaders, "content-length");
   if (length !== null) return Number(length) !== 0;
   return findField(req.rawHeaders, "transfer-encoding") !== null;

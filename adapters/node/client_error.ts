@@ -56,6 +56,8 @@ export function refuse(socket: Socket, refusal: Refusal): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
   ];
+  // Node leaves the sockets of CONNECT without a listener, and an error without one ends the process.
+  socket.on("error", () => {});
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once("close", () => clearTimeout(timer));

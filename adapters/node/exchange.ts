@@ -5,7 +5,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { hasBody, type StreamBody } from "./body.ts";
+import { announcesBody, type StreamBody } from "./body.ts";
 import { findField } from "./headers.ts";
 import type { WholeBody } from "./whole_body.ts";
 
@@ -55,7 +55,7 @@ export function endAnswer(
   const isRest = exchange.body?.abandon() ?? true;
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
     res.end(body);
-    if (isRest && !req.complete && hasBody(req)) limitRest(req);
+    if (isRest && !req.complete && announcesBody(req)) limitRest(req);
     return;
   }
   // The client is still sending. A socket that is closed with unread bytes is reset, and a reset
@@ -102,7 +102,7 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
 
 // A client that still waits for its 100 Continue may send its body or not: Node closes there by itself.
 function isTooMuchUnread({ req }: Exchange): boolean {
-  if (req.complete || !hasBody(req)) return false;
+  if (req.complete || !announcesBody(req)) return false;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;
 }

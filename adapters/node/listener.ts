@@ -63,7 +63,7 @@ export function answerer(
     });
 }
 
-interface Asked {
+interface AnswerContext {
   readonly exchange: Exchange;
   readonly url: string;
   readonly onError: (error: unknown) => void;
@@ -71,13 +71,13 @@ interface Asked {
 
 async function answerWithService(
   { service, report: reportCause }: HandlerParts,
-  { exchange, url, onError }: Asked,
+  { exchange, url, onError }: AnswerContext,
 ): Promise<void> {
   try {
     const request = new NodeRequest(exchange, url);
     const { reply, cause } = await service(request, exchange.req.socket);
-    if (reply.status >= 500) reportCause(cause, toReport(exchange, url));
     sendReply(reply, exchange);
+    if (reply.status >= 500) reportCause(cause, toReport(exchange, url));
   } catch (error) {
     failed(error, exchange, onError);
   }
@@ -85,7 +85,7 @@ async function answerWithService(
 
 async function answerWithFetch(
   handle: FetchFunction,
-  { exchange, url, onError }: Asked,
+  { exchange, url, onError }: AnswerContext,
 ): Promise<void> {
   try {
     await send(await handle(toRequest(exchange, url)), exchange);

@@ -55,7 +55,8 @@ export function inTurn(
   before.once("close", () => {
     waiting.delete(res);
     addPending(res, -WEIGHT);
-    if (!socket.destroyed) begin();
+    // After `Connection: close` nothing more is carried out (RFC 9112 §9.6).
+    if (socket.writable) begin();
   });
 }
 

@@ -61,6 +61,7 @@ export function createApp(
   const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
   let count = 0;
   let inFlight = 0;
+  let pinging: Promise<void> | undefined;
   let drained: PromiseWithResolvers<void> | undefined;
 
   async function answerAny(
@@ -106,7 +107,8 @@ export function createApp(
   async function readiness(): Promise<Answer> {
     if (drained !== undefined) return { reply: shuttingDown };
     try {
-      await storage.ping();
+      // One look serves all that ask meanwhile: strangers may ask as often as they like.
+      await (pinging ??= storage.ping().finally(() => pinging = undefined));
       return { reply: ok };
     } catch (cause) {
       return { reply: notReady, cause };
@@ -130,7 +132,7 @@ export function createApp(
       const { template, cause } = answer;
       const reply = addCors?.(request, answer.reply) ?? answer.reply;
       const { status, headers, body } = reply;
-      if (cause !== undefined) log.fault(cause, id);
+      if ("cause" in answer) log.fault(cause, id);
       log.request({
         method: request.method,
         route: template,

@@ -5,6 +5,7 @@
  */
 
 import process from "node:process";
+import { inspect } from "node:util";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** What is logged of a request: never a key, a body, or a path with an id. */
@@ -38,10 +39,15 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 
   function writeHeld(): void {
     const text = held;
+    held = "";
     written = new Promise((resolve) =>
       process.stdout.write(text, () => resolve())
     );
-    held = "";
+  }
+
+  // If nobody reads the log any more, the server goes on without it.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", () => {});
   }
 
   return {
@@ -70,14 +76,11 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 }
 
 /**
- * The stack of an error and of its causes. For a storage error the message is enough, and while a
- * database is gone there is one for every request.
+ * An error with its stack and causes. For a storage error the message is enough, and while a database is
+ * gone there is one for every request.
  */
 function describe(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  if (cause instanceof StorageError) return `${cause.message} (${cause.kind})`;
-  const stack = cause.stack ?? String(cause);
-  return cause.cause === undefined
-    ? stack
-    : `${stack}\nCaused by: ${describe(cause.cause)}`;
+  return cause instanceof StorageError
+    ? `${cause.message} (${cause.kind})`
+    : inspect(cause);
 }

@@ -21,7 +21,7 @@ export function peerAddress(
   request: ServiceRequest,
   connection: unknown,
 ): string {
-  const known = connection as Connection;
+  const known = (connection ?? {}) as Connection;
   const address = known.remoteAddr?.hostname ?? known.remoteAddress ??
     known.requestIP?.(request)?.address ?? "";
   // A socket for both families writes IPv4 as ::ffff:192.0.2.1.

@@ -38,6 +38,8 @@ interface ServeDefaultExport extends Address {
   readonly reusePort: boolean;
   /** How long a connection may be idle, in seconds; a body has its own, shorter deadline. */
   readonly idleTimeout: number;
+  /** Bun only: as in `../bun/mod.ts`. */
+  readonly maxRequestBodySize: number;
   fetch(request: Request, info?: FetchInfo): Promise<Response>;
   /** Deno calls it, in one worker only, once the server listens. */
   onListen(address: Address): void;
@@ -82,6 +84,7 @@ const server: ServeDefaultExport = {
   development: false,
   reusePort: false,
   idleTimeout: 30,
+  maxRequestBodySize: 1024 * 1024,
   fetch(request, info) {
     if (typeof info?.stop === "function") {
       stopServer ??= () => Promise.resolve(info.stop?.());

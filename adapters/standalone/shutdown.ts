@@ -5,6 +5,7 @@
  */
 
 import process from "node:process";
+import { reportAndExit } from "./failure.ts";
 
 /** How a server ends. */
 export interface Ending {
@@ -30,12 +31,15 @@ export function stopOnSignal(ending: Ending): () => void {
     if (isStopping) return;
     isStopping = true;
     const late = new Promise((resolve) => setTimeout(resolve, timeout, "late"));
-    if (await Promise.race([ending.finish(), late]) === "late") {
-      process.stderr.write(
-        `Some requests did not finish within ${timeout} ms\n`,
-      );
+    try {
+      if (await Promise.race([ending.finish(), late]) === "late") {
+        process.stderr.write(
+          `Some requests did not finish within ${timeout} ms\n`,
+        );
+      }
+    } finally {
+      await ending.close();
     }
-    await ending.close();
     process.exit(0);
   }
 
@@ -45,8 +49,8 @@ export function stopOnSignal(ending: Ending): () => void {
       process.stderr.write(
         `${signal}: finishing the requests in flight; once more to end at once\n`,
       );
-      void end();
+      end().catch(reportAndExit);
     });
   }
-  return () => void end();
+  return () => void end().catch(reportAndExit);
 }

@@ -26,12 +26,13 @@ export interface BodyLimits {
 }
 
 /**
- * The most pieces that a body may come in. Each one costs the runtime far more than its bytes (Deno holds
- * 64 KiB for it), so a body of tiny chunks would use up memory and time.
+ * A body in more pieces than this must have `MIN_PIECE` bytes a piece on average. Each piece costs the
+ * runtime far more than its bytes (Deno holds 64 KiB for it), so tiny ones would use up memory and time.
  */
 const MAX_PIECES = 256;
+const MIN_PIECE = 256;
 
-/** The longest body that is read in one call; it cannot come in many more pieces than the others. */
+/** A body up to this length is read in one call: even byte by byte it has at most 512 pieces. */
 const MAX_WHOLE = 512;
 
 export const wrongMediaType: Refusal = refuse(
@@ -58,7 +59,7 @@ const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
 const tooDeep = refuse("bad_request", "its JSON is nested too deeply");
 const tooManyPieces = refuse(
   "payload_too_large",
-  `it came in more than ${MAX_PIECES} pieces`,
+  `it came in more than ${MAX_PIECES} tiny pieces`,
 );
 export const notJson: Refusal = refuse("bad_request", "it is not valid JSON");
 
@@ -69,7 +70,7 @@ function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
 /**
  * Reads a JSON body, with int64 numbers as `bigint`.
  *
- * @returns the value, or an {@linkcode Refusal}: 415 for another media type or any content coding,
+ * @returns the value, or a {@linkcode Refusal}: 415 for another media type or any content coding,
  * 413 for too many bytes, 408 if they stop coming, 400 if they are not UTF-8 or not JSON.
  */
 export async function readJson(
@@ -116,7 +117,7 @@ function readBytes(
   request: IncomingBody,
   limits: BodyLimits,
 ): Promise<Bytes | Refusal> | Refusal {
-  // No fault of the client: the answer is 500, and `onError` is told this.
+  // Not the client's fault: it gets a 500, and `onError` this error.
   if (request.bodyUsed) {
     throw new TypeError("The body of the request was read before");
   }
@@ -141,8 +142,8 @@ function checkTransferCoding(
 }
 
 /**
- * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). It comes to the
- * same as {@linkcode readStream}, and takes less than half of its time.
+ * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). It gives the
+ * same result as {@linkcode readStream} in less than half the time.
  */
 function readWhole(
   request: IncomingBody,
@@ -183,9 +184,10 @@ async function readStream(
       if (isLate) return late;
       if (done) return bytes.subarray(0, length);
       const end = length + value.byteLength;
-      if (end > maxBodyBytes || pieces === MAX_PIECES) {
+      const isTiny = pieces >= MAX_PIECES && end < pieces * MIN_PIECE;
+      if (end > maxBodyBytes || isTiny) {
         giveUp(reader);
-        return end > maxBodyBytes ? tooLarge(maxBodyBytes) : tooManyPieces;
+        return isTiny ? tooManyPieces : tooLarge(maxBodyBytes);
       }
       if (end > bytes.byteLength) bytes = grow(bytes, end);
       bytes.set(value, length);

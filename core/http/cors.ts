@@ -34,7 +34,8 @@ const PREFLIGHT: Fields = {
  *
  * @throws {TypeError} if `origins` is neither `"*"` nor one or more serialized origins.
  */
-export function createCors({ origins }: CorsOptions): AddCors {
+export function createCors(options: CorsOptions): AddCors {
+  const origins = options?.origins;
   checkOrigins(origins);
   const allowed = origins === "*" ? undefined : new Set(origins);
   // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP caches).
@@ -62,9 +63,9 @@ export function createCors({ origins }: CorsOptions): AddCors {
 }
 
 function checkOrigins(origins: unknown): void {
-  const isRight = origins === "*" ||
+  const isValid = origins === "*" ||
     Array.isArray(origins) && origins.length > 0 && origins.every(isOrigin);
-  if (isRight) return;
+  if (isValid) return;
   throw new TypeError(
     `Wrong option cors.origins: it must be "*" or a list of origins such as "https://app.example.com", not ${
       JSON.stringify(origins)

@@ -1,22 +1,27 @@
 /**
- * Deadlines that are all the same time away, with one timer for them all: a timer for each body costs
- * 5 to 16 µs, as much as the rest of reading it.
+ * Deadlines of the same length that share one timer: a timer for each body costs 5 to 16 µs, as much as
+ * the rest of reading it.
  *
  * @module
  */
 
-/** Something that has to be over by a certain time. */
+/** A time by which something must have finished. */
 export interface Deadline {
   /** In ms, by `performance.now()`. */
   readonly due: number;
   readonly onLate: () => void;
+  /** Its own timer, if it does not share one. */
+  timer?: Timer;
 }
+
+type Timer = ReturnType<typeof setTimeout>;
 
 /** Deadlines in the order in which they fall due. */
 export class Deadlines {
   readonly #duration: number;
   readonly #waiting = new Set<Deadline>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** On Deno, Bun and Node; elsewhere a timer may end with the request that it was made for. */
+  #shared: ProcessTimer | undefined;
 
   /** @param duration how far away each deadline is, in ms. */
   constructor(duration: number) {
@@ -25,43 +30,50 @@ export class Deadlines {
 
   /** Begins to wait: calls `onLate` when the time is over, unless `stop` is called before. */
   start(onLate: () => void): Deadline {
-    const deadline = { due: performance.now() + this.#duration, onLate };
+    const due = performance.now() + this.#duration;
+    const deadline: Deadline = { due, onLate };
     this.#waiting.add(deadline);
-    if (this.#timer === undefined) this.#setTimer(this.#duration);
-    else if (this.#waiting.size === 1 && isProcessTimer(this.#timer)) {
-      this.#timer.ref();
-    }
+    if (this.#shared === undefined) this.#setTimer(deadline, this.#duration);
+    else if (this.#waiting.size === 1) this.#shared.ref();
     return deadline;
   }
 
   /** Ends the wait. */
   stop(deadline: Deadline): void {
     this.#waiting.delete(deadline);
-    if (this.#waiting.size > 0) return;
-    // The timer stays for the next one, if it can be told to keep no process alive.
-    if (isProcessTimer(this.#timer)) return void this.#timer.unref();
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    clearTimeout(deadline.timer);
+    // The shared timer stays for the next one, and keeps no process alive meanwhile.
+    if (this.#waiting.size === 0) this.#shared?.unref();
   }
 
-  #setTimer(delay: number): void {
-    this.#timer = setTimeout(() => this.#check(), delay);
+  #setTimer(deadline: Deadline, delay: number): void {
+    const timer = setTimeout(() => this.#check(), delay);
+    if (isProcessTimer(timer)) this.#shared = timer;
+    else deadline.timer = timer;
   }
 
   #check(): void {
-    this.#timer = undefined;
-    const now = performance.now();
+    const isShared = this.#shared !== undefined;
+    this.#shared = undefined;
+    const now = performance.now() + 1; // a timer may be a little early
+    const late: Deadline[] = [];
     for (const deadline of this.#waiting) {
-      if (deadline.due > now) return this.#setTimer(deadline.due - now);
+      if (deadline.due > now) {
+        if (isShared) this.#setTimer(deadline, deadline.due - now);
+        break;
+      }
       this.#waiting.delete(deadline);
-      deadline.onLate();
+      late.push(deadline);
     }
+    for (const { onLate } of late) onLate();
   }
 }
 
-/** A timer of Deno, Bun or Node; elsewhere timers are numbers. */
-function isProcessTimer(
-  timer: unknown,
-): timer is { ref(): void; unref(): void } {
+interface ProcessTimer {
+  ref(): void;
+  unref(): void;
+}
+
+function isProcessTimer(timer: unknown): timer is ProcessTimer {
   return typeof timer === "object" && timer !== null && "unref" in timer;
 }

@@ -94,7 +94,7 @@ export function unavailableFor(retryAfter: number): Refusal {
  */
 export const outcomeUnknown: Refusal = new Refusal(
   "service_unavailable",
-  "Cannot tell whether the pet was added: the storage did not confirm it. List the pets before sending it again",
+  "Cannot tell whether the pet was added: the storage did not confirm it. Send it again if it had an Idempotency-Key; otherwise list the pets first",
 );
 
 /** The answer to a caller who called too often; it goes with `Retry-After`. */

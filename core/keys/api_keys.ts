@@ -63,7 +63,13 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   let pending = [...keys];
   let digests: Promise<ReadonlySet<string>> | undefined;
   return rememberKeys(async (digest) => {
-    digests ??= Promise.all(pending.map(sha256)).then((all) => new Set(all));
+    digests ??= Promise.all(pending.map(sha256)).then(
+      (all) => new Set(all),
+      (cause) => {
+        digests = undefined; // the next request tries again
+        throw cause;
+      },
+    );
     const known = await digests;
     pending = [];
     return known.has(digest);
@@ -92,7 +98,7 @@ export function rememberKeys(
       const known = seen.get(key);
       const askedAt = now();
       if (known !== undefined && askedAt - known.askedAt < maxAge) return true;
-      // This depends on the guess alone, so the time it takes tells nothing about the keys there are.
+      // This depends on the guess alone, so its timing reveals nothing about existing keys.
       if (known === undefined && !canBeKey(key)) return false;
       const remembering = seen;
       const digest = known?.digest ?? await sha256(key);

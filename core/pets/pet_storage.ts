@@ -87,7 +87,7 @@ export class StorageError extends Error {
 
   /**
    * Makes the error; `message` is for operators, and is never sent to a client. `retryAfter` is rounded
-   * up to whole seconds; it is 1 by default.
+   * up to whole seconds, 1 to 60; it is 1 by default.
    */
   constructor(
     kind: "unavailable" | "outcome_unknown",
@@ -97,6 +97,7 @@ export class StorageError extends Error {
     super(message, options);
     this.name = "StorageError";
     this.kind = kind;
-    this.retryAfter = Math.max(1, Math.ceil(options.retryAfter ?? 1));
+    const seconds = Math.ceil(options.retryAfter ?? 1);
+    this.retryAfter = seconds >= 1 ? Math.min(seconds, 60) : 1; // NaN too
   }
 }

@@ -51,7 +51,7 @@ const trials: Readonly<Record<string, Trial>> = {
   "413 Cannot read the body: it has more than 7 bytes": { options: { maxBodyBytes: 7 } },
   "500 Something went wrong on our side": failing(new Error("secret")),
   "503 Cannot reach the storage now: nothing was changed, and the request can be sent again": failing(new StorageError("unavailable", "secret")),
-  "503 Cannot tell whether the pet was added: the storage did not confirm it. List the pets before sending it again": failing(new StorageError("outcome_unknown", "secret")),
+  "503 Cannot tell whether the pet was added: the storage did not confirm it. Send it again if it had an Idempotency-Key; otherwise list the pets first": failing(new StorageError("outcome_unknown", "secret")),
 };
 
 for (const [expected, trial] of Object.entries(trials)) {

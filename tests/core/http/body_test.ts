@@ -245,6 +245,14 @@ test("readJson answers 413 for a body in more than 256 pieces", async () => {
   assert.deepEqual(log, { pulls: 257, cancels: 1 });
 });
 
+test("readJson takes a large body in any number of pieces of a usual size", async () => {
+  const limits = { ...LIMITS, maxBodyBytes: 1 << 20 };
+  const { body } = stream(
+    Array.from({ length: 400 }, () => new Uint8Array(1448).fill(0x31)),
+  );
+  assert.equal(typeof await readJson(request(body), limits), "number");
+});
+
 test("readJson leaves no deadline behind, however the body ends", async () => {
   let open = 0;
   class Counted extends Deadlines {
