@@ -45,7 +45,7 @@ const trials: Readonly<Record<string, Trial>> = {
   "400 Cannot read the body: it is not valid UTF-8": { body: Uint8Array.of(0xff) },
   "400 Cannot read the body: its JSON is nested too deeply": { body: "[".repeat(1e5) + "]".repeat(1e5), options: { maxBodyBytes: 1e6 } },
   "400 Cannot read the body: it is not valid JSON": { body: "{" },
-  "413 Cannot read the body: it came in more than 256 pieces": body((controller) => {
+  "413 Cannot read the body: it came in more than 256 tiny pieces": body((controller) => {
     for (let i = 0; i < 257; i++) controller.enqueue(Uint8Array.of(0x20));
   }),
   "413 Cannot read the body: it has more than 7 bytes": { options: { maxBodyBytes: 7 } },
