@@ -45,6 +45,6 @@ export interface Operation {
   readonly isDeprecated?: boolean;
   /** Answers a call. Rejects only with what nobody expected. */
   readonly run: (call: Call, context: Context) => Promise<Reply>;
-  /** The operation as an OpenAPI Operation Object, but for what every operation has. */
+  /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */
   readonly description: JsonObject;
 }

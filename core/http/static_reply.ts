@@ -1,5 +1,5 @@
 /**
- * Content that does not change while the process lives, and clients that have it already.
+ * Content that does not change while the process lives, with `ETag` and 304.
  *
  * @module
  */

@@ -40,7 +40,7 @@ const idempotencyKey: JsonObject = {
   example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
 };
 
-/** The operation, but for what every operation has. */
+/** The operation, without the parts that all operations share. */
 export const createPetDescription: JsonObject = {
   operationId: "createPet",
   summary: "Add an animal",
@@ -100,7 +100,8 @@ export const createPetDescription: JsonObject = {
       },
       {
         code: "payload_too_large",
-        when: "The body is too large. The rest of it is not read.",
+        when:
+          "The body is too large, or comes in hundreds of tiny pieces. The rest of it is not read.",
         examples: { large: ["More than 64 KiB", tooLarge(65_536)] },
       },
       {

@@ -18,7 +18,7 @@ const ifNoneMatch: JsonObject = {
   schema: { type: "string" },
 };
 
-/** The operation, but for what every operation has. */
+/** The operation, without the parts that all operations share. */
 export const getOpenApiDescription: JsonObject = {
   operationId: "getOpenApi",
   summary: "Get this document",

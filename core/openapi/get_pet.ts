@@ -25,7 +25,7 @@ const petId: JsonObject = {
   schema: { type: "integer", format: "int64" },
   example: 7,
 };
-/** The operation, but for what every operation has. */
+/** The operation, without the parts that all operations share. */
 export const getPetDescription: JsonObject = {
   operationId: "getPet",
   summary: "Get an animal",

@@ -52,7 +52,7 @@ const after: JsonObject = {
     "Return only pets whose `id` is greater, as the header `Link` of the page before says. Any 64-bit integer in canonical decimal form.",
   schema: { type: "integer", format: "int64" },
 };
-/** The operation, but for what every operation has. */
+/** The operation, without the parts that all operations share. */
 export const listPetsDescription: JsonObject = {
   operationId: "listPets",
   summary: "List all animals",
