@@ -19,8 +19,7 @@ import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { Answer, Service } from "../../core/service.ts";
 import type { DocsReplies } from "../docs/replies.ts";
 import type { Log } from "./log.ts";
-import { peerAddress } from "./peer_address.ts";
-import type { RateLimiter } from "./rate_limit.ts";
+import { peerAddress, type RateLimiter } from "./rate_limit.ts";
 
 /** What the app is made of. */
 export interface AppParts {

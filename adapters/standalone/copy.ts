@@ -7,7 +7,7 @@
 import process from "node:process";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { IfMissing, Transfer } from "../database/transfer.ts";
-import { parseArguments, UsageError } from "./arguments.ts";
+import { parseArguments, UsageError } from "./command_line.ts";
 import {
   ConfigError,
   type LastingDatabase,
@@ -21,8 +21,7 @@ import {
   pets,
   type Summary,
 } from "./copy_records.ts";
-import { openPostgres } from "./open_storage.ts";
-import { giveBackPermissions } from "./permissions.ts";
+import { giveBackPermissions, openPostgres } from "./open_storage.ts";
 import { Progress } from "./progress.ts";
 
 const HELP = `copy: copies all pets and API keys from one database to another

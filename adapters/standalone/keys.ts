@@ -13,10 +13,9 @@ import {
   issuedKeys,
 } from "../../core/keys/issued_keys.ts";
 import { nameSchema } from "../../core/pets/new_pet.ts";
-import { parseArguments, UsageError } from "./arguments.ts";
+import { parseArguments, UsageError } from "./command_line.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
-import { openStorage } from "./open_storage.ts";
-import { giveBackPermissions } from "./permissions.ts";
+import { giveBackPermissions, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
 

@@ -9,8 +9,7 @@ import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { UsageError } from "./arguments.ts";
-import { reportAndExit } from "./failure.ts";
+import { reportAndExit, UsageError } from "./command_line.ts";
 
 const HELP = `The pet store service
 

@@ -64,3 +64,32 @@ export async function openPostgres<T>(
     clearTimeout(timer);
   }
 }
+
+/**
+ * Gives back the permissions that these open databases do not need: from then on no code of this process
+ * can write a file. The tasks allow all files, so that a database may be anywhere. Only Deno has permissions.
+ */
+export async function giveBackPermissions(
+  ...databases: readonly Database[]
+): Promise<void> {
+  if (!("Deno" in globalThis)) return;
+  const needed = (await Promise.all(databases.map(neededPermissions))).flat();
+  for (const name of ["read", "write"] as const) {
+    if (!needed.includes(name)) await Deno.permissions.revoke({ name });
+  }
+}
+
+async function neededPermissions(
+  database: Database,
+): Promise<readonly ("read" | "write")[]> {
+  // SQLite keeps its files open, but checks by path that they are still in place.
+  if (database.kind === "sqlite") return ["read"];
+  if (database.kind === "memory") return [];
+  const { parsePostgresUrl } = await import("../postgres/address.ts");
+  const { hosts } = parsePostgresUrl(database.url);
+  // Each connection to a Unix socket reads and writes a file.
+  const isSocket = hosts.some(({ host = process.env.PGHOST }) =>
+    host?.startsWith("/")
+  );
+  return isSocket ? ["read", "write"] : [];
+}

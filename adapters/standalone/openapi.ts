@@ -7,7 +7,7 @@
 import process from "node:process";
 import { openApi } from "../../core/openapi/openapi.ts";
 import { check } from "./config.ts";
-import { reportAndExit } from "./failure.ts";
+import { reportAndExit } from "./command_line.ts";
 
 try {
   const document = check("BASE_URL", () => openApi(process.env.BASE_URL));

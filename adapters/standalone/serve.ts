@@ -12,10 +12,9 @@
 
 import process from "node:process";
 import { type Config, readConfig } from "./config.ts";
-import { reportAndExit } from "./failure.ts";
+import { reportAndExit } from "./command_line.ts";
 import { openService, type Service } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
-import { joinWorkers } from "./workers.ts";
 
 /** What Deno and Bun hand to `fetch` beside the request. */
 interface FetchInfo {
@@ -74,6 +73,40 @@ async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   } catch (cause) {
     return reportAndExit(cause);
   }
+}
+
+/**
+ * Makes this worker of `deno serve --parallel` known to the others. The first that exits ends the process
+ * for all: so they wait for each other.
+ *
+ * @param onEnding called when another worker is done, perhaps more than once: the process is ending.
+ * A worker that was still loading when the signal came only learns of it this way.
+ * @returns a function that says that this worker is done, and settles when all the others are too.
+ */
+function joinWorkers(onEnding: () => void): () => Promise<void> {
+  const own = { worker: crypto.randomUUID(), done: false };
+  const others = new Map<string, boolean>();
+  const all = Promise.withResolvers<void>();
+  const channel = new BroadcastChannel("petstore workers");
+  const announce = () => channel.postMessage(own);
+  const check = () => {
+    if (own.done && others.values().every((done) => done)) all.resolve();
+  };
+
+  channel.onmessage = ({ data }: MessageEvent<typeof own>) => {
+    if (!others.has(data.worker)) announce(); // a newcomer does not know this worker yet
+    others.set(data.worker, data.done);
+    if (data.done) onEnding();
+    check();
+  };
+  announce();
+
+  return () => {
+    own.done = true;
+    announce();
+    check();
+    return all.promise;
+  };
 }
 
 const server: ServeDefaultExport = {

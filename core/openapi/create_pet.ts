@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import {
   late,
   missing,

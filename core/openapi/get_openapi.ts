@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import { fields, success } from "./responses.ts";
 
 /** The tag of the operations by which the service describes itself. */

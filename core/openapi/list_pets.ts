@@ -12,7 +12,7 @@ import {
   MIN_LIMIT,
   parsePage,
 } from "../pets/page.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import {
   commonErrors,
   errors,

@@ -15,7 +15,7 @@ import { type BaseUrl, parseBaseUrl } from "../http/base_url.ts";
 import { allowed, wrongMethod } from "../http/route.ts";
 import { operations } from "../operations.ts";
 import { SERVICE_TAG } from "./get_openapi.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import {
   errors,
   fields,

@@ -23,7 +23,7 @@ import {
 import { deprecationHeaders } from "../pets/get_pet.ts";
 import { nextPage } from "../pets/page.ts";
 import { petId } from "../pets/pet.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 
 /** An error, and messages that it really comes with, by what went wrong. */
 export interface ErrorExamples {

@@ -5,7 +5,7 @@
  */
 
 import { ERROR_STATUS } from "../http/refusal.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import { MAX_LIMIT } from "../pets/page.ts";
 import { MAX_NAME_LENGTH, PET_STATUSES } from "../pets/pet.ts";
 

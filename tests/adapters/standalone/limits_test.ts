@@ -7,7 +7,7 @@ import {
   type Environment,
   readConfig,
 } from "../../../adapters/standalone/config.ts";
-import { loadServe } from "../../../adapters/standalone/runtime.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
 import { freePort, inNewFolder, RUNTIME, startServe } from "./program.ts";
