@@ -16,15 +16,6 @@ import {
   withFields,
 } from "./responses.ts";
 
-const petId: JsonObject = {
-  name: "petId",
-  in: "path",
-  required: true,
-  description:
-    "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the `id` of a pet: 404.",
-  schema: { type: "integer", format: "int64" },
-  example: 7,
-};
 /** The operation, but for what every operation has. */
 export const getPetDescription: JsonObject = {
   operationId: "getPet",
@@ -33,34 +24,33 @@ export const getPetDescription: JsonObject = {
     "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead.",
   tags: ["animals"],
   deprecated: true,
-  parameters: [petId],
-  responses: {
-    ...withFields(
-      {
-        "200": success("The pet.", {
-          schema: "Pet",
-          examples: { pet: { summary: "A pet", value: REX } },
-        }),
-        ...errors([
-          {
-            code: "not_found",
-            when: "The requested animal could not be found.",
-            examples: {
-              unknown: [
-                "No such pet",
-                petNotFound("8"),
-              ],
-            },
-          },
-          ...commonErrors,
-          storageErrors,
-        ]),
-      },
-      fields({
-        Sunset: "Sunset",
-        Deprecation: "Deprecation",
-        Link: "Successor-Link",
+  parameters: [{
+    name: "petId",
+    in: "path",
+    required: true,
+    description:
+      "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the `id` of a pet: 404.",
+    schema: { type: "integer", format: "int64" },
+    example: 7,
+  }],
+  responses: withFields(
+    {
+      "200": success("The pet.", {
+        schema: "Pet",
+        examples: { pet: { summary: "A pet", value: REX } },
       }),
-    ),
-  },
+      ...errors([
+        {
+          code: "not_found",
+          when: "The requested animal could not be found.",
+          examples: {
+            unknown: ["No such pet", petNotFound("8")],
+          },
+        },
+        ...commonErrors,
+        storageErrors,
+      ]),
+    },
+    fields("Sunset", "Deprecation", "Link: Successor-Link"),
+  ),
 };

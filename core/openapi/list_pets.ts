@@ -5,7 +5,7 @@
  */
 
 import { parseQuery } from "../http/query.ts";
-import { Refusal } from "../http/refusal.ts";
+import type { Refusal } from "../http/refusal.ts";
 import {
   DEFAULT_LIMIT,
   MAX_LIMIT,
@@ -65,7 +65,7 @@ export const listPetsDescription: JsonObject = {
       "A page of pets. The header `Link` says where the next page is, if there is one.",
       {
         schema: "Pets",
-        headers: fields({ Link: "Next-Link" }),
+        headers: fields("Link: Next-Link"),
         examples: {
           page: { summary: "A page", value: [REX] },
           end: { summary: "No pet matches", value: [] },
@@ -89,9 +89,6 @@ export const listPetsDescription: JsonObject = {
   },
 };
 
-/** The refusal of a query. */
 function refused(query: string): Refusal {
-  const refusal = parsePage(parseQuery(query));
-  if (refusal instanceof Refusal) return refusal;
-  throw new TypeError(`The query ${query} is valid`);
+  return parsePage(parseQuery(query)) as Refusal;
 }
