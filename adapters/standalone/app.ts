@@ -21,8 +21,7 @@ import type { DocsReplies } from "../docs/replies.ts";
 import type { Log } from "./log.ts";
 import { peerAddress, type RateLimiter } from "./rate_limit.ts";
 
-/** What the app is made of. */
-export interface AppParts {
+interface AppParts {
   readonly service: Service;
   /** The page that documents the service, for paths that the service does not have. */
   readonly docs?: DocsReplies | undefined;
@@ -33,7 +32,6 @@ export interface AppParts {
   readonly limitAddress?: RateLimiter | undefined;
 }
 
-/** The server's service, and its end. */
 export interface App {
   readonly answer: Service;
   /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
@@ -52,7 +50,6 @@ const notReady = new Refusal(
   { "retry-after": "1" },
 );
 
-/** Makes the app. */
 export function createApp(
   { service, docs, storage, log, addCors, limitAddress }: AppParts,
 ): App {
@@ -120,23 +117,15 @@ export function createApp(
       const id = sent !== null && WELL_FORMED_ID.test(sent)
         ? sent
         : `${prefix}-${++count}`;
-      let answer: Answer;
-      try {
-        answer = await answerAny(request, connection);
-      } catch (cause) {
-        answer = { reply: internalError, cause };
-      }
+      const answer = await answerAny(request, connection)
+        .catch((cause): Answer => ({ reply: internalError, cause }));
       const { template, cause } = answer;
       const reply = addCors?.(request, answer.reply) ?? answer.reply;
       const { status, headers, body } = reply;
       if (cause !== undefined) log.fault(cause, id);
-      log.request({
-        method: request.method,
-        route: template,
-        status,
-        ms: performance.now() - start,
-        id,
-      });
+      const { method } = request;
+      const ms = performance.now() - start;
+      log.request({ method, route: template, status, ms, id });
       if (--inFlight === 0) drained?.resolve();
       const withId = { ...headers, "x-request-id": id };
       return { reply: { status, headers: withId, body }, template, cause };

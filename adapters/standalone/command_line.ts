@@ -12,12 +12,6 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Options by name, and the other arguments in order. */
-export interface Arguments {
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
-  readonly positionals: readonly string[];
-}
-
 /**
  * Reads arguments; every command also takes `--help` and `-h`.
  *
@@ -26,16 +20,18 @@ export interface Arguments {
 export function parseArguments(
   args: readonly string[],
   options: ParseArgsOptionsConfig,
-): Arguments {
+): {
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly positionals: readonly string[];
+} {
   try {
     return parseArgs({
       args: [...args],
       options: { ...options, help: { type: "boolean", short: "h" } },
       allowPositionals: true,
-    }) as Arguments;
+    }) as ReturnType<typeof parseArguments>;
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new UsageError(message, { cause });
+    throw new UsageError((cause as Error).message, { cause });
   }
 }
 

@@ -7,11 +7,8 @@
 import * as v from "valibot";
 import { existsSync } from "node:fs";
 import process from "node:process";
-import {
-  type ApiKeyRecord,
-  type IssuedKeys,
-  issuedKeys,
-} from "../../core/keys/issued_keys.ts";
+import type { ApiKeyRecord, IssuedKeys } from "../../core/keys/issued_keys.ts";
+import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { nameSchema } from "../../core/pets/new_pet.ts";
 import { parseArguments, UsageError } from "./command_line.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
@@ -95,7 +92,6 @@ function revoke(id: string): Action {
   };
 }
 
-/** A record as JSON: `revoked` is `null` if the key is valid. */
 function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
   return { ...record, revoked: record.revoked ?? null };
 }

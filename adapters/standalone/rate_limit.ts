@@ -16,14 +16,6 @@ export interface RateLimit {
 /** Counts a request of a caller; if it is one too many, returns the header fields of the 429. */
 export type RateLimiter = (caller: string) => Fields | undefined;
 
-/** The requests of one caller since the first of them. */
-interface Window {
-  readonly end: number;
-  count: number;
-}
-
-const MAX_CALLERS = 100_000;
-
 /**
  * Makes a limiter. A caller's window begins with a request and is `seconds` long; the next request after
  * its end begins another. Up to `maxCallers` are remembered: if more than half as many begin a window in
@@ -33,7 +25,7 @@ const MAX_CALLERS = 100_000;
  */
 export function createRateLimiter(
   { requests, seconds }: RateLimit,
-  { now = () => performance.now(), maxCallers = MAX_CALLERS }: {
+  { now = () => performance.now(), maxCallers = 100_000 }: {
     /** The time in ms, from any start. */
     readonly now?: () => number;
     readonly maxCallers?: number;
@@ -42,7 +34,7 @@ export function createRateLimiter(
   const length = seconds * 1000;
   const policy = `"default";q=${requests};w=${seconds}`;
   // Two generations: the older one is dropped when the other is half of what may be remembered.
-  let windows = new Map<string, Window>();
+  let windows = new Map<string, { readonly end: number; count: number }>();
   let older = windows;
 
   return (caller) => {

@@ -24,10 +24,7 @@ interface FetchInfo {
   readonly stop?: () => Promise<void>;
 }
 
-interface Address {
-  readonly hostname: string;
-  readonly port: number;
-}
+type Address = { readonly hostname: string; readonly port: number };
 
 /** What `deno serve` and Bun expect of a module. All but `fetch` and `onListen` is for Bun only. */
 interface ServeDefaultExport extends Address {
@@ -42,9 +39,6 @@ interface ServeDefaultExport extends Address {
   onListen(address: Address): void;
 }
 
-/** How long the last responses are given to leave this process, in ms. */
-const FLUSH_TIME = 50;
-
 const config: Config = await orExit(() => readConfig(process.env));
 const service: Service = await orExit(() => openService(config));
 let stopServer: (() => Promise<void>) | undefined;
@@ -57,7 +51,7 @@ const stop = stopOnSignal({
     await Promise.allSettled(sending);
     await stopServer?.();
     // Deno's `completed` settles just before the last bytes of the response are on their way.
-    await new Promise((resolve) => setTimeout(resolve, FLUSH_TIME));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   },
   async close() {
     await service.close();

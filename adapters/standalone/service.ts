@@ -18,7 +18,6 @@ import { createLog } from "./log.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
-/** The service, open and ready. */
 export interface Service {
   /** Answers a request; `connection` is what the runtime hands over beside it. */
   handle(request: Request, connection?: unknown): Promise<Response>;
@@ -30,7 +29,6 @@ export interface Service {
   ): Promise<string>;
   /** Reads the documentation page: that takes long, so the server listens first. */
   openDocs(): Promise<void>;
-  /** Closes the storage and writes the log to its end. */
   close(): Promise<void>;
 }
 

@@ -6,23 +6,19 @@
 
 import process from "node:process";
 
-/** How a server ends. */
-export interface Ending {
-  /** Takes no more requests, and waits for those in flight. */
-  finish(): Promise<void>;
-  /** Closes everything. */
-  close(): Promise<void>;
-  /** How long `finish` may take, in ms. */
-  readonly timeout: number;
-}
-
 /**
  * On the first SIGTERM or SIGINT finishes, closes and exits with 0; if finishing takes too long, closes
  * without it. On the second signal exits at once with 1.
  *
  * @returns a function that does what the first signal does; it may be called more than once.
  */
-export function stopOnSignal(ending: Ending): () => void {
+export function stopOnSignal(ending: {
+  /** Takes no more requests, and waits for those in flight. */
+  finish(): Promise<void>;
+  close(): Promise<void>;
+  /** How long `finish` may take, in ms. */
+  readonly timeout: number;
+}): () => void {
   const { timeout } = ending;
   let isStopping = false;
 
