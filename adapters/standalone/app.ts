@@ -1,8 +1,6 @@
 /**
  * What the standalone server adds around the service: request ids, the log, probes, the page that
  * documents it, CORS, the limit for addresses, and an orderly end.
- *
- * @module
  */
 
 import type { AddCors } from "../../core/http/cors.ts";

@@ -1,8 +1,4 @@
-/**
- * What all commands share: reading their arguments, and the end if they cannot go on.
- *
- * @module
- */
+/** What all commands share: reading their arguments, and the end if they cannot go on. */
 
 import process from "node:process";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";

@@ -1,8 +1,4 @@
-/**
- * The configuration of the standalone server: environment variables, checked at the start.
- *
- * @module
- */
+/** The configuration of the standalone server: environment variables, checked at the start. */
 
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { type CorsOptions, createCors } from "../../core/http/cors.ts";
@@ -52,11 +48,7 @@ export const VARIABLES = [
   "SHUTDOWN_TIMEOUT",
 ] as const;
 
-/**
- * Reads the configuration.
- *
- * @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password.
- */
+/** @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password. */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): Config {
@@ -137,11 +129,7 @@ const FORMS: readonly string[] = [
   "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
 ];
 
-/**
- * Reads the address of a database that outlives the program, from a variable or an argument.
- *
- * @throws {ConfigError} if it is wrong; the message shows nothing that may be a password.
- */
+/** @throws {ConfigError} if the address is wrong; it shows nothing that may be a password. */
 export function readLastingDatabase(
   name: string,
   url: string,

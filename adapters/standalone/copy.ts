@@ -1,8 +1,6 @@
 /**
  * The command `copy`: copies all pets and issued API keys from one database to another, and proves that
  * they are the same.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

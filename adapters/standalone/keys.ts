@@ -1,14 +1,13 @@
-/**
- * The command `keys`: issues, lists and revokes API keys.
- *
- * @module
- */
+/** The command `keys`: issues, lists and revokes API keys. */
 
 import * as v from "valibot";
 import { existsSync } from "node:fs";
 import process from "node:process";
-import type { ApiKeyRecord, IssuedKeys } from "../../core/keys/issued_keys.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
+import {
+  type ApiKeyRecord,
+  type IssuedKeys,
+  issuedKeys,
+} from "../../core/keys/issued_keys.ts";
 import { nameSchema } from "../../core/pets/new_pet.ts";
 import { parseArguments, UsageError } from "./command_line.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";

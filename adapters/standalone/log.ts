@@ -1,8 +1,4 @@
-/**
- * The log: JSON lines, requests on standard output, faults on standard error.
- *
- * @module
- */
+/** The log: JSON lines, requests on standard output, faults on standard error. */
 
 import process from "node:process";
 import { StorageError } from "../../core/pets/pet_storage.ts";

@@ -1,8 +1,6 @@
 /**
  * The pet store as a program: `start`, `keys issue | list | revoke`, and `copy FROM TO`. The same on
  * Deno, Bun and Node.
- *
- * @module
  */
 
 import { existsSync } from "node:fs";

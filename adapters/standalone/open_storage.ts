@@ -1,8 +1,4 @@
-/**
- * Opens the databases that the programs can be told to use. Only the driver in use is loaded.
- *
- * @module
- */
+/** Opens the databases that the programs can be told to use. Only the driver in use is loaded. */
 
 import process from "node:process";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
@@ -14,14 +10,7 @@ export interface Storage extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** How long to wait for PostgreSQL before saying so, in ms. */
-const SILENCE = 1000;
-
-/**
- * Opens the database of `DATABASE_URL`.
- *
- * @throws {ConfigError} if the address is wrong.
- */
+/** @throws {ConfigError} if the address is wrong. */
 export async function openStorage(database: Database): Promise<Storage> {
   switch (database.kind) {
     case "memory":
@@ -40,8 +29,7 @@ export async function openStorage(database: Database): Promise<Storage> {
 /**
  * Opens PostgreSQL; if that takes long, says on standard error what it is waiting for.
  *
- * @param setting what the address comes from, for messages.
- * @throws {ConfigError} if the address is wrong.
+ * @throws {ConfigError} if the address is wrong; it names the `setting` that the address comes from.
  */
 export async function openPostgres<T>(
   setting: string,
@@ -56,7 +44,7 @@ export async function openPostgres<T>(
     const hosts = describeHosts(parsePostgresUrl(url).hosts);
     const message =
       `PostgreSQL at ${hosts} does not answer yet: waiting for about 10 s\n`;
-    timer = setTimeout(() => process.stderr.write(message), SILENCE);
+    timer = setTimeout(() => process.stderr.write(message), 1000);
     return await open(url);
   } catch (cause) {
     throw cause instanceof TypeError ? wrongSetting(setting, cause) : cause;

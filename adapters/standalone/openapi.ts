@@ -1,8 +1,4 @@
-/**
- * Prints the OpenAPI document of a service at `BASE_URL` (default `/v1`).
- *
- * @module
- */
+/** Prints the OpenAPI document of a service at `BASE_URL` (default `/v1`). */
 
 import process from "node:process";
 import { openApi } from "../../core/openapi/openapi.ts";

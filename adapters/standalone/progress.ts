@@ -1,9 +1,4 @@
-/**
- * Progress of a long command: a terminal has one line that is rewritten, anything else a line now and
- * then.
- *
- * @module
- */
+/** Progress of a long command: on a terminal one line, rewritten; elsewhere a line now and then. */
 
 /** Where it is written: `process.stderr`. */
 interface ProgressStream {

@@ -1,8 +1,4 @@
-/**
- * How often a caller may call, counted in the memory of this process, and who the caller is.
- *
- * @module
- */
+/** How often a caller may call, counted in the memory of this process, and who the caller is. */
 
 import type { ServiceRequest } from "../../core/operation.ts";
 import type { Fields } from "../../core/http/reply.ts";

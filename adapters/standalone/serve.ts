@@ -6,8 +6,6 @@
  *
  * It is configured by the environment, as `main.ts` is. Under `deno serve` the address is that of its
  * own flags or of `DENO_SERVE_ADDRESS`.
- *
- * @module
  */
 
 import process from "node:process";

@@ -1,8 +1,4 @@
-/**
- * The standalone service, put together from a configuration.
- *
- * @module
- */
+/** The standalone service, put together from a configuration. */
 
 import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";

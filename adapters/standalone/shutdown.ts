@@ -1,8 +1,4 @@
-/**
- * The end of the standalone server.
- *
- * @module
- */
+/** The end of the standalone server. */
 
 import process from "node:process";
 

@@ -1,8 +1,4 @@
-/**
- * The command `start`: runs the server.
- *
- * @module
- */
+/** The command `start`: runs the server. */
 
 import process from "node:process";
 import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";

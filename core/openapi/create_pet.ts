@@ -1,8 +1,4 @@
-/**
- * `createPet` in the OpenAPI document.
- *
- * @module
- */
+/** `createPet` in the OpenAPI document. */
 
 import type { JsonObject } from "../operation.ts";
 import {

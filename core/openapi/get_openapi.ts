@@ -1,8 +1,4 @@
-/**
- * `getOpenApi`, the document itself, in the OpenAPI document.
- *
- * @module
- */
+/** `getOpenApi`, the document itself, in the OpenAPI document. */
 
 import type { JsonObject } from "../operation.ts";
 import { fields, success } from "./responses.ts";

@@ -1,8 +1,4 @@
-/**
- * `getPet` in the OpenAPI document.
- *
- * @module
- */
+/** `getPet` in the OpenAPI document. */
 
 import type { JsonObject } from "../operation.ts";
 import { petNotFound } from "../pets/get_pet.ts";

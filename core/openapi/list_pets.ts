@@ -1,8 +1,4 @@
-/**
- * `listPets` in the OpenAPI document.
- *
- * @module
- */
+/** `listPets` in the OpenAPI document. */
 
 import { parseQuery } from "../http/query.ts";
 import type { Refusal } from "../http/refusal.ts";

@@ -4,8 +4,6 @@
  * It declares every response to every path that it has. `OPTIONS` and the document itself have a tag of
  * their own, so that generated clients can leave them out. `HEAD` and the 404 of any other path are said in
  * words. `tests/laws/openapi_test.ts` holds the document and the running service against each other.
- *
- * @module
  */
 
 import { type BaseUrl, parseBaseUrl } from "../http/base_url.ts";

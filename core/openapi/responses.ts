@@ -1,8 +1,4 @@
-/**
- * The responses of the contract and their header fields, as the OpenAPI document describes them.
- *
- * @module
- */
+/** The responses of the contract and their header fields, as the OpenAPI document describes them. */
 
 import type { BaseUrl } from "../http/base_url.ts";
 import {

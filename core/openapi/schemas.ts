@@ -1,8 +1,4 @@
-/**
- * The resources of the contract as JSON Schemas, with the bounds that the checks use.
- *
- * @module
- */
+/** The resources of the contract as JSON Schemas, with the bounds that the checks use. */
 
 import { ERROR_STATUS } from "../http/refusal.ts";
 import type { JsonObject } from "../operation.ts";
