@@ -23,7 +23,7 @@ export { createHandler, type Handler } from "./core/handler.ts";
 export type { HandlerOptions } from "./core/service.ts";
 export type { ErrorBody, ErrorCode } from "./core/http/refusal.ts";
 export { openApi } from "./core/openapi/openapi.ts";
-export type { JsonObject } from "./core/openapi/json_object.ts";
+export type { JsonObject } from "./core/operation.ts";
 
 export {
   type brand,

@@ -8,7 +8,6 @@
 import type { BaseUrl } from "./http/base_url.ts";
 import type { BodyLimits, IncomingBody } from "./http/body.ts";
 import type { Reply } from "./http/reply.ts";
-import type { JsonObject } from "./openapi/json_object.ts";
 import type { PetStorage } from "./pets/pet_storage.ts";
 
 /** What the service reads of a request: a `Request`, or as much of one. */
@@ -47,4 +46,16 @@ export interface Operation {
   readonly run: (call: Call, context: Context) => Promise<Reply>;
   /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */
   readonly description: JsonObject;
+}
+
+/** A JSON object whose members are JSON; arrays hold no arrays. */
+export interface JsonObject {
+  /** A member. */
+  readonly [name: string]:
+    | string
+    | number
+    | boolean
+    | null
+    | JsonObject
+    | readonly (string | number | JsonObject)[];
 }

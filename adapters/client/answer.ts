@@ -1,8 +1,4 @@
-/**
- * What the answer to a call means: its result, or why it failed.
- *
- * @module
- */
+/** What the answer to a call means: its result, or why it failed. */
 
 import * as v from "valibot";
 import { ERROR_STATUS } from "../../core/http/refusal.ts";
@@ -12,8 +8,7 @@ import { PetStoreError, type PetStoreErrorDetails } from "./error.ts";
 import { type Answer, type Fault, MAX_BODY_BYTES } from "./exchange.ts";
 import { parseRetryAfter } from "./retry.ts";
 
-/** What {@linkcode interpret} needs beside the answer. */
-export interface InterpretOptions {
+interface InterpretOptions {
   /** Kept out of every message, whatever the server says. */
   readonly key: string;
   /** In ms since 1970. */
@@ -29,9 +24,7 @@ const errorBodySchema = v.object({
   status: v.bigint(),
 });
 
-const statusOf: ReadonlyMap<string, number> = new Map(
-  Object.entries(ERROR_STATUS),
-);
+const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
 
 /** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
@@ -56,9 +49,8 @@ export function interpret<T extends object>(
   const { status, text } = answer;
   if (status === (isCreate ? 201 : 200)) {
     const result = readResult(answer, call);
-    return typeof result === "string"
-      ? fail(result, { code: "invalid_response" })
-      : result;
+    if (typeof result !== "string") return result;
+    return fail(result, { code: "invalid_response" });
   }
   const refusal = readRefusal(status, text);
   if (refusal === undefined) {
@@ -140,9 +132,8 @@ function readResult<T extends object>(
     return `the response is not UTF-8 text of at most ${MAX_BODY_BYTES} bytes`;
   }
   const body = parse(answer.text);
-  return body === undefined
-    ? "the response is not JSON"
-    : call.read(body, answer);
+  if (body === undefined) return "the response is not JSON";
+  return call.read(body, answer);
 }
 
 /** Parses JSON; `undefined` if it is not JSON. The parser's own message would quote the text. */
@@ -154,7 +145,7 @@ function parse(text = ""): unknown {
   }
 }
 
-/** Makes a server's text fit for a message: short, on one line, and without the key. */
+/** A server's text as part of a message: short, on one line, and without the key. */
 function show(text: string, { key }: InterpretOptions): string {
   return text.replaceAll(key, "…").replaceAll(/\p{Cc}/gu, " ")
     .slice(0, MAX_SHOWN);

@@ -1,8 +1,4 @@
-/**
- * The three operations: what each one sends, and the check of what comes back.
- *
- * @module
- */
+/** The three operations: what each one sends, and the check of what comes back. */
 
 import * as v from "valibot";
 import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
@@ -16,9 +12,8 @@ import type { Answer } from "./exchange.ts";
 import { nextTarget, parseLinks } from "./link.ts";
 import { isOn, type Settings } from "./options.ts";
 
-/** One operation of the contract, about to be performed. */
+/** One operation, about to be performed. */
 export interface Call<T extends object> {
-  /** For messages. */
   readonly action: "list pets" | "create pet" | "get pet";
   readonly url: string;
   /** The JSON text of a create; calls without one only read. */
@@ -61,10 +56,8 @@ const petSchema: v.GenericSchema<unknown, Pet> = v.object({
 const petsSchema = v.array(petSchema, "must be an array");
 
 /**
- * `GET /pets`.
+ * `GET /pets`: a page, by its query or its address, with ids above `after` if that is known.
  *
- * @param page which pets, or the address of a page.
- * @param after the id that all on the page must be above, if known.
  * @throws {TypeError} if the key may not be sent to that address, or `after` is not a `bigint`.
  */
 export function listPetsCall(
@@ -121,11 +114,7 @@ export function createPetCall(
   };
 }
 
-/**
- * `GET /pets/{petId}`.
- *
- * @throws {TypeError} if `id` is not a `bigint`.
- */
+/** `GET /pets/{petId}`. @throws {TypeError} if `id` is not a `bigint`. */
 export function getPetCall(id: bigint, { base }: Settings): Call<Pet> {
   checkBigint(id, "id");
   return {
@@ -205,8 +194,5 @@ function randomIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))
     .join("")
-    .replace(
-      /^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/,
-      '"$1-$2-4$3-a$4-$5"',
-    );
+    .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '"$1-$2-4$3-a$4-$5"');
 }

@@ -1,8 +1,4 @@
-/**
- * The error that a call of the client rejects with.
- *
- * @module
- */
+/** The error that a call of the client rejects with. */
 
 import type { ErrorCode } from "../../core/http/refusal.ts";
 
@@ -50,8 +46,7 @@ export class PetStoreError extends Error {
   readonly uncertain: boolean;
 
   /** Makes the error. */
-  constructor(message: string, details: PetStoreErrorDetails) {
-    const { cause } = details;
+  constructor(message: string, { cause, ...details }: PetStoreErrorDetails) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "PetStoreError";
     this.code = details.code;

@@ -1,15 +1,10 @@
-/**
- * One request and its complete response, within a time limit and until the caller aborts.
- *
- * @module
- */
+/** One request and its complete response, within a time limit and until the caller aborts. */
 
 import type { Settings } from "./options.ts";
 
 /** Status and headers of a response. The status is 0 if a browser hides a redirect. */
 export type Head = Pick<Response, "status" | "headers">;
 
-/** A complete response. */
 export interface Answer extends Head {
   /** Its full address: relative references resolve against it. */
   readonly url: string;
@@ -21,7 +16,6 @@ export interface Answer extends Head {
 export interface Fault {
   readonly code: "network_error" | "timeout";
   readonly cause: unknown;
-  /** Status and headers, if they arrived. */
   readonly head: Head | undefined;
 }
 

@@ -1,8 +1,4 @@
-/**
- * The `Link` header field (RFC 8288): where the next page is.
- *
- * @module
- */
+/** The `Link` header field (RFC 8288): where the next page is. */
 
 /** One link of a `Link` header field. */
 export interface Link {

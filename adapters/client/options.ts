@@ -1,8 +1,4 @@
-/**
- * The options of a client, and where its key may go.
- *
- * @module
- */
+/** The options of a client, and where its key may go. */
 
 import { isSendable } from "../../core/keys/api_keys.ts";
 
@@ -58,12 +54,7 @@ const systemClock: Clock = {
   },
 };
 
-/**
- * Checks the options and fills in their defaults.
- *
- * @throws {TypeError} if an option is of a wrong kind.
- * @throws {RangeError} if a number is out of bounds.
- */
+/** Checks the options and fills in their defaults; throws as {@linkcode createClient} does. */
 export function readOptions(options: ClientOptions): Settings {
   const {
     baseUrl,

@@ -1,8 +1,4 @@
-/**
- * Whether a call is tried again, and when.
- *
- * @module
- */
+/** Whether a call is tried again, and when. */
 
 import type { Call } from "./calls.ts";
 import type { PetStoreError } from "./error.ts";
@@ -10,9 +6,6 @@ import type { Clock } from "./options.ts";
 
 /** Longest `Retry-After` honoured, and longest pause beyond it, in ms. */
 const MAX_PAUSE = 30_000;
-
-/** Upper bound of the first pause, in ms; it doubles with each attempt. */
-const FIRST_BACKOFF = 500;
 
 /** Too slow, too many, out of reach (RFC 9110 §15, RFC 6585 §4). */
 const PASSING = [408, 429, 502, 503, 504];
@@ -38,7 +31,6 @@ export function isPassing(
  * How long to wait before the next attempt, in ms: as long as the response asks for, and beyond that a
  * random time up to a bound that doubles, so that many clients do not come back together.
  *
- * @param attempt how many attempts failed before this one.
  * @returns `undefined` if the response asks for more than 30 s: that is for the caller to decide.
  */
 export function retryDelay(
@@ -47,8 +39,7 @@ export function retryDelay(
   random: () => number,
 ): number | undefined {
   if (retryAfter > MAX_PAUSE) return undefined;
-  return retryAfter +
-    random() * Math.min(MAX_PAUSE, FIRST_BACKOFF * 2 ** attempt);
+  return retryAfter + random() * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
 }
 
 /** Waits. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */

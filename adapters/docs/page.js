@@ -1,6 +1,4 @@
-/**
- * Starts Swagger UI with the service's OpenAPI document. Runs in the browser.
- */
+/** Starts Swagger UI with the service's OpenAPI document. Runs in the browser. */
 
 // deno-lint-ignore-file no-window -- this runs in a browser only
 

@@ -1,8 +1,4 @@
-/**
- * The page and its files as plain data.
- *
- * @module
- */
+/** The page and its files as plain data. */
 
 import { readFile } from "node:fs/promises";
 import { Refusal } from "../../core/http/refusal.ts";
@@ -106,8 +102,7 @@ async function readText(specifier: string): Promise<string> {
 
 /** A reference to the path `to` for a page at the path `from` (RFC 3986 §4.2). */
 function relative(from: string, to: string): string {
-  const depth = from.split("/").length - 2;
-  return "../".repeat(depth) + to.slice(1);
+  return "../".repeat(from.split("/").length - 2) + to.slice(1);
 }
 
 function checkPath(path: string, option: string): void {

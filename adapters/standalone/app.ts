@@ -1,8 +1,6 @@
 /**
  * What the standalone server adds around the service: request ids, the log, probes, the page that
  * documents it, CORS, the limit for addresses, and an orderly end.
- *
- * @module
  */
 
 import type { AddCors } from "../../core/http/cors.ts";
@@ -19,11 +17,9 @@ import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { Answer, Service } from "../../core/service.ts";
 import type { DocsReplies } from "../docs/replies.ts";
 import type { Log } from "./log.ts";
-import { peerAddress } from "./peer_address.ts";
-import type { RateLimiter } from "./rate_limit.ts";
+import { peerAddress, type RateLimiter } from "./rate_limit.ts";
 
-/** What the app is made of. */
-export interface AppParts {
+interface AppParts {
   readonly service: Service;
   /** The page that documents the service, for paths that the service does not have. */
   readonly docs?: DocsReplies | undefined;
@@ -34,7 +30,6 @@ export interface AppParts {
   readonly limitAddress?: RateLimiter | undefined;
 }
 
-/** The server's service, and its end. */
 export interface App {
   readonly answer: Service;
   /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
@@ -53,7 +48,6 @@ const notReady = new Refusal(
   { "retry-after": "1" },
 );
 
-/** Makes the app. */
 export function createApp(
   { service, docs, storage, log, addCors, limitAddress }: AppParts,
 ): App {
@@ -123,23 +117,15 @@ export function createApp(
       const id = sent !== null && WELL_FORMED_ID.test(sent)
         ? sent
         : `${prefix}-${++count}`;
-      let answer: Answer;
-      try {
-        answer = await answerAny(request, connection);
-      } catch (cause) {
-        answer = { reply: internalError, cause };
-      }
+      const answer = await answerAny(request, connection)
+        .catch((cause): Answer => ({ reply: internalError, cause }));
       const { template, cause } = answer;
       const reply = addCors?.(request, answer.reply) ?? answer.reply;
       const { status, headers, body } = reply;
       if ("cause" in answer) log.fault(cause, id);
-      log.request({
-        method: request.method,
-        route: template,
-        status,
-        ms: performance.now() - start,
-        id,
-      });
+      const { method } = request;
+      const ms = performance.now() - start;
+      log.request({ method, route: template, status, ms, id });
       if (--inFlight === 0) drained?.resolve();
       const withId = { ...headers, "x-request-id": id };
       return { reply: { status, headers: withId, body }, template, cause };

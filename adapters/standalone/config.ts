@@ -1,8 +1,4 @@
-/**
- * The configuration of the standalone server: environment variables, checked at the start.
- *
- * @module
- */
+/** The configuration of the standalone server: environment variables, checked at the start. */
 
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { type CorsOptions, createCors } from "../../core/http/cors.ts";
@@ -17,7 +13,6 @@ export type LastingDatabase =
 /** Where pets and issued keys are kept. */
 export type Database = { readonly kind: "memory" } | LastingDatabase;
 
-/** A checked configuration. */
 export interface Config {
   readonly database: Database;
   /** Keys that are accepted beside the issued ones. */
@@ -35,7 +30,7 @@ export interface Config {
   readonly shutdownTimeout: number;
 }
 
-/** A setting that is wrong. The message is for the operator. */
+/** A setting that is wrong. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -53,15 +48,10 @@ export const VARIABLES = [
   "SHUTDOWN_TIMEOUT",
 ] as const;
 
-/** Environment variables by name, as in `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/**
- * Reads the configuration.
- *
- * @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password.
- */
-export function readConfig(environment: Environment): Config {
+/** @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password. */
+export function readConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+): Config {
   for (const name of VARIABLES) {
     if (environment[name] === "") {
       throw new ConfigError(`${name} is empty: set it, or unset it`);
@@ -83,9 +73,8 @@ export function readConfig(environment: Environment): Config {
   check("BASE_URL", () => parseBaseUrl(BASE_URL));
   const cors = readCors(CORS_ORIGINS);
   if (REQUEST_LOG !== "on" && REQUEST_LOG !== "off") {
-    throw new ConfigError(
-      `REQUEST_LOG must be on or off, not ${JSON.stringify(REQUEST_LOG)}`,
-    );
+    const wrong = JSON.stringify(REQUEST_LOG);
+    throw new ConfigError(`REQUEST_LOG must be on or off, not ${wrong}`);
   }
   return {
     database: DATABASE_URL === "memory:"
@@ -125,13 +114,12 @@ function readRateLimit(text: string | undefined): RateLimit | undefined {
     return { requests: Number(requests), seconds: Number(seconds) };
   }
   throw new ConfigError(
-    `RATE_LIMIT must be requests and seconds, such as 100/10s, not ${
-      JSON.stringify(text)
-    }`,
+    "RATE_LIMIT must be requests and seconds, such as 100/10s, not " +
+      JSON.stringify(text),
   );
 }
 
-/** Reads a port from a variable or an argument: 0 to 65535; 0 is any free one. */
+/** Reads a port: 0 to 65535; 0 is any free one. */
 export function readPort(name: string, text: string): number {
   return readInteger(name, text, 65_535);
 }
@@ -141,11 +129,7 @@ const FORMS: readonly string[] = [
   "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
 ];
 
-/**
- * Reads the address of a database that outlives the program, from a variable or an argument.
- *
- * @throws {ConfigError} if it is wrong; the message shows nothing that may be a password.
- */
+/** @throws {ConfigError} if the address is wrong; it shows nothing that may be a password. */
 export function readLastingDatabase(
   name: string,
   url: string,
@@ -171,7 +155,7 @@ function readInteger(name: string, text: string, max: number): number {
   );
 }
 
-/** Runs a check of the core's; if that throws, the message names the variable. */
+/** Runs a check of the core's; its error then names the variable. */
 export function check<T>(name: string, run: () => T): T {
   try {
     return run();

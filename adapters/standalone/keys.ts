@@ -1,8 +1,4 @@
-/**
- * The command `keys`: issues, lists and revokes API keys.
- *
- * @module
- */
+/** The command `keys`: issues, lists and revokes API keys. */
 
 import * as v from "valibot";
 import { existsSync } from "node:fs";
@@ -13,10 +9,9 @@ import {
   issuedKeys,
 } from "../../core/keys/issued_keys.ts";
 import { nameSchema } from "../../core/pets/new_pet.ts";
-import { parseArguments, UsageError } from "./arguments.ts";
+import { parseArguments, UsageError } from "./command_line.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
-import { openStorage } from "./open_storage.ts";
-import { giveBackPermissions } from "./permissions.ts";
+import { giveBackPermissions, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
 
@@ -96,7 +91,6 @@ function revoke(id: string): Action {
   };
 }
 
-/** A record as JSON: `revoked` is `null` if the key is valid. */
 function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
   return { ...record, revoked: record.revoked ?? null };
 }

@@ -1,8 +1,4 @@
-/**
- * The log: JSON lines, requests on standard output, faults on standard error.
- *
- * @module
- */
+/** The log: JSON lines, requests on standard output, faults on standard error. */
 
 import process from "node:process";
 import { inspect } from "node:util";
@@ -13,7 +9,6 @@ export interface RequestLine {
   readonly method: string;
   /** The path as a template, `/v1/pets/{petId}`; absent if there is no such path. */
   readonly route?: string | undefined;
-  /** The HTTP status code. */
   readonly status: number;
   /** How long the answer took, in ms. */
   readonly ms: number;
@@ -21,10 +16,8 @@ export interface RequestLine {
   readonly id: string;
 }
 
-/** Writes lines. */
 export interface Log {
   request(line: RequestLine): void;
-  /** Writes the error and the request id. */
   fault(cause: unknown, id: string | undefined): void;
   /** Settles when all request lines are written: on Bun and Node `process.exit` drops the rest. */
   flush(): Promise<void>;

@@ -1,16 +1,13 @@
 /**
  * The pet store as a program: `start`, `keys issue | list | revoke`, and `copy FROM TO`. The same on
  * Deno, Bun and Node.
- *
- * @module
  */
 
 import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { UsageError } from "./arguments.ts";
-import { reportAndExit } from "./failure.ts";
+import { reportAndExit, UsageError } from "./command_line.ts";
 
 const HELP = `The pet store service
 

@@ -1,8 +1,4 @@
-/**
- * Opens the databases that the programs can be told to use. Only the driver in use is loaded.
- *
- * @module
- */
+/** Opens the databases that the programs can be told to use. Only the driver in use is loaded. */
 
 import process from "node:process";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
@@ -14,14 +10,7 @@ export interface Storage extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** How long to wait for PostgreSQL before saying so, in ms. */
-const SILENCE = 1000;
-
-/**
- * Opens the database of `DATABASE_URL`.
- *
- * @throws {ConfigError} if the address is wrong.
- */
+/** @throws {ConfigError} if the address is wrong. */
 export async function openStorage(database: Database): Promise<Storage> {
   switch (database.kind) {
     case "memory":
@@ -40,8 +29,7 @@ export async function openStorage(database: Database): Promise<Storage> {
 /**
  * Opens PostgreSQL; if that takes long, says on standard error what it is waiting for.
  *
- * @param setting what the address comes from, for messages.
- * @throws {ConfigError} if the address is wrong.
+ * @throws {ConfigError} if the address is wrong; it names the `setting` that the address comes from.
  */
 export async function openPostgres<T>(
   setting: string,
@@ -56,11 +44,40 @@ export async function openPostgres<T>(
     const hosts = describeHosts(parsePostgresUrl(url).hosts);
     const message =
       `PostgreSQL at ${hosts} does not answer yet: waiting for about 10 s\n`;
-    timer = setTimeout(() => process.stderr.write(message), SILENCE);
+    timer = setTimeout(() => process.stderr.write(message), 1000);
     return await open(url);
   } catch (cause) {
     throw cause instanceof TypeError ? wrongSetting(setting, cause) : cause;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Gives back the permissions that these open databases do not need: from then on no code of this process
+ * can write a file. The tasks allow all files, so that a database may be anywhere. Only Deno has permissions.
+ */
+export async function giveBackPermissions(
+  ...databases: readonly Database[]
+): Promise<void> {
+  if (!("Deno" in globalThis)) return;
+  const needed = (await Promise.all(databases.map(neededPermissions))).flat();
+  for (const name of ["read", "write"] as const) {
+    if (!needed.includes(name)) await Deno.permissions.revoke({ name });
+  }
+}
+
+async function neededPermissions(
+  database: Database,
+): Promise<readonly ("read" | "write")[]> {
+  // SQLite keeps its files open, but checks by path that they are still in place.
+  if (database.kind === "sqlite") return ["read"];
+  if (database.kind === "memory") return [];
+  const { parsePostgresUrl } = await import("../postgres/address.ts");
+  const { hosts } = parsePostgresUrl(database.url);
+  // Each connection to a Unix socket reads and writes a file.
+  const isSocket = hosts.some(({ host = process.env.PGHOST }) =>
+    host?.startsWith("/")
+  );
+  return isSocket ? ["read", "write"] : [];
 }

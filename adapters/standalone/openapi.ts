@@ -1,13 +1,9 @@
-/**
- * Prints the OpenAPI document of a service at `BASE_URL` (default `/v1`).
- *
- * @module
- */
+/** Prints the OpenAPI document of a service at `BASE_URL` (default `/v1`). */
 
 import process from "node:process";
 import { openApi } from "../../core/openapi/openapi.ts";
 import { check } from "./config.ts";
-import { reportAndExit } from "./failure.ts";
+import { reportAndExit } from "./command_line.ts";
 
 try {
   const document = check("BASE_URL", () => openApi(process.env.BASE_URL));

@@ -1,38 +1,25 @@
-/**
- * Progress of a long command: a terminal has one line that is written again and again, anything else a
- * plain line now and then.
- *
- * @module
- */
+/** Progress of a long command: on a terminal one line, rewritten; elsewhere a line now and then. */
 
 /** Where it is written: `process.stderr`. */
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean;
-  /** Width of the terminal in characters; 0 or absent if unknown. */
-  readonly columns?: number;
   write(text: string): unknown;
 }
 
-/** A stage of the work: "Copying" so many "pets". */
-export interface Stage {
+/** A stage of the work: "Copying" so many "pets", after those that an earlier run has copied. */
+interface Stage {
   readonly doing: string;
   readonly what: string;
   readonly total: number;
-  /** How many an earlier run has done. */
-  readonly before: number;
+  readonly before?: number;
 }
-
-/** Pause between two lines, in ms. */
-const TERMINAL_PAUSE = 100;
-const PLAIN_PAUSE = 5000;
 
 /** Shows the progress of one stage after another. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #now: () => number;
-  #stage: Stage | undefined;
+  #line: (() => string) | undefined;
   #done = 0;
-  #startedAt = 0;
   #writtenAt = 0;
 
   /** @param now a clock, in ms. */
@@ -42,22 +29,29 @@ export class Progress {
   }
 
   /** Begins a stage. A total of 0 is not shown. */
-  begin(stage: Omit<Stage, "before"> & Partial<Stage>): void {
+  begin({ doing, what, total, before = 0 }: Stage): void {
     this.end();
-    if (stage.total === 0) return;
-    this.#stage = { before: 0, ...stage };
-    this.#done = this.#stage.before;
-    this.#startedAt = this.#writtenAt = this.#now();
-    if (this.#stream.isTTY) this.#write(this.#stage);
+    if (total === 0) return;
+    this.#done = before;
+    const start = this.#writtenAt = this.#now();
+    this.#line = () => {
+      const done = this.#done;
+      const percent = Math.min(100, Math.floor(100 * done / total));
+      const line = `${doing}: ${percent}%, ${done} of ${total} ${what}`;
+      const seconds = (this.#writtenAt - start) / 1000;
+      if (done === before || seconds === 0) return line;
+      const pace = `${line}, ${Math.round((done - before) / seconds)}/s`;
+      const left = duration(seconds * (total - done) / (done - before));
+      return done < total ? `${pace}, ${left} left` : pace;
+    };
+    if (this.#stream.isTTY) this.#write();
   }
 
   /** Counts what was done since the last call. */
   add(count: number): void {
     this.#done += count;
-    const pause = this.#stream.isTTY ? TERMINAL_PAUSE : PLAIN_PAUSE;
-    if (this.#stage !== undefined && this.#now() - this.#writtenAt >= pause) {
-      this.#write(this.#stage);
-    }
+    const pause = this.#stream.isTTY ? 100 : 5000;
+    if (this.#now() - this.#writtenAt >= pause) this.#write();
   }
 
   /** Ends the stage and writes a line. */
@@ -68,40 +62,19 @@ export class Progress {
 
   /** Ends the stage, if one is under way. */
   end(): void {
-    if (this.#stage !== undefined && this.#stream.isTTY) {
-      this.#write(this.#stage);
-      this.#stream.write("\n");
-    }
-    this.#stage = undefined;
+    if (this.#stream.isTTY) this.#write("\n");
+    this.#line = undefined;
   }
 
-  #write({ doing, what, total, before }: Stage): void {
-    const done = this.#done;
+  #write(end = ""): void {
+    if (this.#line === undefined) return;
     this.#writtenAt = this.#now();
-    const seconds = (this.#writtenAt - this.#startedAt) / 1000;
-    const percent = Math.min(100, Math.floor(100 * done / total));
-    const facts = [
-      `${percent}%`,
-      `${done} of ${total} ${what}`,
-      ...pace(done - before, total - done, seconds),
-    ];
-    const { isTTY, columns } = this.#stream;
-    if (!isTTY) {
-      this.#stream.write(`${doing}: ${facts.join(", ")}\n`);
-      return;
-    }
-    const bar = "#".repeat(Math.floor(percent / 10)).padEnd(10, "-");
-    const line = [doing.padEnd(9), `[${bar}]`, ...facts].join("  ");
-    // Some terminals begin a new line after the last column: it stays free. \x1b[K erases the rest.
-    this.#stream.write(`\r${line.slice(0, (columns || 80) - 1)}\x1b[K`);
+    const line = this.#line();
+    // \x1b[K erases what a longer line left.
+    this.#stream.write(
+      this.#stream.isTTY ? `\r${line}\x1b[K${end}` : `${line}\n`,
+    );
   }
-}
-
-/** How many a second, and how long the rest will take, once that is known. */
-function pace(done: number, rest: number, seconds: number): readonly string[] {
-  if (done === 0 || seconds === 0) return [];
-  const rate = `${Math.round(done / seconds)}/s`;
-  return rest > 0 ? [rate, `${duration(seconds * rest / done)} left`] : [rate];
 }
 
 function duration(seconds: number): string {

@@ -1,9 +1,6 @@
-/**
- * How often a caller may call, counted in the memory of this process.
- *
- * @module
- */
+/** How often a caller may call, counted in the memory of this process, and who the caller is. */
 
+import type { ServiceRequest } from "../../core/operation.ts";
 import type { Fields } from "../../core/http/reply.ts";
 
 /** At most `requests` in `seconds`. Both are positive integers. */
@@ -15,14 +12,6 @@ export interface RateLimit {
 /** Counts a request of a caller; if it is one too many, returns the header fields of the 429. */
 export type RateLimiter = (caller: string) => Fields | undefined;
 
-/** The requests of one caller since the first of them. */
-interface Window {
-  readonly end: number;
-  count: number;
-}
-
-const MAX_CALLERS = 100_000;
-
 /**
  * Makes a limiter. A caller's window begins with a request and is `seconds` long; the next request after
  * its end begins another. Up to `maxCallers` are remembered: if more than half as many begin a window in
@@ -32,7 +21,7 @@ const MAX_CALLERS = 100_000;
  */
 export function createRateLimiter(
   { requests, seconds }: RateLimit,
-  { now = () => performance.now(), maxCallers = MAX_CALLERS }: {
+  { now = () => performance.now(), maxCallers = 100_000 }: {
     /** The time in ms, from any start. */
     readonly now?: () => number;
     readonly maxCallers?: number;
@@ -41,7 +30,7 @@ export function createRateLimiter(
   const length = seconds * 1000;
   const policy = `"default";q=${requests};w=${seconds}`;
   // Two generations: the older one is dropped when the other is half of what may be remembered.
-  let windows = new Map<string, Window>();
+  let windows = new Map<string, { readonly end: number; count: number }>();
   let older = windows;
 
   return (caller) => {
@@ -66,4 +55,32 @@ export function createRateLimiter(
       "ratelimit": `"default";r=0;t=${wait}`,
     };
   };
+}
+
+/** What a runtime hands over with a request: Deno its info, Bun its server, Node the socket. */
+type Connection = Partial<{
+  readonly remoteAddr: { readonly hostname?: string };
+  requestIP(request: ServiceRequest): { readonly address: string } | null;
+  readonly remoteAddress: string;
+}>;
+
+/**
+ * The peer's IPv4 address, or the /64 of its IPv6 address, all of which belongs to one client. Empty if
+ * the runtime does not know, as after the client is gone.
+ */
+export function peerAddress(
+  request: ServiceRequest,
+  connection: unknown,
+): string {
+  const known = (connection ?? {}) as Connection;
+  const address = known.remoteAddr?.hostname ?? known.remoteAddress ??
+    known.requestIP?.(request)?.address ?? "";
+  // A socket for both families writes IPv4 as ::ffff:192.0.2.1.
+  const ipv4 = /^(?:::ffff:)?([\d.]*)$/i.exec(address)?.[1];
+  if (ipv4 !== undefined) return ipv4;
+  // "::" stands for the zeros that are missing to eight groups.
+  const [start = [], end = []] = address.split("::")
+    .map((part) => part === "" ? [] : part.split(":"));
+  const zeros = Array(Math.max(0, 8 - start.length - end.length)).fill("0");
+  return [...start, ...zeros, ...end].slice(0, 4).join(":");
 }

@@ -6,16 +6,13 @@
  *
  * It is configured by the environment, as `main.ts` is. Under `deno serve` the address is that of its
  * own flags or of `DENO_SERVE_ADDRESS`.
- *
- * @module
  */
 
 import process from "node:process";
 import { type Config, readConfig } from "./config.ts";
-import { reportAndExit } from "./failure.ts";
+import { reportAndExit } from "./command_line.ts";
 import { openService, type Service } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
-import { joinWorkers } from "./workers.ts";
 
 /** What Deno and Bun hand to `fetch` beside the request. */
 interface FetchInfo {
@@ -25,10 +22,7 @@ interface FetchInfo {
   readonly stop?: () => Promise<void>;
 }
 
-interface Address {
-  readonly hostname: string;
-  readonly port: number;
-}
+type Address = { readonly hostname: string; readonly port: number };
 
 /** What `deno serve` and Bun expect of a module. All but `fetch` and `onListen` is for Bun only. */
 interface ServeDefaultExport extends Address {
@@ -45,9 +39,6 @@ interface ServeDefaultExport extends Address {
   onListen(address: Address): void;
 }
 
-/** How long the last responses are given to leave this process, in ms. */
-const FLUSH_TIME = 50;
-
 const config: Config = await orExit(() => readConfig(process.env));
 const service: Service = await orExit(() => openService(config));
 let stopServer: (() => Promise<void>) | undefined;
@@ -60,7 +51,7 @@ const stop = stopOnSignal({
     await Promise.allSettled(sending);
     await stopServer?.();
     // Deno's `completed` settles just before the last bytes of the response are on their way.
-    await new Promise((resolve) => setTimeout(resolve, FLUSH_TIME));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   },
   async close() {
     await service.close();
@@ -76,6 +67,40 @@ async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   } catch (cause) {
     return reportAndExit(cause);
   }
+}
+
+/**
+ * Makes this worker of `deno serve --parallel` known to the others. The first that exits ends the process
+ * for all: so they wait for each other.
+ *
+ * @param onEnding called when another worker is done, perhaps more than once: the process is ending.
+ * A worker that was still loading when the signal came only learns of it this way.
+ * @returns a function that says that this worker is done, and settles when all the others are too.
+ */
+function joinWorkers(onEnding: () => void): () => Promise<void> {
+  const own = { worker: crypto.randomUUID(), done: false };
+  const others = new Map<string, boolean>();
+  const all = Promise.withResolvers<void>();
+  const channel = new BroadcastChannel("petstore workers");
+  const announce = () => channel.postMessage(own);
+  const check = () => {
+    if (own.done && others.values().every((done) => done)) all.resolve();
+  };
+
+  channel.onmessage = ({ data }: MessageEvent<typeof own>) => {
+    if (!others.has(data.worker)) announce(); // a newcomer does not know this worker yet
+    others.set(data.worker, data.done);
+    if (data.done) onEnding();
+    check();
+  };
+  announce();
+
+  return () => {
+    own.done = true;
+    announce();
+    check();
+    return all.promise;
+  };
 }
 
 const server: ServeDefaultExport = {

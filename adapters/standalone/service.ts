@@ -1,8 +1,4 @@
-/**
- * The standalone service, put together from a configuration.
- *
- * @module
- */
+/** The standalone service, put together from a configuration. */
 
 import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
@@ -18,7 +14,6 @@ import { createLog } from "./log.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
-/** The service, open and ready. */
 export interface Service {
   /** Answers a request; `connection` is what the runtime hands over beside it. */
   handle(request: Request, connection?: unknown): Promise<Response>;
@@ -30,7 +25,6 @@ export interface Service {
   ): Promise<string>;
   /** Reads the documentation page: that takes long, so the server listens first. */
   openDocs(): Promise<void>;
-  /** Closes the storage and writes the log to its end. */
   close(): Promise<void>;
 }
 

@@ -1,21 +1,7 @@
-/**
- * The end of the standalone server.
- *
- * @module
- */
+/** The end of the standalone server. */
 
 import process from "node:process";
-import { reportAndExit } from "./failure.ts";
-
-/** How a server ends. */
-export interface Ending {
-  /** Takes no more requests, and waits for those in flight. */
-  finish(): Promise<void>;
-  /** Closes everything. */
-  close(): Promise<void>;
-  /** How long `finish` may take, in ms. */
-  readonly timeout: number;
-}
+import { reportAndExit } from "./command_line.ts";
 
 /**
  * On the first SIGTERM or SIGINT finishes, closes and exits with 0; if finishing takes too long, closes
@@ -23,7 +9,13 @@ export interface Ending {
  *
  * @returns a function that does what the first signal does; it may be called more than once.
  */
-export function stopOnSignal(ending: Ending): () => void {
+export function stopOnSignal(ending: {
+  /** Takes no more requests, and waits for those in flight. */
+  finish(): Promise<void>;
+  close(): Promise<void>;
+  /** How long `finish` may take, in ms. */
+  readonly timeout: number;
+}): () => void {
   const { timeout } = ending;
   let isStopping = false;
 

@@ -1,14 +1,10 @@
-/**
- * The command `start`: runs the server.
- *
- * @module
- */
+/** The command `start`: runs the server. */
 
 import process from "node:process";
-import { parseArguments, UsageError } from "./arguments.ts";
+import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
+import { parseArguments, UsageError } from "./command_line.ts";
 import { readConfig, readPort } from "./config.ts";
-import { giveBackPermissions } from "./permissions.ts";
-import { loadServe } from "./runtime.ts";
+import { giveBackPermissions } from "./open_storage.ts";
 import { openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
@@ -61,4 +57,13 @@ export async function runStart(args: readonly string[]): Promise<void> {
     timeout: config.shutdownTimeout,
   });
   process.stderr.write(await service.greeting(server));
+}
+
+/** Loads the `serve` of the runtime that this program runs on, and no other. */
+export async function loadServe(): Promise<
+  (handle: FetchFunction, options: ServeOptions) => Promise<Server>
+> {
+  if ("Deno" in globalThis) return (await import("../deno/mod.ts")).serve;
+  if ("Bun" in globalThis) return (await import("../bun/mod.ts")).serve;
+  return (await import("../node/mod.ts")).serve;
 }

@@ -1,10 +1,6 @@
-/**
- * `createPet` in the OpenAPI document.
- *
- * @module
- */
+/** `createPet` in the OpenAPI document. */
 
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import {
   late,
   missing,
@@ -13,7 +9,7 @@ import {
   wrongCoding,
   wrongMediaType,
 } from "../http/body.ts";
-import { outcomeUnknown, Refusal } from "../http/refusal.ts";
+import { outcomeUnknown, type Refusal } from "../http/refusal.ts";
 import {
   KEY_PATTERN,
   malformedKey,
@@ -29,6 +25,8 @@ import {
   success,
   unavailableExample,
 } from "./responses.ts";
+
+const invalidPet = parseNewPet({ categoryId: 1.5 }) as Refusal;
 
 const idempotencyKey: JsonObject = {
   name: "Idempotency-Key",
@@ -71,10 +69,7 @@ export const createPetDescription: JsonObject = {
   responses: {
     "201": success("The pet is added.", {
       schema: "Pet",
-      headers: fields({
-        Location: "Location",
-        "Idempotency-Replayed": "Idempotency-Replayed",
-      }),
+      headers: fields("Location", "Idempotency-Replayed"),
       examples: { added: { summary: "The pet with its id", value: REX } },
     }),
     ...errors([
@@ -83,10 +78,7 @@ export const createPetDescription: JsonObject = {
         when:
           "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the header `Idempotency-Key` or `Host` is malformed.",
         examples: {
-          members: [
-            "Members are missing or wrong",
-            refused({ categoryId: 1.5 }),
-          ],
+          members: ["Members are missing or wrong", invalidPet],
           missing: ["There is no body", missing],
           json: ["The body is not JSON", notJson],
           key: ['Idempotency-Key: "', malformedKey],
@@ -131,10 +123,3 @@ export const createPetDescription: JsonObject = {
     ]),
   },
 };
-
-/** The refusal of a body. */
-function refused(body: unknown): Refusal {
-  const refusal = parseNewPet(body);
-  if (refusal instanceof Refusal) return refusal;
-  throw new TypeError("The body is valid");
-}

@@ -1,10 +1,6 @@
-/**
- * `getPet` in the OpenAPI document.
- *
- * @module
- */
+/** `getPet` in the OpenAPI document. */
 
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import { petNotFound } from "../pets/get_pet.ts";
 import {
   commonErrors,
@@ -16,15 +12,6 @@ import {
   withFields,
 } from "./responses.ts";
 
-const petId: JsonObject = {
-  name: "petId",
-  in: "path",
-  required: true,
-  description:
-    "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the `id` of a pet: 404.",
-  schema: { type: "integer", format: "int64" },
-  example: 7,
-};
 /** The operation, without the parts that all operations share. */
 export const getPetDescription: JsonObject = {
   operationId: "getPet",
@@ -33,34 +20,33 @@ export const getPetDescription: JsonObject = {
     "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead.",
   tags: ["animals"],
   deprecated: true,
-  parameters: [petId],
-  responses: {
-    ...withFields(
-      {
-        "200": success("The pet.", {
-          schema: "Pet",
-          examples: { pet: { summary: "A pet", value: REX } },
-        }),
-        ...errors([
-          {
-            code: "not_found",
-            when: "The requested animal could not be found.",
-            examples: {
-              unknown: [
-                "No such pet",
-                petNotFound("8"),
-              ],
-            },
-          },
-          ...commonErrors,
-          storageErrors,
-        ]),
-      },
-      fields({
-        Sunset: "Sunset",
-        Deprecation: "Deprecation",
-        Link: "Successor-Link",
+  parameters: [{
+    name: "petId",
+    in: "path",
+    required: true,
+    description:
+      "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the `id` of a pet: 404.",
+    schema: { type: "integer", format: "int64" },
+    example: 7,
+  }],
+  responses: withFields(
+    {
+      "200": success("The pet.", {
+        schema: "Pet",
+        examples: { pet: { summary: "A pet", value: REX } },
       }),
-    ),
-  },
+      ...errors([
+        {
+          code: "not_found",
+          when: "The requested animal could not be found.",
+          examples: {
+            unknown: ["No such pet", petNotFound("8")],
+          },
+        },
+        ...commonErrors,
+        storageErrors,
+      ]),
+    },
+    fields("Sunset", "Deprecation", "Link: Successor-Link"),
+  ),
 };

@@ -1,18 +1,14 @@
-/**
- * `listPets` in the OpenAPI document.
- *
- * @module
- */
+/** `listPets` in the OpenAPI document. */
 
 import { parseQuery } from "../http/query.ts";
-import { Refusal } from "../http/refusal.ts";
+import type { Refusal } from "../http/refusal.ts";
 import {
   DEFAULT_LIMIT,
   MAX_LIMIT,
   MIN_LIMIT,
   parsePage,
 } from "../pets/page.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import {
   commonErrors,
   errors,
@@ -65,7 +61,7 @@ export const listPetsDescription: JsonObject = {
       "A page of pets. The header `Link` says where the next page is, if there is one.",
       {
         schema: "Pets",
-        headers: fields({ Link: "Next-Link" }),
+        headers: fields("Link: Next-Link"),
         examples: {
           page: { summary: "A page", value: [REX] },
           end: { summary: "No pet matches", value: [] },
@@ -89,9 +85,6 @@ export const listPetsDescription: JsonObject = {
   },
 };
 
-/** The refusal of a query. */
 function refused(query: string): Refusal {
-  const refusal = parsePage(parseQuery(query));
-  if (refusal instanceof Refusal) return refusal;
-  throw new TypeError(`The query ${query} is valid`);
+  return parsePage(parseQuery(query)) as Refusal;
 }

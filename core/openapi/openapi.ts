@@ -1,21 +1,16 @@
 /**
  * The contract as data: an OpenAPI 3.1 document of the service.
  *
- * It declares every response to every path that it has. The operations of the contract are under the
- * tag `animals`; `OPTIONS` and the document itself are under a tag of their own, so that generated clients
- * can leave them out. Two things are said in words: `HEAD`, which is `GET` without
- * the body (RFC 9110 §9.3.2), and the 404 of a path that does not exist, which no document can have.
- *
- * `tests/laws/openapi_test.ts` holds the document and the running service against each other.
- *
- * @module
+ * It declares every response to every path that it has. `OPTIONS` and the document itself have a tag of
+ * their own, so that generated clients can leave them out. `HEAD` and the 404 of any other path are said in
+ * words. `tests/laws/openapi_test.ts` holds the document and the running service against each other.
  */
 
 import { type BaseUrl, parseBaseUrl } from "../http/base_url.ts";
 import { allowed, wrongMethod } from "../http/route.ts";
 import { operations } from "../operations.ts";
 import { SERVICE_TAG } from "./get_openapi.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import {
   errors,
   fields,
@@ -49,29 +44,20 @@ Error. A server that is shutting down may answer any request with a 503 Error an
 was changed. Query parameters and members of a body that are not described here are ignored.
 `.trim();
 
-/** The paths, each with the name that its parts have in the document. */
+/** Names by path. */
 const PATHS: Readonly<Record<string, string>> = {
   "/pets": "Pets",
   "/pets/{petId}": "Pet",
   "/openapi.json": "OpenApi",
 };
 
-/** The `Allow` of each path by its name among the header fields of the document. */
+/** The `Allow` of each path by its name in the document. */
 const allowFields: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(PATHS).map(([path, name]) => [
     `${name}-Allow`,
     allowed(operations.filter((operation) => operation.path === path)),
   ]),
 );
-
-const anyPetId: JsonObject = {
-  name: "petId",
-  in: "path",
-  required: true,
-  description: "Any text: the pet is not looked up.",
-  schema: { type: "string", minLength: 1 },
-  example: "7",
-};
 
 /**
  * Makes the OpenAPI 3.1 document of a service with this `baseUrl`, as `GET {baseUrl}/openapi.json`
@@ -132,24 +118,19 @@ function serverUrl(baseUrl: string, { path }: BaseUrl): string {
   return baseUrl.startsWith("/") ? path || "/" : new URL(baseUrl).origin + path;
 }
 
-/**
- * The operations of a path, with what each has by the rules of HTTP: the 400 for a malformed `Host`,
- * the 405 for another method, and `OPTIONS`.
- */
+/** The operations of a path, with the 400 for a malformed `Host`, the 405, and `OPTIONS`. */
 function pathItem(path: string, base: BaseUrl): JsonObject {
   const name = PATHS[path];
   const allow = allowFields[`${name}-Allow`] ?? "";
-  const allowField = fields({ Allow: `${name}-Allow` });
+  const allowField = fields(`Allow: ${name}-Allow`);
   const hostRefused = errors([hostErrors]);
+  const refusal = wrongMethod(base.path + path, allow);
   const methodRefused = withFields(
     errors([{
       code: "method_not_allowed",
       when: "Another method was used on this path.",
       examples: {
-        method: [
-          "A method that the path does not have",
-          wrongMethod(base.path + path, allow),
-        ],
+        method: ["A method that the path does not have", refusal],
       },
     }]),
     allowField,
@@ -172,7 +153,16 @@ function pathItem(path: string, base: BaseUrl): JsonObject {
       tags: [SERVICE_TAG],
       security: [],
       operationId: `options${name}`,
-      ...(path.includes("{petId}") ? { parameters: [anyPetId] } : {}),
+      ...path.includes("{petId}") && {
+        parameters: [{
+          name: "petId",
+          in: "path",
+          required: true,
+          description: "Any text: the pet is not looked up.",
+          schema: { type: "string", minLength: 1 },
+          example: "7",
+        }],
+      },
       responses: {
         "204": {
           description: "The methods are in `Allow`.",

@@ -1,8 +1,4 @@
-/**
- * The responses of the contract and their header fields, as the OpenAPI document describes them.
- *
- * @module
- */
+/** The responses of the contract and their header fields, as the OpenAPI document describes them. */
 
 import type { BaseUrl } from "../http/base_url.ts";
 import {
@@ -23,18 +19,17 @@ import {
 import { deprecationHeaders } from "../pets/get_pet.ts";
 import { nextPage } from "../pets/page.ts";
 import { petId } from "../pets/pet.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 
-/** An error, and messages that it really comes with, by what went wrong. */
+/** An error, and messages that it really comes with. */
 export interface ErrorExamples {
   readonly code: ErrorCode;
-  /** When the error is the answer. */
   readonly when: string;
-  /** Summary and refusal of each example. */
+  /** Summary and refusal, by what went wrong. */
   readonly examples: Readonly<Record<string, readonly [string, Refusal]>>;
 }
 
-/** A pet for examples. */
+/** A pet. */
 export const REX = {
   id: 7,
   name: "Rex",
@@ -175,21 +170,14 @@ export function headers(
   };
 }
 
-const ALWAYS = fields({
-  "Cache-Control": "Cache-Control",
-  "X-Content-Type-Options": "X-Content-Type-Options",
-});
+const ALWAYS = fields("Cache-Control", "X-Content-Type-Options");
 
-/** The header fields of a response by field name; values are names in {@linkcode headers}. */
-export function fields(
-  names: Readonly<Record<string, string>>,
-): JsonObject {
-  return Object.fromEntries(
-    Object.entries(names).map(([field, name]) => [
-      field,
-      { $ref: `#/components/headers/${name}` },
-    ]),
-  );
+/** Header fields of a response: names in {@linkcode headers}, as "Link" or "Link: Next-Link". */
+export function fields(...names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((text) => {
+    const [field = "", name = field] = text.split(": ");
+    return [field, { $ref: `#/components/headers/${name}` }];
+  }));
 }
 
 /** A response with a resource in it. */
@@ -234,17 +222,10 @@ export function errors(
 }
 
 const ERROR_HEADERS: Partial<Record<ErrorCode, JsonObject>> = {
-  unauthorized: fields({ "WWW-Authenticate": "WWW-Authenticate" }),
-  unsupported_media_type: fields({
-    Accept: "Accept",
-    "Accept-Encoding": "Accept-Encoding",
-  }),
-  too_many_requests: fields({
-    "Retry-After": "Retry-After",
-    RateLimit: "RateLimit",
-    "RateLimit-Policy": "RateLimit-Policy",
-  }),
-  service_unavailable: fields({ "Retry-After": "Retry-After" }),
+  unauthorized: fields("WWW-Authenticate"),
+  unsupported_media_type: fields("Accept", "Accept-Encoding"),
+  too_many_requests: fields("Retry-After", "RateLimit", "RateLimit-Policy"),
+  service_unavailable: fields("Retry-After"),
 };
 
 /** The same responses, each with these header fields too. */
@@ -258,8 +239,7 @@ export function withFields(
   }));
 }
 
-/** The same names, each with what its value is changed into. */
-export function mapValues<T, U>(
+function mapValues<T, U>(
   values: Readonly<Record<string, T>>,
   change: (value: T) => U,
 ): Readonly<Record<string, U>> {

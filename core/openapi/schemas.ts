@@ -1,11 +1,7 @@
-/**
- * The resources of the contract as JSON Schemas, with the bounds that the checks use.
- *
- * @module
- */
+/** The resources of the contract as JSON Schemas, with the bounds that the checks use. */
 
 import { ERROR_STATUS } from "../http/refusal.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "../operation.ts";
 import { MAX_LIMIT } from "../pets/page.ts";
 import { MAX_NAME_LENGTH, PET_STATUSES } from "../pets/pet.ts";
 

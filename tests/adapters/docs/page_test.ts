@@ -8,7 +8,7 @@ import process from "node:process";
 import test from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { readConfig } from "../../../adapters/standalone/config.ts";
-import { loadServe } from "../../../adapters/standalone/runtime.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
 import { noBrowser, type Opened, openPage } from "./browser.ts";

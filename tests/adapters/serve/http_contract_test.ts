@@ -1,6 +1,6 @@
 /** The HTTP contract over real sockets: on the runtime of the tests, and on every other there is. */
 import test, { after } from "node:test";
-import { loadServe } from "../../../adapters/standalone/runtime.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
 import {
   apiKeys,
   createHandler,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { UsageError } from "../../../adapters/standalone/arguments.ts";
+import { UsageError } from "../../../adapters/standalone/command_line.ts";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { copyAll, runCopy } from "../../../adapters/standalone/copy.ts";
 import { Progress } from "../../../adapters/standalone/progress.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
-import { loadServe } from "../../../adapters/standalone/runtime.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
 import { noBrowser, openPage } from "../docs/browser.ts";

@@ -3,11 +3,8 @@ import assert from "node:assert/strict";
 import { get } from "node:http";
 import process from "node:process";
 import test from "node:test";
-import {
-  type Environment,
-  readConfig,
-} from "../../../adapters/standalone/config.ts";
-import { loadServe } from "../../../adapters/standalone/runtime.ts";
+import { readConfig } from "../../../adapters/standalone/config.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
 import { freePort, inNewFolder, RUNTIME, startServe } from "./program.ts";
@@ -41,7 +38,7 @@ function statusFrom(localAddress: string, origin: string): Promise<number> {
 }
 
 async function onServer(
-  environment: Environment,
+  environment: Parameters<typeof readConfig>[0],
   work: (ask: Ask, origin: string) => Promise<void>,
 ): Promise<void> {
   const service = await openService(readConfig({

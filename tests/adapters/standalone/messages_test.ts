@@ -5,7 +5,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { missingPackage } from "../../../adapters/standalone/failure.ts";
+import { missingPackage } from "../../../adapters/standalone/command_line.ts";
 import { until } from "../../support/postgres/until.ts";
 import {
   inNewFolder,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { peerAddress } from "../../../adapters/standalone/peer_address.ts";
+import { peerAddress } from "../../../adapters/standalone/rate_limit.ts";
 
 const request = new Request("http://localhost/");
 

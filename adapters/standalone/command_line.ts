@@ -1,11 +1,35 @@
-/**
- * The end of a program that cannot go on.
- *
- * @module
- */
+/** What all commands share: reading their arguments, and the end if they cannot go on. */
 
 import process from "node:process";
-import { UsageError } from "./arguments.ts";
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+
+/** Arguments that a command does not take. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/**
+ * Reads arguments; every command also takes `--help` and `-h`.
+ *
+ * @throws {UsageError} if an option is unknown or lacks its value.
+ */
+export function parseArguments(
+  args: readonly string[],
+  options: ParseArgsOptionsConfig,
+): {
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly positionals: readonly string[];
+} {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: { ...options, help: { type: "boolean", short: "h" } },
+      allowPositionals: true,
+    }) as ReturnType<typeof parseArguments>;
+  } catch (cause) {
+    throw new UsageError((cause as Error).message, { cause });
+  }
+}
 
 /**
  * Writes what went wrong to standard error and exits: with 2 if the arguments are wrong, otherwise
