@@ -344,10 +344,7 @@ export function httpContract(
   it("the next page keeps limit and status and drops what was ignored", async (service) => {
     await createMany(service, 3);
     const from = `${service.base}/pets?status=available&limit=1&sort=name`;
-    const next = linked(await ask(service, "GET", from), {
-      rel: "next",
-      from,
-    });
+    const next = linked(await ask(service, "GET", from), { rel: "next", from });
     assert.equal(
       next,
       `${service.base}/pets?limit=1&status=available&after=1`,
@@ -559,9 +556,7 @@ export function httpContract(
 
   it("createPet refuses a Content-Encoding other than identity with 415", async (service) => {
     for (const coding of ["gzip", "identity, gzip"]) {
-      const answer = await create(service, REX, {
-        "content-encoding": coding,
-      });
+      const answer = await create(service, REX, { "content-encoding": coding });
       assertError(answer, "unsupported_media_type");
       assert.equal(answer.headers.get("accept"), "application/json");
     }
@@ -645,12 +640,7 @@ export function httpContract(
     ];
     for (const body of wrong) {
       assertError(
-        await ask(
-          service,
-          "POST",
-          "/pets",
-          body === undefined ? {} : { body },
-        ),
+        await ask(service, "POST", "/pets", body === undefined ? {} : { body }),
         "bad_request",
       );
     }

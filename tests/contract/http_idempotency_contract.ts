@@ -82,15 +82,7 @@ export function httpIdempotencyContract(
   });
 
   it("a malformed Idempotency-Key is 400, and the message names the header", async (service) => {
-    const wrong = [
-      '""',
-      '"a',
-      '"a"b',
-      "a b",
-      "a, b",
-      '"a";x',
-      "k".repeat(256),
-    ];
+    const wrong = ['""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)];
     for (const key of wrong) {
       const message = assertError(
         await create(service, REX, key),
@@ -111,10 +103,7 @@ export function httpIdempotencyContract(
           ...headers,
         },
       });
-    assertError(
-      await send({ authorization: "Bearer wrong" }),
-      "unauthorized",
-    );
+    assertError(await send({ authorization: "Bearer wrong" }), "unauthorized");
     assertError(await send({}), "bad_request");
     assertError(
       await send({ "idempotency-key": "k" }),

@@ -123,9 +123,7 @@ export function idempotencyContract(
     async (storage) => {
       const pets: Pet[] = [];
       for (let i = 0; i < 9; i++) {
-        pets.push(
-          await storage.create(REX, key(i % 2)),
-        );
+        pets.push(await storage.create(REX, key(i % 2)));
       }
       assert.ok(pets.every((pet) => !("replayed" in pet)));
       assert.deepEqual(await all(storage), pets);
@@ -154,10 +152,7 @@ export function sharedIdempotencyContract(
   newPlace: () => Promise<Open>,
   options: TestOptions = {},
 ): void {
-  function it(
-    promise: string,
-    check: (open: Open) => Promise<void>,
-  ): void {
+  function it(promise: string, check: (open: Open) => Promise<void>): void {
     test(
       `${name} ${promise}`,
       options,
@@ -181,9 +176,7 @@ export function sharedIdempotencyContract(
   });
 
   it("adds one pet for each key that several send at once, time and again", async (open) => {
-    const storages = await Promise.all(
-      Array.from({ length: 4 }, () => open()),
-    );
+    const storages = await Promise.all(Array.from({ length: 4 }, () => open()));
     try {
       for (let round = 0; round < 20; round++) {
         const created = await Promise.all(

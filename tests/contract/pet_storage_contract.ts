@@ -199,10 +199,7 @@ export function petStorageContract(
   it("gives 300 creates at once ids of their own", async (storage) => {
     const before = await storage.create(REX);
     const pets = await Promise.all(
-      Array.from(
-        { length: 300 },
-        (_, i) => storage.create(numbered(i)),
-      ),
+      Array.from({ length: 300 }, (_, i) => storage.create(numbered(i))),
     );
     assert.equal(new Set(pets.map((pet) => pet.id)).size, 300);
     assert.ok(pets.every((pet) => pet.id > before.id));
@@ -408,9 +405,7 @@ export function persistentPetStorageContract(
     try {
       const ids: bigint[] = [];
       for (let round = 0; round < 10; round++) {
-        for (
-          const [writer, reader] of [[one, other], [other, one]] as const
-        ) {
+        for (const [writer, reader] of [[one, other], [other, one]] as const) {
           const pet = await writer.create(numbered(round));
           assert.deepEqual(await reader.get(pet.id), pet);
           ids.push(pet.id);

@@ -152,10 +152,7 @@ for (const { name, words, env, places } of COMMANDS) {
     const { tasks } = JSON.parse(read("deno.json"));
     const expected = [...VARIABLES, "PG*"];
     for (const command of [words().join(" "), tasks.start]) {
-      assert.deepEqual(
-        one(command, /--allow-env=(\S+)/).split(","),
-        expected,
-      );
+      assert.deepEqual(one(command, /--allow-env=(\S+)/).split(","), expected);
     }
   });
 }

@@ -93,9 +93,7 @@ it("nothing acknowledged is lost when a primary is cut off and a synchronous sta
   });
 });
 
-async function inPair(
-  work: (pair: Pair) => Promise<void>,
-): Promise<void> {
+async function inPair(work: (pair: Pair) => Promise<void>): Promise<void> {
   const pair = await startPair();
   try {
     await work(pair);

@@ -224,9 +224,7 @@ test("parseRetryAfter reads seconds, and dates in all three forms of HTTP", () =
     parseRetryAfter("Sun, 06 Nov 1994 08:49:37 GMT", now + 60_000),
     0,
   );
-  for (
-    const field of [null, "", "-1", "1.5", "+1", "1e3", "Sun", "x"]
-  ) {
+  for (const field of [null, "", "-1", "1.5", "+1", "1e3", "Sun", "x"]) {
     assert.equal(parseRetryAfter(field, now), undefined, String(field));
   }
   fc.assert(fc.property(fc.nat(), (seconds) => {

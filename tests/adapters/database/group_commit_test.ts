@@ -93,9 +93,7 @@ test("groupCommit fails exactly the batch whose commit fails", async () => {
   const { creates } = recorded(
     (batch) =>
       ++commits === 2 ? Promise.reject(fault) : Promise.resolve(stored(batch)),
-    {
-      maxBatch: 2,
-    },
+    { maxBatch: 2 },
   );
   const outcomes = await Promise.allSettled(
     ["a", "b", "c", "d", "e"].map((name) =>

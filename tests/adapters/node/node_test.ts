@@ -106,10 +106,7 @@ test("onError of a handler is given a Request that can be read, without its body
     );
     const { status, body } = await wire.answer();
     assert.equal(status, 500);
-    assert.equal(
-      JSON.parse(body).message,
-      "Something went wrong on our side",
-    );
+    assert.equal(JSON.parse(body).message, "Something went wrong on our side");
   });
   assert.deepEqual(errors, [], "it is the handler's to report");
   const [[toldCause, request] = []] = told;
@@ -331,9 +328,7 @@ test("a body that is read in part does not stop the next request", async () => {
     await reader?.cancel();
     return new Response(String(read?.value?.length ?? 0));
   }, async (wire) => {
-    wire.write(
-      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\nab",
-    );
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\nab");
     assert.equal((await wire.answer()).body, "2");
     wire.write("a".repeat(49_998) + GET);
     assert.equal((await wire.answer()).body, "0");

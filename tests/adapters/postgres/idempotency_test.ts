@@ -125,10 +125,7 @@ it("postgresStorage finds a key that was committed while its create waited for i
     for (let round = 0; round < 30; round++) {
       const created = await Promise.all(
         storages.map((storage, i) =>
-          storage.create(
-            newPet({ ...REX, categoryId: BigInt(i) }),
-            key(round),
-          )
+          storage.create(newPet({ ...REX, categoryId: BigInt(i) }), key(round))
         ),
       );
       assert.equal(new Set(created.map(({ id }) => id)).size, 1);

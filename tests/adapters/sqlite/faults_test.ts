@@ -71,10 +71,7 @@ test("sqliteStorage says why it cannot open a path", async () => {
     join(directory, "no/pets.db"),
     /: the directory .*no does not exist/,
   );
-  await assertCannotOpen(
-    join(text, "pets.db"),
-    /: .*db is not a directory$/,
-  );
+  await assertCannotOpen(join(text, "pets.db"), /: .*db is not a directory$/);
   await assertCannotOpen(text, /: the file is not an SQLite database$/);
 });
 

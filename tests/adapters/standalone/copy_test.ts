@@ -143,9 +143,7 @@ for (const way of WAYS) {
     const { pets: animals, apiKeys } = await copy([from, to]);
     assertSame(await content(from), before);
     assertSame(await content(to), before);
-    const sha256 = createHash("sha256").update(petLines(before)).digest(
-      "hex",
-    );
+    const sha256 = createHash("sha256").update(petLines(before)).digest("hex");
     const side = { count: pets.length + 2, sha256 };
     assert.deepEqual(animals, {
       earlier: 0,
@@ -210,10 +208,7 @@ for (const way of WAYS) {
     const { pets } = await copy([from, to]);
     assert.equal(pets.copied, 3);
     await assert.rejects(from.query("select key from idempotency_keys"));
-    assert.deepEqual(
-      await to.query("select key from idempotency_keys"),
-      [],
-    );
+    assert.deepEqual(await to.query("select key from idempotency_keys"), []);
   });
 
   it("gives no id again, not even that of what is gone", async ([from, to]) => {
@@ -332,10 +327,7 @@ for (const way of WAYS) {
 
 test(
   "a copy that loses the connection while it commits cannot tell, and goes on the next time",
-  {
-    skip,
-    timeout,
-  },
+  { skip, timeout },
   () =>
     inNewFolder(async (folder) => {
       const both = [sqlite(folder, "a.db"), await postgres()] as const;
@@ -499,9 +491,7 @@ test("the program copy ends with 1 where TO has not kept an animal as it was", {
 for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
   test(
     `${signal} ends the program copy with ${code}, which says how to go on`,
-    {
-      timeout,
-    },
+    { timeout },
     () =>
       inNewFolder(async (cwd) => {
         const both = [sqlite(cwd, "a.db"), sqlite(cwd, "b.db")] as const;

@@ -39,10 +39,7 @@ it("start keeps keys and animals in PostgreSQL, for every server on it", async (
       '[{"id":1,"name":"Zoë","categoryId":9223372036854775807,"status":"available"}]',
     ]);
 
-    const { stdout } = await runToEnd(["keys", "list", "--json"], {
-      cwd,
-      env,
-    });
+    const { stdout } = await runToEnd(["keys", "list", "--json"], { cwd, env });
     assert.deepEqual(
       JSON.parse(stdout).map(({ id, name }: { id: number; name: string }) => [
         id,
@@ -120,10 +117,7 @@ it("start and keys say what is wrong with the address, and never its password", 
         "postgres://ann:sesame@h/p?sslmod=require",
         /DATABASE_URL is wrong: .*sslmod/,
       ],
-      [
-        "postgres://ann:ses@me@h/p",
-        /DATABASE_URL is wrong: .*percent-encoded/,
-      ],
+      ["postgres://ann:ses@me@h/p", /DATABASE_URL is wrong: .*percent-encoded/],
       [DATABASE_URL.replace(/[^/]*$/, "nowhere"), /no such database/],
       [DATABASE_URL.replace("sesame", "sesamee"), /refuses this password/],
     ];

@@ -50,11 +50,7 @@ for (const parallel of [false, true]) {
       );
       assert.doesNotMatch(server.stdout(), /pet_/);
 
-      const again = await startServe({
-        cwd,
-        port: await freePort(),
-        parallel,
-      });
+      const again = await startServe({ cwd, port: await freePort(), parallel });
       assert.equal(again.key, undefined);
       again.kill("SIGINT");
       assert.equal(await again.exited, 0);
