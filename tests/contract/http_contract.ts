@@ -10,13 +10,20 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Answer, ask, linked, type OpenService } from "./ask.ts";
+import {
+  type Answer,
+  ask,
+  linked,
+  type OpenService,
+  type Question,
+} from "./ask.ts";
 import { assertError, assertJsonHeaders } from "./error_reply.ts";
 import { httpIdempotencyContract } from "./http_idempotency_contract.ts";
 import type { TestOptions } from "./test_options.ts";
 
 const INT64_MAX = "9223372036854775807";
 const INT64_MIN = "-9223372036854775808";
+const KEYLESS = { headers: { authorization: undefined } };
 const REX = '{"name":"Rex","categoryId":1}';
 
 /** Registers the suite; `open` makes a fresh and empty service for each test. */
@@ -54,22 +61,15 @@ export function httpContract(
 
   it("paths are exact and case-sensitive", async (service) => {
     assert.equal((await create(service, REX)).status, 201);
-    assert.equal((await ask(service, "GET", "/pets/1")).status, 200);
-    const others = [
-      "/pets/",
-      "//pets",
-      "/PETS",
-      "/petsx",
-      "/pets//1",
-      "/pets/1/",
-    ]
-      .concat("/pets/1/x", "/pets%2F1", "/%70ets", "", "/");
+    assert.equal((await get(service, "/pets/1")).status, 200);
+    const others = ["/pets/", "//pets", "/PETS", "/petsx", "/pets//1"]
+      .concat("/pets/1/", "/pets/1/x", "/pets%2F1", "/%70ets", "", "/");
     for (const path of others) {
-      assertError(await ask(service, "GET", path), "not_found");
+      assertError(await get(service, path), "not_found");
     }
     const { origin } = new URL(service.base);
     for (const path of ["/pets", "/v2/pets", "/V1/pets"]) {
-      assertError(await ask(service, "GET", origin + path), "not_found");
+      assertError(await get(service, origin + path), "not_found");
     }
   });
 
@@ -95,9 +95,7 @@ export function httpContract(
       ["/pets/1", "GET, HEAD, OPTIONS"],
     ] as const;
     for (const [path, allow] of known) {
-      const answer = await ask(service, "OPTIONS", path, {
-        headers: { authorization: undefined },
-      });
+      const answer = await ask(service, "OPTIONS", path, KEYLESS);
       assert.equal(answer.status, 204);
       assert.equal(answer.headers.get("allow"), allow);
       assert.equal(answer.text, "");
@@ -110,7 +108,7 @@ export function httpContract(
       headers: { origin, "access-control-request-method": "POST" },
     });
     assert.equal(preflight.status, 204);
-    const list = await ask(service, "GET", "/pets", { headers: { origin } });
+    const list = await get(service, "/pets", { headers: { origin } });
     assert.equal(list.status, 200);
     for (const { headers } of [preflight, list]) {
       assert.equal(headers.get("vary"), null);
@@ -128,27 +126,27 @@ export function httpContract(
     for (const path of paths) {
       for (const authorization of [`Bearer ${service.key}`, undefined]) {
         const headers = { authorization };
-        const get = await ask(service, "GET", path, { headers });
+        const got = await get(service, path, { headers });
         const head = await ask(service, "HEAD", path, { headers });
-        assert.equal(head.status, get.status, path);
+        assert.equal(head.status, got.status, path);
         assert.equal(head.text, "");
-        assert.notEqual(get.text, "");
+        assert.notEqual(got.text, "");
         assert.equal(
           head.headers.get("content-length"),
-          String(new TextEncoder().encode(get.text).byteLength),
+          String(new TextEncoder().encode(got.text).byteLength),
         );
-        assert.deepEqual(fields(head), fields(get));
+        assert.deepEqual(fields(head), fields(got));
       }
     }
   });
 
   it("unknown query parameters are ignored", async (service) => {
     assert.equal((await create(service, REX)).status, 201);
-    const plain = await ask(service, "GET", "/pets");
+    const plain = await get(service, "/pets");
     assert.equal(plain.text.length > 2, true);
     const queries = ["?", "?Limit=0&sort=a&sort=b", "?=0&&", "??limit=0"];
     for (const query of queries) {
-      const answer = await ask(service, "GET", `/pets${query}`);
+      const answer = await get(service, `/pets${query}`);
       assert.equal(answer.status, 200, query);
       assert.equal(answer.text, plain.text);
     }
@@ -174,10 +172,8 @@ export function httpContract(
         "after=1&x=&after=2",
       ]
     ) {
-      const message = assertError(
-        await ask(service, "GET", `/pets?${query}`),
-        "bad_request",
-      );
+      const answer = await get(service, `/pets?${query}`);
+      const message = assertError(answer, "bad_request");
       const [name] = query.split("=");
       assert.match(message, new RegExp(`${name} must be one .*, not 2 values`));
     }
@@ -188,7 +184,7 @@ export function httpContract(
   it("the key is checked before the body and the query are", async (service) => {
     const headers = { authorization: "Bearer wrong" };
     const asked = [
-      await ask(service, "GET", "/pets?limit=0", { headers }),
+      await get(service, "/pets?limit=0", { headers }),
       await ask(service, "POST", "/pets", {
         headers: { ...headers, "content-type": "text/plain" },
         body: tooMuch(),
@@ -200,9 +196,9 @@ export function httpContract(
   it("nobody without a key learns whether an animal exists", async (service) => {
     assert.equal((await create(service, REX)).status, 201);
     const headers = { authorization: undefined };
-    const there = await ask(service, "GET", "/pets/1", { headers });
-    const none = await ask(service, "GET", "/pets/2", { headers });
-    const noId = await ask(service, "GET", "/pets/x", { headers });
+    const there = await get(service, "/pets/1", { headers });
+    const none = await get(service, "/pets/2", { headers });
+    const noId = await get(service, "/pets/x", { headers });
     assertError(there, "unauthorized");
     for (const other of [none, noId]) {
       assert.equal(other.status, 401);
@@ -217,16 +213,13 @@ export function httpContract(
       await ask(service, "POST", "/pets", { headers, body: tooMuch() }),
       "unsupported_media_type",
     );
-    assertError(
-      await ask(service, "POST", "/pets", { body: tooMuch() }),
-      "payload_too_large",
-    );
+    assertError(await create(service, tooMuch()), "payload_too_large");
   });
 
   // ---- Listing ----
 
   it("listPets answers an empty array where there is no animal", async (service) => {
-    const answer = await ask(service, "GET", "/pets");
+    const answer = await get(service, "/pets");
     assert.equal(answer.status, 200);
     assert.equal(answer.text, "[]");
     assert.equal(answer.headers.get("link"), null);
@@ -236,7 +229,7 @@ export function httpContract(
   it("listPets answers a bare array, ascending by id, in order of creation", async (service) => {
     await create(service, '{"name":"b","categoryId":2,"status":"sold"}');
     await create(service, '{"name":"a","categoryId":1}');
-    const answer = await ask(service, "GET", "/pets");
+    const answer = await get(service, "/pets");
     assert.equal(answer.status, 200);
     assert.equal(
       answer.text,
@@ -246,7 +239,7 @@ export function httpContract(
 
   it("listPets answers 20 animals where no limit is sent", async (service) => {
     await createMany(service, 21);
-    const answer = await ask(service, "GET", "/pets");
+    const answer = await get(service, "/pets");
     assert.deepEqual(ids(answer), range(1, 20));
     assert.notEqual(answer.headers.get("link"), null);
   });
@@ -254,30 +247,28 @@ export function httpContract(
   it("listPets takes a limit from 1 to 100", async (service) => {
     await createMany(service, 101);
     for (const limit of [1, 100]) {
-      const answer = await ask(service, "GET", `/pets?limit=${limit}`);
+      const answer = await get(service, `/pets?limit=${limit}`);
       assert.deepEqual(ids(answer), range(1, limit));
     }
   });
 
   it("listPets refuses a limit out of bounds or not in canonical decimal form", async (service) => {
     for (const limit of ["0", "101", "1e1", "+5", "05", "10.0", "", "%205"]) {
-      const message = assertError(
-        await ask(service, "GET", `/pets?limit=${limit}`),
-        "bad_request",
-      );
+      const answer = await get(service, `/pets?limit=${limit}`);
+      const message = assertError(answer, "bad_request");
       assert.match(message, /limit .*1 to 100/);
       const sent = new URLSearchParams(`limit=${limit}`).get("limit") ?? "";
       assert.ok(message.includes(JSON.stringify(sent)), message);
     }
-    assertError(await ask(service, "GET", "/pets?limit"), "bad_request");
+    assertError(await get(service, "/pets?limit"), "bad_request");
   });
 
   it("one message names every parameter that is wrong", async (service) => {
-    const message = assertError(
-      await ask(service, "GET", "/pets?limit=0&status=gone&after=x"),
-      "bad_request",
+    const answer = await get(service, "/pets?limit=0&status=gone&after=x");
+    assert.match(
+      assertError(answer, "bad_request"),
+      /limit.*"0".*status.*"gone".*after.*"x"/,
     );
-    assert.match(message, /limit.*"0".*status.*"gone".*after.*"x"/);
   });
 
   it("listPets filters by each status", async (service) => {
@@ -288,7 +279,7 @@ export function httpContract(
       );
     }
     const found = async (status: string) =>
-      ids(await ask(service, "GET", `/pets?status=${status}`));
+      ids(await get(service, `/pets?status=${status}`));
     assert.deepEqual(await found("available"), [1]);
     assert.deepEqual(await found("pending"), [2, 4]);
     assert.deepEqual(await found("sold"), [3]);
@@ -296,18 +287,18 @@ export function httpContract(
 
   it("listPets refuses a status that is none of the three", async (service) => {
     for (const status of ["", "Sold", "gone", "available,sold"]) {
-      const message = assertError(
-        await ask(service, "GET", `/pets?status=${status}`),
-        "bad_request",
+      const answer = await get(service, `/pets?status=${status}`);
+      assert.match(
+        assertError(answer, "bad_request"),
+        /status .*available, pending, sold/,
       );
-      assert.match(message, /status .*available, pending, sold/);
     }
   });
 
   it("listPets answers the animals above after", async (service) => {
     await createMany(service, 3);
     const found = async (after: string) =>
-      ids(await ask(service, "GET", `/pets?after=${after}`));
+      ids(await get(service, `/pets?after=${after}`));
     assert.deepEqual(await found("0"), [1, 2, 3]);
     assert.deepEqual(await found("1"), [2, 3]);
     assert.deepEqual(await found("3"), []);
@@ -318,11 +309,11 @@ export function httpContract(
 
   it("listPets refuses an after that is no int64 in canonical form", async (service) => {
     for (const after of ["", "x", "1.0", "+1", "01", "9223372036854775808"]) {
-      const message = assertError(
-        await ask(service, "GET", `/pets?after=${encodeURIComponent(after)}`),
-        "bad_request",
+      const answer = await get(
+        service,
+        `/pets?after=${encodeURIComponent(after)}`,
       );
-      assert.match(message, /after /);
+      assert.match(assertError(answer, "bad_request"), /after /);
     }
   });
 
@@ -330,7 +321,7 @@ export function httpContract(
     await createMany(service, 3);
     await create(service, '{"name":"Rex","categoryId":1,"status":"sold"}');
     const link = async (query: string) =>
-      (await ask(service, "GET", `/pets?${query}`)).headers.get("link");
+      (await get(service, `/pets?${query}`)).headers.get("link");
     assert.notEqual(await link("limit=3"), null);
     assert.equal(await link("limit=4"), null);
     assert.equal(await link("limit=5"), null);
@@ -344,27 +335,12 @@ export function httpContract(
   it("the next page keeps limit and status and drops what was ignored", async (service) => {
     await createMany(service, 3);
     const from = `${service.base}/pets?status=available&limit=1&sort=name`;
-    const next = linked(await ask(service, "GET", from), { rel: "next", from });
-    assert.equal(
-      next,
-      `${service.base}/pets?limit=1&status=available&after=1`,
-    );
+    const next = linked(await get(service, from), { rel: "next", from });
+    const expected = "/pets?limit=1&status=available&after=1";
+    assert.equal(next, service.base + expected);
   });
 
   // ---- Animals ----
-
-  it("createPet refuses a status that is none of the three", async (service) => {
-    for (const status of ['""', '"Sold"', "null", '["sold"]']) {
-      const message = assertError(
-        await create(
-          service,
-          `{"name":"Rex","categoryId":1,"status":${status}}`,
-        ),
-        "bad_request",
-      );
-      assert.match(message, /status/);
-    }
-  });
 
   it("a name has 1 to 255 code points and is kept exactly", async (service) => {
     const names = [
@@ -375,90 +351,70 @@ export function httpContract(
       '"\\/',
     ];
     for (const [index, name] of names.entries()) {
-      const answer = await create(
-        service,
-        JSON.stringify({ name, categoryId: 1 }),
-      );
+      const pet = JSON.stringify({ name, categoryId: 1 });
+      const answer = await create(service, pet);
       assert.equal(answer.status, 201, answer.text);
       assert.equal(JSON.parse(answer.text).name, name);
-      const kept = await ask(service, "GET", `/pets/${index + 1}`);
+      const kept = await get(service, `/pets/${index + 1}`);
       assert.equal(JSON.parse(kept.text).name, name);
     }
   });
 
-  it("createPet refuses a name that is empty, too long, or no text", async (service) => {
-    const wrong = [
-      '""',
-      JSON.stringify("x".repeat(256)),
-      JSON.stringify("🐕".repeat(256)),
-      "null",
-    ];
-    for (const name of wrong) {
-      const message = assertError(
-        await create(service, `{"name":${name},"categoryId":1}`),
-        "bad_request",
-      );
-      assert.match(message, /name/);
-      assert.doesNotMatch(message, /categoryId/);
-    }
-  });
+  const long = ["x", "🐕"].map((character) => `"${character.repeat(256)}"`);
+  const controls = ['"R\\u0000x"', '"R\\u001fx"', '"R\\u007fx"'];
+  for (
+    const [what, member, values, reason] of [
+      ["a status that is none of the three", "status", ['""', '"Sold"'], ""],
+      ["a status that is no text", "status", ["null", '["sold"]'], ""],
+      ["a name that is empty", "name", ['""'], "empty"],
+      ["a name that is too long, or no text", "name", [...long, "null"], ""],
+      ["control characters in a name", "name", controls, "control"],
+      ["a lone surrogate", "name", ['"\\udc15\\ud83d"'], "surrogate"],
+      ["half a pair", "name", ['"\\ud83d"'], "surrogate"],
+      ["a categoryId of a fraction", "categoryId", ["1.5"], "integer"],
+      [
+        "a great categoryId",
+        "categoryId",
+        ["9223372036854775808", "1e400"],
+        "",
+      ],
+      ["a categoryId that is no number", "categoryId", ['"1"', "null"], ""],
+    ] as const
+  ) {
+    it(`createPet refuses ${what}, and no other member`, async (service) => {
+      for (const value of values) {
+        const pet = { name: '"Rex"', categoryId: 1, [member]: value };
+        const members = Object.entries(pet).map(([key, text]) =>
+          `"${key}":${text}`
+        );
+        const answer = await create(service, `{${members}}`);
+        const message = assertError(answer, "bad_request");
+        assert.match(message, new RegExp(`${member} .*${reason}`));
+        for (const other of Object.keys(pet)) {
+          assert.ok(other === member || !message.includes(other), message);
+        }
+      }
+    });
+  }
 
-  it("createPet refuses control characters in a name", async (service) => {
-    for (const code of [0, 0x1f, 0x7f]) {
-      const name = JSON.stringify(`R${String.fromCharCode(code)}x`);
-      const message = assertError(
-        await create(service, `{"name":${name},"categoryId":1}`),
-        "bad_request",
-      );
-      assert.match(message, /name.*control/);
-    }
-  });
-
-  it("createPet refuses a lone surrogate, and takes a pair however it is spelled", async (service) => {
-    for (const name of ["\\ud83d", "\\udc15\\ud83d"]) {
-      const message = assertError(
-        await create(service, `{"name":"${name}","categoryId":1}`),
-        "bad_request",
-      );
-      assert.match(message, /name.*surrogate/);
-    }
-    const pair = await create(
-      service,
-      '{"name":"\\uD83d\\udC15","categoryId":1}',
-    );
-    assert.equal(pair.status, 201);
-    assert.equal(JSON.parse(pair.text).name, "🐕");
+  it("createPet takes a surrogate pair however it is spelled", async (service) => {
+    const pet = '{"name":"\\uD83D\\udC15","categoryId":1}';
+    const answer = await create(service, pet);
+    assert.equal(answer.status, 201);
+    assert.equal(JSON.parse(answer.text).name, "🐕");
   });
 
   it("a categoryId is any int64, exact to the last digit in, stored and out", async (service) => {
-    const exact = [
-      "0",
-      "1",
-      "-1",
-      "9007199254740993",
-      "-9007199254740993",
-      "9223372036854775806",
-      INT64_MAX,
-      INT64_MIN,
-    ];
+    const exact = ["0", "1", "-1", "9007199254740993", INT64_MAX, INT64_MIN]
+      .concat("-9007199254740993", "9223372036854775806");
     for (const [index, categoryId] of exact.entries()) {
-      const pet = `{"id":${
-        index + 1
-      },"name":"Rex","categoryId":${categoryId},"status":"available"}`;
-      const created = await create(
-        service,
-        `{"name":"Rex","categoryId":${categoryId}}`,
-      );
-      assert.equal(created.status, 201);
-      assert.equal(created.text, pet);
-      assert.equal(
-        (await ask(service, "GET", `/pets/${index + 1}`)).text,
-        pet,
-      );
-      assert.equal(
-        (await ask(service, "GET", `/pets?after=${index}`)).text,
-        `[${pet}]`,
-      );
+      const sent = `"name":"Rex","categoryId":${categoryId}`;
+      const pet = `{"id":${index + 1},${sent},"status":"available"}`;
+      assert.equal((await create(service, `{${sent}}`)).text, pet);
+      const kept = await get(service, `/pets/${index + 1}`);
+      assert.equal(kept.text, pet);
+      const listed = await get(service, `/pets?after=${index}`);
+      assert.equal(listed.text, `[${pet}]`);
     }
   });
 
@@ -470,39 +426,21 @@ export function httpContract(
       ["922337203685477580.7e1", INT64_MAX],
     ];
     for (const [spelling, value] of spellings) {
-      const answer = await create(
-        service,
-        `{"name":"Rex","categoryId":${spelling}}`,
-      );
+      const pet = `{"name":"Rex","categoryId":${spelling}}`;
+      const answer = await create(service, pet);
       assert.equal(answer.status, 201, `${spelling}`);
       assert.ok(answer.text.includes(`"categoryId":${value},`), answer.text);
     }
   });
 
-  it("createPet refuses a categoryId that is no int64", async (service) => {
-    const wrong = ["1.5", "9223372036854775808", "1e400", '"1"', "null"];
-    for (const categoryId of wrong) {
-      const message = assertError(
-        await create(service, `{"name":"Rex","categoryId":${categoryId}}`),
-        "bad_request",
-      );
-      assert.match(message, /categoryId/);
-    }
-  });
-
   it("getPet answers the animal", async (service) => {
     await create(service, REX);
-    const created = await create(
-      service,
-      '{"name":"Tom","categoryId":2,"status":"sold"}',
-    );
-    const answer = await ask(service, "GET", "/pets/2");
+    const members = '"name":"Tom","categoryId":2,"status":"sold"}';
+    const created = await create(service, `{${members}`);
+    const answer = await get(service, "/pets/2");
     assert.equal(answer.status, 200);
     assert.equal(answer.text, created.text);
-    assert.equal(
-      answer.text,
-      '{"id":2,"name":"Tom","categoryId":2,"status":"sold"}',
-    );
+    assert.equal(answer.text, `{"id":2,${members}`);
     assertJsonHeaders(answer.headers);
   });
 
@@ -511,7 +449,7 @@ export function httpContract(
     const wrong = ["2", "0", "-1", "01", "1.0", "%31", "x", INT64_MAX]
       .concat("9223372036854775808", "1".repeat(2000), "%", "%FF");
     for (const petId of wrong) {
-      assertError(await ask(service, "GET", `/pets/${petId}`), "not_found");
+      assertError(await get(service, `/pets/${petId}`), "not_found");
     }
   });
 
@@ -529,7 +467,7 @@ export function httpContract(
     assert.ok(location !== null);
     const address = new URL(location, `${service.base}/pets`).href;
     assert.equal(address, `${service.base}/pets/1`);
-    assert.equal((await ask(service, "GET", address)).text, answer.text);
+    assert.equal((await get(service, address)).text, answer.text);
   });
 
   it("createPet takes application/json in any case, or no Content-Type", async (service) => {
@@ -551,7 +489,7 @@ export function httpContract(
       assertError(answer, "unsupported_media_type");
       assert.equal(answer.headers.get("accept"), "application/json");
     }
-    assert.equal((await ask(service, "GET", "/pets")).text, "[]");
+    assert.equal((await get(service, "/pets")).text, "[]");
   });
 
   it("createPet refuses a Content-Encoding other than identity with 415", async (service) => {
@@ -581,17 +519,14 @@ export function httpContract(
       const message = assertError(await create(service, body), "bad_request");
       assert.match(message, /UTF-8/);
     }
-    assert.equal((await ask(service, "GET", "/pets")).text, "[]");
+    assert.equal((await get(service, "/pets")).text, "[]");
   });
 
   it("createPet takes a body of 64 KiB, and refuses one byte more with 413", async (service) => {
     const full = REX + " ".repeat(65_536 - REX.length);
     assert.equal((await create(service, full)).status, 201);
-    const message = assertError(
-      await create(service, full + " "),
-      "payload_too_large",
-    );
-    assert.match(message, /65536/);
+    const answer = await create(service, full + " ");
+    assert.match(assertError(answer, "payload_too_large"), /65536/);
   });
 
   it("createPet counts bytes, not characters, and takes a body in pieces", async (service) => {
@@ -612,10 +547,11 @@ export function httpContract(
   });
 
   it("one 400 names each member and what is wrong with it", async (service) => {
-    const message = assertError(
-      await create(service, '{"name":"","categoryId":1.5,"status":"gone"}'),
-      "bad_request",
+    const answer = await create(
+      service,
+      '{"name":"","categoryId":1.5,"status":"gone"}',
     );
+    const message = assertError(answer, "bad_request");
     assert.match(
       message,
       /name .*empty.*categoryId .*integer.*status .*one of available, pending, sold/,
@@ -644,27 +580,20 @@ export function httpContract(
         "bad_request",
       );
     }
-    assert.equal((await ask(service, "GET", "/pets")).text, "[]");
+    assert.equal((await get(service, "/pets")).text, "[]");
   });
 
   // ---- Errors and authentication ----
 
   it("no key is 401 with a challenge and without an error code", async (service) => {
-    const operations = [
-      ["GET", "/pets"],
-      ["POST", "/pets"],
-      ["GET", "/pets/1"],
-    ] as const;
     for (const authorization of [undefined, "Bearer", "Basic dTpw"]) {
-      for (const [method, path] of operations) {
-        const answer = await ask(service, method, path, {
-          headers: { authorization },
-        });
+      for (const operation of ["GET /pets", "POST /pets", "GET /pets/1"]) {
+        const [method = "", path = ""] = operation.split(" ");
+        const headers = { authorization };
+        const answer = await ask(service, method, path, { headers });
         assertError(answer, "unauthorized");
-        assert.equal(
-          answer.headers.get("www-authenticate"),
-          'Bearer realm="petstore"',
-        );
+        const challenge = answer.headers.get("www-authenticate");
+        assert.equal(challenge, 'Bearer realm="petstore"');
       }
     }
   });
@@ -673,7 +602,7 @@ export function httpContract(
     const { key } = service;
     const wrong = ["wrong", `${key}x`, key.slice(0, -1), `${key},${key}`];
     for (const token of wrong) {
-      const answer = await ask(service, "GET", "/pets", {
+      const answer = await get(service, "/pets", {
         headers: { authorization: `Bearer ${token}` },
       });
       assertError(answer, "unauthorized");
@@ -687,7 +616,7 @@ export function httpContract(
 
   it("the scheme name is case-insensitive", async (service) => {
     for (const scheme of ["bEaReR", "Bearer  "]) {
-      const answer = await ask(service, "GET", "/pets", {
+      const answer = await get(service, "/pets", {
         headers: { authorization: `${scheme} ${service.key}` },
       });
       assert.equal(answer.status, 200, scheme);
@@ -697,9 +626,7 @@ export function httpContract(
   it("a key in the query or the body opens nothing", async (service) => {
     const headers = { authorization: undefined };
     assertError(
-      await ask(service, "GET", `/pets?access_token=${service.key}`, {
-        headers,
-      }),
+      await get(service, `/pets?access_token=${service.key}`, { headers }),
       "unauthorized",
     );
   });
@@ -710,13 +637,11 @@ export function httpContract(
     await create(service, REX);
     const from = `${service.base}/pets/1`;
     const answers = [
-      await ask(service, "GET", "/pets/1"),
+      await get(service, "/pets/1"),
       await ask(service, "HEAD", "/pets/1"),
-      await ask(service, "GET", "/pets/2"),
-      await ask(service, "GET", "/pets/x"),
-      await ask(service, "GET", "/pets/1", {
-        headers: { authorization: undefined },
-      }),
+      await get(service, "/pets/2"),
+      await get(service, "/pets/x"),
+      await get(service, "/pets/1", { headers: { authorization: undefined } }),
     ];
     assert.deepEqual(answers.map(({ status }) => status), [
       200,
@@ -739,6 +664,14 @@ export function httpContract(
   });
 
   httpIdempotencyContract(name, open, options);
+}
+
+function get(
+  service: OpenService,
+  address: string,
+  question: Question = {},
+): Promise<Answer> {
+  return ask(service, "GET", address, question);
 }
 
 function create(
