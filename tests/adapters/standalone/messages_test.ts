@@ -14,6 +14,7 @@ import {
   RUNTIME,
   runToEnd,
   startMain,
+  testInFolder as it,
 } from "./program.ts";
 
 for (
@@ -50,34 +51,30 @@ for (
     ],
   ] as const
 ) {
-  test(`start refuses ${title} in one line`, async () => {
-    await inNewFolder(async (cwd) => {
-      const { code, stdout, stderr } = await runToEnd(
-        ["start", "--port", "0", ...args],
-        { cwd, env: { DATABASE_URL: "memory:", ...env } },
-      );
-      assert.match(stderr.trimEnd(), message);
-      assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
-      assert.ok(!stderr.includes("sesame"));
-      assert.deepEqual([code, stdout], [1, ""]);
-    });
+  it(`start refuses ${title} in one line`, async (cwd) => {
+    const { code, stdout, stderr } = await runToEnd(
+      ["start", "--port", "0", ...args],
+      { cwd, env: { DATABASE_URL: "memory:", ...env } },
+    );
+    assert.match(stderr.trimEnd(), message);
+    assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
+    assert.ok(!stderr.includes("sesame"));
+    assert.deepEqual([code, stdout], [1, ""]);
   });
 }
 
-test("a second start says how to get another key", async () => {
-  await inNewFolder(async (cwd) => {
-    const first = await startMain({ cwd });
-    first.kill("SIGTERM");
-    await first.exited;
-    assert.doesNotMatch(first.stderr(), /another API key/);
-    const second = await startMain({ cwd });
-    second.kill("SIGTERM");
-    await second.exited;
-    assert.match(
-      second.stderr(),
-      /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
-    );
-  });
+it("a second start says how to get another key", async (cwd) => {
+  const first = await startMain({ cwd });
+  first.kill("SIGTERM");
+  await first.exited;
+  assert.doesNotMatch(first.stderr(), /another API key/);
+  const second = await startMain({ cwd });
+  second.kill("SIGTERM");
+  await second.exited;
+  assert.match(
+    second.stderr(),
+    /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
+  );
 });
 
 test("start says that it waits for PostgreSQL, and where", async () => {
