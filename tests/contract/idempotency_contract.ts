@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pet } from "../../core/pets/pet.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { newPet } from "../support/new_pet.ts";
+import { newPet, REX } from "../support/new_pet.ts";
 import type { TestOptions } from "./test_options.ts";
 
 /** Opens a storage; where several are opened at one place they share what they keep. */
@@ -16,7 +16,6 @@ export type Open = (
   options?: { readonly idempotencyRetention?: number },
 ) => Promise<PetStorage>;
 
-const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 const TOM = newPet({ name: "Tom", categoryId: 2n, status: "sold" });
 
 /** A key such as the service makes. */

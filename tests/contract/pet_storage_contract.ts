@@ -24,11 +24,9 @@ import {
   type PetStorage,
   StorageError,
 } from "../../core/pets/pet_storage.ts";
-import { newPet } from "../support/new_pet.ts";
+import { newPet, REX } from "../support/new_pet.ts";
 import type { TestOptions } from "./test_options.ts";
 import { fc } from "../support/property.ts";
-
-const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 
 /** Names that something on the way to the disk and back might change. */
 export const DELICATE_NAMES: readonly string[] = [

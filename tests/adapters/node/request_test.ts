@@ -51,21 +51,6 @@ test("a request sees every Host and Content-Type that was sent", async () => {
   });
 });
 
-test("HTTP/1.0 without Host reaches the fetch function", async () => {
-  await receive("GET /a HTTP/1.0\r\n\r\n", ({ url, headers }) => {
-    assert.equal(headers.get("host"), null);
-    assert.equal(url, "http://localhost/a");
-  });
-});
-
-test("TRACE, which Fetch does not know, is a request like others", async () => {
-  await receive("TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", async (request) => {
-    assert.equal(request.method, "TRACE");
-    assert.equal(request.body, null);
-    assert.equal(await request.text(), "");
-  });
-});
-
 test("a GET has no body, nor has what has no bytes", async () => {
   for (
     const bytes of [

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
-import { newPet } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 
-const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 const { skip, newDatabase } = await sharedPostgres();
 const options = { skip, timeout: 30_000 };
 
