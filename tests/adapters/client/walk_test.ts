@@ -3,14 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { PET_STATUSES } from "../../../core/pets/pet.ts";
 import { BASE, inProcess } from "./in_process.ts";
-import {
-  collect,
-  failure,
-  json,
-  petJson,
-  scripted,
-  type Step,
-} from "./scripted.ts";
+import { collect, failure, json, petJson, scripted } from "./scripted.ts";
 import { fc } from "../../support/property.ts";
 
 /** A page of animals, with a link to the next where one is given. */

@@ -111,12 +111,11 @@ function inPlaces(
 }
 
 for (const way of WAYS) {
-  function it(
+  const it = (
     what: string,
     work: (both: readonly [Place, Place]) => Promise<void>,
-  ): void {
+  ) =>
     test(`copy ${way.title} ${what}`, way.options, () => inPlaces(way, work));
-  }
 
   it("keeps all animals and keys, and proves it", async ([from, to]) => {
     const storage = await from.open();
