@@ -194,11 +194,7 @@ test("the health check of the image tells a server from none", {
     const command = {
       words: [
         process.execPath,
-        "run",
-        "-A",
-        "adapters/standalone/main.ts",
-        "start",
-        "--port",
+        ..."run -A adapters/standalone/main.ts start --port".split(" "),
         String(port),
       ],
       cwd: ROOT,
