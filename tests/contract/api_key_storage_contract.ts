@@ -36,7 +36,7 @@ export function apiKeyStorageContract(
   open: () => Promise<KeepsApiKeys>,
   options: TestOptions = {},
 ): void {
-  function clause(
+  function it(
     promise: string,
     check: (apiKeys: ApiKeyStorage, storage: KeepsApiKeys) => Promise<void>,
   ): void {
@@ -50,7 +50,7 @@ export function apiKeyStorageContract(
     });
   }
 
-  clause("numbers records from 1 and lists them in order", async (apiKeys) => {
+  it("numbers records from 1 and lists them in order", async (apiKeys) => {
     assert.deepEqual(await apiKeys.list(), []);
     for (const n of [1, 2, 3]) {
       const { name, created } = numbered(n);
@@ -68,7 +68,7 @@ export function apiKeyStorageContract(
     );
   });
 
-  clause("keeps names and times exactly", async (apiKeys) => {
+  it("keeps names and times exactly", async (apiKeys) => {
     let n = 0;
     const anyTime = fc.date({ noInvalidDate: true });
     await fc.assert(
@@ -88,22 +88,19 @@ export function apiKeyStorageContract(
     );
   });
 
-  clause(
-    "knows the digests of the keys that are not revoked",
-    async (apiKeys) => {
-      const [one, two, three] = [numbered(1), numbered(2), numbered(3)];
-      assert.equal(await apiKeys.isActive(one.digest), false);
-      await apiKeys.insert(one);
-      const { id } = await apiKeys.insert(two);
-      await apiKeys.revoke(id, new Date(5000));
-      assert.equal(await apiKeys.isActive(one.digest), true);
-      assert.equal(await apiKeys.isActive(two.digest), false);
-      assert.equal(await apiKeys.isActive(three.digest), false);
-      assert.equal(await apiKeys.isActive(""), false);
-    },
-  );
+  it("knows the digests of the keys that are not revoked", async (apiKeys) => {
+    const [one, two, three] = [numbered(1), numbered(2), numbered(3)];
+    assert.equal(await apiKeys.isActive(one.digest), false);
+    await apiKeys.insert(one);
+    const { id } = await apiKeys.insert(two);
+    await apiKeys.revoke(id, new Date(5000));
+    assert.equal(await apiKeys.isActive(one.digest), true);
+    assert.equal(await apiKeys.isActive(two.digest), false);
+    assert.equal(await apiKeys.isActive(three.digest), false);
+    assert.equal(await apiKeys.isActive(""), false);
+  });
 
-  clause("keeps the time of the first revocation", async (apiKeys) => {
+  it("keeps the time of the first revocation", async (apiKeys) => {
     const { id, name, created } = await apiKeys.insert(numbered(1));
     const expected = { id, name, created, revoked: new Date(5000) };
     for (const time of [5000, 6000]) {
@@ -113,7 +110,7 @@ export function apiKeyStorageContract(
     assert.deepEqual({ ...(await apiKeys.list())[0] }, expected);
   });
 
-  clause("revokes nothing where there is no such record", async (apiKeys) => {
+  it("revokes nothing where there is no such record", async (apiKeys) => {
     await apiKeys.insert(numbered(1));
     for (const id of [0, -1, 2, 1.5, 2 ** 53]) {
       assert.equal(await apiKeys.revoke(id, new Date(5000)), undefined);
@@ -121,7 +118,7 @@ export function apiKeyStorageContract(
     assert.equal((await apiKeys.list())[0]?.revoked, undefined);
   });
 
-  clause("keeps one first record of many at once", async (apiKeys) => {
+  it("keeps one first record of many at once", async (apiKeys) => {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, n) => apiKeys.insertFirst(numbered(n))),
     );
@@ -130,7 +127,7 @@ export function apiKeyStorageContract(
     assert.deepEqual(await apiKeys.list(), kept);
   });
 
-  clause("keeps no first record where one was ever kept", async (apiKeys) => {
+  it("keeps no first record where one was ever kept", async (apiKeys) => {
     const { id } = await apiKeys.insert(numbered(1));
     assert.equal(await apiKeys.insertFirst(numbered(2)), undefined);
     await apiKeys.revoke(id, new Date(5000));
@@ -139,13 +136,13 @@ export function apiKeyStorageContract(
     assert.equal(await apiKeys.isActive(numbered(3).digest), false);
   });
 
-  clause("refuses a digest that it has", async (apiKeys) => {
+  it("refuses a digest that it has", async (apiKeys) => {
     const first = await apiKeys.insert(numbered(1));
     await assert.rejects(apiKeys.insert({ ...numbered(1), name: "other" }));
     assert.deepEqual(await apiKeys.list(), [first]);
   });
 
-  clause("is not changed by who changes an object of it", async (apiKeys) => {
+  it("is not changed by who changes an object of it", async (apiKeys) => {
     const given = numbered(1);
     const expected = new Date(given.created);
     const record = await apiKeys.insert(given);
@@ -155,27 +152,24 @@ export function apiKeyStorageContract(
     assert.deepEqual((await apiKeys.list())[0]?.created, expected);
   });
 
-  clause(
-    "is unavailable once the storage is closed",
-    async (apiKeys, storage) => {
-      await apiKeys.insert(numbered(1));
-      await storage.close();
-      const acts = [
-        () => apiKeys.insert(numbered(2)),
-        () => apiKeys.insertFirst(numbered(3)),
-        () => apiKeys.isActive(numbered(1).digest),
-        () => apiKeys.list(),
-        () => apiKeys.revoke(1, new Date(5000)),
-      ];
-      for (const act of acts) {
-        await assert.rejects(
-          act,
-          (error) =>
-            error instanceof StorageError && error.kind === "unavailable",
-        );
-      }
-    },
-  );
+  it("is unavailable once the storage is closed", async (apiKeys, storage) => {
+    await apiKeys.insert(numbered(1));
+    await storage.close();
+    const acts = [
+      () => apiKeys.insert(numbered(2)),
+      () => apiKeys.insertFirst(numbered(3)),
+      () => apiKeys.isActive(numbered(1).digest),
+      () => apiKeys.list(),
+      () => apiKeys.revoke(1, new Date(5000)),
+    ];
+    for (const act of acts) {
+      await assert.rejects(
+        act,
+        (error) =>
+          error instanceof StorageError && error.kind === "unavailable",
+      );
+    }
+  });
 }
 
 /**
@@ -190,67 +184,63 @@ export function persistentApiKeyStorageContract(
   newPlace: () => Promise<() => Promise<KeepsApiKeys>>,
   options: TestOptions = {},
 ): void {
-  test(
-    `${name}.apiKeys has every record when it is opened again`,
-    options,
-    async () => {
-      const open = await newPlace();
-      const first = await open();
-      await first.apiKeys.insert(numbered(1));
-      await first.apiKeys.insert(numbered(2));
-      await first.apiKeys.revoke(1, new Date(5000));
-      const records = await first.apiKeys.list();
-      await first.close();
-      const second = await open();
-      try {
-        assert.equal(records.length, 2);
-        assert.deepEqual(await second.apiKeys.list(), records);
-        assert.equal(await second.apiKeys.isActive(numbered(1).digest), false);
-        assert.equal(await second.apiKeys.isActive(numbered(2).digest), true);
-        assert.equal((await second.apiKeys.insert(numbered(3))).id, 3);
-      } finally {
-        await second.close();
-      }
-    },
-  );
+  function it(
+    promise: string,
+    check: (open: () => Promise<KeepsApiKeys>) => Promise<void>,
+  ): void {
+    test(
+      `${name}.apiKeys ${promise}`,
+      options,
+      async () => await check(await newPlace()),
+    );
+  }
 
-  test(
-    `${name}.apiKeys keeps one first record of many opened at once`,
-    options,
-    async () => {
-      const open = await newPlace();
-      const storages = await Promise.all(Array.from({ length: 16 }, open));
-      try {
-        const outcomes = await Promise.all(
-          storages.map(({ apiKeys }, n) => apiKeys.insertFirst(numbered(n))),
-        );
-        const kept = outcomes.filter((record) => record !== undefined);
-        assert.equal(kept.length, 1);
-        for (const { apiKeys } of storages) {
-          assert.deepEqual(await apiKeys.list(), kept);
-        }
-      } finally {
-        await Promise.all(storages.map((storage) => storage.close()));
-      }
-    },
-  );
+  it("has every record when it is opened again", async (open) => {
+    const first = await open();
+    await first.apiKeys.insert(numbered(1));
+    await first.apiKeys.insert(numbered(2));
+    await first.apiKeys.revoke(1, new Date(5000));
+    const records = await first.apiKeys.list();
+    await first.close();
+    const second = await open();
+    try {
+      assert.equal(records.length, 2);
+      assert.deepEqual(await second.apiKeys.list(), records);
+      assert.equal(await second.apiKeys.isActive(numbered(1).digest), false);
+      assert.equal(await second.apiKeys.isActive(numbered(2).digest), true);
+      assert.equal((await second.apiKeys.insert(numbered(3))).id, 3);
+    } finally {
+      await second.close();
+    }
+  });
 
-  test(
-    `${name}.apiKeys sees at once what another that is open revokes`,
-    options,
-    async () => {
-      const open = await newPlace();
-      const [one, other] = [await open(), await open()];
-      try {
-        const { id } = await one.apiKeys.insert(numbered(1));
-        assert.equal(await other.apiKeys.isActive(numbered(1).digest), true);
-        await one.apiKeys.revoke(id, new Date(5000));
-        assert.equal(await other.apiKeys.isActive(numbered(1).digest), false);
-      } finally {
-        await Promise.all([one.close(), other.close()]);
+  it("keeps one first record of many opened at once", async (open) => {
+    const storages = await Promise.all(Array.from({ length: 16 }, open));
+    try {
+      const outcomes = await Promise.all(
+        storages.map(({ apiKeys }, n) => apiKeys.insertFirst(numbered(n))),
+      );
+      const kept = outcomes.filter((record) => record !== undefined);
+      assert.equal(kept.length, 1);
+      for (const { apiKeys } of storages) {
+        assert.deepEqual(await apiKeys.list(), kept);
       }
-    },
-  );
+    } finally {
+      await Promise.all(storages.map((storage) => storage.close()));
+    }
+  });
+
+  it("sees at once what another that is open revokes", async (open) => {
+    const [one, other] = [await open(), await open()];
+    try {
+      const { id } = await one.apiKeys.insert(numbered(1));
+      assert.equal(await other.apiKeys.isActive(numbered(1).digest), true);
+      await one.apiKeys.revoke(id, new Date(5000));
+      assert.equal(await other.apiKeys.isActive(numbered(1).digest), false);
+    } finally {
+      await Promise.all([one.close(), other.close()]);
+    }
+  });
 }
 
 function numbered(n: number): NewApiKeyRecord {

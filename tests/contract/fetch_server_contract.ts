@@ -467,9 +467,7 @@ export function testFetchServer(name: string, serve: Serve): void {
   test(`${name}: close waits for a request body that is on its way`, async () => {
     const { port, close } = await serve(
       async (request) => new Response(await request.text()),
-      {
-        port: 0,
-      },
+      { port: 0 },
     );
     const wire = await Wire.open(
       port,

@@ -117,7 +117,7 @@ export function hostileBytesContract(
   runtime: "deno" | "bun" | "node",
   open: (limits: ServerLimits) => Promise<OpenServer>,
 ): void {
-  function clause(
+  function it(
     sentence: string,
     check: (server: OpenServer) => Promise<void>,
   ): void {
@@ -136,7 +136,7 @@ export function hostileBytesContract(
 
   for (const [what, fields, body, statuses] of CASES) {
     const outcome = statuses === TAKEN ? "one request" : "never two requests";
-    clause(`a create with ${what} is ${outcome}`, async (server) => {
+    it(`a create with ${what} is ${outcome}`, async (server) => {
       const message =
         `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n` +
         `Content-Type: application/json\r\n${fields}\r\n${body}`;
@@ -156,57 +156,48 @@ export function hostileBytesContract(
     });
   }
 
-  clause(
-    "an offer of HTTP/2 by Upgrade is ignored, but on Deno, which refuses it if there is a body",
-    async (server) => {
-      const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n" +
-        "HTTP2-Settings: AAMAAABkAAQAAP__\r\n";
-      const head =
-        `HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n${offer}`;
-      const [list] = await ask(server.port, `GET /v1/pets ${head}\r\n`);
-      assert.equal(list?.status, 200);
-      for (
-        const message of [
-          `POST /v1/pets ${head}${LENGTH}\r\n${REX}`,
-          `POST /v1/pets ${head}${CHUNKED}\r\n${IN_CHUNKS}`,
-        ]
-      ) {
-        const [create] = await ask(server.port, message);
-        assert.equal(create?.status, runtime === "deno" ? 400 : 201);
-        // Before we see it: so it is bare.
-        if (runtime === "deno") assert.equal(create?.text, "");
-      }
-    },
-  );
+  it("an offer of HTTP/2 by Upgrade is ignored, but on Deno, which refuses it if there is a body", async (server) => {
+    const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n" +
+      "HTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+    const head =
+      `HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n${offer}`;
+    const [list] = await ask(server.port, `GET /v1/pets ${head}\r\n`);
+    assert.equal(list?.status, 200);
+    for (
+      const message of [
+        `POST /v1/pets ${head}${LENGTH}\r\n${REX}`,
+        `POST /v1/pets ${head}${CHUNKED}\r\n${IN_CHUNKS}`,
+      ]
+    ) {
+      const [create] = await ask(server.port, message);
+      assert.equal(create?.status, runtime === "deno" ? 400 : 201);
+      // Before we see it: so it is bare.
+      if (runtime === "deno") assert.equal(create?.text, "");
+    }
+  });
 
-  clause(
-    "a client that ends its side is answered, or cut off",
-    async (server) => {
-      // Deno and Node take it for one that went away (RFC 9112 §9.6 leaves that to them).
-      const answers = await ask(server.port, next(server), { end: true });
-      assert.ok(answers.length <= 1);
-      for (const { text } of answers) assert.match(text, NEXT);
-      assert.equal(await countPets(server), 0);
-    },
-  );
+  it("a client that ends its side is answered, or cut off", async (server) => {
+    // Deno and Node take it for one that went away (RFC 9112 §9.6 leaves that to them).
+    const answers = await ask(server.port, next(server), { end: true });
+    assert.ok(answers.length <= 1);
+    for (const { text } of answers) assert.match(text, NEXT);
+    assert.equal(await countPets(server), 0);
+  });
 
-  clause(
-    "clients that go away before the answer harm nobody",
-    async (server) => {
-      const head =
-        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n${LENGTH}\r\n`;
-      for (
-        const sent of ["", head.slice(0, 50), head, head + REX, next(server)]
-      ) {
-        await Promise.all(Array.from({ length: 20 }, async () => {
-          const wire = await Wire.open(server.port, sent);
-          wire.close();
-        }));
-      }
-      const pets = await countPets(server);
-      assert.ok(pets >= 0 && pets <= 20, `${pets}`);
-    },
-  );
+  it("clients that go away before the answer harm nobody", async (server) => {
+    const head =
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n${LENGTH}\r\n`;
+    for (
+      const sent of ["", head.slice(0, 50), head, head + REX, next(server)]
+    ) {
+      await Promise.all(Array.from({ length: 20 }, async () => {
+        const wire = await Wire.open(server.port, sent);
+        wire.close();
+      }));
+    }
+    const pets = await countPets(server);
+    assert.ok(pets >= 0 && pets <= 20, `${pets}`);
+  });
 }
 
 interface Answer {

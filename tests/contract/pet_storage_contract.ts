@@ -24,11 +24,9 @@ import {
   type PetStorage,
   StorageError,
 } from "../../core/pets/pet_storage.ts";
-import { newPet } from "../support/new_pet.ts";
+import { newPet, REX } from "../support/new_pet.ts";
 import type { TestOptions } from "./test_options.ts";
 import { fc } from "../support/property.ts";
-
-const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 
 /** Names that something on the way to the disk and back might change. */
 export const DELICATE_NAMES: readonly string[] = [
@@ -77,7 +75,7 @@ export function petStorageContract(
   open: () => Promise<PetStorage>,
   options: TestOptions = {},
 ): void {
-  function clause(
+  function it(
     promise: string,
     check: (storage: PetStorage) => Promise<void>,
   ): void {
@@ -91,26 +89,26 @@ export function petStorageContract(
     });
   }
 
-  clause("returns the animal that it created, with an id", async (storage) => {
+  it("returns the animal that it created, with an id", async (storage) => {
     const pet = await storage.create(REX);
     assert.ok(pet.id >= 1n);
     assert.deepEqual({ ...pet }, { id: pet.id, ...REX });
     assert.deepEqual({ ...await storage.get(pet.id) }, { id: pet.id, ...REX });
   });
 
-  clause("keeps delicate names exactly", async (storage) => {
+  it("keeps delicate names exactly", async (storage) => {
     for (const name of DELICATE_NAMES) {
       await assertKept(storage, { ...REX, name });
     }
   });
 
-  clause("keeps every animal exactly", async (storage) => {
+  it("keeps every animal exactly", async (storage) => {
     await fc.assert(
       fc.asyncProperty(anyNewPet, (pet) => assertKept(storage, pet)),
     );
   });
 
-  clause("keeps the extremes of int64 exactly", async (storage) => {
+  it("keeps the extremes of int64 exactly", async (storage) => {
     const edge = 2n ** 53n;
     const extremes = [INT64_MIN, -edge - 1n, -1n, 0n, edge + 1n, INT64_MAX];
     for (const categoryId of extremes) {
@@ -118,7 +116,7 @@ export function petStorageContract(
     }
   });
 
-  clause("has no animal where none was created", async (storage) => {
+  it("has no animal where none was created", async (storage) => {
     assert.equal(await storage.get(petId(1n)), undefined);
     assert.deepEqual((await storage.list({ limit: 100 })).pets, []);
     const pets = await createMany(storage, 3);
@@ -128,7 +126,7 @@ export function petStorageContract(
     }
   });
 
-  clause("lists from any int64 on", async (storage) => {
+  it("lists from any int64 on", async (storage) => {
     const pets = await createMany(storage, 5);
     const edge = 2n ** 53n;
     const between = pets.map((pet) => pet.id);
@@ -155,7 +153,7 @@ export function petStorageContract(
     }
   });
 
-  clause("lists pages that joined are the filter of all", async (storage) => {
+  it("lists pages that joined are the filter of all", async (storage) => {
     const all = await createMany(storage, 43);
     for (const status of [undefined, ...PET_STATUSES]) {
       const expected = all.filter((pet) =>
@@ -169,7 +167,7 @@ export function petStorageContract(
     }
   });
 
-  clause("says the same as JSON text, where it does", async (storage) => {
+  it("says the same as JSON text, where it does", async (storage) => {
     const assertSame = async (all: readonly Pet[]) => {
       for (const status of [undefined, ...PET_STATUSES]) {
         for (const limit of [1, 2, 18, 19, 20]) {
@@ -196,13 +194,10 @@ export function petStorageContract(
     await assertSame(all);
   });
 
-  clause("gives 300 creates at once ids of their own", async (storage) => {
+  it("gives 300 creates at once ids of their own", async (storage) => {
     const before = await storage.create(REX);
     const pets = await Promise.all(
-      Array.from(
-        { length: 300 },
-        (_, i) => storage.create(numbered(i)),
-      ),
+      Array.from({ length: 300 }, (_, i) => storage.create(numbered(i))),
     );
     assert.equal(new Set(pets.map((pet) => pet.id)).size, 300);
     assert.ok(pets.every((pet) => pet.id > before.id));
@@ -211,49 +206,43 @@ export function petStorageContract(
     assert.deepEqual(byId(listed), byId([before, ...pets]));
   });
 
-  clause(
-    "shows an animal to whoever asks after its creation",
-    async (storage) => {
-      await Promise.all(Array.from({ length: 50 }, async (_, i) => {
-        const pet = await storage.create(numbered(i));
-        const query = { limit: 1, after: pet.id - 1n };
-        assert.deepEqual(await storage.get(pet.id), pet);
-        assert.deepEqual((await storage.list(query)).pets, [pet]);
-        assert.deepEqual(
-          (await storage.list({ ...query, status: pet.status })).pets,
-          [pet],
-        );
-      }));
-    },
-  );
+  it("shows an animal to whoever asks after its creation", async (storage) => {
+    await Promise.all(Array.from({ length: 50 }, async (_, i) => {
+      const pet = await storage.create(numbered(i));
+      const query = { limit: 1, after: pet.id - 1n };
+      assert.deepEqual(await storage.get(pet.id), pet);
+      assert.deepEqual((await storage.list(query)).pets, [pet]);
+      assert.deepEqual(
+        (await storage.list({ ...query, status: pet.status })).pets,
+        [pet],
+      );
+    }));
+  });
 
-  clause(
-    "shows a walk during creates all that was there when it began, once, in order",
-    async (storage) => {
-      const before = await createMany(storage, 60);
-      let isWalking = true;
-      const creating = Array.from({ length: 8 }, async (_, i) => {
-        while (isWalking) {
-          await storage.create(numbered(i));
-          await nextTask(); // a storage in memory would leave no turn to the walk
-        }
-      });
-      // The walk ends at what was there, for the creates go on as long as it does.
-      const walked: Pet[] = [];
-      const end = lastOf(before).id;
-      for (let after = 0n; after < end; after = lastOf(walked).id) {
-        walked.push(...(await storage.list({ limit: 7, after })).pets);
-        assert.ok(lastOf(walked).id > after, "the walk goes on");
-        await nextTask();
+  it("shows a walk during creates all that was there when it began, once, in order", async (storage) => {
+    const before = await createMany(storage, 60);
+    let isWalking = true;
+    const creating = Array.from({ length: 8 }, async (_, i) => {
+      while (isWalking) {
+        await storage.create(numbered(i));
+        await nextTask(); // a storage in memory would leave no turn to the walk
       }
-      isWalking = false;
-      await Promise.all(creating);
-      assert.deepEqual(walked.filter((pet) => pet.id <= end), before);
-      assertAscending(walked.map((pet) => pet.id));
-    },
-  );
+    });
+    // The walk ends at what was there, for the creates go on as long as it does.
+    const walked: Pet[] = [];
+    const end = lastOf(before).id;
+    for (let after = 0n; after < end; after = lastOf(walked).id) {
+      walked.push(...(await storage.list({ limit: 7, after })).pets);
+      assert.ok(lastOf(walked).id > after, "the walk goes on");
+      await nextTask();
+    }
+    isWalking = false;
+    await Promise.all(creating);
+    assert.deepEqual(walked.filter((pet) => pet.id <= end), before);
+    assertAscending(walked.map((pet) => pet.id));
+  });
 
-  clause("shows ids in ascending order", async (storage) => {
+  it("shows ids in ascending order", async (storage) => {
     let isCreating = true;
     const creating = Promise.all(
       Array.from({ length: 40 }, async (_, i) => {
@@ -278,7 +267,7 @@ export function petStorageContract(
     }
   });
 
-  clause("is not changed by who changes an object of it", async (storage) => {
+  it("is not changed by who changes an object of it", async (storage) => {
     const given: { -readonly [K in keyof CheckedPet]: CheckedPet[K] } = {
       ...REX,
     };
@@ -301,30 +290,27 @@ export function petStorageContract(
     assert.equal(again.last, pet.id);
   });
 
-  clause("answers a ping", async (storage) => {
+  it("answers a ping", async (storage) => {
     await storage.ping();
   });
 
-  clause(
-    "finishes the creates under way when it is closed",
-    async (storage) => {
-      const creating = Array.from(
-        { length: 300 },
-        (_, i) => storage.create(numbered(i)),
-      );
-      await storage.close();
-      const pets = await Promise.all(creating);
-      assert.equal(new Set(pets.map((pet) => pet.id)).size, 300);
-    },
-  );
+  it("finishes the creates under way when it is closed", async (storage) => {
+    const creating = Array.from(
+      { length: 300 },
+      (_, i) => storage.create(numbered(i)),
+    );
+    await storage.close();
+    const pets = await Promise.all(creating);
+    assert.equal(new Set(pets.map((pet) => pet.id)).size, 300);
+  });
 
-  clause("can be closed again", async (storage) => {
+  it("can be closed again", async (storage) => {
     await storage.create(REX);
     await Promise.all([storage.close(), storage.close()]);
     await storage.close();
   });
 
-  clause("is unavailable once it is closed", async (storage) => {
+  it("is unavailable once it is closed", async (storage) => {
     const { id } = await storage.create(REX);
     await storage.close();
     await assertUnavailable(() => storage.create(REX));
@@ -346,8 +332,18 @@ export function persistentPetStorageContract(
   newPlace: () => Promise<() => Promise<PetStorage>>,
   options: TestOptions = {},
 ): void {
-  test(`${name} has everything when it is opened again`, options, async () => {
-    const open = await newPlace();
+  function it(
+    promise: string,
+    check: (open: () => Promise<PetStorage>) => Promise<void>,
+  ): void {
+    test(
+      `${name} ${promise}`,
+      options,
+      async () => await check(await newPlace()),
+    );
+  }
+
+  it("has everything when it is opened again", async (open) => {
     const first = await open();
     const pets = await createMany(first, 30);
     await first.close();
@@ -359,87 +355,65 @@ export function persistentPetStorageContract(
     }
   });
 
-  test(
-    `${name} keeps the creates that were under way when it was closed`,
-    options,
-    async () => {
-      const open = await newPlace();
-      const first = await open();
-      const creating = Array.from(
-        { length: 300 },
-        (_, i) => first.create(numbered(i)),
-      );
-      await first.close();
-      const pets = await Promise.all(creating);
-      const second = await open();
-      try {
-        assert.deepEqual(byId(await walk(second, 100)), byId(pets));
-      } finally {
-        await second.close();
-      }
-    },
-  );
+  it("keeps the creates that were under way when it was closed", async (open) => {
+    const first = await open();
+    const creating = Array.from(
+      { length: 300 },
+      (_, i) => first.create(numbered(i)),
+    );
+    await first.close();
+    const pets = await Promise.all(creating);
+    const second = await open();
+    try {
+      assert.deepEqual(byId(await walk(second, 100)), byId(pets));
+    } finally {
+      await second.close();
+    }
+  });
 
-  test(
-    `${name} uses no id again when it is opened again`,
-    options,
-    async () => {
-      const open = await newPlace();
+  it("uses no id again when it is opened again", async (open) => {
+    const ids: bigint[] = [];
+    for (let round = 0; round < 4; round++) {
+      const storage = await open();
+      ids.push(...(await createMany(storage, 3)).map((pet) => pet.id));
+      await storage.close();
+    }
+    assertAscending(ids);
+  });
+
+  it("can be opened 16 times at once where nothing is", async (open) => {
+    const storages = await Promise.all(Array.from({ length: 16 }, open));
+    try {
+      const pets = await Promise.all(
+        storages.flatMap((storage, i) =>
+          Array.from({ length: 5 }, () => storage.create(numbered(i)))
+        ),
+      );
+      assert.equal(new Set(pets.map((pet) => pet.id)).size, 80);
+      for (const storage of storages) {
+        assert.deepEqual(byId(await walk(storage, 100)), byId(pets));
+      }
+    } finally {
+      await Promise.all(storages.map((storage) => storage.close()));
+    }
+  });
+
+  it("shows at once what another that is open has created", async (open) => {
+    const [one, other] = [await open(), await open()];
+    try {
       const ids: bigint[] = [];
-      for (let round = 0; round < 4; round++) {
-        const storage = await open();
-        ids.push(...(await createMany(storage, 3)).map((pet) => pet.id));
-        await storage.close();
+      for (let round = 0; round < 10; round++) {
+        for (const [writer, reader] of [[one, other], [other, one]] as const) {
+          const pet = await writer.create(numbered(round));
+          assert.deepEqual(await reader.get(pet.id), pet);
+          ids.push(pet.id);
+        }
       }
       assertAscending(ids);
-    },
-  );
-
-  test(
-    `${name} can be opened 16 times at once where nothing is`,
-    options,
-    async () => {
-      const open = await newPlace();
-      const storages = await Promise.all(Array.from({ length: 16 }, open));
-      try {
-        const pets = await Promise.all(
-          storages.flatMap((storage, i) =>
-            Array.from({ length: 5 }, () => storage.create(numbered(i)))
-          ),
-        );
-        assert.equal(new Set(pets.map((pet) => pet.id)).size, 80);
-        for (const storage of storages) {
-          assert.deepEqual(byId(await walk(storage, 100)), byId(pets));
-        }
-      } finally {
-        await Promise.all(storages.map((storage) => storage.close()));
-      }
-    },
-  );
-
-  test(
-    `${name} shows at once what another that is open has created`,
-    options,
-    async () => {
-      const open = await newPlace();
-      const [one, other] = [await open(), await open()];
-      try {
-        const ids: bigint[] = [];
-        for (let round = 0; round < 10; round++) {
-          for (
-            const [writer, reader] of [[one, other], [other, one]] as const
-          ) {
-            const pet = await writer.create(numbered(round));
-            assert.deepEqual(await reader.get(pet.id), pet);
-            ids.push(pet.id);
-          }
-        }
-        assertAscending(ids);
-      } finally {
-        await Promise.all([one.close(), other.close()]);
-      }
-    },
-  );
+    } finally {
+      await Promise.all([one.close(), other.close()]);
+    }
+  });
 }
 
 /** Joins the pages of a listing. */

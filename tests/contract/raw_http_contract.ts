@@ -33,7 +33,7 @@ export function rawHttpContract(
   name: string,
   open: (limits: ServerLimits) => Promise<OpenServer>,
 ): void {
-  function clause(
+  function it(
     sentence: string,
     check: (server: OpenServer) => Promise<void>,
     limits: ServerLimits = {},
@@ -50,24 +50,21 @@ export function rawHttpContract(
 
   // ---- Host and target ----
 
-  clause(
-    "a malformed Host is 400, before the path, the method and the key",
-    async (server) => {
-      const hosts = ["a/b", "a b", "a:80:80", "[::1", "a%zz", "http://a"];
-      for (const host of hosts) {
-        for (const line of ["GET /v1/pets", "DELETE /nothing"]) {
-          const answer = await one(
-            server,
-            `${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
-          );
-          assert.equal(answer.status, 400, host);
-          assertError(answer, "bad_request");
-        }
+  it("a malformed Host is 400, before the path, the method and the key", async (server) => {
+    const hosts = ["a/b", "a b", "a:80:80", "[::1", "a%zz", "http://a"];
+    for (const host of hosts) {
+      for (const line of ["GET /v1/pets", "DELETE /nothing"]) {
+        const answer = await one(
+          server,
+          `${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+        );
+        assert.equal(answer.status, 400, host);
+        assertError(answer, "bad_request");
       }
-    },
-  );
+    }
+  });
 
-  clause("an empty or repeated Host is 400", async (server) => {
+  it("an empty or repeated Host is 400", async (server) => {
     for (
       const fields of [
         "Host:\r\n",
@@ -85,7 +82,7 @@ export function rawHttpContract(
     }
   });
 
-  clause("HTTP/1.0 without a Host is answered", async (server) => {
+  it("HTTP/1.0 without a Host is answered", async (server) => {
     const answer = await one(
       server,
       `GET /v1/pets HTTP/1.0\r\nAuthorization: Bearer ${server.key}\r\n\r\n`,
@@ -94,29 +91,26 @@ export function rawHttpContract(
     assert.equal(answer.text, "[]");
   });
 
-  clause(
-    "an odd target is refused, never a failure and never another path",
-    async (server) => {
-      const targets = [
-        "//v1/pets",
-        "/v1/pets/",
-        "/v1/pets/%",
-        "/v1/pets/%2e%2e",
-      ]
-        .concat("/v1%2fpets", "/V1/pets", "/v1/pet\u00e9");
-      for (const target of targets) {
-        const answer = await one(server, head(server, "GET", target));
-        assert.ok(
-          [400, 404].includes(answer.status),
-          `${target}: ${answer.status} ${answer.text}`,
-        );
-      }
-    },
-  );
+  it("an odd target is refused, never a failure and never another path", async (server) => {
+    const targets = [
+      "//v1/pets",
+      "/v1/pets/",
+      "/v1/pets/%",
+      "/v1/pets/%2e%2e",
+    ]
+      .concat("/v1%2fpets", "/V1/pets", "/v1/pet\u00e9");
+    for (const target of targets) {
+      const answer = await one(server, head(server, "GET", target));
+      assert.ok(
+        [400, 404].includes(answer.status),
+        `${target}: ${answer.status} ${answer.text}`,
+      );
+    }
+  });
 
   // ---- Methods ----
 
-  clause("TRACE and unknown methods are 405 with Allow", async (server) => {
+  it("TRACE and unknown methods are 405 with Allow", async (server) => {
     for (const method of ["TRACE", "PROPFIND", "PUT"]) {
       const answer = await one(server, head(server, method, "/v1/pets"));
       assertError(answer, "method_not_allowed");
@@ -126,7 +120,7 @@ export function rawHttpContract(
 
   // ---- Credentials ----
 
-  clause("a repeated Idempotency-Key is 400", async (server) => {
+  it("a repeated Idempotency-Key is 400", async (server) => {
     for (
       const [a, b] of [["k", "k"], ['"k"', '"k"'], ['"k', 'k"'], ["k", ""]]
     ) {
@@ -139,7 +133,7 @@ export function rawHttpContract(
     }
   });
 
-  clause("two Authorization fields let nobody in", async (server) => {
+  it("two Authorization fields let nobody in", async (server) => {
     for (const [a, b] of [[server.key, "x"], ["x", server.key]]) {
       const answer = await one(
         server,
@@ -149,7 +143,7 @@ export function rawHttpContract(
     }
   });
 
-  clause("a key with other bytes than visible ASCII is 401", async (server) => {
+  it("a key with other bytes than visible ASCII is 401", async (server) => {
     for (const token of [`${server.key}\u00e9`, `${server.key}\tx`]) {
       const answer = await one(
         server,
@@ -161,13 +155,13 @@ export function rawHttpContract(
 
   // ---- Bodies ----
 
-  clause("a body in chunks is one body", async (server) => {
+  it("a body in chunks is one body", async (server) => {
     const answer = await one(server, chunked(server, Array.from(REX)));
     assert.equal(answer.status, 201);
     assert.equal(answer.text, REX_PET);
   });
 
-  clause("a body that stops coming is 408", async (server) => {
+  it("a body that stops coming is 408", async (server) => {
     const stalls = [
       post(server, REX.slice(0, 10), { length: REX.length }),
       post(server, "", { length: REX.length }),
@@ -181,7 +175,7 @@ export function rawHttpContract(
     assert.equal((await list(server)).text, "[]");
   }, { bodyTimeout: 100 });
 
-  clause(
+  it(
     "a Content-Length above the cap is 413 before any of the body is sent",
     async (server) => {
       for (const length of [101, 1e12]) {
@@ -193,7 +187,7 @@ export function rawHttpContract(
     { maxBodyBytes: 100 },
   );
 
-  clause(
+  it(
     "a body in chunks above the cap is 413 before it ends",
     async (server) => {
       const answer = await one(
@@ -205,7 +199,7 @@ export function rawHttpContract(
     { maxBodyBytes: 100 },
   );
 
-  clause(
+  it(
     "what follows a body that is not read is never answered as a request of its own",
     async (server) => {
       const smuggled =
@@ -235,7 +229,7 @@ export function rawHttpContract(
     { maxBodyBytes: 20 },
   );
 
-  clause(
+  it(
     "Expect: 100-continue with too long a body is refused at once",
     async (server) => {
       const answer = await one(
@@ -249,29 +243,26 @@ export function rawHttpContract(
 
   // ---- Connections ----
 
-  clause(
-    "what is no HTTP is refused, and the next client is served",
-    async (server) => {
-      const garbage = [
-        "hello\r\n\r\n",
-        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-        "GET\r\n\r\n",
-        "GET  /v1/pets HTTP/1.1\r\n\r\n",
-        "GET /v1/pets HTTP/9.9\r\nHost: a\r\n\r\n",
-        "GET /v1/pets HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n",
-        "GET /v1/pets HTTP/1.1\r\nHost: a\r\nx: \x00\r\n\r\n",
-        `GET /v1/pets?${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
-        `GET /v1/pets HTTP/1.1\r\nHost: a\r\nx: ${"x".repeat(100_000)}\r\n\r\n`,
-      ];
-      for (const bytes of garbage) {
-        const { raw } = await exchange(server.port, [bytes], { end: true });
-        assert.match(raw, /^$|^HTTP\/1\.1 [45]/);
-        assert.doesNotMatch(raw, /^HTTP\/1\.1 500/);
-        assert.doesNotMatch(raw, /\/work|\.ts:|node:|at /);
-        assert.equal((await list(server)).status, 200);
-      }
-    },
-  );
+  it("what is no HTTP is refused, and the next client is served", async (server) => {
+    const garbage = [
+      "hello\r\n\r\n",
+      "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+      "GET\r\n\r\n",
+      "GET  /v1/pets HTTP/1.1\r\n\r\n",
+      "GET /v1/pets HTTP/9.9\r\nHost: a\r\n\r\n",
+      "GET /v1/pets HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n",
+      "GET /v1/pets HTTP/1.1\r\nHost: a\r\nx: \x00\r\n\r\n",
+      `GET /v1/pets?${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nx: ${"x".repeat(100_000)}\r\n\r\n`,
+    ];
+    for (const bytes of garbage) {
+      const { raw } = await exchange(server.port, [bytes], { end: true });
+      assert.match(raw, /^$|^HTTP\/1\.1 [45]/);
+      assert.doesNotMatch(raw, /^HTTP\/1\.1 500/);
+      assert.doesNotMatch(raw, /\/work|\.ts:|node:|at /);
+      assert.equal((await list(server)).status, 200);
+    }
+  });
 }
 
 interface PostOptions {

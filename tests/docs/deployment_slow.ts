@@ -152,10 +152,7 @@ for (const { name, words, env, places } of COMMANDS) {
     const { tasks } = JSON.parse(read("deno.json"));
     const expected = [...VARIABLES, "PG*"];
     for (const command of [words().join(" "), tasks.start]) {
-      assert.deepEqual(
-        one(command, /--allow-env=(\S+)/).split(","),
-        expected,
-      );
+      assert.deepEqual(one(command, /--allow-env=(\S+)/).split(","), expected);
     }
   });
 }
@@ -197,11 +194,7 @@ test("the health check of the image tells a server from none", {
     const command = {
       words: [
         process.execPath,
-        "run",
-        "-A",
-        "adapters/standalone/main.ts",
-        "start",
-        "--port",
+        ..."run -A adapters/standalone/main.ts start --port".split(" "),
         String(port),
       ],
       cwd: ROOT,

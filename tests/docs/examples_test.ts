@@ -309,9 +309,7 @@ function shell(script: string): Promise<{ stdout: string; stderr: string }> {
 
 test(
   "every `deno task` in the documents exists, and every deno@ is the version that is tested",
-  {
-    skip: !("laws" in tasks) && "deno.json has no task laws",
-  },
+  { skip: !("laws" in tasks) && "deno.json has no task laws" },
   () => {
     const version = /^deno_version=(.*)$/m.exec(read(".ci/run"))?.[1];
     for (const file of documents) {

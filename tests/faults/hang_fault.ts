@@ -12,6 +12,10 @@ import { skipping } from "../support/skipping.ts";
 const missing = skipping((await findBinaries()).missing);
 const options = { skip: missing, timeout: 90_000 };
 
+function it(title: string, check: () => Promise<void>): void {
+  test(title, options, check);
+}
+
 /** Longer than any answer is waited for, in ms. */
 const HANG = 10_000;
 /** How long a probe may take while it hangs, in ms: until there is no connection. */
@@ -19,102 +23,90 @@ const LONGEST_PROBE = 3000;
 /** How long servers may take to find out that the database is there again, in ms. */
 const RECOVERY = 10_000;
 
-test(
-  "every request is answered in time while PostgreSQL hangs, and all is well afterwards",
-  options,
-  async () => {
-    await inCluster(async (cluster) => {
-      await withServers(2, await cluster.newDatabase(), async (servers) => {
-        const load = new Load();
-        for (const server of servers) {
-          load.start(server, { writers: 8, readers: 8 });
-        }
-        await load.more(200);
-        await cluster.pause();
-        await pause(HANG - LONGEST_PROBE);
-        const probes = servers.map((server) => server.readiness());
-        assert.deepEqual(await Promise.all(probes), [503, 503]);
-        cluster.resume();
-        await load.more(200);
-        await load.stop();
-        for (const server of servers) {
-          const isReady = async () => await server.readiness() === 200;
-          await until("the server is ready again", isReady, RECOVERY);
-        }
-        assert.ok(load.count("uncertain") > 0);
-        assert.ok(load.longestRead() < LONGEST_READ);
-        assert.ok(load.longestCreate() < LONGEST_CREATE);
-        await load.verify(servers[0]);
-      });
-    });
-  },
-);
-
-test(
-  "1500 creates that wait behind a PostgreSQL that hangs are all answered in time",
-  options,
-  async () => {
-    await inCluster(async (cluster) => {
-      await withServers(1, await cluster.newDatabase(), async ([server]) => {
-        const target = { ...server, fetch: fetchOnItsOwn };
-        const load = new Load();
-        // Leaves several idle connections.
-        await Promise.all(many(20, () => load.read(target)));
-        await load.create(target);
-
-        await cluster.pause();
-        const first = load.create(target);
-        await pause(100);
-        const requests = [
-          first,
-          ...many(1500, () => load.create(target)),
-          ...many(100, () => load.read(target)),
-        ];
-        // The server itself lives.
-        const live = await fetch(`${server.origin}/livez`);
-        assert.equal(live.status, 200);
-        await live.body?.cancel();
-        await Promise.all(requests);
-        assert.equal(load.count("acknowledged"), 1);
-        assert.equal(load.refusedReads, 100);
-
-        cluster.resume();
+it("every request is answered in time while PostgreSQL hangs, and all is well afterwards", async () => {
+  await inCluster(async (cluster) => {
+    await withServers(2, await cluster.newDatabase(), async (servers) => {
+      const load = new Load();
+      for (const server of servers) {
+        load.start(server, { writers: 8, readers: 8 });
+      }
+      await load.more(200);
+      await cluster.pause();
+      await pause(HANG - LONGEST_PROBE);
+      const probes = servers.map((server) => server.readiness());
+      assert.deepEqual(await Promise.all(probes), [503, 503]);
+      cluster.resume();
+      await load.more(200);
+      await load.stop();
+      for (const server of servers) {
         const isReady = async () => await server.readiness() === 200;
         await until("the server is ready again", isReady, RECOVERY);
-        assert.equal((await load.create(target)).outcome, "acknowledged");
-        assert.ok(load.longestRead() < LONGEST_READ);
-        assert.ok(load.longestCreate() < LONGEST_CREATE);
-        await load.verify(target);
-      });
+      }
+      assert.ok(load.count("uncertain") > 0);
+      assert.ok(load.longestRead() < LONGEST_READ);
+      assert.ok(load.longestCreate() < LONGEST_CREATE);
+      await load.verify(servers[0]);
     });
-  },
-);
+  });
+});
 
-test(
-  "a server that is told to end while PostgreSQL hangs answers what it has, and ends",
-  options,
-  async () => {
-    await inCluster(async (cluster) => {
-      await withServers(1, await cluster.newDatabase(), async ([server]) => {
-        const load = new Load();
-        // Leaves several idle connections.
-        await Promise.all(many(20, () => load.read(server)));
-        await cluster.pause();
-        const requests = [load.create(server), load.read(server)];
-        await pause(200);
-        const start = performance.now();
-        server.kill("SIGTERM");
-        assert.equal(await server.exited, 0);
-        const took = performance.now() - start;
-        await Promise.all(requests);
-        assert.equal(load.count("uncertain"), 1);
-        assert.equal(load.refusedReads, 1);
-        assert.ok(took < LONGEST_CREATE, `${took}`);
-        cluster.resume();
-      });
+it("1500 creates that wait behind a PostgreSQL that hangs are all answered in time", async () => {
+  await inCluster(async (cluster) => {
+    await withServers(1, await cluster.newDatabase(), async ([server]) => {
+      const target = { ...server, fetch: fetchOnItsOwn };
+      const load = new Load();
+      // Leaves several idle connections.
+      await Promise.all(many(20, () => load.read(target)));
+      await load.create(target);
+
+      await cluster.pause();
+      const first = load.create(target);
+      await pause(100);
+      const requests = [
+        first,
+        ...many(1500, () => load.create(target)),
+        ...many(100, () => load.read(target)),
+      ];
+      // The server itself lives.
+      const live = await fetch(`${server.origin}/livez`);
+      assert.equal(live.status, 200);
+      await live.body?.cancel();
+      await Promise.all(requests);
+      assert.equal(load.count("acknowledged"), 1);
+      assert.equal(load.refusedReads, 100);
+
+      cluster.resume();
+      const isReady = async () => await server.readiness() === 200;
+      await until("the server is ready again", isReady, RECOVERY);
+      assert.equal((await load.create(target)).outcome, "acknowledged");
+      assert.ok(load.longestRead() < LONGEST_READ);
+      assert.ok(load.longestCreate() < LONGEST_CREATE);
+      await load.verify(target);
     });
-  },
-);
+  });
+});
+
+it("a server that is told to end while PostgreSQL hangs answers what it has, and ends", async () => {
+  await inCluster(async (cluster) => {
+    await withServers(1, await cluster.newDatabase(), async ([server]) => {
+      const load = new Load();
+      // Leaves several idle connections.
+      await Promise.all(many(20, () => load.read(server)));
+      await cluster.pause();
+      const requests = [load.create(server), load.read(server)];
+      await pause(200);
+      const start = performance.now();
+      server.kill("SIGTERM");
+      assert.equal(await server.exited, 0);
+      const took = performance.now() - start;
+      await Promise.all(requests);
+      assert.equal(load.count("uncertain"), 1);
+      assert.equal(load.refusedReads, 1);
+      assert.ok(took < LONGEST_CREATE, `${took}`);
+      cluster.resume();
+    });
+  });
+});
 
 function many(count: number, work: () => Promise<unknown>): Promise<unknown>[] {
   return Array.from({ length: count }, work);

@@ -20,10 +20,7 @@ const kills: readonly {
   readonly what: string;
   readonly kill: (cluster: Cluster) => Promise<void>;
 }[] = [
-  {
-    what: "all backends are killed",
-    kill: crash,
-  },
+  { what: "all backends are killed", kill: crash },
   {
     what: "PostgreSQL is restarted",
     kill: (cluster) => cluster.restart("fast"),

@@ -25,6 +25,10 @@ const NGINX_MISSING = spawnSync("nginx", ["-v"], { env }).error === undefined
 const [deno] = findRuntimes().filter(({ name }) => name === "deno");
 const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
 
+function it(title: string, check: () => Promise<void>): void {
+  test(title, { skip }, check);
+}
+
 const CONFIGURATION = read("examples/nginx.conf");
 /** In the example times are longer. */
 const SHORT = "1s";
@@ -34,78 +38,66 @@ const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
 const REX = '{"name":"Rex","categoryId":1}';
 const LIST = `GET /v1/pets ${FIELDS}\r\n`;
 
-test(
-  "behind nginx silence, half a header, idle connections and dripping bodies end",
-  { skip },
-  async () => {
-    await behindNginx(async (port, server) => {
-      const before = server.descriptors();
-      const sent: Readonly<Record<string, readonly [string, string?]>> = {
-        silence: [""],
-        "half a header": ["GET /v1/pets HTTP/1.1\r\nHos"],
-        "an idle connection": [LIST],
-        "half a body": [
-          `POST /v1/pets ${FIELDS}Content-Length: 29\r\n\r\n${REX.slice(9)}`,
-        ],
-        "a body that drips on after 413": [
-          `POST /v1/pets ${FIELDS}Content-Length: 90000\r\n\r\n`,
-          " ",
-        ],
-      };
-      const ends = await Promise.all(
-        Object.entries(sent).map(async ([what, [bytes, drop = ""]]) =>
-          `${what}: ${await lifetime(port, bytes, drop)} ms`
-        ),
-      );
-      console.log(`nginx, with all times ${SHORT}: ${ends.join(", ")}`);
-      const drips = await Promise.all(
-        Array.from({ length: 50 }, () =>
-          Wire.open(
-            port,
-            `POST /v1/pets ${FIELDS}Content-Length: 29\r\n\r\n{`,
-          )),
-      );
-      assert.equal(await ask(port, LIST), 200);
-      const more = server.descriptors() - before;
-      assert.ok(
-        more < 10,
-        `50 dripping bodies cost the server ${more} descriptors`,
-      );
-      drips.forEach((wire) => wire.close());
-    });
-  },
-);
+it("behind nginx silence, half a header, idle connections and dripping bodies end", async () => {
+  await behindNginx(async (port, server) => {
+    const before = server.descriptors();
+    const sent: Readonly<Record<string, readonly [string, string?]>> = {
+      silence: [""],
+      "half a header": ["GET /v1/pets HTTP/1.1\r\nHos"],
+      "an idle connection": [LIST],
+      "half a body": [
+        `POST /v1/pets ${FIELDS}Content-Length: 29\r\n\r\n${REX.slice(9)}`,
+      ],
+      "a body that drips on after 413": [
+        `POST /v1/pets ${FIELDS}Content-Length: 90000\r\n\r\n`,
+        " ",
+      ],
+    };
+    const ends = await Promise.all(
+      Object.entries(sent).map(async ([what, [bytes, drop = ""]]) =>
+        `${what}: ${await lifetime(port, bytes, drop)} ms`
+      ),
+    );
+    console.log(`nginx, with all times ${SHORT}: ${ends.join(", ")}`);
+    const drips = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        Wire.open(
+          port,
+          `POST /v1/pets ${FIELDS}Content-Length: 29\r\n\r\n{`,
+        )),
+    );
+    assert.equal(await ask(port, LIST), 200);
+    const more = server.descriptors() - before;
+    assert.ok(
+      more < 10,
+      `50 dripping bodies cost the server ${more} descriptors`,
+    );
+    drips.forEach((wire) => wire.close());
+  });
+});
 
-test(
-  "behind nginx 400 silent connections do not take the descriptors of the server",
-  { skip },
-  async () => {
-    await behindNginx(async (port, server) => {
-      const flood = Array.from(
-        { length: 400 },
-        () => connect(port, "127.0.0.1").on("error", () => {}),
-      );
-      assert.equal(await ask(server.port, LIST), 200);
-      assert.ok(server.descriptors() < 100);
-      assert.equal(server.stderr().includes("Cannot accept"), false);
-      flood.forEach((socket) => socket.destroy());
-    });
-  },
-);
+it("behind nginx 400 silent connections do not take the descriptors of the server", async () => {
+  await behindNginx(async (port, server) => {
+    const flood = Array.from(
+      { length: 400 },
+      () => connect(port, "127.0.0.1").on("error", () => {}),
+    );
+    assert.equal(await ask(server.port, LIST), 200);
+    assert.ok(server.descriptors() < 100);
+    assert.equal(server.stderr().includes("Cannot accept"), false);
+    flood.forEach((socket) => socket.destroy());
+  });
+});
 
-test(
-  "behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, is no matter",
-  { skip },
-  async () => {
-    await behindNginx(async (port, server) => {
-      const create =
-        `POST /v1/pets ${FIELDS}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
-        `HTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${REX.length}\r\n\r\n${REX}`;
-      assert.equal(await ask(server.port, create), 400);
-      assert.equal(await ask(port, create), 201);
-    });
-  },
-);
+it("behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, is no matter", async () => {
+  await behindNginx(async (port, server) => {
+    const create =
+      `POST /v1/pets ${FIELDS}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
+      `HTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${REX.length}\r\n\r\n${REX}`;
+    assert.equal(await ask(server.port, create), 400);
+    assert.equal(await ask(port, create), 201);
+  });
+});
 
 test("the lines of nginx and Caddy in docs/reliability.md are those of the examples", () => {
   const rows = read("reliability.md").matchAll(

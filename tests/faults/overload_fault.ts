@@ -70,9 +70,7 @@ test(
         assert.equal(added + refused, 5000);
         const response = await fetch(
           `${server.origin}/v1/pets?limit=1&after=${added - 1}`,
-          {
-            headers: { authorization: "Bearer secret" },
-          },
+          { headers: { authorization: "Bearer secret" } },
         );
         // On SQLite ids have no gaps: the last one tells how many pets there are.
         assert.match(

@@ -31,6 +31,10 @@ const missing = skipping((await findBinaries()).missing);
 const skip = missing || skipping(missingPgBouncer);
 const options = { skip, timeout: 60_000 };
 
+function it(title: string, check: () => Promise<void>): void {
+  test(title, options, check);
+}
+
 const KILLS = 3;
 /** How many connections of the server all clients of a database share. */
 const POOL_SIZE = 3;
@@ -97,93 +101,81 @@ persistentPetStorageContract(name, newPlace, options);
 apiKeyStorageContract(name, open, options);
 persistentApiKeyStorageContract(name, newPlace, options);
 
-test(
-  "forty connections of four storages share three of the server, and lose nothing",
-  options,
-  async () => {
-    const { cluster } = await start();
-    const url = `${await newUrl()}?pgbouncer=true`;
-    const storages = await Promise.all(
+it("forty connections of four storages share three of the server, and lose nothing", async () => {
+  const { cluster } = await start();
+  const url = `${await newUrl()}?pgbouncer=true`;
+  const storages = await Promise.all(
+    Array.from({ length: 4 }, () => postgresStorage(url)),
+  );
+  try {
+    const { most, isOver } = watchBackends(cluster, url);
+    const pets = await Promise.all(storages.map((storage) => use(storage)));
+    isOver();
+    const created = pets.flat();
+    assert.equal(new Set(created).size, created.length);
+    const rows = await runSql(url, "select count(*)::int as count from pets");
+    assert.equal(rows[0]?.count, created.length);
+    const backends = await most;
+    assert.ok(backends >= 1 && backends <= POOL_SIZE, `${backends}`);
+  } finally {
+    await Promise.all(storages.map((storage) => storage.close()));
+  }
+});
+
+it("nothing acknowledged is lost when PostgreSQL is killed under load behind PgBouncer", async () => {
+  // Its own: the tests above may not be disturbed, and what is committed is to be on disk.
+  const cluster = await startCluster();
+  const pgbouncer = await startPgBouncer(cluster, SETTINGS);
+  try {
+    const { pathname } = new URL(await cluster.newDatabase());
+    const url = `${pgbouncer.url(pathname.slice(1))}?pgbouncer=true`;
+    await withServers(2, url, async (servers) => {
+      const load = new Load();
+      for (const server of servers) load.start(server, { writers: 8 });
+      for (let kills = 0; kills < KILLS; kills++) {
+        await load.more(200);
+        await cluster.kill();
+        await cluster.start();
+      }
+      await load.more(200, 30_000);
+      await load.stop();
+      await load.verify(servers[0]);
+    });
+  } finally {
+    await pgbouncer.close();
+    await cluster.close();
+  }
+});
+
+it("prepared statements fail where PgBouncer lends another connection, and the message says what is missing", async () => {
+  const { cluster } = await start();
+  const pgbouncer = await startPgBouncer(cluster, {
+    ...SETTINGS,
+    ignore_startup_parameters: "lock_timeout",
+  });
+  try {
+    const url = await newUrl(pgbouncer);
+    await (await postgresStorage(`${url}?pgbouncer=true`)).close();
+    const storages = await Promise.allSettled(
       Array.from({ length: 4 }, () => postgresStorage(url)),
     );
-    try {
-      const { most, isOver } = watchBackends(cluster, url);
-      const pets = await Promise.all(storages.map((storage) => use(storage)));
-      isOver();
-      const created = pets.flat();
-      assert.equal(new Set(created).size, created.length);
-      const rows = await runSql(url, "select count(*)::int as count from pets");
-      assert.equal(rows[0]?.count, created.length);
-      const backends = await most;
-      assert.ok(backends >= 1 && backends <= POOL_SIZE, `${backends}`);
-    } finally {
-      await Promise.all(storages.map((storage) => storage.close()));
-    }
-  },
-);
-
-test(
-  "nothing acknowledged is lost when PostgreSQL is killed under load behind PgBouncer",
-  options,
-  async () => {
-    // Its own: the tests above may not be disturbed, and what is committed is to be on disk.
-    const cluster = await startCluster();
-    const pgbouncer = await startPgBouncer(cluster, SETTINGS);
-    try {
-      const { pathname } = new URL(await cluster.newDatabase());
-      const url = `${pgbouncer.url(pathname.slice(1))}?pgbouncer=true`;
-      await withServers(2, url, async (servers) => {
-        const load = new Load();
-        for (const server of servers) load.start(server, { writers: 8 });
-        for (let kills = 0; kills < KILLS; kills++) {
-          await load.more(200);
-          await cluster.kill();
-          await cluster.start();
-        }
-        await load.more(200, 30_000);
-        await load.stop();
-        await load.verify(servers[0]);
-      });
-    } finally {
-      await pgbouncer.close();
-      await cluster.close();
-    }
-  },
-);
-
-test(
-  "prepared statements fail where PgBouncer lends another connection, and the message says what is missing",
-  options,
-  async () => {
-    const { cluster } = await start();
-    const pgbouncer = await startPgBouncer(cluster, {
-      ...SETTINGS,
-      ignore_startup_parameters: "lock_timeout",
-    });
-    try {
-      const url = await newUrl(pgbouncer);
-      await (await postgresStorage(`${url}?pgbouncer=true`)).close();
-      const storages = await Promise.allSettled(
-        Array.from({ length: 4 }, () => postgresStorage(url)),
-      );
-      const faults: unknown[] = [];
-      for (const outcome of storages) {
-        if (outcome.status === "rejected") faults.push(outcome.reason);
-        else {
-          await use(outcome.value).catch((error) => faults.push(error));
-          await outcome.value.close();
-        }
+    const faults: unknown[] = [];
+    for (const outcome of storages) {
+      if (outcome.status === "rejected") faults.push(outcome.reason);
+      else {
+        await use(outcome.value).catch((error) => faults.push(error));
+        await outcome.value.close();
       }
-      assert.ok(faults.length > 0, "this test could not fail");
-      assert.match(
-        String(faults[0]),
-        /add pgbouncer=true .*prepared statement "petstore /,
-      );
-    } finally {
-      await pgbouncer.close();
     }
-  },
-);
+    assert.ok(faults.length > 0, "this test could not fail");
+    assert.match(
+      String(faults[0]),
+      /add pgbouncer=true .*prepared statement "petstore /,
+    );
+  } finally {
+    await pgbouncer.close();
+  }
+});
 
 /** Creates and reads, ten at a time; returns the ids of what it created. */
 async function use(storage: PostgresStorage): Promise<readonly bigint[]> {

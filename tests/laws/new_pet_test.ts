@@ -128,12 +128,8 @@ const { value: anyJson } = fc.letrec<{ value: Json }>((tie) => ({
 
 /** Bodies that are animals, or nearly so: each member right, wrong or left out, and others between. */
 const nearlyPet: fc.Arbitrary<Json> = fc.tuple(
-  fc.option(fc.oneof({ arbitrary: string, weight: 9 }, anyJson), {
-    freq: 9,
-  }),
-  fc.option(fc.oneof({ arbitrary: number, weight: 9 }, anyJson), {
-    freq: 9,
-  }),
+  fc.option(fc.oneof({ arbitrary: string, weight: 9 }, anyJson), { freq: 9 }),
+  fc.option(fc.oneof({ arbitrary: number, weight: 9 }, anyJson), { freq: 9 }),
   fc.option(
     fc.oneof(
       {
@@ -247,10 +243,7 @@ async function check(body: Json, whims: readonly number[]): Promise<void> {
 // Law: a body is taken exactly where it is a NewPet, and then comes back as it was meant; else the
 // message names exactly the members that are wrong (decision: several problems).
 test("createPet takes nearly-animals exactly where they are animals", async () => {
-  await fc.assert(
-    fc.asyncProperty(nearlyPet, whims, check),
-    runs(2000),
-  );
+  await fc.assert(fc.asyncProperty(nearlyPet, whims, check), runs(2000));
 });
 
 // Law: the same for any JSON at all.

@@ -46,10 +46,7 @@ export function anyText(schema: Schema): fc.Arbitrary<string> {
   const valid = validText(schema);
   const { min = -(2n ** 64n), max = 2n ** 64n } = integerBounds(schema);
   return fc.oneof(
-    {
-      weight: 5,
-      arbitrary: fc.constantFrom(min - 1n, max + 1n).map(String),
-    },
+    { weight: 5, arbitrary: fc.constantFrom(min - 1n, max + 1n).map(String) },
     fc.tuple(
       fc.constantFrom("", "+", "-", "0", " ", "0x"),
       valid,

@@ -10,3 +10,10 @@ import type { CheckedPet, NewPet } from "../../core/pets/pet.ts";
 export function newPet(pet: Required<NewPet>): CheckedPet {
   return pet as CheckedPet;
 }
+
+/** A pet to add. */
+export const REX: CheckedPet = newPet({
+  name: "Rex",
+  categoryId: 1n,
+  status: "available",
+});

@@ -11,10 +11,7 @@ import process from "node:process";
 const given = Number(process.env.LAWS_RUNS || NaN);
 const seed = Number(process.env.LAWS_SEED || NaN);
 
-fc.configureGlobal({
-  ...(Number.isNaN(seed) ? {} : { seed }),
-  ...runs(100),
-});
+fc.configureGlobal({ ...(Number.isNaN(seed) ? {} : { seed }), ...runs(100) });
 
 export { fc };
 

@@ -10,6 +10,8 @@ import {
   page,
   petJson,
   refusal,
+  rejectsWith,
+  REX,
   scripted,
   type Step,
   testClock,
@@ -17,7 +19,6 @@ import {
 } from "./scripted.ts";
 import { fc, runs } from "../../support/property.ts";
 
-const REX = { name: "Rex", categoryId: 1n };
 const CALLS: readonly ((
   client: Client,
   options: CallOptions,
@@ -90,10 +91,7 @@ test("a response without a body that comes after an abort leaves no rejection", 
     queueMicrotask(() => controller.abort("enough"));
     return new Promise((resolve) => respond = resolve);
   }]);
-  await assert.rejects(
-    client.getPet(1n, { signal: controller.signal }),
-    (reason) => reason === "enough",
-  );
+  await rejectsWith(client.getPet(1n, { signal: controller.signal }), "enough");
   respond(new Response(null, { status: 204 }));
   await new Promise((resolve) => setTimeout(resolve));
 });
@@ -103,10 +101,7 @@ test("a signal that is aborted before the call rejects with its reason, and noth
   for (const reason of [new Error("why"), "text", null, 0]) {
     const signal = AbortSignal.abort(reason);
     for (const call of CALLS) {
-      await assert.rejects(
-        call(client, { signal }),
-        (error) => Object.is(error, reason),
-      );
+      await rejectsWith(call(client, { signal }), reason);
     }
   }
   await assert.rejects(
@@ -125,10 +120,7 @@ test("a signal that aborts while there is no response rejects with its reason", 
       queueMicrotask(() => controller.abort(reason));
       return hang();
     }]);
-    await assert.rejects(
-      call(client, { signal: controller.signal }),
-      (error) => error === reason,
-    );
+    await rejectsWith(call(client, { signal: controller.signal }), reason);
     assert.equal(requests[0]?.signal.aborted, true);
     assert.equal(clock.live, 0);
   }
@@ -142,10 +134,7 @@ test("a signal that aborts while the body comes rejects with its reason, and the
     setTimeout(() => controller.abort(reason), 1);
     return new Response(watched.body);
   }]);
-  await assert.rejects(
-    client.listPets({}, { signal: controller.signal }),
-    (error) => error === reason,
-  );
+  await rejectsWith(client.listPets({}, { signal: controller.signal }), reason);
   assert.equal(watched.fate, "cancelled");
   assert.equal(clock.live, 0);
 });
@@ -158,10 +147,7 @@ test("a signal that aborts during a pause rejects with its reason, and no timer 
     setTimeout(() => controller.abort(reason), 1);
     return page(503);
   }], { clock });
-  await assert.rejects(
-    client.listPets({}, { signal: controller.signal }),
-    (error) => error === reason,
-  );
+  await rejectsWith(client.listPets({}, { signal: controller.signal }), reason);
   assert.equal(requests.length, 1);
   assert.equal(clock.pauses.length, 1);
   assert.equal(clock.live, 0);
@@ -177,10 +163,7 @@ test("a signal that aborts just before a pause rejects with its reason", async (
       return 0.5;
     },
   });
-  await assert.rejects(
-    client.listPets({}, { signal: controller.signal }),
-    (error) => error === reason,
-  );
+  await rejectsWith(client.listPets({}, { signal: controller.signal }), reason);
 });
 
 test("a signal that aborts between two animals ends a walk with its reason", async () => {

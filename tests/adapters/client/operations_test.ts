@@ -28,11 +28,7 @@ test("any animal comes back from createPet, getPet and listPets as it was sent",
   let last = 0n;
   await fc.assert(fc.asyncProperty(newPet, async (sent) => {
     const created = await client.createPet(sent);
-    assert.deepEqual(created, {
-      status: "available",
-      ...sent,
-      id: created.id,
-    });
+    assert.deepEqual(created, { status: "available", ...sent, id: created.id });
     assert.ok(created.id > last);
     assert.deepEqual(await client.getPet(created.id), created);
     const page = await client.listPets({ after: last });

@@ -12,13 +12,12 @@ import {
   page,
   petJson,
   refusal,
+  REX,
   scripted,
   type Step,
   watchedBody,
 } from "./scripted.ts";
 import { fc } from "../../support/property.ts";
-
-const REX = { name: "Rex", categoryId: 1n };
 
 test("a Pet that is not what the contract says is invalid_response", async () => {
   const wrong = [
@@ -186,11 +185,8 @@ test("each code of the service arrives as it is", async () => {
       { retries: 0 },
     );
     const read = await failure(client.listPets());
-    assert.deepEqual([read.code, read.status, read.message], [
-      code,
-      status,
-      "Why",
-    ]);
+    assert.deepEqual([read.code, read.status], [code, status]);
+    assert.equal(read.message, "Why");
     assert.equal(read.uncertain, false);
     // Below 500 the service says that it did not do it.
     const created = await failure(client.createPet(REX));
@@ -234,11 +230,8 @@ test("a code that the client does not know arrives as it is, and proves nothing 
   for (const code of ["teapot", "constructor"]) {
     const { client } = scripted([refusal(code, 418), refusal(code, 418)]);
     const error = await failure(client.getPet(1n));
-    assert.deepEqual([error.code, error.status, error.message], [
-      code,
-      418,
-      "No",
-    ]);
+    assert.deepEqual([error.code, error.status], [code, 418]);
+    assert.equal(error.message, "No");
     assert.equal((await failure(client.createPet(REX))).uncertain, true);
   }
 });

@@ -29,6 +29,9 @@ export interface TestClock extends Clock {
   expire(): void;
 }
 
+/** A pet to add. */
+export const REX = { name: "Rex", categoryId: 1n } as const;
+
 /** The timeout of scripted clients, in ms. */
 export const TIMEOUT = 12_345;
 
@@ -198,6 +201,33 @@ export async function failure(
   }
   assert.fail("it was fulfilled");
 }
+
+/** Asserts that a promise rejects with this very reason. */
+export async function rejectsWith(
+  promise: Promise<unknown>,
+  reason: unknown,
+): Promise<void> {
+  await assert.rejects(promise, (error) => Object.is(error, reason));
+}
+
+/** What may have passed when a request is sent again, to a read and to a create with a key. */
+export const PASSING: readonly [string, Step][] = [
+  ["no connection", noConnection],
+  [
+    "a response that breaks off",
+    () => new Response(watchedBody(["["], "fails").body),
+  ],
+  ["the service's 408", () => refusal("request_timeout", 408)],
+  [
+    "its 503 that changed nothing",
+    () => refusal("service_unavailable", 503, { "retry-after": "1" }),
+  ],
+  ["its 503 that cannot tell", () => refusal("service_unavailable", 503)],
+  ...[408, 429, 502, 503, 504].map((status): [string, Step] => [
+    `a proxy's ${status}`,
+    () => page(status),
+  ]),
+];
 
 /** Walks to the end. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -3,14 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { PET_STATUSES } from "../../../core/pets/pet.ts";
 import { BASE, inProcess } from "./in_process.ts";
-import {
-  collect,
-  failure,
-  json,
-  petJson,
-  scripted,
-  type Step,
-} from "./scripted.ts";
+import { collect, failure, json, petJson, scripted } from "./scripted.ts";
 import { fc } from "../../support/property.ts";
 
 /** A page of animals, with a link to the next where one is given. */
@@ -125,41 +118,27 @@ test("a link to the same page is an error, however it is written", async () => {
   }
 });
 
-test("pages that lead round in a circle end with an error", async () => {
-  const steps: Step[] = Array.from(
-    { length: 10 },
-    (_, i) => petsPage([i % 2 === 0 ? 1n : 2n], `?page=${(i + 1) % 2}`),
-  );
-  const { client, requests } = scripted(steps);
-  const error = await failure(collect(client.pets()));
-  assert.equal(error.code, "invalid_response");
-  assert.match(error.message, /not ascending/);
-  assert.equal(requests.length, 3);
-});
-
-test("empty pages that go on for ever end with an error", async () => {
-  const steps: Step[] = Array.from(
-    { length: 10 },
-    (_, i) => petsPage([], `?page=${i}`),
-  );
-  const { client, requests } = scripted(steps);
-  const error = await failure(collect(client.pets()));
-  assert.equal(error.code, "invalid_response");
-  assert.equal(requests.length, 1);
-});
-
-test("an animal that comes twice, or out of order, is an error", async () => {
-  const cases: Step[][] = [
-    [petsPage([1n, 1n])],
-    [petsPage([2n, 1n])],
-    [petsPage([1n, 2n], "?after=2"), petsPage([2n, 3n])],
-    [petsPage([1n, 2n], "?after=2"), petsPage([1n])],
-  ];
-  for (const steps of cases) {
-    const { client } = scripted(steps);
+for (
+  const [what, pages, message, requests] of [
+    ["lead round in a circle", [[1n], [2n], [1n]], /not ascending/, 3],
+    ["are empty, and go on for ever", [[], []], /./, 1],
+    ["repeat an animal", [[1n, 1n]], /./, 1],
+    ["are out of order", [[2n, 1n]], /./, 1],
+    ["begin with the last of the page before", [[1n, 2n], [2n]], /./, 2],
+    ["begin before the page before", [[1n, 2n], [1n]], /./, 2],
+  ] as const
+) {
+  test(`pages that ${what} end with an error`, async () => {
+    const scriptOf = pages.map((ids, i) => petsPage(ids, `?page=${i}`));
+    const { client, requests: sent } = scripted(scriptOf);
     const error = await failure(collect(client.pets()));
     assert.equal(error.code, "invalid_response");
-  }
+    assert.match(error.message, message);
+    assert.equal(sent.length, requests);
+  });
+}
+
+test("a page that begins with after is an error", async () => {
   const { client } = scripted([petsPage([7n])]);
   const error = await failure(client.listPets({ after: 7n }));
   assert.equal(error.code, "invalid_response");

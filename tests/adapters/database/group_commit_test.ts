@@ -5,20 +5,23 @@ import {
   groupCommit,
   type GroupCommitOptions,
 } from "../../../adapters/database/group_commit.ts";
-import { type NewPet, type Pet, petId } from "../../../core/pets/pet.ts";
+import {
+  type CheckedPet,
+  type NewPet,
+  type Pet,
+  petId,
+} from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { newPet } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
 
 type Batch = readonly Required<NewPet>[];
 
-const REX: Required<NewPet> = {
-  name: "Rex",
-  categoryId: 1n,
-  status: "available",
-};
+function named(name: string): CheckedPet {
+  return newPet({ ...REX, name });
+}
 
-function named(name: string): Required<NewPet> {
-  return { ...REX, name };
+function added(creates: GroupCommit, names: readonly string[]): Promise<Pet>[] {
+  return names.map((name) => creates.create(named(name)));
 }
 
 function stored(batch: Batch): readonly Pet[] {
@@ -27,7 +30,7 @@ function stored(batch: Batch): readonly Pet[] {
 
 /** Makes a queue whose batches are recorded, and pass through `commit`. */
 function recorded(
-  commit: (batch: Batch) => Promise<readonly Pet[]>,
+  commit = (batch: Batch) => Promise.resolve(stored(batch)),
   options: Partial<GroupCommitOptions> = {},
 ): { readonly creates: GroupCommit; readonly batches: string[][] } {
   const batches: string[][] = [];
@@ -46,26 +49,15 @@ function recorded(
 }
 
 test("groupCommit gathers creates that arrive in the same turn", async () => {
-  const { creates, batches } = recorded((batch) =>
-    Promise.resolve(stored(batch))
-  );
-  const pets = await Promise.all(
-    ["a", "b", "c"].map((name) => creates.create(newPet(named(name)))),
-  );
+  const { creates, batches } = recorded();
+  const pets = await Promise.all(added(creates, ["a", "b", "c"]));
   assert.deepEqual(pets.map((pet) => pet.name), ["a", "b", "c"]);
   assert.deepEqual(batches, [["a", "b", "c"]]);
 });
 
 test("groupCommit takes no more than maxBatch at once, in order", async () => {
-  const { creates, batches } = recorded(
-    (batch) => Promise.resolve(stored(batch)),
-    { maxBatch: 2 },
-  );
-  await Promise.all(
-    ["a", "b", "c", "d", "e"].map((name) =>
-      creates.create(newPet(named(name)))
-    ),
-  );
+  const { creates, batches } = recorded(undefined, { maxBatch: 2 });
+  await Promise.all(added(creates, ["a", "b", "c", "d", "e"]));
   assert.deepEqual(batches, [["a", "b"], ["c", "d"], ["e"]]);
 });
 
@@ -74,9 +66,9 @@ test("groupCommit commits one batch at a time, and gathers meanwhile", async () 
   const { creates, batches } = recorded((batch) =>
     new Promise((resolve) => commits.push(() => resolve(stored(batch))))
   );
-  const first = creates.create(newPet(named("a")));
+  const first = creates.create(named("a"));
   while (commits.length === 0) await nextTask();
-  const others = ["b", "c"].map((name) => creates.create(newPet(named(name))));
+  const others = added(creates, ["b", "c"]);
   for (let turn = 0; turn < 5; turn++) await nextTask();
   assert.deepEqual(batches, [["a"]]);
   commits[0]?.();
@@ -93,14 +85,10 @@ test("groupCommit fails exactly the batch whose commit fails", async () => {
   const { creates } = recorded(
     (batch) =>
       ++commits === 2 ? Promise.reject(fault) : Promise.resolve(stored(batch)),
-    {
-      maxBatch: 2,
-    },
+    { maxBatch: 2 },
   );
   const outcomes = await Promise.allSettled(
-    ["a", "b", "c", "d", "e"].map((name) =>
-      creates.create(newPet(named(name)))
-    ),
+    added(creates, ["a", "b", "c", "d", "e"]),
   );
   assert.deepEqual(
     outcomes.map((outcome) =>
@@ -112,17 +100,17 @@ test("groupCommit fails exactly the batch whose commit fails", async () => {
 
 test("groupCommit rejects a create that a commit gives no pet for", async () => {
   const { creates } = recorded(() => Promise.resolve([]));
-  await assert.rejects(creates.create(newPet(REX)), /without this pet/);
+  await assert.rejects(creates.create(REX), /without this pet/);
 });
 
 test("groupCommit refuses creates beyond maxQueue until there is room", async () => {
   const { creates } = recorded((batch) => Promise.resolve(stored(batch)), {
     maxQueue: 2,
   });
-  const accepted = [creates.create(newPet(REX)), creates.create(newPet(REX))];
-  await assert.rejects(creates.create(newPet(REX)), { kind: "unavailable" });
+  const accepted = [creates.create(REX), creates.create(REX)];
+  await assert.rejects(creates.create(REX), { kind: "unavailable" });
   await Promise.all(accepted);
-  await creates.create(newPet(REX));
+  await creates.create(REX);
 });
 
 test("groupCommit refuses creates that waited too long behind a batch, and goes on", async () => {
@@ -132,20 +120,20 @@ test("groupCommit refuses creates that waited too long behind a batch, and goes 
     if (++commits === 1) await hanging.promise;
     return stored(batch);
   }, { maxWait: 30 });
-  const first = creates.create(newPet(named("first")));
+  const first = creates.create(named("first"));
   while (commits === 0) await nextTask();
-  const late = creates.create(newPet(named("late")));
+  const late = creates.create(named("late"));
   // The queue's clock counts at most 20 ms for a turn of the event loop.
   for (let turn = 0; turn < 5; turn++) await passed(20);
   // One that comes now is not even let wait.
-  await assert.rejects(creates.create(newPet(REX)), {
+  await assert.rejects(creates.create(REX), {
     kind: "unavailable",
     message: /longer than 30 ms/,
   });
   hanging.resolve();
   await assert.rejects(late, { name: "StorageError", kind: "unavailable" });
   assert.equal((await first).name, "first");
-  const next = await creates.create(newPet(named("next")));
+  const next = await creates.create(named("next"));
   assert.equal(next.name, "next");
   assert.deepEqual(batches, [["first"], ["next"]]);
 });
@@ -156,11 +144,11 @@ test("groupCommit refuses at once what it cannot write in time, and says for how
     return stored(batch);
   }, { maxBatch: 2, maxWait: 1100, maxQueue: 10_000 });
   // Of its pace it knows nothing before the first batches are through.
-  for (let i = 0; i < 20; i++) await creates.create(newPet(REX));
+  for (let i = 0; i < 20; i++) await creates.create(REX);
   let isOver = false;
   const outcomes = Array.from({ length: 400 }, async () => {
     try {
-      await creates.create(newPet(REX));
+      await creates.create(REX);
       return { accepted: true };
     } catch (error) {
       assert.ok(error instanceof StorageError && error.kind === "unavailable");
@@ -179,28 +167,21 @@ test("groupCommit refuses at once what it cannot write in time, and says for how
 });
 
 test("groupCommit begins a full batch at once", async () => {
-  const { creates, batches } = recorded(
-    (batch) => Promise.resolve(stored(batch)),
-    { maxBatch: 2 },
-  );
-  const created = ["a", "b", "c"].map((name) =>
-    creates.create(newPet(named(name)))
-  );
+  const { creates, batches } = recorded(undefined, { maxBatch: 2 });
+  const created = added(creates, ["a", "b", "c"]);
   assert.deepEqual(batches, [["a", "b"]]);
   await Promise.all(created);
   assert.deepEqual(batches, [["a", "b"], ["c"]]);
 });
 
 test("groupCommit commits a key that is in a batch twice once", async () => {
-  const { creates, batches } = recorded((batch) =>
-    Promise.resolve(stored(batch))
-  );
+  const { creates, batches } = recorded();
   const pets = await Promise.all([
-    creates.create(newPet(named("a")), "k"),
-    creates.create(newPet(named("b"))),
-    creates.create(newPet(named("c")), "k"),
-    creates.create(newPet(named("d")), "l"),
-    creates.create(newPet(named("e")), "k"),
+    creates.create(named("a"), "k"),
+    creates.create(named("b")),
+    creates.create(named("c"), "k"),
+    creates.create(named("d"), "l"),
+    creates.create(named("e"), "k"),
   ]);
   assert.deepEqual(batches, [["a", "b", "d"]]);
   assert.deepEqual(
@@ -230,7 +211,7 @@ test("groupCommit rejects all creates with a key whose commit fails, or gives an
       maxWait: 60_000,
     });
     const outcomes = await Promise.allSettled(
-      ["a", "b"].map((name) => creates.create(newPet(named(name)), "k")),
+      ["a", "b"].map((name) => creates.create(named(name), "k")),
     );
     assert.deepEqual(
       outcomes.map((outcome) =>
@@ -249,12 +230,12 @@ test("groupCommit settles what it accepted before it is closed", async () => {
   const names = ["a", "b", "c", "d", "e"];
   const settled: string[] = [];
   for (const name of names) {
-    creates.create(newPet(named(name))).then((pet) => settled.push(pet.name));
+    creates.create(named(name)).then((pet) => settled.push(pet.name));
   }
   await Promise.all([creates.close(), creates.close()]);
   assert.deepEqual(settled, names);
   assert.equal(batches.length, 3);
-  await assert.rejects(creates.create(newPet(REX)), { kind: "unavailable" });
+  await assert.rejects(creates.create(REX), { kind: "unavailable" });
   await creates.close();
 });
 

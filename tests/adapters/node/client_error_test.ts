@@ -2,18 +2,15 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { PassThrough } from "node:stream";
 import { clientErrorListener } from "../../../adapters/node/client_error.ts";
-import { testOnNode } from "./on_node.ts";
+import { testOnNode as test } from "./on_node.ts";
 
-testOnNode(
-  "a client that goes on sending what is no HTTP is not cut off while it reads why",
-  () => {
-    const socket = new PassThrough();
-    const listener = clientErrorListener();
-    for (const message of ["broken", "broken again"]) {
-      listener(new Error(message), socket as unknown as Socket);
-    }
-    assert.equal(socket.destroyed, false);
-    assert.match(`${socket.read()}`, /^HTTP\/1\.1 400 /);
-    socket.destroy();
-  },
-);
+test("a client that goes on sending what is no HTTP is not cut off while it reads why", () => {
+  const socket = new PassThrough();
+  const listener = clientErrorListener();
+  for (const message of ["broken", "broken again"]) {
+    listener(new Error(message), socket as unknown as Socket);
+  }
+  assert.equal(socket.destroyed, false);
+  assert.match(`${socket.read()}`, /^HTTP\/1\.1 400 /);
+  socket.destroy();
+});

@@ -10,9 +10,10 @@ import {
 } from "../../../adapters/node/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { Wire } from "../../contract/wire.ts";
-import { testOnNode } from "./on_node.ts";
+import { testOnNode as test } from "./on_node.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const FIVE = "Content-Length: 5\r\n\r\n";
 
 /** Serves `handle` while `use` speaks to it; returns the errors that were reported. */
 async function speaking(
@@ -54,92 +55,80 @@ function streamOf(...chunks: string[]): ReadableStream<Uint8Array> {
   return ReadableStream.from(chunks).pipeThrough(new TextEncoderStream());
 }
 
-testOnNode(
-  "a handler of createHandler is answered without Request, Response, Headers, stream or signal",
-  async () => {
-    const names = [
-      "Request",
-      "Response",
-      "Headers",
-      "ReadableStream",
-      "AbortController",
-      "URL",
-    ] as const;
-    const globals = globalThis as unknown as Record<string, unknown>;
-    const kept = names.map((name) => globals[name]);
-    const rex = '{"name":"Rex","categoryId":1}';
-    const fields = "Host: a\r\nAuthorization: Bearer secret\r\n";
-    const errors = await speaking(
-      createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) }),
-      async (wire) => {
-        names.forEach((name) => globals[name] = undefined);
-        try {
-          wire.write(
-            `POST /v1/pets HTTP/1.1\r\n${fields}Content-Length: ${rex.length}\r\n\r\n${rex}`,
-          );
-          assert.equal((await wire.answer()).status, 201);
-          wire.write(`GET /v1/pets/1 HTTP/1.1\r\n${fields}\r\n`);
-          const { lines, body } = await wire.answer();
-          assert(lines.includes("content-type: application/json"));
-          assert.equal(
-            body,
-            '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
-          );
-        } finally {
-          names.forEach((name, i) => globals[name] = kept[i]);
-        }
-      },
+test("a handler of createHandler is answered without Request, Response, Headers, stream or signal", async () => {
+  const names = [
+    "Request",
+    "Response",
+    "Headers",
+    "ReadableStream",
+    "AbortController",
+    "URL",
+  ] as const;
+  const globals = globalThis as unknown as Record<string, unknown>;
+  const kept = names.map((name) => globals[name]);
+  const rex = '{"name":"Rex","categoryId":1}';
+  const fields = "Host: a\r\nAuthorization: Bearer secret\r\n";
+  const errors = await speaking(
+    createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) }),
+    async (wire) => {
+      names.forEach((name) => globals[name] = undefined);
+      try {
+        wire.write(
+          `POST /v1/pets HTTP/1.1\r\n${fields}Content-Length: ${rex.length}\r\n\r\n${rex}`,
+        );
+        assert.equal((await wire.answer()).status, 201);
+        wire.write(`GET /v1/pets/1 HTTP/1.1\r\n${fields}\r\n`);
+        const { lines, body } = await wire.answer();
+        assert(lines.includes("content-type: application/json"));
+        assert.equal(
+          body,
+          '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
+        );
+      } finally {
+        names.forEach((name, i) => globals[name] = kept[i]);
+      }
+    },
+  );
+  assert.deepEqual(errors, []);
+});
+
+test("onError of a handler is given a Request that can be read, without its body", async () => {
+  const cause = new Error("broken");
+  const told: [unknown, Request][] = [];
+  const handle = createHandler({
+    storage: { ...memoryStorage(), create: () => Promise.reject(cause) },
+    keys: apiKeys(["secret"]),
+    onError: (cause, request) => void told.push([cause, request]),
+  });
+  const rex = '{"name":"Rex","categoryId":1}';
+  const errors = await speaking(handle, async (wire) => {
+    wire.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\nContent-Length: ${rex.length}\r\n\r\n${rex}`,
     );
-    assert.deepEqual(errors, []);
-  },
-);
+    const { status, body } = await wire.answer();
+    assert.equal(status, 500);
+    assert.equal(JSON.parse(body).message, "Something went wrong on our side");
+  });
+  assert.deepEqual(errors, [], "it is the handler's to report");
+  const [[toldCause, request] = []] = told;
+  assert.equal(toldCause, cause);
+  assert(request instanceof Request);
+  assert.equal(request.method, "POST");
+  assert.equal(request.url, "http://a/v1/pets");
+  assert.equal(request.headers.get("host"), "a");
+});
 
-testOnNode(
-  "onError of a handler is given a Request that can be read, without its body",
-  async () => {
-    const cause = new Error("broken");
-    const told: [unknown, Request][] = [];
-    const handle = createHandler({
-      storage: { ...memoryStorage(), create: () => Promise.reject(cause) },
-      keys: apiKeys(["secret"]),
-      onError: (cause, request) => void told.push([cause, request]),
-    });
-    const rex = '{"name":"Rex","categoryId":1}';
-    const errors = await speaking(handle, async (wire) => {
-      wire.write(
-        `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\nContent-Length: ${rex.length}\r\n\r\n${rex}`,
-      );
-      const { status, body } = await wire.answer();
-      assert.equal(status, 500);
-      assert.equal(
-        JSON.parse(body).message,
-        "Something went wrong on our side",
-      );
-    });
-    assert.deepEqual(errors, [], "it is the handler's to report");
-    const [[toldCause, request] = []] = told;
-    assert.equal(toldCause, cause);
-    assert(request instanceof Request);
-    assert.equal(request.method, "POST");
-    assert.equal(request.url, "http://a/v1/pets");
-    assert.equal(request.headers.get("host"), "a");
-  },
-);
+test("a response that is already read is answered for with 500", async () => {
+  const response = new Response("x");
+  await response.body?.cancel();
+  const errors = await speaking(() => response, async (wire) => {
+    wire.write(GET);
+    assert.equal((await wire.answer()).status, 500);
+  });
+  assert.equal(errors.length, 1);
+});
 
-testOnNode(
-  "a response that is already read is answered for with 500",
-  async () => {
-    const response = new Response("x");
-    await response.body?.cancel();
-    const errors = await speaking(() => response, async (wire) => {
-      wire.write(GET);
-      assert.equal((await wire.answer()).status, 500);
-    });
-    assert.equal(errors.length, 1);
-  },
-);
-
-testOnNode("a Response of another realm is sent as any other", async () => {
+test("a Response of another realm is sent as any other", async () => {
   const foreign = {
     status: 201,
     statusText: "Made",
@@ -156,7 +145,7 @@ testOnNode("a Response of another realm is sent as any other", async () => {
   });
 });
 
-testOnNode("the status text of a response is sent", async () => {
+test("the status text of a response is sent", async () => {
   await speaking(
     () => new Response(null, { status: 200, statusText: "Fine" }),
     async (wire) => {
@@ -166,41 +155,35 @@ testOnNode("the status text of a response is sent", async () => {
   );
 });
 
-testOnNode(
-  "a wrong length or coding from the fetch function is put right",
-  async () => {
-    await speaking(() =>
-      new Response("hello", {
-        headers: { "content-length": "3", "transfer-encoding": "chunked" },
-      }), async (wire) => {
-      wire.write(GET + GET);
-      for (let i = 0; i < 2; i++) {
-        const { lines, body } = await wire.answer();
-        assert.equal(body, "hello");
-        assert(!lines.join().includes("transfer-encoding"));
-      }
-    });
-  },
-);
+test("a wrong length or coding from the fetch function is put right", async () => {
+  await speaking(() =>
+    new Response("hello", {
+      headers: { "content-length": "3", "transfer-encoding": "chunked" },
+    }), async (wire) => {
+    wire.write(GET + GET);
+    for (let i = 0; i < 2; i++) {
+      const { lines, body } = await wire.answer();
+      assert.equal(body, "hello");
+      assert(!lines.join().includes("transfer-encoding"));
+    }
+  });
+});
 
 for (const length of [1, 9]) {
-  testOnNode(
-    `a stream announced as ${length} bytes that has 4 breaks the connection off`,
-    async () => {
-      const headers = { "content-length": String(length) };
-      const errors = await speaking(
-        () => new Response(streamOf("ab", "cd"), { headers }),
-        async (wire) => {
-          wire.write(GET);
-          assert(!(await wire.rest()).includes("abcd"));
-        },
-      );
-      assert.equal(errors.length, 1);
-    },
-  );
+  test(`a stream announced as ${length} bytes that has 4 breaks the connection off`, async () => {
+    const headers = { "content-length": String(length) };
+    const errors = await speaking(
+      () => new Response(streamOf("ab", "cd"), { headers }),
+      async (wire) => {
+        wire.write(GET);
+        assert(!(await wire.rest()).includes("abcd"));
+      },
+    );
+    assert.equal(errors.length, 1);
+  });
 }
 
-testOnNode("a stream that fails at once is answered for with 500", async () => {
+test("a stream that fails at once is answered for with 500", async () => {
   const error = new Error("secret");
   const body = (): ReadableStream =>
     new ReadableStream({ start: (controller) => controller.error(error) });
@@ -211,58 +194,52 @@ testOnNode("a stream that fails at once is answered for with 500", async () => {
   assert.deepEqual(errors, [error]);
 });
 
-testOnNode(
-  "a stream that fails later breaks the connection off, and is reported",
-  async () => {
-    const error = new Error("secret");
-    let chunks = 0;
-    const body = new ReadableStream({
-      async pull(controller) {
-        await new Promise((go) => setTimeout(go, 5));
-        if (chunks++ === 2) controller.error(error);
-        else controller.enqueue(new Uint8Array([97]));
-      },
-    });
-    const errors = await speaking(() => new Response(body), async (wire) => {
-      wire.write(GET);
-      const rest = await wire.rest();
-      assert.match(rest, /^HTTP\/1\.1 200 /);
-      assert(!rest.includes("\r\n0\r\n"), "it must not look complete");
-    });
-    assert.deepEqual(errors, [error]);
-  },
-);
+test("a stream that fails later breaks the connection off, and is reported", async () => {
+  const error = new Error("secret");
+  let chunks = 0;
+  const body = new ReadableStream({
+    async pull(controller) {
+      await new Promise((go) => setTimeout(go, 5));
+      if (chunks++ === 2) controller.error(error);
+      else controller.enqueue(new Uint8Array([97]));
+    },
+  });
+  const errors = await speaking(() => new Response(body), async (wire) => {
+    wire.write(GET);
+    const rest = await wire.rest();
+    assert.match(rest, /^HTTP\/1\.1 200 /);
+    assert(!rest.includes("\r\n0\r\n"), "it must not look complete");
+  });
+  assert.deepEqual(errors, [error]);
+});
 
-testOnNode(
-  "a body is taken from the client no faster than it is read",
-  async () => {
-    let readOn = (): void => {};
-    const gate = new Promise<void>((resolve) => readOn = resolve);
-    await speaking(async (request) => {
-      const reader = request.body?.getReader();
-      await reader?.read();
-      await gate;
-      while (!(await reader?.read())?.done);
-      return new Response("ok");
-    }, async (wire) => {
-      const size = 32 * 1024 * 1024;
-      wire.write(
-        `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`,
-      );
-      for (let i = 0; i < 32; i++) wire.write("a".repeat(size / 32));
-      let before = Infinity;
-      while (wire.waiting < before) {
-        before = wire.waiting;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      assert(wire.waiting > size / 2, `${wire.waiting} bytes wait`);
-      readOn();
-      assert.equal((await wire.answer()).body, "ok");
-    });
-  },
-);
+test("a body is taken from the client no faster than it is read", async () => {
+  let readOn = (): void => {};
+  const gate = new Promise<void>((resolve) => readOn = resolve);
+  await speaking(async (request) => {
+    const reader = request.body?.getReader();
+    await reader?.read();
+    await gate;
+    while (!(await reader?.read())?.done);
+    return new Response("ok");
+  }, async (wire) => {
+    const size = 32 * 1024 * 1024;
+    wire.write(
+      `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`,
+    );
+    for (let i = 0; i < 32; i++) wire.write("a".repeat(size / 32));
+    let before = Infinity;
+    while (wire.waiting < before) {
+      before = wire.waiting;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert(wire.waiting > size / 2, `${wire.waiting} bytes wait`);
+    readOn();
+    assert.equal((await wire.answer()).body, "ok");
+  });
+});
 
-testOnNode("HEAD cancels a body that has not ended", async () => {
+test("HEAD cancels a body that has not ended", async () => {
   let cancelled = false;
   const body = new ReadableStream({ cancel: () => void (cancelled = true) });
   await speaking(() => new Response(body), async (wire) => {
@@ -272,155 +249,118 @@ testOnNode("HEAD cancels a body that has not ended", async () => {
   });
 });
 
-testOnNode(
-  "a pipelined request begins only when the unsafe ones before it are answered",
-  async () => {
-    const begun: string[] = [];
-    await speaking(async (request) => {
-      const step = `${request.method} ${new URL(request.url).pathname}`;
-      begun.push(step);
-      await new Promise((go) => setTimeout(go, 5));
-      begun.push(`${step} is answered`);
-      return new Response(step);
-    }, async (wire) => {
-      const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
-      const fields = " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
-      wire.write(steps.map((step) => step + fields).join(""));
-      for (const step of steps) assert.equal((await wire.answer()).body, step);
-      assert.deepEqual(
-        begun,
-        steps.flatMap((step) => [step, `${step} is answered`]),
-      );
-    });
-  },
-);
-
-testOnNode(
-  "a client that goes away aborts the signals of its pipelined requests",
-  async () => {
-    const signals: AbortSignal[] = [];
-    let arrived = (): void => {};
-    const both = new Promise<void>((resolve) => arrived = resolve);
-    const errors = await speaking(async ({ signal }) => {
-      signals.push(signal);
-      if (signals.length === 2) arrived();
-      await new Promise((go) => signal.addEventListener("abort", go));
-      throw signal.reason;
-    }, async (wire) => {
-      wire.write(GET + GET);
-      await both;
-      wire.close();
-      await Promise.all(signals.map((signal) =>
-        signal.aborted ||
-        new Promise((go) => signal.addEventListener("abort", go))
-      ));
-    });
-    assert.deepEqual(errors, [], "that a client goes away is no error");
-  },
-);
-
-testOnNode(
-  "a long body that nobody reads closes the connection after the answer",
-  async () => {
-    for (
-      const length of ["Content-Length: 9999999", "Transfer-Encoding: chunked"]
-    ) {
-      await speaking(
-        () => new Response("no", { status: 413 }),
-        async (wire) => {
-          wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
-          const { lines, body } = await wire.answer();
-          assert(lines.includes("connection: close"), lines.join());
-          assert.equal(body, "no");
-          assert.equal(await wire.rest(), "");
-        },
-      );
-    }
-  },
-);
-
-testOnNode(
-  "a client that goes on sending after its answer is not cut off at once",
-  async () => {
-    await speaking(
-      () => new Response("no", { status: 413 }),
-      async (wire) => {
-        wire.write(
-          "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n",
-        );
-        assert.equal((await wire.answer()).body, "no");
-        wire.write("a".repeat(30_000));
-        await new Promise((go) => setTimeout(go, 50));
-        assert.equal(wire.isClosed, false);
-      },
+test("a pipelined request begins only when the unsafe ones before it are answered", async () => {
+  const begun: string[] = [];
+  await speaking(async (request) => {
+    const step = `${request.method} ${new URL(request.url).pathname}`;
+    begun.push(step);
+    await new Promise((go) => setTimeout(go, 5));
+    begun.push(`${step} is answered`);
+    return new Response(step);
+  }, async (wire) => {
+    const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
+    const fields = " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+    wire.write(steps.map((step) => step + fields).join(""));
+    for (const step of steps) assert.equal((await wire.answer()).body, step);
+    assert.deepEqual(
+      begun,
+      steps.flatMap((step) => [step, `${step} is answered`]),
     );
-  },
-);
-
-testOnNode(
-  "a body that is read in part does not stop the next request",
-  async () => {
-    await speaking(async (request) => {
-      const reader = request.body?.getReader();
-      const read = await reader?.read();
-      await reader?.cancel();
-      return new Response(String(read?.value?.length ?? 0));
-    }, async (wire) => {
-      wire.write(
-        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\nab",
-      );
-      assert.equal((await wire.answer()).body, "2");
-      wire.write("a".repeat(49_998) + GET);
-      assert.equal((await wire.answer()).body, "0");
-    });
-  },
-);
-
-testOnNode("what is no HTTP is told so in an Error body", async () => {
-  await speaking(() => new Response("ok"), async (wire) => {
-    wire.write("hello world\r\n\r\n");
-    const { status, lines, body } = await wire.answer();
-    assert.equal(status, 400);
-    assert(lines.includes("content-type: application/json"));
-    assert.deepEqual(JSON.parse(body), {
-      code: "bad_request",
-      message: "Cannot read request: it is not well-formed HTTP",
-      status: 400,
-    });
   });
 });
 
-testOnNode(
-  "a header that is too large is 400, and the message says so",
-  async () => {
-    await speaking(() => new Response("ok"), async (wire) => {
+test("a client that goes away aborts the signals of its pipelined requests", async () => {
+  const signals: AbortSignal[] = [];
+  let arrived = (): void => {};
+  const both = new Promise<void>((resolve) => arrived = resolve);
+  const errors = await speaking(async ({ signal }) => {
+    signals.push(signal);
+    if (signals.length === 2) arrived();
+    await new Promise((go) => signal.addEventListener("abort", go));
+    throw signal.reason;
+  }, async (wire) => {
+    wire.write(GET + GET);
+    await both;
+    wire.close();
+    await Promise.all(signals.map((signal) =>
+      signal.aborted ||
+      new Promise((go) => signal.addEventListener("abort", go))
+    ));
+  });
+  assert.deepEqual(errors, [], "that a client goes away is no error");
+});
+
+test("a long body that nobody reads closes the connection after the answer", async () => {
+  for (
+    const length of ["Content-Length: 9999999", "Transfer-Encoding: chunked"]
+  ) {
+    await speaking(
+      () => new Response("no", { status: 413 }),
+      async (wire) => {
+        wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
+        const { lines, body } = await wire.answer();
+        assert(lines.includes("connection: close"), lines.join());
+        assert.equal(body, "no");
+        assert.equal(await wire.rest(), "");
+      },
+    );
+  }
+});
+
+test("a client that goes on sending after its answer is not cut off at once", async () => {
+  await speaking(
+    () => new Response("no", { status: 413 }),
+    async (wire) => {
       wire.write(
-        `GET / HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(20_000)}\r\n\r\n`,
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n",
       );
-      const { status, body } = await wire.answer();
-      assert.equal(status, 400);
-      assert.match(JSON.parse(body).message, /its header is too large/);
-    });
-  },
-);
+      assert.equal((await wire.answer()).body, "no");
+      wire.write("a".repeat(30_000));
+      await new Promise((go) => setTimeout(go, 50));
+      assert.equal(wire.isClosed, false);
+    },
+  );
+});
 
-testOnNode(
-  "what is no HTTP does not cut off the answer to what came before",
-  async () => {
-    await speaking(async () => {
-      await new Promise((go) => setTimeout(go, 20));
-      return new Response("ok");
-    }, async (wire) => {
-      wire.write(`${GET}hello world\r\n\r\n`);
-      const { lines, body } = await wire.answer();
-      assert.equal(body, "ok");
-      assert(lines.includes("connection: close"), lines.join());
-      assert.equal(await wire.rest(), "");
-    });
-  },
-);
+test("a body that is read in part does not stop the next request", async () => {
+  await speaking(async (request) => {
+    const reader = request.body?.getReader();
+    const read = await reader?.read();
+    await reader?.cancel();
+    return new Response(String(read?.value?.length ?? 0));
+  }, async (wire) => {
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\nab");
+    assert.equal((await wire.answer()).body, "2");
+    wire.write("a".repeat(49_998) + GET);
+    assert.equal((await wire.answer()).body, "0");
+  });
+});
 
-testOnNode("a body that is no HTTP is 400, and fails its reader", async () => {
+test("a header that is too large is 400, and the message says so", async () => {
+  await speaking(() => new Response("ok"), async (wire) => {
+    wire.write(
+      `GET / HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(20_000)}\r\n\r\n`,
+    );
+    const { status, body } = await wire.answer();
+    assert.equal(status, 400);
+    assert.match(JSON.parse(body).message, /its header is too large/);
+  });
+});
+
+test("what is no HTTP does not cut off the answer to what came before", async () => {
+  await speaking(async () => {
+    await new Promise((go) => setTimeout(go, 20));
+    return new Response("ok");
+  }, async (wire) => {
+    wire.write(`${GET}hello world\r\n\r\n`);
+    const { lines, body } = await wire.answer();
+    assert.equal(body, "ok");
+    assert(lines.includes("connection: close"), lines.join());
+    assert.equal(await wire.rest(), "");
+  });
+});
+
+test("a body that is no HTTP is 400, and fails its reader", async () => {
   let told = (_error: unknown): void => {};
   const failure = new Promise((resolve) => told = resolve);
   await speaking(async (request) => {
@@ -437,35 +377,27 @@ testOnNode("a body that is no HTTP is 400, and fails its reader", async () => {
   });
 });
 
-testOnNode(
-  "who is too slow with the head of a request is told 408",
-  async () => {
-    await speaking(() => new Response("ok"), async (wire) => {
-      wire.write("GET / HTTP/1.1\r\n");
-      const { status, body } = await wire.answer();
-      assert.equal(status, 408);
-      assert.equal(JSON.parse(body).code, "request_timeout");
-    }, { headersTimeout: 50 });
-  },
-);
-
-testOnNode(
-  "who is too slow with the body of a request is told 408",
-  async () => {
+for (
+  const [what, bytes, limit] of [
+    ["head", "GET / HTTP/1.1\r\n", { headersTimeout: 50 }],
+    ["body", `POST / HTTP/1.1\r\nHost: a\r\n${FIVE}ab`, { requestTimeout: 50 }],
+  ] as const
+) {
+  test(`who is too slow with the ${what} of a request is told 408`, async () => {
     await speaking(
       async (request) => new Response(await request.text()),
       async (wire) => {
-        wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+        wire.write(bytes);
         const { status, body } = await wire.answer();
         assert.equal(status, 408);
         assert.equal(JSON.parse(body).code, "request_timeout");
       },
-      { requestTimeout: 50 },
+      limit,
     );
-  },
-);
+  });
+}
 
-testOnNode("a connection that stays idle is closed", async () => {
+test("a connection that stays idle is closed", async () => {
   await speaking(() => new Response("ok"), async (wire) => {
     wire.write(GET);
     await wire.answer();
@@ -473,7 +405,7 @@ testOnNode("a connection that stays idle is closed", async () => {
   }, { keepAliveTimeout: 1 });
 });
 
-testOnNode("an option that Node refuses rejects", async () => {
+test("an option that Node refuses rejects", async () => {
   const handle = (): Response => new Response();
   await assert.rejects(serve(handle, { port: 70_000 }), /Cannot listen on/);
   await assert.rejects(
@@ -482,7 +414,7 @@ testOnNode("an option that Node refuses rejects", async () => {
   );
 });
 
-testOnNode("an answer after close says that it is the last", async () => {
+test("an answer after close says that it is the last", async () => {
   let release = (): void => {};
   const gate = new Promise<void>((resolve) => release = resolve);
   const server = await serve(async () => {
@@ -498,45 +430,39 @@ testOnNode("an answer after close says that it is the last", async () => {
   await closed;
 });
 
-testOnNode(
-  "toNodeListener serves below a mount, beside a framework's header",
-  async () => {
-    const listener = toNodeListener((request) => new Response(request.url));
-    await speakingTo((req, res) => {
-      // What Express does for app.use("/shop", listener).
-      res.setHeader("X-Powered-By", "Express");
-      res.setHeader("Content-Type", "text/html");
-      req.url = (req.url ?? "").slice("/shop".length);
-      listener(req, res);
-    }, async (wire) => {
-      wire.write("GET /shop/v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n\r\n");
-      const { lines, body } = await wire.answer();
-      assert(lines.includes("x-powered-by: Express"), lines.join());
-      assert(lines.includes("content-type: text/plain;charset=UTF-8"));
-      assert(!lines.includes("content-type: text/html"));
-      assert.equal(body, "http://a/v1/pets?limit=1");
-    });
-  },
-);
+test("toNodeListener serves below a mount, beside a framework's header", async () => {
+  const listener = toNodeListener((request) => new Response(request.url));
+  await speakingTo((req, res) => {
+    // What Express does for app.use("/shop", listener).
+    res.setHeader("X-Powered-By", "Express");
+    res.setHeader("Content-Type", "text/html");
+    req.url = (req.url ?? "").slice("/shop".length);
+    listener(req, res);
+  }, async (wire) => {
+    wire.write("GET /shop/v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n\r\n");
+    const { lines, body } = await wire.answer();
+    assert(lines.includes("x-powered-by: Express"), lines.join());
+    assert(lines.includes("content-type: text/plain;charset=UTF-8"));
+    assert(!lines.includes("content-type: text/html"));
+    assert.equal(body, "http://a/v1/pets?limit=1");
+  });
+});
 
-testOnNode(
-  "toNodeListener reports to console.error unless told otherwise",
-  async () => {
-    const { error: kept } = console;
-    const reported: unknown[] = [];
-    console.error = (error: unknown) => void reported.push(error);
-    try {
-      const error = new Error("secret");
-      const listener = toNodeListener(() => {
-        throw error;
-      });
-      await speakingTo(listener, async (wire) => {
-        wire.write(GET);
-        assert.equal((await wire.answer()).status, 500);
-      });
-      assert.deepEqual(reported, [error]);
-    } finally {
-      console.error = kept;
-    }
-  },
-);
+test("toNodeListener reports to console.error unless told otherwise", async () => {
+  const { error: kept } = console;
+  const reported: unknown[] = [];
+  console.error = (error: unknown) => void reported.push(error);
+  try {
+    const error = new Error("secret");
+    const listener = toNodeListener(() => {
+      throw error;
+    });
+    await speakingTo(listener, async (wire) => {
+      wire.write(GET);
+      assert.equal((await wire.answer()).status, 500);
+    });
+    assert.deepEqual(reported, [error]);
+  } finally {
+    console.error = kept;
+  }
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { serve } from "../../../adapters/node/mod.ts";
 import { Wire } from "../../contract/wire.ts";
-import { testOnNode } from "./on_node.ts";
+import { testOnNode as test } from "./on_node.ts";
 
 const POST = "POST /a?b HTTP/1.1\r\nHost: c\r\nX-A: 1\r\nx-a: 2\r\n" +
   "Content-Type: application/x-www-form-urlencoded\r\n" +
@@ -28,7 +28,7 @@ async function receive(
   }
 }
 
-testOnNode("a request's body is a byte stream", async () => {
+test("a request's body is a byte stream", async () => {
   await receive(POST, async ({ body }) => {
     assert(body instanceof ReadableStream);
     const reader = body.getReader({ mode: "byob" });
@@ -41,38 +41,17 @@ testOnNode("a request's body is a byte stream", async () => {
   });
 });
 
-testOnNode(
-  "a request sees every Host and Content-Type that was sent",
-  async () => {
-    const bytes = "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n" +
-      "Content-Type: c\r\nContent-Type: d\r\n\r\n";
-    await receive(bytes, ({ url, headers }) => {
-      assert.equal(headers.get("host"), "a, b");
-      assert.equal(headers.get("content-type"), "c, d");
-      assert.equal(url, "http://localhost/");
-    });
-  },
-);
-
-testOnNode("HTTP/1.0 without Host reaches the fetch function", async () => {
-  await receive("GET /a HTTP/1.0\r\n\r\n", ({ url, headers }) => {
-    assert.equal(headers.get("host"), null);
-    assert.equal(url, "http://localhost/a");
+test("a request sees every Host and Content-Type that was sent", async () => {
+  const bytes = "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n" +
+    "Content-Type: c\r\nContent-Type: d\r\n\r\n";
+  await receive(bytes, ({ url, headers }) => {
+    assert.equal(headers.get("host"), "a, b");
+    assert.equal(headers.get("content-type"), "c, d");
+    assert.equal(url, "http://localhost/");
   });
 });
 
-testOnNode(
-  "TRACE, which Fetch does not know, is a request like others",
-  async () => {
-    await receive("TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", async (request) => {
-      assert.equal(request.method, "TRACE");
-      assert.equal(request.body, null);
-      assert.equal(await request.text(), "");
-    });
-  },
-);
-
-testOnNode("a GET has no body, nor has what has no bytes", async () => {
+test("a GET has no body, nor has what has no bytes", async () => {
   for (
     const bytes of [
       "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
@@ -86,36 +65,30 @@ testOnNode("a GET has no body, nor has what has no bytes", async () => {
   }
 });
 
-testOnNode(
-  "a request's signal does not abort once it is answered",
-  async () => {
-    let signal: AbortSignal | undefined;
-    await receive(POST, (request) => {
-      signal = request.signal;
-      assert.equal(request.signal, signal);
-    });
-    assert.equal(signal?.aborted, false);
-  },
-);
+test("a request's signal does not abort once it is answered", async () => {
+  let signal: AbortSignal | undefined;
+  await receive(POST, (request) => {
+    signal = request.signal;
+    assert.equal(request.signal, signal);
+  });
+  assert.equal(signal?.aborted, false);
+});
 
-testOnNode(
-  "a body that is asked for after the answer fails to be read",
-  async () => {
-    let late: Promise<unknown> | undefined;
-    const server = await serve((request) => {
-      late = request.text().catch((error) => error);
-      return new Response("ok");
-    }, { port: 0 });
-    const wire = await Wire.open(
-      server.port,
-      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nd",
-    );
-    assert.equal((await wire.answer()).body, "ok");
-    const failure = await late;
-    assert(failure instanceof Error && failure.name === "AbortError");
-    wire.write("=e" + POST);
-    assert.equal((await wire.answer()).body, "ok");
-    wire.close();
-    await server.close();
-  },
-);
+test("a body that is asked for after the answer fails to be read", async () => {
+  let late: Promise<unknown> | undefined;
+  const server = await serve((request) => {
+    late = request.text().catch((error) => error);
+    return new Response("ok");
+  }, { port: 0 });
+  const wire = await Wire.open(
+    server.port,
+    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nd",
+  );
+  assert.equal((await wire.answer()).body, "ok");
+  const failure = await late;
+  assert(failure instanceof Error && failure.name === "AbortError");
+  wire.write("=e" + POST);
+  assert.equal((await wire.answer()).body, "ok");
+  wire.close();
+  await server.close();
+});

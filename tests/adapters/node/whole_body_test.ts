@@ -5,7 +5,7 @@ import { serve, toNodeListener } from "../../../adapters/node/mod.ts";
 import { type Handler, toHandler } from "../../../core/handler.ts";
 import type { ServiceRequest } from "../../../core/operation.ts";
 import { Wire } from "../../contract/wire.ts";
-import { testOnNode } from "./on_node.ts";
+import { testOnNode as test } from "./on_node.ts";
 
 const HEAD = "POST /a HTTP/1.1\r\nHost: c\r\nContent-Length: 3\r\n\r\n";
 
@@ -48,7 +48,7 @@ function decode(bytes: ArrayBuffer): string {
   return new TextDecoder().decode(bytes);
 }
 
-testOnNode("arrayBuffer reads a body without Request or stream", async () => {
+test("arrayBuffer reads a body without Request or stream", async () => {
   const { Request, ReadableStream } = globalThis;
   await speaking(echo, async (wire) => {
     Object.assign(globalThis, {
@@ -69,7 +69,7 @@ testOnNode("arrayBuffer reads a body without Request or stream", async () => {
   });
 });
 
-testOnNode("arrayBuffer reads a chunked body", async () => {
+test("arrayBuffer reads a chunked body", async () => {
   await speaking(echo, async (wire) => {
     const head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked";
     wire.write(`${head}\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`);
@@ -81,24 +81,21 @@ testOnNode("arrayBuffer reads a chunked body", async () => {
   });
 });
 
-testOnNode(
-  "arrayBuffer is empty, again and again, where there is no body",
-  async () => {
-    await speaking(async (request) => {
-      assert.equal(await echo(request), "");
-      assert.equal(request.bodyUsed, false);
-      assert.equal(request.body, null);
-      return echo(request);
-    }, async (wire) => {
-      wire.write("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
-      assert.equal((await wire.answer()).body, "");
-      wire.write("POST / HTTP/1.1\r\nHost: a\r\n\r\n");
-      assert.equal((await wire.answer()).body, "");
-    });
-  },
-);
+test("arrayBuffer is empty, again and again, where there is no body", async () => {
+  await speaking(async (request) => {
+    assert.equal(await echo(request), "");
+    assert.equal(request.bodyUsed, false);
+    assert.equal(request.body, null);
+    return echo(request);
+  }, async (wire) => {
+    wire.write("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
+    assert.equal((await wire.answer()).body, "");
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert.equal((await wire.answer()).body, "");
+  });
+});
 
-testOnNode("arrayBuffer fails where the client goes away", async () => {
+test("arrayBuffer fails where the client goes away", async () => {
   let told = (_error: unknown): void => {};
   const failure = new Promise((resolve) => told = resolve);
   await speaking(async (request) => {
@@ -115,25 +112,22 @@ testOnNode("arrayBuffer fails where the client goes away", async () => {
   });
 });
 
-testOnNode(
-  "arrayBuffer fails where the answer comes before the end, and the next request is read",
-  async () => {
-    let late: Promise<unknown> | undefined;
-    await speaking((request) => {
-      late ??= request.arrayBuffer().catch((error) => error);
-      return Promise.resolve("no");
-    }, async (wire) => {
-      wire.write(HEAD + "a");
-      assert.equal((await wire.answer()).body, "no");
-      const error = await late;
-      assert(error instanceof DOMException && error.name === "AbortError");
-      wire.write("bc" + HEAD + "abc");
-      assert.equal((await wire.answer()).body, "no");
-    });
-  },
-);
+test("arrayBuffer fails where the answer comes before the end, and the next request is read", async () => {
+  let late: Promise<unknown> | undefined;
+  await speaking((request) => {
+    late ??= request.arrayBuffer().catch((error) => error);
+    return Promise.resolve("no");
+  }, async (wire) => {
+    wire.write(HEAD + "a");
+    assert.equal((await wire.answer()).body, "no");
+    const error = await late;
+    assert(error instanceof DOMException && error.name === "AbortError");
+    wire.write("bc" + HEAD + "abc");
+    assert.equal((await wire.answer()).body, "no");
+  });
+});
 
-testOnNode("arrayBuffer tells a client that expects 100 to go on", async () => {
+test("arrayBuffer tells a client that expects 100 to go on", async () => {
   await speaking(echo, async (wire) => {
     wire.write(HEAD.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n"));
     assert.equal((await wire.answer()).status, 100);
@@ -142,23 +136,20 @@ testOnNode("arrayBuffer tells a client that expects 100 to go on", async () => {
   });
 });
 
-testOnNode(
-  "toNodeListener says that the body was read where another parser has read it",
-  async () => {
-    const listener = toNodeListener(
-      handlerOf((request) => Promise.resolve(`${request.bodyUsed}`)),
-    );
-    const server = createServer((req, res) => {
-      req.resume().on("end", () => setImmediate(listener, req, res));
-    });
-    await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
-    const { port } = server.address() as AddressInfo;
-    const wire = await Wire.open(port, HEAD + "abc");
-    try {
-      assert.equal((await wire.answer()).body, "true");
-    } finally {
-      wire.close();
-      server.close();
-    }
-  },
-);
+test("toNodeListener says that the body was read where another parser has read it", async () => {
+  const listener = toNodeListener(
+    handlerOf((request) => Promise.resolve(`${request.bodyUsed}`)),
+  );
+  const server = createServer((req, res) => {
+    req.resume().on("end", () => setImmediate(listener, req, res));
+  });
+  await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
+  const { port } = server.address() as AddressInfo;
+  const wire = await Wire.open(port, HEAD + "abc");
+  try {
+    assert.equal((await wire.answer()).body, "true");
+  } finally {
+    wire.close();
+    server.close();
+  }
+});

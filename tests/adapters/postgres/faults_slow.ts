@@ -6,22 +6,17 @@ import {
   postgresStorage,
   type PostgresStorageOptions,
 } from "../../../adapters/postgres/mod.ts";
-import { type NewPet, petId } from "../../../core/pets/pet.ts";
+import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
 import { skipping } from "../../support/skipping.ts";
-import { newPet } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
 
 const skip = skipping((await findBinaries()).missing);
 const options = { skip, timeout: 60_000 };
 
-const REX: Required<NewPet> = {
-  name: "Rex",
-  categoryId: 1n,
-  status: "available",
-};
 /** Short, so that the tests do not wait long. */
 const TIMES: PostgresStorageOptions = {
   connectTimeout: 400,
@@ -79,7 +74,7 @@ test("postgresStorage encrypts, and checks the server, as its address says", {
     ) {
       const opened = await postgresStorage(`${url}?${parameters}`, TIMES);
       await using(opened, async (storage) => {
-        await storage.create(newPet(REX));
+        await storage.create(REX);
         const rows = await cluster.query(
           `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
             where application_name = 'petstore'`,
@@ -109,360 +104,330 @@ test("postgresStorage encrypts, and checks the server, as its address says", {
   }
 });
 
-const checks: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
-  async "says that the password is wrong, or missing"(cluster) {
-    const url = new URL(cluster.url("postgres"));
-    url.password = "wrong";
-    await assertRefused(url.href, /refuses this password/);
-    url.password = "";
-    await assertRefused(url.href, /asks for a password/);
-  },
+let shared: Promise<Cluster> | undefined;
+after(async () => await (await shared)?.close());
 
-  async "takes the password from PGPASSWORD"(cluster) {
-    const url = new URL(await cluster.newDatabase());
-    url.password = "";
-    process.env.PGPASSWORD = PASSWORD;
-    try {
-      await using(
-        await postgresStorage(url.href, TIMES),
-        (storage) => storage.ping(),
-      );
-    } finally {
-      delete process.env.PGPASSWORD;
-    }
-  },
+function it(what: string, check: (cluster: Cluster) => Promise<void>): void {
+  test(`postgresStorage ${what}`, options, async () => {
+    await check(await (shared ??= startCluster({ password: PASSWORD })));
+  });
+}
 
-  async "says that there is no such database"(cluster) {
-    await assertRefused(cluster.url("nowhere"), /no such database/);
-  },
+it("says that the password is wrong, or missing", async (cluster) => {
+  const url = new URL(cluster.url("postgres"));
+  url.password = "wrong";
+  await assertRefused(url.href, /refuses this password/);
+  url.password = "";
+  await assertRefused(url.href, /asks for a password/);
+});
 
-  async "says that a database in another encoding cannot hold every name"(
-    cluster,
-  ) {
-    await cluster.query(
-      "create database latin template template0 encoding 'SQL_ASCII'",
-    );
-    await assertRefused(cluster.url("latin"), /SQL_ASCII.*UTF8/);
-  },
-
-  async "leaves the tables of another program alone"(cluster) {
-    const url = await cluster.newDatabase();
-    const database = nameOf(url);
-    await cluster.query("create table pets (id int)", { database });
-    await assertRefused(url, /another program has a table named pets/);
-    const tables = await cluster.query(
-      "select tablename from pg_tables where schemaname = 'public'",
-      { database },
-    );
-    assert.deepEqual(tables.map(({ tablename }) => tablename), ["pets"]);
-  },
-
-  async "leaves the tables of a later version alone"(cluster) {
-    const url = await cluster.newDatabase();
-    await (await postgresStorage(url, TIMES)).close();
-    await cluster.query("update petstore_schema set version = 3", {
-      database: nameOf(url),
-    });
-    await assertRefused(url, /version 3, and this program knows version 2/);
-  },
-
-  async "lets a user who may only read and add use the tables that are there"(
-    cluster,
-  ) {
-    const url = await cluster.newDatabase();
-    const database = nameOf(url);
-    await cluster.query(`create role clerk login password '${PASSWORD}'`);
-    const clerk = new URL(url);
-    clerk.username = "clerk";
-    await assertRefused(clerk.href, /permission denied for schema/);
-    await (await postgresStorage(url, TIMES)).close();
-    await cluster.query(
-      `grant select on all tables in schema public to clerk;
-      grant insert on pets, api_keys to clerk`,
-      { database },
-    );
+it("takes the password from PGPASSWORD", async (cluster) => {
+  const url = new URL(await cluster.newDatabase());
+  url.password = "";
+  process.env.PGPASSWORD = PASSWORD;
+  try {
     await using(
-      await postgresStorage(clerk.href, TIMES),
-      async (storage) => {
-        const { id } = await storage.create(newPet(REX));
-        assert.equal((await storage.get(id))?.name, "Rex");
-        // Keys want more: their records come and go, and the id is taken first.
-        const key = { idempotencyKey: "0".repeat(64) };
-        await assert.rejects(storage.create(newPet(REX), key), /permission/);
-        await cluster.query(
-          `grant insert, update, delete on idempotency_keys to clerk;
-          grant usage on sequence pets_id_seq to clerk`,
-          { database },
-        );
-        const pet = await storage.create(newPet(REX), key);
-        const again = await storage.create(newPet(REX), key);
-        assert.deepEqual(again, { ...pet, replayed: true });
-      },
+      await postgresStorage(url.href, TIMES),
+      (storage) => storage.ping(),
     );
-  },
+  } finally {
+    delete process.env.PGPASSWORD;
+  }
+});
 
-  async "keeps animals and keys on disk where the database commits without waiting"(
-    cluster,
-  ) {
-    const url = await cluster.newDatabase();
-    const database = nameOf(url);
-    await (await postgresStorage(url, TIMES)).close();
-    await cluster.query(
-      `create table seen (setting text);
+it("says that there is no such database", async (cluster) => {
+  await assertRefused(cluster.url("nowhere"), /no such database/);
+});
+
+it("says that a database in another encoding cannot hold every name", async (cluster) => {
+  await cluster.query(
+    "create database latin template template0 encoding 'SQL_ASCII'",
+  );
+  await assertRefused(cluster.url("latin"), /SQL_ASCII.*UTF8/);
+});
+
+it("leaves the tables of another program alone", async (cluster) => {
+  const url = await cluster.newDatabase();
+  const database = nameOf(url);
+  await cluster.query("create table pets (id int)", { database });
+  await assertRefused(url, /another program has a table named pets/);
+  const tables = await cluster.query(
+    "select tablename from pg_tables where schemaname = 'public'",
+    { database },
+  );
+  assert.deepEqual(tables.map(({ tablename }) => tablename), ["pets"]);
+});
+
+it("leaves the tables of a later version alone", async (cluster) => {
+  const url = await cluster.newDatabase();
+  await (await postgresStorage(url, TIMES)).close();
+  await cluster.query("update petstore_schema set version = 3", {
+    database: nameOf(url),
+  });
+  await assertRefused(url, /version 3, and this program knows version 2/);
+});
+
+it("lets a user who may only read and add use the tables that are there", async (cluster) => {
+  const url = await cluster.newDatabase();
+  const database = nameOf(url);
+  await cluster.query(`create role clerk login password '${PASSWORD}'`);
+  const clerk = new URL(url);
+  clerk.username = "clerk";
+  await assertRefused(clerk.href, /permission denied for schema/);
+  await (await postgresStorage(url, TIMES)).close();
+  await cluster.query(
+    `grant select on all tables in schema public to clerk;
+      grant insert on pets, api_keys to clerk`,
+    { database },
+  );
+  await using(
+    await postgresStorage(clerk.href, TIMES),
+    async (storage) => {
+      const { id } = await storage.create(REX);
+      assert.equal((await storage.get(id))?.name, "Rex");
+      // Keys want more: their records come and go, and the id is taken first.
+      const key = { idempotencyKey: "0".repeat(64) };
+      await assert.rejects(storage.create(REX, key), /permission/);
+      await cluster.query(
+        `grant insert, update, delete on idempotency_keys to clerk;
+          grant usage on sequence pets_id_seq to clerk`,
+        { database },
+      );
+      const pet = await storage.create(REX, key);
+      const again = await storage.create(REX, key);
+      assert.deepEqual(again, { ...pet, replayed: true });
+    },
+  );
+});
+
+it("keeps animals and keys on disk where the database commits without waiting", async (cluster) => {
+  const url = await cluster.newDatabase();
+  const database = nameOf(url);
+  await (await postgresStorage(url, TIMES)).close();
+  await cluster.query(
+    `create table seen (setting text);
       create function look() returns trigger language plpgsql as $$ begin
         insert into seen values (current_setting('synchronous_commit'));
         return null;
       end $$;
       create trigger look after insert on pets execute function look();
       create trigger look after insert or update on api_keys execute function look()`,
-      { database },
-    );
-    for (
-      const [setting, expected] of [["off", "on"], ["local", "local"]] as const
-    ) {
-      await cluster.query("truncate seen", { database });
-      const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
-      await using(await postgresStorage(tuned, TIMES), async (storage) => {
-        await storage.create(newPet(REX));
-        await storage.get(petId(1n));
-        const { id } = await storage.apiKeys.insert({
-          name: "Ann",
-          digest: setting,
-          created: new Date(0),
-        });
-        await storage.apiKeys.revoke(id, new Date(0));
+    { database },
+  );
+  for (
+    const [setting, expected] of [["off", "on"], ["local", "local"]] as const
+  ) {
+    await cluster.query("truncate seen", { database });
+    const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
+    await using(await postgresStorage(tuned, TIMES), async (storage) => {
+      await storage.create(REX);
+      await storage.get(petId(1n));
+      const { id } = await storage.apiKeys.insert({
+        name: "Ann",
+        digest: setting,
+        created: new Date(0),
       });
-      const rows = await cluster.query("select * from seen", { database });
-      assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
-    }
-  },
-
-  async "takes turns whatever the isolation of transactions is set to"(
-    cluster,
-  ) {
-    for (const isolation of ["repeatable read", "serializable"]) {
-      const url = await cluster.newDatabase();
-      await cluster.query(
-        `alter database ${
-          nameOf(url)
-        } set default_transaction_isolation = '${isolation}'`,
-      );
-      const storages = await Promise.all(
-        Array.from({ length: 8 }, () => postgresStorage(url)),
-      );
-      const first = await Promise.all(
-        storages.map(({ apiKeys }, index) =>
-          apiKeys.insertFirst({
-            name: "first",
-            digest: `${index}`,
-            created: new Date(0),
-          })
-        ),
-      );
-      assert.equal(first.filter((record) => record !== undefined).length, 1);
-      for (const storage of storages) await storage.close();
-    }
-  },
-
-  async "knows that a create is committed, whatever a trigger warns of"(
-    cluster,
-  ) {
-    await triggered(cluster, "raise warning 'audit'", async (storage) => {
-      assert.equal((await storage.create(newPet(REX))).id, 1n);
+      await storage.apiKeys.revoke(id, new Date(0));
     });
-  },
+    const rows = await cluster.query("select * from seen", { database });
+    assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
+  }
+});
 
-  async "gives no create the id of another, where a trigger leaves one out"(
-    cluster,
-  ) {
+it("takes turns whatever the isolation of transactions is set to", async (cluster) => {
+  for (const isolation of ["repeatable read", "serializable"]) {
     const url = await cluster.newDatabase();
-    await using(await postgresStorage(url, TIMES), async (storage) => {
-      await cluster.query(
-        `create function act() returns trigger language plpgsql as $$ begin
+    await cluster.query(
+      `alter database ${
+        nameOf(url)
+      } set default_transaction_isolation = '${isolation}'`,
+    );
+    const storages = await Promise.all(
+      Array.from({ length: 8 }, () => postgresStorage(url)),
+    );
+    const first = await Promise.all(
+      storages.map(({ apiKeys }, index) =>
+        apiKeys.insertFirst({
+          name: "first",
+          digest: `${index}`,
+          created: new Date(0),
+        })
+      ),
+    );
+    assert.equal(first.filter((record) => record !== undefined).length, 1);
+    for (const storage of storages) await storage.close();
+  }
+});
+
+it("knows that a create is committed, whatever a trigger warns of", async (cluster) => {
+  await triggered(cluster, "raise warning 'audit'", async (storage) => {
+    assert.equal((await storage.create(REX)).id, 1n);
+  });
+});
+
+it("gives no create the id of another, where a trigger leaves one out", async (cluster) => {
+  const url = await cluster.newDatabase();
+  await using(await postgresStorage(url, TIMES), async (storage) => {
+    await cluster.query(
+      `create function act() returns trigger language plpgsql as $$ begin
           return case when new.name <> 'Tom' then new end;
         end $$;
         create trigger act before insert on pets for each row execute function act()`,
-        { database: nameOf(url) },
-      );
-      await Promise.all(["Rex", "Tom", "Ann"].map((name) =>
-        assertFault(
-          storage.create(newPet({ ...REX, name })),
-          "outcome_unknown",
-          /kept 2 of 3/,
-        )
-      ));
-    });
-  },
-
-  async "cannot tell where the server says that it cannot"(cluster) {
-    const raise = "raise exception 'ambiguous' using errcode = '40003'";
-    await triggered(
-      cluster,
-      raise,
-      (storage) =>
-        assertFault(
-          storage.create(newPet(REX)),
-          "outcome_unknown",
-          /ambiguous/,
-        ),
+      { database: nameOf(url) },
     );
-  },
+    await Promise.all(["Rex", "Tom", "Ann"].map((name) =>
+      assertFault(
+        storage.create(newPet({ ...REX, name })),
+        "outcome_unknown",
+        /kept 2 of 3/,
+      )
+    ));
+  });
+});
 
-  async "hears of a commit without its standby, however little is told"(
+it("cannot tell where the server says that it cannot", async (cluster) => {
+  const raise = "raise exception 'ambiguous' using errcode = '40003'";
+  await triggered(
     cluster,
-  ) {
-    const url = await cluster.newDatabase();
-    await (await postgresStorage(url, TIMES)).close();
-    const setting = "synchronous_standby_names";
-    const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
-    try {
-      await cluster.query(`alter system set ${setting} = 'nobody'`);
-      await cluster.query("select pg_reload_conf()");
-      await using(
-        await postgresStorage(quiet, { queryTimeout: 20_000 }),
-        async (storage) => {
-          await storage.ping();
-          const creating = assertFault(
-            storage.create(newPet(REX)),
-            "outcome_unknown",
-            /synchronous replication/,
-          );
-          let ended = 0;
-          while (ended === 0) {
-            const rows = await cluster.query(
-              "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
-            );
-            ended = rows.length;
-          }
-          await creating;
-        },
-      );
-    } finally {
-      await cluster.query(`alter system reset ${setting}`);
-      await cluster.query("select pg_reload_conf()");
-    }
-  },
+    raise,
+    (storage) =>
+      assertFault(storage.create(REX), "outcome_unknown", /ambiguous/),
+  );
+});
 
-  async "reads from a server that only reads, and refuses creates there"(
-    cluster,
-  ) {
-    const url = await cluster.newDatabase();
+it("hears of a commit without its standby, however little is told", async (cluster) => {
+  const url = await cluster.newDatabase();
+  await (await postgresStorage(url, TIMES)).close();
+  const setting = "synchronous_standby_names";
+  const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
+  try {
+    await cluster.query(`alter system set ${setting} = 'nobody'`);
+    await cluster.query("select pg_reload_conf()");
     await using(
-      await postgresStorage(url, TIMES),
-      (storage) => storage.create(newPet(REX)),
-    );
-    await cluster.query(
-      `alter database ${nameOf(url)} set default_transaction_read_only = on`,
-    );
-    await using(await postgresStorage(url, TIMES), async (storage) => {
-      await storage.ping();
-      assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
-      await assertFault(
-        storage.create(newPet(REX)),
-        "unavailable",
-        /read-only/,
-      );
-    });
-    await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
-  },
-
-  async "lists in the order of ids, whatever plan the server makes"(cluster) {
-    const url = await cluster.newDatabase();
-    const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
-      .map((name) => `-c enable_${name}=off`).join(" ");
-    const opened = await postgresStorage(
-      `${url}?options=${encodeURIComponent(plan)}`,
-      TIMES,
-    );
-    await using(opened, async (storage) => {
-      for (let i = 0; i < 3; i++) await storage.create(newPet(REX));
-      // The row is written anew, behind the others.
-      await cluster.query("update pets set name = 'Tom' where id = 1", {
-        database: nameOf(url),
-      });
-      for (const query of [{}, { status: REX.status }]) {
-        const { pets } = await storage.list({ limit: 2, ...query });
-        assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
-      }
-    });
-  },
-
-  async "is not ready where its tables are gone"(cluster) {
-    const url = await cluster.newDatabase();
-    await using(await postgresStorage(url, TIMES), async (storage) => {
-      await cluster.query("drop table pets", { database: nameOf(url) });
-      await assert.rejects(storage.ping(), /pets/);
-      await assert.rejects(storage.create(newPet(REX)), /pets/);
-      await assert.rejects(storage.list({ limit: 1 }), /pets/);
-    });
-  },
-
-  async "refuses a create that waits for a lock too long; it did not happen"(
-    cluster,
-  ) {
-    await locked(cluster, async (storage, unlock) => {
-      await assertFault(storage.create(newPet(REX)), "unavailable", /lock/);
-      await unlock();
-      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
-      await storage.create(newPet(REX));
-    });
-  },
-
-  async "tells a create that was cancelled from one whose connection ended"(
-    cluster,
-  ) {
-    await locked(cluster, async (storage, unlock) => {
-      for (
-        const [end, kind] of [
-          ["pg_cancel_backend", "unavailable"],
-          ["pg_terminate_backend", "outcome_unknown"],
-        ] as const
-      ) {
-        const creating = assertFault(storage.create(newPet(REX)), kind, /./);
+      await postgresStorage(quiet, { queryTimeout: 20_000 }),
+      async (storage) => {
+        await storage.ping();
+        const creating = assertFault(
+          storage.create(REX),
+          "outcome_unknown",
+          /synchronous replication/,
+        );
         let ended = 0;
         while (ended === 0) {
           const rows = await cluster.query(
-            `select ${end}(pid) from pg_stat_activity
-              where wait_event_type = 'Lock' and query like '%INSERT INTO pets%'`,
+            "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
           );
           ended = rows.length;
         }
         await creating;
-      }
-      await unlock();
-      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
-      await storage.create(newPet(REX));
-    }, { lockTimeout: 10_000, queryTimeout: 20_000 });
-  },
-
-  async "answers in time where all its connections are taken"(cluster) {
-    await locked(
-      cluster,
-      async (storage, unlock) => {
-        const creating = storage.create(newPet(REX)).catch(() => {});
-        await cluster.query("select pg_sleep(0.1)");
-        const since = performance.now();
-        await assertFault(storage.get(petId(1n)), "unavailable", /in time/);
-        const took = performance.now() - since;
-        assert.ok(took > 300 && took < 2000, `${took} ms`);
-        await unlock();
-        await creating;
-        await storage.ping();
       },
-      { lockTimeout: 5000, queryTimeout: 10_000 },
-      "connection_limit=1",
     );
-  },
-};
+  } finally {
+    await cluster.query(`alter system reset ${setting}`);
+    await cluster.query("select pg_reload_conf()");
+  }
+});
 
-let shared: Promise<Cluster> | undefined;
-after(async () => await (await shared)?.close());
-
-for (const [name, check] of Object.entries(checks)) {
-  test(`postgresStorage ${name}`, options, async () => {
-    await check(await (shared ??= startCluster({ password: PASSWORD })));
+it("reads from a server that only reads, and refuses creates there", async (cluster) => {
+  const url = await cluster.newDatabase();
+  await using(
+    await postgresStorage(url, TIMES),
+    (storage) => storage.create(REX),
+  );
+  await cluster.query(
+    `alter database ${nameOf(url)} set default_transaction_read_only = on`,
+  );
+  await using(await postgresStorage(url, TIMES), async (storage) => {
+    await storage.ping();
+    assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+    await assertFault(storage.create(REX), "unavailable", /read-only/);
   });
-}
+  await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
+});
+
+it("lists in the order of ids, whatever plan the server makes", async (cluster) => {
+  const url = await cluster.newDatabase();
+  const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
+    .map((name) => `-c enable_${name}=off`).join(" ");
+  const opened = await postgresStorage(
+    `${url}?options=${encodeURIComponent(plan)}`,
+    TIMES,
+  );
+  await using(opened, async (storage) => {
+    for (let i = 0; i < 3; i++) await storage.create(REX);
+    // The row is written anew, behind the others.
+    await cluster.query("update pets set name = 'Tom' where id = 1", {
+      database: nameOf(url),
+    });
+    for (const query of [{}, { status: REX.status }]) {
+      const { pets } = await storage.list({ limit: 2, ...query });
+      assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
+    }
+  });
+});
+
+it("is not ready where its tables are gone", async (cluster) => {
+  const url = await cluster.newDatabase();
+  await using(await postgresStorage(url, TIMES), async (storage) => {
+    await cluster.query("drop table pets", { database: nameOf(url) });
+    await assert.rejects(storage.ping(), /pets/);
+    await assert.rejects(storage.create(REX), /pets/);
+    await assert.rejects(storage.list({ limit: 1 }), /pets/);
+  });
+});
+
+it("refuses a create that waits for a lock too long; it did not happen", async (cluster) => {
+  await locked(cluster, async (storage, unlock) => {
+    await assertFault(storage.create(REX), "unavailable", /lock/);
+    await unlock();
+    assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+    await storage.create(REX);
+  });
+});
+
+it("tells a create that was cancelled from one whose connection ended", async (cluster) => {
+  await locked(cluster, async (storage, unlock) => {
+    for (
+      const [end, kind] of [
+        ["pg_cancel_backend", "unavailable"],
+        ["pg_terminate_backend", "outcome_unknown"],
+      ] as const
+    ) {
+      const creating = assertFault(storage.create(REX), kind, /./);
+      let ended = 0;
+      while (ended === 0) {
+        const rows = await cluster.query(
+          `select ${end}(pid) from pg_stat_activity
+              where wait_event_type = 'Lock' and query like '%INSERT INTO pets%'`,
+        );
+        ended = rows.length;
+      }
+      await creating;
+    }
+    await unlock();
+    assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+    await storage.create(REX);
+  }, { lockTimeout: 10_000, queryTimeout: 20_000 });
+});
+
+it("answers in time where all its connections are taken", async (cluster) => {
+  await locked(
+    cluster,
+    async (storage, unlock) => {
+      const creating = storage.create(REX).catch(() => {});
+      await cluster.query("select pg_sleep(0.1)");
+      const since = performance.now();
+      await assertFault(storage.get(petId(1n)), "unavailable", /in time/);
+      const took = performance.now() - since;
+      assert.ok(took > 300 && took < 2000, `${took} ms`);
+      await unlock();
+      await creating;
+      await storage.ping();
+    },
+    { lockTimeout: 5000, queryTimeout: 10_000 },
+    "connection_limit=1",
+  );
+});
 
 async function using(
   storage: PostgresStorage,

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
-import { newPet } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 
-const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 const { skip, newDatabase } = await sharedPostgres();
 const options = { skip, timeout: 30_000 };
+
+function it(title: string, check: () => Promise<void>): void {
+  test(title, options, check);
+}
 
 function key(number: number): { readonly idempotencyKey: string } {
   return { idempotencyKey: String(number).padStart(64, "0") };
@@ -38,118 +41,99 @@ const VERSION_1 = `create table pets (
   insert into petstore_schema values (1);
   insert into pets (name, category_id, status) values ('Rex', 1, 0)`;
 
-test(
-  "postgresStorage brings tables of version 1 up to date, if 8 open them at once too",
-  options,
-  async () => {
-    const url = await newUrl();
-    await runSql(url, VERSION_1);
-    const storages = await Promise.all(
-      Array.from({ length: 8 }, () => postgresStorage(url)),
+it("postgresStorage brings tables of version 1 up to date, if 8 open them at once too", async () => {
+  const url = await newUrl();
+  await runSql(url, VERSION_1);
+  const storages = await Promise.all(
+    Array.from({ length: 8 }, () => postgresStorage(url)),
+  );
+  try {
+    const created = await Promise.all(
+      storages.map((storage) => storage.create(REX, key(1))),
     );
-    try {
-      const created = await Promise.all(
-        storages.map((storage) => storage.create(REX, key(1))),
-      );
-      assert.equal(new Set(created.map(({ id }) => id)).size, 1);
-      const added = created.filter(({ replayed }) => replayed === undefined);
-      assert.equal(added.length, 1);
-      for (const storage of storages) {
-        assert.equal((await storage.list({ limit: 10 })).pets.length, 2);
-      }
-    } finally {
-      await Promise.all(storages.map((storage) => storage.close()));
+    assert.equal(new Set(created.map(({ id }) => id)).size, 1);
+    const added = created.filter(({ replayed }) => replayed === undefined);
+    assert.equal(added.length, 1);
+    for (const storage of storages) {
+      assert.equal((await storage.list({ limit: 10 })).pets.length, 2);
     }
-  },
-);
+  } finally {
+    await Promise.all(storages.map((storage) => storage.close()));
+  }
+});
 
-test(
-  "postgresStorage forgets expired keys in small steps, and touches no pet",
-  options,
-  async () => {
-    const url = await newUrl();
-    const keeps = await postgresStorage(url);
-    const forgets = await postgresStorage(url, { idempotencyRetention: 0 });
-    /** Fails if another number of keys is left. */
-    const assertLeft = (from: number, to = from) =>
-      runSql(
-        url,
-        `do $$ begin assert (select count(*) from idempotency_keys) between ${from} and ${to},
+it("postgresStorage forgets expired keys in small steps, and touches no pet", async () => {
+  const url = await newUrl();
+  const keeps = await postgresStorage(url);
+  const forgets = await postgresStorage(url, { idempotencyRetention: 0 });
+  /** Fails if another number of keys is left. */
+  const assertLeft = (from: number, to = from) =>
+    runSql(
+      url,
+      `do $$ begin assert (select count(*) from idempotency_keys) between ${from} and ${to},
         (select count(*) from idempotency_keys); end $$`,
-      );
-    try {
-      for (let i = 0; i < 20; i++) await keeps.create(REX, key(i));
-      await assert.rejects(assertLeft(19));
-      await assertLeft(20);
-      await forgets.create(REX);
-      await assertLeft(20);
-      await forgets.create(REX, key(100));
-      await assertLeft(19);
-      await Promise.all(
-        [101, 102, 103].map((number) => forgets.create(REX, key(number))),
-      );
-      await assertLeft(16);
-      for (let i = 0; i < 20; i++) await forgets.create(REX, key(200 + i));
-      await assertLeft(0, 2);
-      assert.equal((await forgets.list({ limit: 100 })).pets.length, 45);
-    } finally {
-      await Promise.all([keeps.close(), forgets.close()]);
-    }
-  },
-);
+    );
+  try {
+    for (let i = 0; i < 20; i++) await keeps.create(REX, key(i));
+    await assert.rejects(assertLeft(19));
+    await assertLeft(20);
+    await forgets.create(REX);
+    await assertLeft(20);
+    await forgets.create(REX, key(100));
+    await assertLeft(19);
+    await Promise.all(
+      [101, 102, 103].map((number) => forgets.create(REX, key(number))),
+    );
+    await assertLeft(16);
+    for (let i = 0; i < 20; i++) await forgets.create(REX, key(200 + i));
+    await assertLeft(0, 2);
+    assert.equal((await forgets.list({ limit: 100 })).pets.length, 45);
+  } finally {
+    await Promise.all([keeps.close(), forgets.close()]);
+  }
+});
 
-test(
-  "postgresStorage keeps no key of a create that failed",
-  options,
-  async () => {
-    const url = await newUrl();
-    const storage = await postgresStorage(url);
-    try {
-      await runSql(
-        url,
-        "alter table pets add constraint no_tom check (name <> 'Tom')",
-      );
-      const tom = newPet({ ...REX, name: "Tom" });
-      await assert.rejects(storage.create(tom, key(1)), /no_tom/);
-      const rex = await storage.create(REX, key(1));
-      assert.equal(rex.replayed, undefined);
-      assert.deepEqual(await storage.create(REX, key(1)), {
-        ...rex,
-        replayed: true,
-      });
-    } finally {
-      await storage.close();
-    }
-  },
-);
+it("postgresStorage keeps no key of a create that failed", async () => {
+  const url = await newUrl();
+  const storage = await postgresStorage(url);
+  try {
+    await runSql(
+      url,
+      "alter table pets add constraint no_tom check (name <> 'Tom')",
+    );
+    const tom = newPet({ ...REX, name: "Tom" });
+    await assert.rejects(storage.create(tom, key(1)), /no_tom/);
+    const rex = await storage.create(REX, key(1));
+    assert.equal(rex.replayed, undefined);
+    assert.deepEqual(await storage.create(REX, key(1)), {
+      ...rex,
+      replayed: true,
+    });
+  } finally {
+    await storage.close();
+  }
+});
 
 // What another server committed while a create waited for its turn is not in the create's snapshot.
-test(
-  "postgresStorage finds a key that was committed while its create waited for its turn",
-  options,
-  async () => {
-    const url = await newUrl();
-    const storages = await Promise.all(
-      Array.from({ length: 6 }, () => postgresStorage(url)),
-    );
-    try {
-      for (let round = 0; round < 30; round++) {
-        const created = await Promise.all(
-          storages.map((storage, i) =>
-            storage.create(
-              newPet({ ...REX, categoryId: BigInt(i) }),
-              key(round),
-            )
-          ),
-        );
-        assert.equal(new Set(created.map(({ id }) => id)).size, 1);
-        assert.equal(
-          new Set(created.map(({ categoryId }) => categoryId)).size,
-          1,
-        );
-      }
-    } finally {
-      await Promise.all(storages.map((storage) => storage.close()));
+it("postgresStorage finds a key that was committed while its create waited for its turn", async () => {
+  const url = await newUrl();
+  const storages = await Promise.all(
+    Array.from({ length: 6 }, () => postgresStorage(url)),
+  );
+  try {
+    for (let round = 0; round < 30; round++) {
+      const created = await Promise.all(
+        storages.map((storage, i) =>
+          storage.create(newPet({ ...REX, categoryId: BigInt(i) }), key(round))
+        ),
+      );
+      assert.equal(new Set(created.map(({ id }) => id)).size, 1);
+      assert.equal(
+        new Set(created.map(({ categoryId }) => categoryId)).size,
+        1,
+      );
     }
-  },
-);
+  } finally {
+    await Promise.all(storages.map((storage) => storage.close()));
+  }
+});

@@ -7,35 +7,11 @@ import {
 } from "../../../adapters/serve/request_url.ts";
 import { fc, runs } from "../../support/property.ts";
 
-const plainHosts = [
-  "example.com",
-  "EXAMPLE.com:8080",
-  "a",
-  "a-1.b_c",
-  "xn--caf-dma.com",
-  "127.0.0.1:8000",
-  "[::1]:8000",
-  "a:80",
-];
-const otherHosts = [
-  "",
-  "a b/c",
-  "x/v1/pets?",
-  "x#",
-  "u@x",
-  "u:p@x",
-  "a:99999",
-  "a:",
-  "a:b",
-  "a, b",
-  "a\\b",
-  "%61",
-  "1.2.3.999",
-  "1.2.3.4.5",
-  "[::",
-  "[::1]x",
-  "é",
-];
+const plainHosts = "example.com EXAMPLE.com:8080 a a-1.b_c xn--caf-dma.com"
+  .split(" ").concat("127.0.0.1:8000", "[::1]:8000", "a:80");
+const otherHosts = ["", "a b/c", "x/v1/pets?", "x#", "u@x", "u:p@x", "a:99999"]
+  .concat("a:", "a:b", "a, b", "a\\b", "%61", "1.2.3.999", "1.2.3.4.5", "[::")
+  .concat("[::1]x", "é");
 
 test("isPlainHost takes host and host:port, and nothing that changes a URL", () => {
   for (const host of plainHosts) assert.equal(isPlainHost(host), true, host);

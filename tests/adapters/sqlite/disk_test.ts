@@ -135,10 +135,7 @@ test("sqliteStorage writes no more once the disk has failed to write", {
   assert.equal(answers.length, 4000);
   assert.ok(count("created ") > 100);
   assert.equal(count("failed outcome_unknown "), 16);
-  assert.equal(
-    count("failed unavailable "),
-    4000 - 16 - count("created "),
-  );
+  assert.equal(count("failed unavailable "), 4000 - 16 - count("created "));
 
   const reopened = await sqliteStorage(path);
   for (const answer of answers.filter((each) => each.startsWith("created "))) {

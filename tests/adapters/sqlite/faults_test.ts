@@ -16,7 +16,7 @@ import {
   sqliteStorage,
 } from "../../../adapters/sqlite/mod.ts";
 import type { NewApiKeyRecord } from "../../../core/keys/issued_keys.ts";
-import { type NewPet, petId } from "../../../core/pets/pet.ts";
+import { petId } from "../../../core/pets/pet.ts";
 import {
   type PetStorage,
   StorageError,
@@ -24,13 +24,7 @@ import {
 import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
-import { newPet } from "../../support/new_pet.ts";
-
-const REX: Required<NewPet> = {
-  name: "Rex",
-  categoryId: 1n,
-  status: "available",
-};
+import { REX } from "../../support/new_pet.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",
@@ -71,10 +65,7 @@ test("sqliteStorage says why it cannot open a path", async () => {
     join(directory, "no/pets.db"),
     /: the directory .*no does not exist/,
   );
-  await assertCannotOpen(
-    join(text, "pets.db"),
-    /: .*db is not a directory$/,
-  );
+  await assertCannotOpen(join(text, "pets.db"), /: .*db is not a directory$/);
   await assertCannotOpen(text, /: the file is not an SQLite database$/);
 });
 
@@ -97,9 +88,7 @@ test("sqliteStorage leaves a file of a later version as it is", async () => {
 test("sqliteStorage says that a file is damaged", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  await Promise.all(
-    Array.from({ length: 2000 }, () => storage.create(newPet(REX))),
-  );
+  await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
   await storage.close();
   const bytes = readFileSync(path);
   bytes.fill(0xa5, 4096);
@@ -119,7 +108,7 @@ test("sqliteStorage notices that its file was deleted", {
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  await storage.create(newPet(REX));
+  await storage.create(REX);
   await storage.ping();
   rmSync(path);
   await assertUnavailable(storage.ping(), /was deleted or replaced/);
@@ -134,14 +123,14 @@ test("sqliteStorage notices that its file was replaced, and that it is back", {
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  await storage.create(newPet(REX));
+  await storage.create(REX);
   renameSync(path, `${path}.moved`);
   copyFileSync(`${path}.moved`, path);
   await assertUnavailable(storage.ping(), /was deleted or replaced/);
   await assertSoonRefused(storage);
   renameSync(`${path}.moved`, path);
   await storage.ping();
-  await storage.create(newPet(REX));
+  await storage.create(REX);
   await storage.close();
 });
 
@@ -152,7 +141,7 @@ test("sqliteStorage notices that the log beside its file was deleted", {
 }, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  await storage.create(newPet(REX));
+  await storage.create(REX);
   rmSync(`${path}-wal`);
   await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
   await storage.close();
@@ -163,10 +152,7 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
   const storage = await sqliteStorage(path);
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
-  const creating = Promise.all([
-    storage.create(newPet(REX)),
-    storage.create(newPet(REX)),
-  ]);
+  const creating = Promise.all([storage.create(REX), storage.create(REX)]);
   const revoking = storage.apiKeys.revoke(1, new Date(5000));
   assert.deepEqual((await storage.list({ limit: 5 })).pets, []);
   // Only because the event loop goes on can this thread let go of the file.
@@ -181,7 +167,7 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
 const writes: Readonly<
   Record<string, (storage: SqliteStorage) => Promise<{ readonly name: string }>>
 > = {
-  "a create": (storage) => storage.create(newPet(REX)),
+  "a create": (storage) => storage.create(REX),
   "a key record": (storage) => storage.apiKeys.insert(KEY),
 };
 for (const [what, write] of Object.entries(writes)) {
@@ -206,14 +192,11 @@ test("sqliteStorage gives up a file that stays locked, and nothing happened", as
   const storage = await sqliteStorage(path, { lockTimeout: 30 });
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
-  await assertUnavailable(
-    storage.create(newPet(REX)),
-    /Cannot create pet: .*locked/,
-  );
+  await assertUnavailable(storage.create(REX), /Cannot create pet: .*locked/);
   await storage.ping();
   other.exec("COMMIT");
   other.close();
-  const pet = await storage.create(newPet(REX));
+  const pet = await storage.create(REX);
   assert.deepEqual((await storage.list({ limit: 5 })).pets, [pet]);
   await storage.close();
 });
@@ -234,7 +217,7 @@ test("sqliteStorage gives up opening a file that stays locked", async () => {
 test("sqliteStorage refuses a create when too many wait", async () => {
   const storage = await sqliteStorage(newPath(), { maxQueue: 10, maxBatch: 3 });
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 15 }, () => storage.create(newPet(REX))),
+    Array.from({ length: 15 }, () => storage.create(REX)),
   );
   const refused = outcomes.filter((outcome) => outcome.status === "rejected");
   // Three go at once, and ten wait.
@@ -249,7 +232,7 @@ test("sqliteStorage gives and finds ids beyond 2^53 exactly", async () => {
   const start = 2n ** 53n;
   sql(path, `INSERT INTO sqlite_sequence VALUES ('pets', ${start})`);
   for (const id of [start + 1n, start + 2n, start + 3n]) {
-    const pet = await storage.create(newPet(REX));
+    const pet = await storage.create(REX);
     assert.equal(pet.id, id);
     assert.deepEqual(await storage.get(petId(id)), pet);
     assert.deepEqual((await storage.list({ limit: 1, after: id - 1n })).pets, [
@@ -330,7 +313,7 @@ async function assertSoonRefused(storage: PetStorage): Promise<void> {
   const start = performance.now();
   for (;;) {
     try {
-      await storage.create(newPet(REX));
+      await storage.create(REX);
     } catch (error) {
       return await assertUnavailable(
         Promise.reject(error),

@@ -5,10 +5,9 @@ import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
-import { newPet } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 
-const REX = newPet({ name: "Rex", categoryId: 1n, status: "available" });
 const directory = temporaryDirectory();
 let files = 0;
 

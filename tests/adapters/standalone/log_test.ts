@@ -6,10 +6,10 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
   freePort,
-  inNewFolder,
   RUNTIME,
   startMain,
   startServe,
+  testInFolder as it,
 } from "./program.ts";
 
 const CALLERS = 16;
@@ -17,41 +17,37 @@ const CALLERS = 16;
 const id = (index: number): string => `${index}-`.padEnd(128, "x");
 
 for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
-  test(`after SIGTERM under load, ${how}.ts has logged every request that it answered`, async () => {
-    await inNewFolder(async (cwd) => {
-      const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
-      const server = how === "main"
-        ? await startMain({ cwd, env })
-        : await startServe({ cwd, env, port: await freePort() });
-      const answered: string[] = [];
-      let sent = 0;
+  it(`after SIGTERM under load, ${how}.ts has logged every request that it answered`, async (cwd) => {
+    const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+    const server = how === "main"
+      ? await startMain({ cwd, env })
+      : await startServe({ cwd, env, port: await freePort() });
+    const answered: string[] = [];
+    let sent = 0;
 
-      async function callUntilRefused(): Promise<void> {
-        for (let status = 200; status === 200;) {
-          const requestId = id(sent++);
-          const response = await fetch(`${server.origin}/v1/pets`, {
-            headers: {
-              "authorization": "Bearer secret",
-              "x-request-id": requestId,
-            },
-          });
-          ({ status } = response);
-          await response.body?.cancel();
-          answered.push(requestId);
-          if (answered.length === 1000) server.kill("SIGTERM");
-        }
+    async function callUntilRefused(): Promise<void> {
+      for (let status = 200; status === 200;) {
+        const requestId = id(sent++);
+        const response = await fetch(`${server.origin}/v1/pets`, {
+          headers: {
+            "authorization": "Bearer secret",
+            "x-request-id": requestId,
+          },
+        });
+        ({ status } = response);
+        await response.body?.cancel();
+        answered.push(requestId);
+        if (answered.length === 1000) server.kill("SIGTERM");
       }
+    }
 
-      await Promise.allSettled(
-        Array.from({ length: CALLERS }, callUntilRefused),
-      );
-      assert.equal(await server.exited, 0);
-      assert.ok(answered.length >= 1000);
-      // Bun writes a line of its own there.
-      const lines = server.stdout().match(/^\{.*\}$/gm) ?? [];
-      const logged = new Set(lines.map((line) => JSON.parse(line).id));
-      assert.deepEqual(answered.filter((one) => !logged.has(one)), []);
-    });
+    await Promise.allSettled(Array.from({ length: CALLERS }, callUntilRefused));
+    assert.equal(await server.exited, 0);
+    assert.ok(answered.length >= 1000);
+    // Bun writes a line of its own there.
+    const lines = server.stdout().match(/^\{.*\}$/gm) ?? [];
+    const logged = new Set(lines.map((line) => JSON.parse(line).id));
+    assert.deepEqual(answered.filter((one) => !logged.has(one)), []);
   });
 }
 

@@ -3,7 +3,13 @@ import { execFileSync } from "node:child_process";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
-import { inNewFolder, runMain, runToEnd, startMain } from "./program.ts";
+import {
+  inNewFolder,
+  runMain,
+  runToEnd,
+  startMain,
+  testInFolder as it,
+} from "./program.ts";
 import { skipping } from "../../support/skipping.ts";
 import { openSlowCreate } from "./slow_create.ts";
 
@@ -39,30 +45,28 @@ function create(
   });
 }
 
-test("start prints the first key once, and keeps it and the animals over a restart", async () => {
-  await inNewFolder(async (cwd) => {
-    const first = await startMain({ cwd });
-    assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
-    const created = await create(
-      first.origin,
-      first.key,
-      '{"name":"Rex","categoryId":-7}',
-    );
-    assert.equal(created.status, 201);
-    await created.body?.cancel();
-    first.kill("SIGTERM");
-    assert.equal(await first.exited, 0);
+it("start prints the first key once, and keeps it and the animals over a restart", async (cwd) => {
+  const first = await startMain({ cwd });
+  assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
+  const created = await create(
+    first.origin,
+    first.key,
+    '{"name":"Rex","categoryId":-7}',
+  );
+  assert.equal(created.status, 201);
+  await created.body?.cancel();
+  first.kill("SIGTERM");
+  assert.equal(await first.exited, 0);
 
-    const second = await startMain({ cwd });
-    assert.equal(second.key, undefined);
-    const listed = await list(second.origin, first.key);
-    assert.equal(
-      await listed.text(),
-      '[{"id":1,"name":"Rex","categoryId":-7,"status":"available"}]',
-    );
-    second.kill("SIGINT");
-    assert.equal(await second.exited, 0);
-  });
+  const second = await startMain({ cwd });
+  assert.equal(second.key, undefined);
+  const listed = await list(second.origin, first.key);
+  assert.equal(
+    await listed.text(),
+    '[{"id":1,"name":"Rex","categoryId":-7,"status":"available"}]',
+  );
+  second.kill("SIGINT");
+  assert.equal(await second.exited, 0);
 });
 
 test(
@@ -87,235 +91,173 @@ test(
   },
 );
 
-test("start accepts fixed keys beside issued ones, and prints none where any is set", async () => {
-  await inNewFolder(async (cwd) => {
-    const issued = await runToEnd(["keys", "issue", "mobile app", "--json"], {
-      cwd,
-    });
-    const { key } = JSON.parse(issued.stdout);
-    const server = await startMain({
-      cwd,
-      env: { PETSTORE_API_KEYS: "fixed-1,fixed-2", REQUEST_LOG: "off" },
-    });
-    assert.equal(server.key, undefined);
-    for (const accepted of ["fixed-1", "fixed-2", key]) {
-      assert.equal((await list(server.origin, accepted)).status, 200);
-    }
-    assert.equal((await list(server.origin, "fixed-3")).status, 401);
-    server.kill("SIGTERM");
-    await server.exited;
-    assert.equal(server.stdout(), "", "REQUEST_LOG is off");
+it("start accepts fixed keys beside issued ones, and prints none where any is set", async (cwd) => {
+  const issued = await runToEnd(["keys", "issue", "mobile app", "--json"], {
+    cwd,
   });
+  const { key } = JSON.parse(issued.stdout);
+  const server = await startMain({
+    cwd,
+    env: { PETSTORE_API_KEYS: "fixed-1,fixed-2", REQUEST_LOG: "off" },
+  });
+  assert.equal(server.key, undefined);
+  for (const accepted of ["fixed-1", "fixed-2", key]) {
+    assert.equal((await list(server.origin, accepted)).status, 200);
+  }
+  assert.equal((await list(server.origin, "fixed-3")).status, 401);
+  server.kill("SIGTERM");
+  await server.exited;
+  assert.equal(server.stdout(), "", "REQUEST_LOG is off");
 });
 
-test("keys issues, lists without the secret, and revokes while a server runs", async () => {
-  await inNewFolder(async (cwd) => {
-    const server = await startMain({ cwd });
-    const issued = await runToEnd(["keys", "issue", "two words"], { cwd });
-    assert.equal(issued.code, 0);
-    const key = /pet_\w{38}/.exec(issued.stdout)?.[0];
-    assert.ok(key !== undefined);
-    assert.equal((await list(server.origin, key)).status, 200);
+it("keys issues, lists without the secret, and revokes while a server runs", async (cwd) => {
+  const server = await startMain({ cwd });
+  const issued = await runToEnd(["keys", "issue", "two words"], { cwd });
+  assert.equal(issued.code, 0);
+  const key = /pet_\w{38}/.exec(issued.stdout)?.[0];
+  assert.ok(key !== undefined);
+  assert.equal((await list(server.origin, key)).status, 200);
 
-    const table = await runToEnd(["keys", "list"], { cwd });
-    assert.match(
-      table.stdout,
-      /^ID +CREATED +REVOKED +NAME\n1 .*first key\n2 .*two words\n$/,
-    );
-    assert.doesNotMatch(table.stdout, /pet_/);
+  const table = await runToEnd(["keys", "list"], { cwd });
+  assert.match(
+    table.stdout,
+    /^ID +CREATED +REVOKED +NAME\n1 .*first key\n2 .*two words\n$/,
+  );
+  assert.doesNotMatch(table.stdout, /pet_/);
 
-    const revoked = await runToEnd(["keys", "revoke", "2", "--json"], { cwd });
-    const record = JSON.parse(revoked.stdout);
-    assert.deepEqual([record.id, record.name], [2, "two words"]);
-    const deadline = Date.parse(record.revoked) + REVOCATION_DELAY;
-    await new Promise((resolve) =>
-      setTimeout(resolve, Math.max(0, deadline - Date.now()))
-    );
-    assert.equal((await list(server.origin, key)).status, 401);
-    assert.equal((await list(server.origin, server.key)).status, 200);
+  const revoked = await runToEnd(["keys", "revoke", "2", "--json"], { cwd });
+  const record = JSON.parse(revoked.stdout);
+  assert.deepEqual([record.id, record.name], [2, "two words"]);
+  const deadline = Date.parse(record.revoked) + REVOCATION_DELAY;
+  await new Promise((resolve) =>
+    setTimeout(resolve, Math.max(0, deadline - Date.now()))
+  );
+  assert.equal((await list(server.origin, key)).status, 401);
+  assert.equal((await list(server.origin, server.key)).status, 200);
 
-    const listed = JSON.parse(
-      (await runToEnd(["keys", "list", "--json"], { cwd })).stdout,
-    );
-    assert.deepEqual(listed.map((one: { revoked: unknown }) => one.revoked), [
-      null,
-      record.revoked,
-    ]);
-    server.kill("SIGTERM");
-    await server.exited;
-  });
+  const listed = JSON.parse(
+    (await runToEnd(["keys", "list", "--json"], { cwd })).stdout,
+  );
+  assert.deepEqual(listed.map((one: { revoked: unknown }) => one.revoked), [
+    null,
+    record.revoked,
+  ]);
+  server.kill("SIGTERM");
+  await server.exited;
 });
 
-test("SIGTERM lets a create under way finish, and then exits with 0", async () => {
-  await inNewFolder(async (cwd) => {
-    const server = await startMain({ cwd });
-    const slow = await openSlowCreate(server.origin, server.key);
-    server.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
-    const answer = await slow.finish();
-    assert.match(answer, /^HTTP\/1\.1 201 /);
-    assert.equal(await server.exited, 0);
+it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) => {
+  const server = await startMain({ cwd });
+  const slow = await openSlowCreate(server.origin, server.key);
+  server.kill("SIGTERM");
+  await until(() => server.stderr().includes("SIGTERM"));
+  const answer = await slow.finish();
+  assert.match(answer, /^HTTP\/1\.1 201 /);
+  assert.equal(await server.exited, 0);
 
-    const again = await startMain({ cwd });
-    assert.equal(
-      (await (await list(again.origin, server.key)).json()).length,
-      1,
+  const again = await startMain({ cwd });
+  assert.equal((await (await list(again.origin, server.key)).json()).length, 1);
+  again.kill("SIGTERM");
+  await again.exited;
+});
+
+it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async (cwd) => {
+  const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "1" } });
+  const slow = await openSlowCreate(server.origin, server.key);
+  server.kill("SIGTERM");
+  assert.equal(await server.exited, 0);
+  assert.match(server.stderr(), /did not finish within 1000 ms/);
+  slow.abandon();
+});
+
+it("a second signal ends the server at once", async (cwd) => {
+  const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "3600" } });
+  const slow = await openSlowCreate(server.origin, server.key);
+  server.kill("SIGTERM");
+  await until(() => server.stderr().includes("SIGTERM"));
+  server.kill("SIGINT");
+  assert.equal(await server.exited, 1);
+  slow.abandon();
+});
+
+it("the log has one JSON line a request, and never a key", async (cwd) => {
+  const server = await startMain({ cwd });
+  for (let i = 0; i < 3; i++) {
+    const response = await create(
+      server.origin,
+      server.key,
+      '{"name":"Rex","categoryId":1}',
     );
-    again.kill("SIGTERM");
-    await again.exited;
-  });
+    await response.body?.cancel();
+  }
+  server.kill("SIGTERM");
+  await server.exited;
+  const lines = server.stdout().trimEnd().split("\n").map((line) =>
+    JSON.parse(line)
+  );
+  assert.deepEqual(
+    lines.map(({ method, route, status }) => [method, route, status]),
+    Array(3).fill(["POST", "/v1/pets", 201]),
+  );
+  assert.equal(new Set(lines.map(({ id }) => id)).size, 3);
+  assert.doesNotMatch(server.stdout(), /pet_|Rex/);
 });
 
-test("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async () => {
-  await inNewFolder(async (cwd) => {
-    const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "1" } });
-    const slow = await openSlowCreate(server.origin, server.key);
-    server.kill("SIGTERM");
-    assert.equal(await server.exited, 0);
-    assert.match(server.stderr(), /did not finish within 1000 ms/);
-    slow.abandon();
+it("start refuses a port that is taken, and issues no key that nobody could use", async (cwd) => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const address = taken.address();
+  assert.ok(typeof address === "object" && address !== null);
+  const refused = await runToEnd(["start", "--port", String(address.port)], {
+    cwd,
   });
-});
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /address is (already )?in use/i);
+  assert.doesNotMatch(refused.stderr, /pet_| at /);
+  taken.close();
 
-test("a second signal ends the server at once", async () => {
-  await inNewFolder(async (cwd) => {
-    const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "3600" } });
-    const slow = await openSlowCreate(server.origin, server.key);
-    server.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
-    server.kill("SIGINT");
-    assert.equal(await server.exited, 1);
-    slow.abandon();
-  });
-});
-
-test("the log has one JSON line a request, and never a key", async () => {
-  await inNewFolder(async (cwd) => {
-    const server = await startMain({ cwd });
-    for (let i = 0; i < 3; i++) {
-      const response = await create(
-        server.origin,
-        server.key,
-        '{"name":"Rex","categoryId":1}',
-      );
-      await response.body?.cancel();
-    }
-    server.kill("SIGTERM");
-    await server.exited;
-    const lines = server.stdout().trimEnd().split("\n").map((line) =>
-      JSON.parse(line)
-    );
-    assert.deepEqual(
-      lines.map(({ method, route, status }) => [method, route, status]),
-      Array(3).fill(["POST", "/v1/pets", 201]),
-    );
-    assert.equal(new Set(lines.map(({ id }) => id)).size, 3);
-    assert.doesNotMatch(server.stdout(), /pet_|Rex/);
-  });
-});
-
-test("start refuses a port that is taken, and issues no key that nobody could use", async () => {
-  await inNewFolder(async (cwd) => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const address = taken.address();
-    assert.ok(typeof address === "object" && address !== null);
-    const refused = await runToEnd(["start", "--port", String(address.port)], {
-      cwd,
-    });
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /address is (already )?in use/i);
-    assert.doesNotMatch(refused.stderr, /pet_| at /);
-    taken.close();
-
-    const server = await startMain({ cwd });
-    assert.notEqual(server.key, undefined);
-    server.kill("SIGTERM");
-    await server.exited;
-  });
+  const server = await startMain({ cwd });
+  assert.notEqual(server.key, undefined);
+  server.kill("SIGTERM");
+  await server.exited;
 });
 
 for (
-  const [title, args, env, code, message] of [
-    ["an unknown command", ["bogus"], {}, 2, /no command "bogus"/],
-    ["an unknown option", ["start", "--prot", "1"], {}, 2, /--prot/],
-    [
-      "a wrong port",
-      ["start", "--port", "70000"],
-      {},
-      1,
-      /--port must be an integer from 0 to 65535/,
-    ],
-    [
-      "a wrong setting",
-      ["start"],
-      { REQUEST_LOG: "no" },
-      1,
-      /REQUEST_LOG must be on or off/,
-    ],
-    [
-      "keys without an action it knows",
-      ["keys", "rotate"],
-      {},
-      2,
-      /issue NAME/,
-    ],
-    [
-      "the key of nobody",
-      ["keys", "issue", ""],
-      {},
-      2,
-      /name of a key must not be empty/,
-    ],
-    [
-      "a list of keys that are nowhere",
-      ["keys", "list"],
-      {},
-      1,
-      /no database at petstore\.db/,
-    ],
-    [
-      "keys in memory",
-      ["keys", "list"],
-      { DATABASE_URL: "memory:" },
-      1,
-      /DATABASE_URL is memory:/,
-    ],
+  const [command, env, code, message] of [
+    ["bogus", {}, 2, /no command "bogus"/],
+    ["start --prot 1", {}, 2, /--prot/],
+    ["start --port 70000", {}, 1, /--port must be an integer from 0 to 65535/],
+    ["start", { REQUEST_LOG: "no" }, 1, /REQUEST_LOG must be on or off/],
+    ["keys rotate", {}, 2, /issue NAME/],
+    ["keys issue ", {}, 2, /name of a key must not be empty/],
+    ["keys list", {}, 1, /no database at petstore\.db/],
+    ["keys list", { DATABASE_URL: "memory:" }, 1, /DATABASE_URL is memory:/],
   ] as const
 ) {
-  test(`the program refuses ${title} with a message and exit code ${code}`, async () => {
-    await inNewFolder(async (cwd) => {
-      const run = await runToEnd(args, { cwd, env });
-      assert.equal(run.code, code);
-      assert.match(run.stderr, message);
-      assert.doesNotMatch(run.stderr, /^ +at /m);
-      assert.equal(run.stdout, "");
-    });
+  it(`the program refuses "${command}" because of ${message}`, async (cwd) => {
+    const run = await runToEnd(command.split(" "), { cwd, env });
+    assert.equal(run.code, code);
+    assert.match(run.stderr, message);
+    assert.doesNotMatch(run.stderr, /^ +at /m);
+    assert.equal(run.stdout, "");
   });
 }
 
 for (const args of [["--help"], ["start", "--help"], ["keys", "--help"]]) {
-  test(`${args.join(" ")} shows how to use it`, async () => {
-    await inNewFolder(async (cwd) => {
-      const run = await runToEnd(args, { cwd });
-      assert.equal(run.code, 0);
-      assert.match(
-        run.stdout,
-        args[0] === "keys" ? /keys issue NAME/ : /start/,
-      );
-    });
+  it(`${args.join(" ")} shows how to use it`, async (cwd) => {
+    const run = await runToEnd(args, { cwd });
+    assert.equal(run.code, 0);
+    assert.match(run.stdout, args[0] === "keys" ? /keys issue NAME/ : /start/);
   });
 }
 
-test("a revoke of a key that is not there says so", async () => {
-  await inNewFolder(async (cwd) => {
-    await runToEnd(["keys", "issue", "one"], { cwd });
-    for (const id of ["2", "0", "one", "99999999999999999999"]) {
-      const run = runMain(["keys", "revoke", id], { cwd });
-      assert.equal(await run.exited, 1);
-      assert.match(run.stderr(), /There is no key/);
-    }
-  });
+it("a revoke of a key that is not there says so", async (cwd) => {
+  await runToEnd(["keys", "issue", "one"], { cwd });
+  for (const id of ["2", "0", "one", "99999999999999999999"]) {
+    const run = runMain(["keys", "revoke", id], { cwd });
+    assert.equal(await run.exited, 1);
+    assert.match(run.stderr(), /There is no key/);
+  }
 });
 
 async function until(condition: () => boolean): Promise<void> {

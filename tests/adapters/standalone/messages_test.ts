@@ -14,70 +14,57 @@ import {
   RUNTIME,
   runToEnd,
   startMain,
+  testInFolder as it,
 } from "./program.ts";
 
+const HOST = "nosuchhost.invalid";
 for (
-  const [title, args, env, message] of [
+  const [DATABASE_URL, message, host = "127.0.0.1"] of [
     [
-      "a host that is unknown",
-      ["--host", "nosuchhost.invalid"],
-      {},
+      "memory:",
       /^Cannot listen on nosuchhost\.invalid:0: .*(?:unknown|not known)/,
+      HOST,
     ],
     [
-      "a database without a scheme",
-      [],
-      { DATABASE_URL: "nonsense" },
+      "nonsense",
       /^DATABASE_URL must be sqlite:PATH \(such as sqlite:petstore\.db\), postgres:\/\/[^ ]+, or memory:$/,
     ],
     [
-      "a path after sqlite://",
-      [],
-      { DATABASE_URL: "sqlite://x.db" },
+      "sqlite://x.db",
       /; after sqlite: comes a path, without \/\/ \(sqlite:petstore\.db, /,
     ],
     [
-      "a folder that is missing",
-      [],
-      { DATABASE_URL: "sqlite:missing/pets.db" },
+      "sqlite:missing/pets.db",
       /: the directory .*missing does not exist; create it first$/,
     ],
-    [
-      "PostgreSQL's address without a host",
-      [],
-      { DATABASE_URL: "postgres://me:sesame@:x/pets" },
-      /^DATABASE_URL is wrong: /,
-    ],
+    ["postgres://me:sesame@:x/pets", /^DATABASE_URL is wrong: /],
   ] as const
 ) {
-  test(`start refuses ${title} in one line`, async () => {
-    await inNewFolder(async (cwd) => {
-      const { code, stdout, stderr } = await runToEnd(
-        ["start", "--port", "0", ...args],
-        { cwd, env: { DATABASE_URL: "memory:", ...env } },
-      );
-      assert.match(stderr.trimEnd(), message);
-      assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
-      assert.ok(!stderr.includes("sesame"));
-      assert.deepEqual([code, stdout], [1, ""]);
+  it(`start on ${host} refuses ${DATABASE_URL} in one line`, async (cwd) => {
+    const args = ["start", "--port", "0", "--host", host];
+    const { code, stdout, stderr } = await runToEnd(args, {
+      cwd,
+      env: { DATABASE_URL },
     });
+    assert.match(stderr.trimEnd(), message);
+    assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
+    assert.ok(!stderr.includes("sesame"));
+    assert.deepEqual([code, stdout], [1, ""]);
   });
 }
 
-test("a second start says how to get another key", async () => {
-  await inNewFolder(async (cwd) => {
-    const first = await startMain({ cwd });
-    first.kill("SIGTERM");
-    await first.exited;
-    assert.doesNotMatch(first.stderr(), /another API key/);
-    const second = await startMain({ cwd });
-    second.kill("SIGTERM");
-    await second.exited;
-    assert.match(
-      second.stderr(),
-      /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
-    );
-  });
+it("a second start says how to get another key", async (cwd) => {
+  const first = await startMain({ cwd });
+  first.kill("SIGTERM");
+  await first.exited;
+  assert.doesNotMatch(first.stderr(), /another API key/);
+  const second = await startMain({ cwd });
+  second.kill("SIGTERM");
+  await second.exited;
+  assert.match(
+    second.stderr(),
+    /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
+  );
 });
 
 test("start says that it waits for PostgreSQL, and where", async () => {

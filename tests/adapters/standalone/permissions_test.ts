@@ -55,20 +55,15 @@ test(
   },
 );
 
-test("a server with its pets in memory neither writes nor reads files", {
-  skip,
-}, async () => {
-  await inNewFolder(async (cwd) => {
-    const refused = await refusals(cwd, "memory:", 3);
-    assert.equal(refused, "write, remove, open another database, read");
+for (const database of ["memory", "PostgreSQL"]) {
+  const isMemory = database === "memory";
+  test(`a server with its pets in ${database} neither writes nor reads files`, {
+    skip: skip || (!isMemory && postgres.skip),
+  }, async () => {
+    await inNewFolder(async (cwd) => {
+      const url = isMemory ? "memory:" : await postgres.newDatabase();
+      const refused = await refusals(cwd, url, 3);
+      assert.equal(refused, "write, remove, open another database, read");
+    });
   });
-});
-
-test("a server on PostgreSQL neither writes nor reads files", {
-  skip: skip || postgres.skip,
-}, async () => {
-  await inNewFolder(async (cwd) => {
-    const refused = await refusals(cwd, await postgres.newDatabase(), 3);
-    assert.equal(refused, "write, remove, open another database, read");
-  });
-});
+}

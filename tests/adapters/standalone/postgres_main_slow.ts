@@ -16,47 +16,44 @@ import {
 
 const skip = skipping((await findBinaries()).missing);
 const options = { skip, timeout: 60_000 };
+
+function it(title: string, check: () => Promise<void>): void {
+  test(title, options, check);
+}
 const PASSWORD = "sesame/@%";
 
-test(
-  "start keeps keys and animals in PostgreSQL, for every server on it",
-  options,
-  async () => {
-    await inCluster(async (cwd, env) => {
-      const one = await startMain({ cwd, env });
-      const other = await startMain({ cwd, env });
-      assert.equal(other.key, undefined, "there is one first key");
-      const created = await ask(one, "/v1/pets", {
-        method: "POST",
-        body: '{"name":"Zoë","categoryId":9223372036854775807}',
-      });
-      assert.equal(created.status, 201);
-      const key = one.key ?? "";
-      const listed = await ask(other, "/v1/pets", {}, key);
-      assert.deepEqual([listed.status, listed.text], [
-        200,
-        '[{"id":1,"name":"Zoë","categoryId":9223372036854775807,"status":"available"}]',
-      ]);
-
-      const { stdout } = await runToEnd(["keys", "list", "--json"], {
-        cwd,
-        env,
-      });
-      assert.deepEqual(
-        JSON.parse(stdout).map(({ id, name }: { id: number; name: string }) => [
-          id,
-          name,
-        ]),
-        [[1, "first key"]],
-      );
-      for (const server of [one, other]) {
-        server.kill("SIGTERM");
-        assert.equal(await server.exited, 0);
-        assert.ok(!server.stderr().includes("sesame"));
-      }
+it("start keeps keys and animals in PostgreSQL, for every server on it", async () => {
+  await inCluster(async (cwd, env) => {
+    const one = await startMain({ cwd, env });
+    const other = await startMain({ cwd, env });
+    assert.equal(other.key, undefined, "there is one first key");
+    const created = await ask(one, "/v1/pets", {
+      method: "POST",
+      body: '{"name":"Zoë","categoryId":9223372036854775807}',
     });
-  },
-);
+    assert.equal(created.status, 201);
+    const key = one.key ?? "";
+    const listed = await ask(other, "/v1/pets", {}, key);
+    assert.deepEqual([listed.status, listed.text], [
+      200,
+      '[{"id":1,"name":"Zoë","categoryId":9223372036854775807,"status":"available"}]',
+    ]);
+
+    const { stdout } = await runToEnd(["keys", "list", "--json"], { cwd, env });
+    assert.deepEqual(
+      JSON.parse(stdout).map(({ id, name }: { id: number; name: string }) => [
+        id,
+        name,
+      ]),
+      [[1, "first key"]],
+    );
+    for (const server of [one, other]) {
+      server.kill("SIGTERM");
+      assert.equal(await server.exited, 0);
+      assert.ok(!server.stderr().includes("sesame"));
+    }
+  });
+});
 
 test(
   "a Unix socket that Deno may not use ends the program with the reason",
@@ -76,78 +73,67 @@ test(
   },
 );
 
-test(
-  "a server whose PostgreSQL is gone says so, and goes on when it is back",
-  options,
-  async () => {
-    await inCluster(async (cwd, env, cluster) => {
-      const server = await startMain({ cwd, env });
-      assert.equal((await ask(server, "/readyz")).status, 200);
-      await cluster.stop();
+it("a server whose PostgreSQL is gone says so, and goes on when it is back", async () => {
+  await inCluster(async (cwd, env, cluster) => {
+    const server = await startMain({ cwd, env });
+    assert.equal((await ask(server, "/readyz")).status, 200);
+    await cluster.stop();
 
-      const ready = await ask(server, "/readyz");
-      assert.deepEqual([ready.status, ready.retryAfter], [503, "1"]);
-      assert.equal((await ask(server, "/livez")).status, 200);
-      for (const request of [{}, { method: "POST", body: REX }]) {
-        const answer = await ask(server, "/v1/pets", request);
-        assert.deepEqual([answer.status, answer.retryAfter], [503, "1"]);
-        assert.equal(JSON.parse(answer.text).code, "service_unavailable");
-      }
-      // An operator reads what is wrong, and not where in the code.
-      const faults = server.stderr().split("\n")
-        .filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
-      assert.equal(faults.length, 3);
-      for (const { error } of faults) {
-        assert.match(
-          error,
-          /^Cannot .* at 127\.0\.0\.1:[0-9]+: .+ \(unavailable\)$/,
-        );
-      }
+    const ready = await ask(server, "/readyz");
+    assert.deepEqual([ready.status, ready.retryAfter], [503, "1"]);
+    assert.equal((await ask(server, "/livez")).status, 200);
+    for (const request of [{}, { method: "POST", body: REX }]) {
+      const answer = await ask(server, "/v1/pets", request);
+      assert.deepEqual([answer.status, answer.retryAfter], [503, "1"]);
+      assert.equal(JSON.parse(answer.text).code, "service_unavailable");
+    }
+    // An operator reads what is wrong, and not where in the code.
+    const faults = server.stderr().split("\n")
+      .filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+    assert.equal(faults.length, 3);
+    for (const { error } of faults) {
+      assert.match(
+        error,
+        /^Cannot .* at 127\.0\.0\.1:[0-9]+: .+ \(unavailable\)$/,
+      );
+    }
 
-      await cluster.start();
-      assert.equal((await ask(server, "/readyz")).status, 200);
-      const created = await ask(server, "/v1/pets", {
-        method: "POST",
-        body: REX,
-      });
-      assert.equal(created.status, 201);
-      server.kill("SIGTERM");
-      assert.equal(await server.exited, 0);
+    await cluster.start();
+    assert.equal((await ask(server, "/readyz")).status, 200);
+    const created = await ask(server, "/v1/pets", {
+      method: "POST",
+      body: REX,
     });
-  },
-);
+    assert.equal(created.status, 201);
+    server.kill("SIGTERM");
+    assert.equal(await server.exited, 0);
+  });
+});
 
-test(
-  "start and keys say what is wrong with the address, and never its password",
-  options,
-  async () => {
-    await inCluster(async (cwd, { DATABASE_URL = "" }) => {
-      const wrong: readonly (readonly [string, RegExp])[] = [
-        [
-          "postgres://ann:sesame@h/p?sslmod=require",
-          /DATABASE_URL is wrong: .*sslmod/,
-        ],
-        [
-          "postgres://ann:ses@me@h/p",
-          /DATABASE_URL is wrong: .*percent-encoded/,
-        ],
-        [DATABASE_URL.replace(/[^/]*$/, "nowhere"), /no such database/],
-        [DATABASE_URL.replace("sesame", "sesamee"), /refuses this password/],
-      ];
-      for (const [url, message] of wrong) {
-        for (const args of [["start", "--port", "0"], ["keys", "list"]]) {
-          const env = { DATABASE_URL: url };
-          const { code, stdout, stderr } = await runToEnd(args, { cwd, env });
-          assert.equal(code, 1, stderr);
-          assert.equal(stdout, "");
-          assert.match(stderr, message);
-          assert.ok(!/sesame|ses@me/.test(stderr), stderr);
-          assert.equal(stderr.trim().split("\n").length, 1, stderr);
-        }
+it("start and keys say what is wrong with the address, and never its password", async () => {
+  await inCluster(async (cwd, { DATABASE_URL = "" }) => {
+    const wrong: readonly (readonly [string, RegExp])[] = [
+      [
+        "postgres://ann:sesame@h/p?sslmod=require",
+        /DATABASE_URL is wrong: .*sslmod/,
+      ],
+      ["postgres://ann:ses@me@h/p", /DATABASE_URL is wrong: .*percent-encoded/],
+      [DATABASE_URL.replace(/[^/]*$/, "nowhere"), /no such database/],
+      [DATABASE_URL.replace("sesame", "sesamee"), /refuses this password/],
+    ];
+    for (const [url, message] of wrong) {
+      for (const args of [["start", "--port", "0"], ["keys", "list"]]) {
+        const env = { DATABASE_URL: url };
+        const { code, stdout, stderr } = await runToEnd(args, { cwd, env });
+        assert.equal(code, 1, stderr);
+        assert.equal(stdout, "");
+        assert.match(stderr, message);
+        assert.ok(!/sesame|ses@me/.test(stderr), stderr);
+        assert.equal(stderr.trim().split("\n").length, 1, stderr);
       }
-    });
-  },
-);
+    }
+  });
+});
 
 const REX = '{"name":"Rex","categoryId":1}';
 

@@ -11,6 +11,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 /** The runtime that runs this test. */
@@ -75,6 +76,14 @@ export async function inNewFolder(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Registers a test that is given a new folder. */
+export function testInFolder(
+  title: string,
+  check: (folder: string) => Promise<void>,
+): void {
+  test(title, () => inNewFolder(check));
 }
 
 /** Runs `main.ts` with arguments. */

@@ -75,24 +75,6 @@ test("in each window of each caller exactly the first requests are let through",
   ));
 });
 
-test("whoever waits as long as Retry-After says is let through", () => {
-  fc.assert(fc.property(
-    fc.integer({ min: 1, max: 5 }),
-    fc.integer({ min: 1, max: 86_400 }),
-    fc.double({ min: 0, max: 1e12, noNaN: true }),
-    fc.nat(9_999),
-    (requests, seconds, start, pause) => {
-      const { clock, limit } = limiter(requests, seconds);
-      clock.time = start;
-      for (let i = 0; i < requests; i++) assert.equal(limit("a"), undefined);
-      clock.time += pause % (seconds * 1000);
-      const wait = Number(limit("a")?.["retry-after"]);
-      clock.time += wait * 1000 + 1;
-      assert.equal(limit("a"), undefined);
-    },
-  ));
-});
-
 test("a flood of callers takes no more than its bound, and lets the first of them begin anew", () => {
   const { limit } = limiter(1, 10, 4);
   assert.equal(limit("a"), undefined);

@@ -14,10 +14,7 @@ test("parseBaseUrl takes a path, whose links are relative", () => {
 test("parseBaseUrl takes an absolute URL, whose links are absolute", () => {
   const base = parseBaseUrl("https://api.example.com/pets/v1");
   assert.equal(base.path, "/pets/v1");
-  assert.equal(
-    base.pet(petId(7n)),
-    "https://api.example.com/pets/v1/pets/7",
-  );
+  assert.equal(base.pet(petId(7n)), "https://api.example.com/pets/v1/pets/7");
   assert.equal(
     base.page("limit=5"),
     "https://api.example.com/pets/v1/pets?limit=5",

@@ -18,21 +18,7 @@ test("parseQuery takes no question mark away", () => {
 test("parseQuery reads every query as URLSearchParams does", () => {
   const part = fc.constantFrom(
     ...["limit", "status", "after", "lim", "Limit", "5", "-7", "sold"],
-    ...[
-      "=",
-      "&",
-      "&&",
-      "==",
-      "%",
-      "%35",
-      "+",
-      ".",
-      "?",
-      ";",
-      "é",
-      "\ud800",
-      "",
-    ],
+    ...["&&", "==", "%35", "\ud800", "", ..."=&%+.?;é"],
   );
   const query = fc.oneof(
     fc.array(part, { maxLength: 12 }).map((parts) => parts.join("")),

@@ -52,9 +52,7 @@ test("parseNewPet and parseWithSchema judge alike", () => {
   );
   const status = fc.constantFrom("sold", "Sold", "", null, undefined, 0);
   const body = fc.oneof(
-    fc.record({ name, categoryId, status, id: fc.nat() }, {
-      requiredKeys: [],
-    }),
+    fc.record({ name, categoryId, status, id: fc.nat() }, { requiredKeys: [] }),
     fc.anything(),
   );
   fc.assert(
