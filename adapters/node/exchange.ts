@@ -5,9 +5,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { hasBody, type StreamBody } from "./body.ts";
+import { hasBody, type StreamBody, type WholeBody } from "./body.ts";
 import { findField } from "./headers.ts";
-import type { WholeBody } from "./whole_body.ts";
 
 /** One request and its answer. */
 export interface Exchange {

@@ -7,29 +7,6 @@
  * @module
  */
 
-/** As much of `Headers` as the service reads. To look up a field takes 0.1 µs, to build a `Headers` 2 µs. */
-export class RawHeaders {
-  readonly #raw: readonly string[];
-
-  /** @param raw names and values in turn. */
-  constructor(raw: readonly string[]) {
-    this.#raw = raw;
-  }
-
-  get(name: string): string | null {
-    return findField(this.#raw, name);
-  }
-}
-
-/** The `Headers` of names and values in turn. */
-export function toHeaders(raw: readonly string[]): Headers {
-  const headers = new Headers();
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    headers.append(raw[i] ?? "", raw[i + 1] ?? "");
-  }
-  return headers;
-}
-
 /** The values of a field in order, joined by a comma and a space; `null` if there is none. */
 export function findField(raw: readonly string[], name: string): string | null {
   let found: string | null = null;

@@ -7,7 +7,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type HandlerParts, partsOf } from "../../core/handler.ts";
 import { internalError } from "../../core/http/refusal.ts";
-import { badRequest } from "../serve/refusals.ts";
 import {
   isPlainHost,
   requestUrl,
@@ -18,10 +17,11 @@ import {
   report,
   type ServeOptions,
 } from "../serve/server.ts";
+import { badRequest } from "./client_error.ts";
 import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
 import { inTurn } from "./pipeline.ts";
-import { NodeRequest, toReport, toRequest } from "./request.ts";
+import { makeRequest, NodeRequest, toRequest } from "./request.ts";
 import { send, sendReply } from "./send.ts";
 
 /** What `http.createServer()`, Express and others call with each request. */
@@ -76,7 +76,7 @@ async function answerWithService(
   try {
     const request = new NodeRequest(exchange, url);
     const { reply, cause } = await service(request, exchange.req.socket);
-    if (reply.status >= 500) reportCause(cause, toReport(exchange, url));
+    if (reply.status >= 500) reportCause(cause, makeRequest(exchange, url));
     sendReply(reply, exchange);
   } catch (error) {
     failed(error, exchange, onError);

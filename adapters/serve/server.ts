@@ -5,6 +5,8 @@
  * @module
  */
 
+import { Refusal } from "../../core/http/refusal.ts";
+
 /** Answers a request. It may throw or reject: the client is then told `500`, and no more. */
 export type FetchFunction = (request: Request) => Response | Promise<Response>;
 
@@ -42,6 +44,12 @@ export const DEFAULT_PORT = 8000;
 
 /** Default of {@linkcode ServeOptions.hostname}: this machine only. */
 export const DEFAULT_HOSTNAME = "127.0.0.1";
+
+/** The client takes this server for a proxy (RFC 9110 §9.3.6). */
+export const noTunnel: Refusal = new Refusal(
+  "bad_request",
+  "Cannot open tunnel: this server is not a proxy",
+);
 
 /** The origin of a server, as a URL that a client on the same machine can use. */
 export function origin(hostname: string, port: number): string {
