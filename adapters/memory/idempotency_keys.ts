@@ -1,34 +1,17 @@
-/**
- * Which pet each idempotency key added, kept in memory.
- *
- * @module
- */
+/** Which pet each idempotency key added, kept in memory. @module */
 
 import { checkAtLeast } from "../database/check_option.ts";
-
-interface Kept {
-  readonly position: number;
-  /** When, in ms. */
-  readonly created: number;
-}
 
 /** The position of the pet of each key, for as long as keys are kept. */
 export class IdempotencyKeys {
   readonly #retention: number;
-  readonly #now: () => number;
   /** Oldest first. */
-  readonly #keys = new Map<string, Kept>();
+  readonly #keys = new Map<string, { position: number; created: number }>();
 
   /** @param retention in ms. */
-  constructor(retention: number, now: () => number = () => performance.now()) {
+  constructor(retention: number) {
     checkAtLeast(0, { idempotencyRetention: retention });
     this.#retention = retention;
-    this.#now = now;
-  }
-
-  /** How many keys are in memory, expired ones included. */
-  get size(): number {
-    return this.#keys.size;
   }
 
   /** The position of the pet that a key added; `undefined` if the key is unknown or expired. */
@@ -46,10 +29,10 @@ export class IdempotencyKeys {
       this.#keys.delete(old);
     }
     this.#keys.delete(key); // or it would keep its old place in the order
-    this.#keys.set(key, { position, created: this.#now() });
+    this.#keys.set(key, { position, created: performance.now() });
   }
 
-  #isOld({ created }: Kept): boolean {
-    return created <= this.#now() - this.#retention;
+  #isOld({ created }: { readonly created: number }): boolean {
+    return created <= performance.now() - this.#retention;
   }
 }

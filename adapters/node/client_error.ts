@@ -1,8 +1,4 @@
-/**
- * What a Node server answers without a request: bytes that are not HTTP, and clients that are too slow.
- *
- * @module
- */
+/** What a Node server answers without a request: to bytes that are not HTTP, and to slow clients. @module */
 
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";

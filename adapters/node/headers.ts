@@ -1,13 +1,11 @@
 /**
- * The header of a request on Node, read from `rawHeaders`.
+ * The values of a field in order, joined by a comma and a space; `null` if it is absent.
  *
- * Node's own `req.headers` is not used: it drops every `Authorization`, `Host` and `Content-Type` but
- * the first, and a service must see that there are two.
+ * Node's own `req.headers` drops every `Authorization`, `Host` and `Content-Type` but the first, and a
+ * service must see that there are two.
  *
- * @module
+ * @param raw names and values in turn.
  */
-
-/** The values of a field in order, joined by a comma and a space; `null` if there is none. */
 export function findField(raw: readonly string[], name: string): string | null {
   let found: string | null = null;
   for (let i = 0; i + 1 < raw.length; i += 2) {

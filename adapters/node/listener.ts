@@ -1,8 +1,4 @@
-/**
- * A fetch function as a request listener of Node's `http.Server`.
- *
- * @module
- */
+/** A fetch function as a request listener of Node's `http.Server`. @module */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type HandlerParts, partsOf } from "../../core/handler.ts";

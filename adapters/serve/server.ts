@@ -39,10 +39,8 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Default of {@linkcode ServeOptions.port}. */
 export const DEFAULT_PORT = 8000;
-
-/** Default of {@linkcode ServeOptions.hostname}: this machine only. */
+/** This machine only. */
 export const DEFAULT_HOSTNAME = "127.0.0.1";
 
 /** The client takes this server for a proxy (RFC 9110 §9.3.6). */
@@ -74,10 +72,10 @@ export function listenError(
   port: number,
   cause: unknown,
 ): Error {
-  return new Error(
-    `Cannot listen on ${hostname}:${port}: ${listenReason(cause)}`,
-    { cause },
-  );
+  const message = `Cannot listen on ${hostname}:${port}: ${
+    listenReason(cause)
+  }`;
+  return new Error(message, { cause });
 }
 
 const LISTEN_REASONS: Readonly<Record<string, string>> = {

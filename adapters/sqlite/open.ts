@@ -1,8 +1,4 @@
-/**
- * Opening an SQLite file: its settings, its tables, and why it cannot be opened.
- *
- * @module
- */
+/** Opening an SQLite file: its settings, its tables, and why it cannot be opened. @module */
 
 import {
   accessSync,
@@ -60,19 +56,17 @@ const VERSIONS: readonly (readonly string[])[] = [
 /** `PRAGMA user_version` of the files that this code reads and writes. */
 const SCHEMA_VERSION = VERSIONS.length;
 
-/** `read` also accepts a file that cannot be written. */
-type Access = "read" | "write";
-
 /**
  * Opens a file; if it is missing, creates it and its tables. Any number of processes may do so at once.
  *
  * @param lockTimeout how long to wait for other processes that lock the file, in ms.
+ * @param access `read` also accepts a file that cannot be written.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export async function openSqliteFile(
   path: string,
   lockTimeout: number,
-  access: Access,
+  access: "read" | "write",
 ): Promise<SqliteFile> {
   try {
     return await patiently(lockTimeout, () => {
@@ -99,7 +93,7 @@ function createPrivate(path: string): void {
   } catch { /* It exists, or cannot be created: SQLite says which. */ }
 }
 
-function setUp(db: DatabaseSync, access: Access): void {
+function setUp(db: DatabaseSync, access: "read" | "write"): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
   // First, because the file may not be ours; in a transaction, because another process may be creating
   // the tables.
