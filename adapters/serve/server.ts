@@ -72,10 +72,10 @@ export function listenError(
   port: number,
   cause: unknown,
 ): Error {
-  const message = `Cannot listen on ${hostname}:${port}: ${
-    listenReason(cause)
-  }`;
-  return new Error(message, { cause });
+  const reason = listenReason(cause);
+  return new Error(`Cannot listen on ${hostname}:${port}: ${reason}`, {
+    cause,
+  });
 }
 
 const LISTEN_REASONS: Readonly<Record<string, string>> = {
