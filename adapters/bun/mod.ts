@@ -34,16 +34,7 @@ export interface BunServeOptions extends ServeOptions {
 
 /** What is used of `Bun`: its own types are not known to other type checkers. */
 interface BunRuntime {
-  serve(options: {
-    readonly port: number;
-    readonly hostname: string;
-    readonly idleTimeout: number;
-    readonly maxRequestBodySize: number;
-    readonly development: boolean;
-    readonly reusePort: boolean;
-    readonly fetch: FetchFunction;
-    readonly error: () => Response;
-  }): BunServer;
+  serve(options: Readonly<Record<string, unknown>>): BunServer;
 }
 
 interface BunServer {

@@ -47,9 +47,8 @@ export interface GroupCommitOptions {
   readonly maxWait: number;
 }
 
-/** Creates pets in batches. */
+/** Creates pets in batches, each as `create` of `PetStorage` does. */
 export interface GroupCommit {
-  /** As `create` of `PetStorage`. */
   create(pet: CheckedPet, key?: string): Promise<Created>;
   /** Refuses further creates; fulfilled once all that were accepted are settled. */
   close(): Promise<void>;
@@ -64,7 +63,6 @@ interface Waiting extends Create {
 
 /** The weight of the last batch in the pace. */
 const WEIGHT = 0.2;
-
 /** The most that one turn of the event loop adds to the clock, in ms. */
 const TICK = 20;
 

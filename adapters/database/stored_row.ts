@@ -29,12 +29,8 @@ export const PET_COLUMNS = "id, name, category_id, status";
 
 /** Reads a pet from a row of {@linkcode PET_COLUMNS}. */
 export function toPet(row: unknown): Pet {
-  const [id, name, categoryId, code] = row as readonly [
-    PetId,
-    string,
-    bigint,
-    bigint | number,
-  ];
+  type Row = readonly [PetId, string, bigint, bigint | number];
+  const [id, name, categoryId, code] = row as Row;
   const status = STATUS_OF_CODE[Number(code)];
   if (status === undefined) {
     throw new RangeError(`Pet ${id} is stored with the unknown status ${code}`);
@@ -47,16 +43,11 @@ export const API_KEY_COLUMNS = "id, name, created, revoked";
 
 /** Reads the record of an API key from a row of {@linkcode API_KEY_COLUMNS}. */
 export function toApiKeyRecord(row: unknown): ApiKeyRecord {
-  const [id, name, created, revoked] = row as readonly [
-    bigint,
-    string,
-    bigint,
-    bigint | null,
-  ];
+  type Row = readonly [bigint, string, bigint, bigint | null];
+  const [id, name, created, revoked] = row as Row;
   const record = { id: Number(id), name, created: new Date(Number(created)) };
-  return revoked === null
-    ? record
-    : { ...record, revoked: new Date(Number(revoked)) };
+  if (revoked === null) return record;
+  return { ...record, revoked: new Date(Number(revoked)) };
 }
 
 /** A row of an issued API key, times in ms since 1970. */
@@ -69,10 +60,9 @@ export interface StoredApiKey {
   readonly revoked: bigint | null;
 }
 
-/** How whole rows of a table are read and written. */
+/** How whole rows of a table are read and written; `plural` is for messages. */
 export interface StoredTable<T> {
   readonly name: string;
-  /** For messages. */
   readonly plural: string;
   readonly columns: readonly string[];
   /** The types of the columns in PostgreSQL. */
@@ -81,7 +71,6 @@ export interface StoredTable<T> {
   readonly toRow: (record: T) => readonly (string | bigint | number | null)[];
 }
 
-/** The table of pets. */
 export const PETS: StoredTable<Pet> = {
   name: "pets",
   plural: "pets",
@@ -93,7 +82,6 @@ export const PETS: StoredTable<Pet> = {
 
 const API_KEY_MEMBERS = ["id", "name", "digest", "created", "revoked"] as const;
 
-/** The table of issued API keys. */
 export const API_KEYS: StoredTable<StoredApiKey> = {
   name: "api_keys",
   plural: "API keys",

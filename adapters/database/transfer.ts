@@ -1,8 +1,4 @@
-/**
- * Whole tables, read from one database and written to another with the same ids. No service uses it.
- *
- * @module
- */
+/** Whole tables, read from one database and written to another with the same ids. @module */
 
 import type { Pet } from "../../core/pets/pet.ts";
 import type { StoredApiKey } from "./stored_row.ts";
@@ -44,20 +40,14 @@ export interface Records<T extends { readonly id: bigint }> {
   lastIds(): Promise<LastIds>;
   /** At most `limit` with an id above `after`, ascending by id. */
   read(after: bigint, limit: number): Promise<readonly T[]>;
-  /**
-   * Adds records with their ids: all or none.
-   *
-   * @returns `false`, and adds nothing, if the last stored id is not `after`.
-   */
+  /** Adds records with their ids: all, or none and `false` if the last stored id is not `after`. */
   restore(records: readonly T[], after: bigint): Promise<boolean>;
   /** Makes ids given from now on greater than `id`, and than all given before. */
   continueAfter(id: bigint): Promise<void>;
 }
 
-/** Ids, or 0. */
+/** The id of the last record that is stored, and the greatest ever given; or 0. */
 export interface LastIds {
-  /** Of the last record that is stored. */
   readonly stored: bigint;
-  /** The greatest ever given. */
   readonly given: bigint;
 }

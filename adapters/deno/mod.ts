@@ -21,10 +21,8 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 
 /** How long a server that stopped listening waits before it tries again, in ms. */
 const RESTART_INTERVAL = 100;
-
 /** How long nothing may have happened for the next stop to be reported, in ms. */
 const ONE_EVENT = 10_000;
-
 /** How many servers that stopped listening are kept; the connections of older ones are closed when idle. */
 const MAX_STOPPED = 64;
 

@@ -1,8 +1,4 @@
-/**
- * Records of issued API keys kept in memory.
- *
- * @module
- */
+/** Records of issued API keys kept in memory. @module */
 
 import type {
   ApiKeyRecord,

@@ -1,18 +1,24 @@
-/**
- * What a Node server answers without a request: bytes that are not HTTP, and clients that are too slow.
- *
- * @module
- */
+/** What a Node server answers without a request: to bytes that are not HTTP, and to slow clients. @module */
 
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import type { Refusal } from "../../core/http/refusal.ts";
-import {
-  badRequest,
-  headerTooLarge,
-  requestTimeout,
-} from "../serve/refusals.ts";
+import { Refusal } from "../../core/http/refusal.ts";
+
+/** The request is not HTTP, or not HTTP for this server. */
+export const badRequest: Refusal = new Refusal(
+  "bad_request",
+  "Cannot read request: it is not well-formed HTTP",
+);
+const requestTimeout = new Refusal(
+  "request_timeout",
+  "Cannot read request: it did not arrive in time",
+);
+// RFC 6585's 431 has no code in the contract.
+const headerTooLarge = new Refusal(
+  "bad_request",
+  "Cannot read request: its header is too large",
+);
 
 /** How long a refused client is listened to, so that it can read why, in ms. */
 const LINGER = 1000;

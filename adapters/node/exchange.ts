@@ -1,19 +1,12 @@
-/**
- * One request and its answer on Node, and when their connection is closed.
- *
- * @module
- */
+/** One request and its answer on Node, and when their connection is closed. @module */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { announcesBody, type StreamBody } from "./body.ts";
+import { announcesBody, type StreamBody, type WholeBody } from "./body.ts";
 import { findField } from "./headers.ts";
-import type { WholeBody } from "./whole_body.ts";
 
 /** One request and its answer. */
 export interface Exchange {
-  /** The request as Node has it. */
   readonly req: IncomingMessage;
-  /** The answer as Node has it. */
   readonly res: ServerResponse;
   /** Whether the client sends its body only when told so (RFC 9110 §10.1.1). */
   readonly awaitsContinue: boolean;
@@ -28,13 +21,10 @@ export interface Exchange {
  * beyond it the client is left to notice the answer.
  */
 const MAX_DISCARD = 64 * 1024;
-
 /** What a piece of it counts at least: a small one costs as much as this. */
 const MIN_PIECE = 64;
-
 /** How long a connection is kept for a client that goes on sending after its answer, in ms. */
 const LINGER = 1000;
-
 /** How long the rest of a body nobody wants may take if the connection is kept, in ms. */
 const MAX_DISCARD_TIME = 10_000;
 

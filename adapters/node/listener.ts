@@ -1,13 +1,8 @@
-/**
- * A fetch function as a request listener of Node's `http.Server`.
- *
- * @module
- */
+/** A fetch function as a request listener of Node's `http.Server`. @module */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type HandlerParts, partsOf } from "../../core/handler.ts";
+import { partsOf } from "../../core/handler.ts";
 import { internalError } from "../../core/http/refusal.ts";
-import { badRequest } from "../serve/refusals.ts";
 import {
   isPlainHost,
   requestUrl,
@@ -18,32 +13,42 @@ import {
   report,
   type ServeOptions,
 } from "../serve/server.ts";
+import { badRequest } from "./client_error.ts";
 import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
 import { inTurn } from "./pipeline.ts";
-import { NodeRequest, toReport, toRequest } from "./request.ts";
+import { makeRequest, NodeRequest, toRequest } from "./request.ts";
 import { send, sendReply } from "./send.ts";
 
 /** What `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Answers one exchange, when it has its turn. Never throws. */
-export type Answerer = (exchange: Exchange) => void;
-
 /**
- * Makes the function that answers with `handle`. A handler of `createHandler` is answered without a
- * `Request` and a `Response`, which cost Node as much as the rest of a small request.
+ * Makes the function that answers an exchange when it has its turn, and never throws. A handler of
+ * `createHandler` needs no `Request` and `Response`, which cost as much as the rest of a small request.
  */
 export function answerer(
   handle: FetchFunction,
   onError: (error: unknown) => void,
-): Answerer {
+): (exchange: Exchange) => void {
   const parts = partsOf(handle);
-  const answer = parts === undefined
-    ? (exchange: Exchange, url: string) =>
-      void answerWithFetch(handle, { exchange, url, onError })
-    : (exchange: Exchange, url: string) =>
-      void answerWithService(parts, { exchange, url, onError });
+  async function answer(exchange: Exchange, url: string): Promise<void> {
+    try {
+      if (parts === undefined) {
+        await send(await handle(toRequest(exchange, url)), exchange);
+        return;
+      }
+      const request = new NodeRequest(exchange, url);
+      const { socket } = exchange.req;
+      const { reply, cause } = await parts.service(request, socket);
+      sendReply(reply, exchange);
+      if (reply.status >= 500) parts.report(cause, makeRequest(exchange, url));
+    } catch (error) {
+      sendReply(internalError, exchange);
+      if (!isDeparture(error, exchange)) report(onError, error);
+    }
+  }
+
   // A server sees the same host all day.
   let known = { host: "", isPlain: false };
   return (exchange) =>
@@ -59,48 +64,8 @@ export function answerer(
       // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
       if (url === undefined || (host === null && req.httpVersion === "1.1")) {
         sendReply(badRequest, exchange);
-      } else answer(exchange, url);
+      } else void answer(exchange, url);
     });
-}
-
-interface AnswerContext {
-  readonly exchange: Exchange;
-  readonly url: string;
-  readonly onError: (error: unknown) => void;
-}
-
-async function answerWithService(
-  { service, report: reportCause }: HandlerParts,
-  { exchange, url, onError }: AnswerContext,
-): Promise<void> {
-  try {
-    const request = new NodeRequest(exchange, url);
-    const { reply, cause } = await service(request, exchange.req.socket);
-    sendReply(reply, exchange);
-    if (reply.status >= 500) reportCause(cause, toReport(exchange, url));
-  } catch (error) {
-    failed(error, exchange, onError);
-  }
-}
-
-async function answerWithFetch(
-  handle: FetchFunction,
-  { exchange, url, onError }: AnswerContext,
-): Promise<void> {
-  try {
-    await send(await handle(toRequest(exchange, url)), exchange);
-  } catch (error) {
-    failed(error, exchange, onError);
-  }
-}
-
-function failed(
-  error: unknown,
-  exchange: Exchange,
-  onError: (error: unknown) => void,
-): void {
-  sendReply(internalError, exchange);
-  if (!isDeparture(error, exchange)) report(onError, error);
 }
 
 /**

@@ -8,12 +8,12 @@ import { createServer, type Server as HttpServer } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import { clientErrorListener, currentAnswer, refuse } from "./client_error.ts";
 import { answerer, type NodeListener } from "./listener.ts";
-import { noTunnel } from "../serve/refusals.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
   type FetchFunction,
   listenError,
+  noTunnel,
   origin,
   type ServeOptions,
   type Server,

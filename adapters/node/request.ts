@@ -1,24 +1,21 @@
-/**
- * A request on Node: as much of it as the service reads, or a real `Request`.
- *
- * @module
- */
+/** A request on Node: as much of it as the service reads, or a real `Request`. @module */
 
 import type { ServiceRequest } from "../../core/operation.ts";
-import { clientGone, hasBody, nodeBody } from "./body.ts";
+import { clientGone, hasBody, nodeBody, wholeBody } from "./body.ts";
 import { type Exchange, whenGone } from "./exchange.ts";
-import { RawHeaders, toHeaders } from "./headers.ts";
-import { wholeBody } from "./whole_body.ts";
+import { findField } from "./headers.ts";
 
 /** The request of an exchange, for the service. Making it costs next to nothing. */
 export class NodeRequest implements ServiceRequest {
   readonly url: string;
-  readonly headers: RawHeaders;
+  readonly headers: ServiceRequest["headers"];
   readonly #exchange: Exchange;
 
   constructor(exchange: Exchange, url: string) {
     this.url = url;
-    this.headers = new RawHeaders(exchange.req.rawHeaders);
+    // To look up a field takes 0.1 µs, to build a `Headers` 2 µs.
+    const { rawHeaders } = exchange.req;
+    this.headers = { get: (name) => findField(rawHeaders, name) };
     this.#exchange = exchange;
   }
 
@@ -55,30 +52,24 @@ export function toRequest(exchange: Exchange, url: string): Request {
   });
 }
 
-/** The request of an exchange as a `Request` without its body, for a report. */
-export function toReport(exchange: Exchange, url: string): Request {
-  return makeRequest(exchange, url, {});
-}
-
-function makeRequest(
+/** The request of an exchange as a `Request`; without its body, for a report. */
+export function makeRequest(
   { req }: Exchange,
   url: string,
-  init: RequestInit,
+  init: RequestInit = {},
 ): Request {
   const { method = "GET" } = req;
-  const headers = toHeaders(req.rawHeaders);
+  const headers = new Headers();
+  for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {
+    headers.append(req.rawHeaders[i] ?? "", req.rawHeaders[i + 1] ?? "");
+  }
   // Fetch refuses to make a TRACE; it has no body.
   if (/^(?:TRACE|TRACK)$/i.test(method)) {
     const request = new Request(url, { headers });
     return Object.defineProperty(request, "method", { value: method });
   }
-  const all: RequestInit & { duplex: "half" } = {
-    ...init,
-    method,
-    headers,
-    duplex: "half",
-  };
-  return new Request(url, all);
+  const duplex = { duplex: "half" }; // not in the type, but asked for
+  return new Request(url, { ...init, ...duplex, method, headers });
 }
 
 function openBody(

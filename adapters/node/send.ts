@@ -1,8 +1,4 @@
-/**
- * Sends a `Response` on Node.
- *
- * @module
- */
+/** Sends a `Response` on Node. @module */
 
 import type { Reply } from "../../core/http/reply.ts";
 import { clientGone } from "./body.ts";
@@ -84,7 +80,10 @@ async function sendStream(
   const first = reader.read();
   const second = first.then(({ done }) => done ? first : reader.read());
   // A body that is there at once and in one piece, as text is, is sent with its length.
-  const isWhole = await Promise.race([second.then(isDone), nextTurn(false)]);
+  const isWhole = await Promise.race([
+    second.then(({ done }) => done),
+    new Promise<false>((resolve) => setImmediate(resolve, false)),
+  ]);
   if (isWhole) {
     const { value } = await first;
     return sendWhole(withoutFraming(head, true), value ?? null, exchange);
@@ -127,15 +126,6 @@ async function pump(
   } finally {
     isOver = true;
   }
-}
-
-function isDone({ done }: { readonly done: boolean }): boolean {
-  return done;
-}
-
-/** Fulfilled once all that is ready has been done. */
-function nextTurn<T>(value: T): Promise<T> {
-  return new Promise((resolve) => setImmediate(resolve, value));
 }
 
 function writeHead(

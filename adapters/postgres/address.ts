@@ -18,7 +18,7 @@ export interface PostgresHost {
 
 /** A parsed address. */
 export interface PostgresAddress {
-  /** The servers to try, in this order; at least one. */
+  /** In the order in which they are tried; at least one. */
   readonly hosts: readonly PostgresHost[];
   /** If absent, `PGUSER`, `PGPASSWORD` and `PGDATABASE` are used. */
   readonly user?: string;

@@ -1,8 +1,4 @@
-/**
- * Records of issued API keys in PostgreSQL.
- *
- * @module
- */
+/** Records of issued API keys in PostgreSQL. @module */
 
 import type {
   ApiKeyRecord,

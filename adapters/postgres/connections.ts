@@ -1,24 +1,35 @@
-/**
- * Statements and transactions in bounded time, with every fault in the words of the storage port.
- *
- * @module
- */
+/** Connections to PostgreSQL: which server they go to, and bounded statements and transactions. @module */
 
-import type pg from "pg";
-import { describeHosts, type PostgresAddress } from "./address.ts";
+import process from "node:process";
+import { clearTimeout, setTimeout } from "node:timers";
+import pg from "pg";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import {
+  describeHosts,
+  type PostgresAddress,
+  type PostgresHost,
+} from "./address.ts";
+import {
+  areAllTaken,
+  connectFault,
   isConnectionLost,
   isNotReplicated,
   mayHaveHappened,
   type Notice,
   outcomeUnknown,
+  ReadOnlyServer,
   statementFault,
 } from "./fault.ts";
-import { postgresPool, type Timeouts } from "./pool.ts";
 
-/** A statement that the server prepares once for each connection. */
-export interface Statement {
-  /** Unique in this program. */
+/** Time limits, in ms: for a connection at each server, a statement's result, and another's lock. */
+interface Timeouts {
+  readonly connectTimeout: number;
+  readonly queryTimeout: number;
+  readonly lockTimeout: number;
+}
+
+/** A statement that the server prepares once for each connection; its name is unique in this program. */
+interface Statement {
   readonly name: string;
   readonly text: string;
 }
@@ -75,13 +86,80 @@ const LOCK = {
     pg_advisory_xact_lock($3)`,
 };
 
+/** How long to wait for a server to close a connection, in ms. */
+const END_TIMEOUT = 1000;
+/** The OID of PostgreSQL's type `int8`. */
+const INT8 = 20;
+
 /** Connects at the first statement. */
 export function postgresConnections(
   address: PostgresAddress,
-  timeouts: Timeouts,
+  { connectTimeout, queryTimeout, lockTimeout }: Timeouts,
 ): PostgresConnections {
-  const pool = postgresPool(address, timeouts);
-  const times = [`${timeouts.lockTimeout}ms`, `${timeouts.queryTimeout}ms`];
+  const { hosts, user, database, options } = address;
+  let current = 0;
+  let closed: Promise<void> | undefined;
+
+  const pool = new pg.Pool({
+    Client: clientsOf(() => hosts[current] ?? {}),
+    max: address.connectionLimit,
+    connectionTimeoutMillis: connectTimeout,
+    query_timeout: queryTimeout,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    application_name: address.applicationName,
+    ...user === undefined ? {} : { user },
+    ...database === undefined ? {} : { database },
+    ...options === undefined ? {} : { options },
+    ...address.pgbouncer ? {} : { lock_timeout: lockTimeout },
+    password: address.password ?? environmentPassword,
+    ssl: address.ssl,
+    enableChannelBinding: address.channelBinding,
+    types: {
+      // Without this an int8 is a string.
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format as "text"),
+    },
+    onConnect: address.writable ? assertWritable : undefined,
+  });
+  // The pool has dropped an idle connection that ended; nothing else is to be done.
+  pool.on("error", () => {});
+
+  /** When each connection was made, and when one was last lost, in ms. */
+  const made = new WeakMap<pg.PoolClient, number>();
+  let lost = -Infinity;
+  pool.on("connect", (client) => made.set(client, performance.now()));
+
+  /** Takes a connection, but none that is older than the last loss: each might hang in turn. */
+  async function take(): Promise<pg.PoolClient> {
+    const client = await pool.connect();
+    if ((made.get(client) ?? 0) > lost) return client;
+    client.release(true);
+    return await take();
+  }
+
+  /** Lends a connection, to be released. Nothing was sent if this fails. */
+  async function connect(action: string): Promise<pg.PoolClient> {
+    if (closed !== undefined) {
+      throw new StorageError("unavailable", "The storage is closed");
+    }
+    const faults: unknown[] = [];
+    for (let tries = 0; tries < hosts.length; tries++) {
+      const tried = current;
+      try {
+        return await take();
+      } catch (error) {
+        faults.push(error);
+        if (areAllTaken(error)) break;
+        // Others that failed at the same server must not skip the next one.
+        if (current === tried) current = (current + 1) % hosts.length;
+      }
+    }
+    throw connectFault(
+      `${action} at ${describeHosts(hosts)}`,
+      faults.length === 1 ? faults[0] : new AggregateError(faults),
+    );
+  }
 
   async function query(
     client: pg.PoolClient,
@@ -97,7 +175,7 @@ export function postgresConnections(
       });
       return rows;
     } catch (error) {
-      if (isConnectionLost(error)) pool.mistrust();
+      if (isConnectionLost(error)) lost = performance.now();
       throw error;
     }
   }
@@ -111,7 +189,7 @@ export function postgresConnections(
     action: string,
     work: (ask: Send, commit: Send) => Promise<T>,
   ): Promise<T> {
-    const client = await pool.connect(action);
+    const client = await connect(action);
     const { host, port } = client;
     const actionAtHost = `${action} at ${describeHosts([{ host, port }])}`;
 
@@ -165,15 +243,73 @@ export function postgresConnections(
     transaction: (action, lock, work) =>
       use(action, async (ask, commit) => {
         await ask(BEGIN);
-        await ask(LOCK, [...times, lock]);
+        await ask(LOCK, [`${lockTimeout}ms`, `${queryTimeout}ms`, lock]);
         // If this fails, the connection is closed, and the server rolls back.
         const result = await work(ask);
         await commit(COMMIT);
         return result;
       }),
 
-    close: () => pool.close(),
+    close: () => closed ??= pool.end(),
   };
+}
+
+/** After a failover the old server may be back, as a standby. */
+async function assertWritable(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<[string]>({
+    text: "SHOW transaction_read_only",
+    rowMode: "array",
+  });
+  if (rows[0]?.[0] === "off") return;
+  throw new ReadOnlyServer("the server is read-only");
+}
+
+/** The driver itself would look for a file of passwords, and end the program if it may not. */
+function environmentPassword(): string {
+  const { PGPASSWORD } = process.env;
+  if (PGPASSWORD !== undefined) return PGPASSWORD;
+  throw new Error(
+    "the server asks for a password: put it into the address, or into PGPASSWORD",
+  );
+}
+
+/** The driver's type omits the settings that the pool passes to a client. */
+type PoolClientConstructor = new () => pg.Client;
+
+/** Clients that connect to the current host, and whose faults and ends reach the pool in time. */
+function clientsOf(currentHost: () => PostgresHost): PoolClientConstructor {
+  class Client extends pg.Client {
+    constructor(config: pg.ClientConfig) {
+      // The pool makes the password non-enumerable, so `...` leaves it out.
+      super({ ...config, password: config.password, ...currentHost() });
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(
+      callback?: (error: Error) => void,
+    ): Promise<pg.Client> | void {
+      if (callback === undefined) return super.connect();
+      try {
+        super.connect(callback);
+      } catch (error) {
+        // Deno throws if it may not use a socket, and the pool would wait for this client for ever.
+        this.connection.stream.destroy();
+        callback(error as Error);
+      }
+    }
+
+    override end(): Promise<void>;
+    override end(callback: (error: Error) => void): void;
+    override end(callback?: (error: Error) => void): Promise<void> | void {
+      // The driver waits for the server to close the connection; one that hangs never does.
+      const cut = () => this.connection.stream.destroy();
+      const timer = setTimeout(cut, END_TIMEOUT).unref();
+      this.once("end", () => clearTimeout(timer));
+      return callback === undefined ? super.end() : super.end(callback);
+    }
+  }
+  return Client as unknown as PoolClientConstructor;
 }
 
 function ignore(): void {}

@@ -11,9 +11,6 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 const IS_POOLER = /^unsupported startup parameter/;
 const POOLER_REASON = "it is a pooler: add pgbouncer=true to the address";
 
-/** Every connection of the pool is in use. */
-const ALL_TAKEN = /^timeout exceeded/;
-
 /** PgBouncer's faults before it sent the statement on, although their code is a lost connection's. */
 const NOT_SENT =
   /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
@@ -64,9 +61,6 @@ const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 /** The statement may have happened: the connection ended, or the server does not know (40003). */
 const UNCERTAIN = /^(?:08|25P0[34]|40003|57P|58|XX)/;
 
-/** The function of PostgreSQL that warns of a commit without its standby. Triggers use its codes. */
-const NOT_REPLICATED_ROUTINE = "SyncRepWaitForLSN";
-
 /** A warning of the server. */
 export interface Notice {
   readonly code?: string | undefined;
@@ -90,13 +84,14 @@ export function isConnectionLost(error: unknown): boolean {
 
 /** Whether all connections are in use: another server would not help. */
 export function areAllTaken(error: unknown): boolean {
-  return ALL_TAKEN.test(messageOf(error));
+  return /^timeout exceeded/.test(messageOf(error));
 }
 
 /** Whether a warning means that a commit is on one machine only. */
 export function isNotReplicated({ code, routine }: Notice): boolean {
+  // Triggers use the codes too.
   return (code === "01000" || code === "57P01") &&
-    (routine ?? NOT_REPLICATED_ROUTINE) === NOT_REPLICATED_ROUTINE;
+    (routine ?? "SyncRepWaitForLSN") === "SyncRepWaitForLSN";
 }
 
 /** A fault before anything was sent: nothing happened. */
@@ -126,12 +121,7 @@ export function outcomeUnknown(action: string, error: unknown): StorageError {
 }
 
 /** A server that takes no writes. During a switchover none does. */
-export class ReadOnlyServer extends Error {
-  /** Makes the error. */
-  constructor() {
-    super("the server is read-only");
-  }
-}
+export class ReadOnlyServer extends Error {}
 
 /** Whether a server that failed may work a moment later. */
 export function isPassing(error: unknown): boolean {

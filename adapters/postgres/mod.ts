@@ -210,11 +210,8 @@ export async function postgresStorage(
     values: readonly Value[],
   ): Promise<readonly (Created | Error)[]> {
     const keys = batch.map(({ key }) => key ?? null);
-    const rows = await write("create pet", CREATE_ONCE, [
-      ...values,
-      keys,
-      idempotencyRetention,
-    ]);
+    const all = [...values, keys, idempotencyRetention];
+    const rows = await write("create pet", CREATE_ONCE, all);
     // The new pets by place; the others were added before.
     const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
     assertKept([...ids.values()].filter((id) => id !== null), ids.size);
@@ -236,7 +233,11 @@ export async function postgresStorage(
       const pets = new Map(rows.map(([key, ...row]) => [key, toPet(row)]));
       return (key) => {
         const pet = pets.get(key);
-        return pet === undefined ? expired() : { ...pet, replayed: true };
+        if (pet !== undefined) return { ...pet, replayed: true };
+        // Between the two statements.
+        const message =
+          "Cannot create pet: its idempotency key expired just now";
+        return new StorageError("unavailable", message);
       };
     } catch (error) {
       return () => error instanceof Error ? error : new Error(String(error));
@@ -288,13 +289,5 @@ function assertKept(ids: readonly unknown[], count: number): void {
   throw new StorageError(
     "outcome_unknown",
     `Cannot tell the outcome (create pet): the database kept ${ids.length} of ${count} pets`,
-  );
-}
-
-/** For a key that expired between two statements. */
-function expired(): StorageError {
-  return new StorageError(
-    "unavailable",
-    "Cannot create pet: its idempotency key expired just now",
   );
 }

@@ -1,8 +1,4 @@
-/**
- * The tables in PostgreSQL, in the first schema of the search path.
- *
- * @module
- */
+/** The tables in PostgreSQL, in the first schema of the search path. @module */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -10,7 +6,7 @@ import type { PostgresConnections, Send } from "./connections.ts";
 import { isPassing } from "./fault.ts";
 import type { IfMissing } from "../database/transfer.ts";
 
-/** The prefix of this program's advisory locks: "PETS" in ASCII. */
+/** Of this program's advisory locks: "PETS" in ASCII. */
 const PREFIX = 0x50455453n << 32n;
 /** Held while the tables are created or upgraded. */
 const SCHEMA_LOCK = PREFIX + 1n;

@@ -1,8 +1,4 @@
-/**
- * Reads and writes whole tables of a PostgreSQL database.
- *
- * @module
- */
+/** Reads and writes whole tables of a PostgreSQL database. @module */
 
 import { parsePostgresUrl } from "./address.ts";
 import { postgresApiKeys } from "./api_keys.ts";
@@ -40,10 +36,7 @@ const IDENTITY = {
     FROM pg_database WHERE datname = current_database()`,
 };
 
-/**
- * @throws {TypeError} if the address is malformed.
- * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.
- */
+/** @throws {TypeError | StorageError} as `postgresStorage` does. */
 export async function postgresTransfer(
   url: string,
   ifMissing: IfMissing,
@@ -52,23 +45,15 @@ export async function postgresTransfer(
   try {
     await openSchema(connections, 0, ifMissing);
     const [row] = await connections.read("open the database", IDENTITY);
-    const [identity, pets, apiKeys, hasKeys] = row as [
-      string,
-      string,
-      string,
-      boolean,
-    ];
+    const [identity, pets, apiKeys] = row as [string, string, string];
     const keys = postgresApiKeys(connections);
     return {
       identity: `server ${identity}`,
-      pets: records(connections, PETS, { sequence: pets, lock: PETS_LOCK }),
-      apiKeys: records(connections, API_KEYS, {
-        sequence: apiKeys,
-        lock: API_KEYS_LOCK,
-      }),
+      pets: records(connections, PETS, pets, PETS_LOCK),
+      apiKeys: records(connections, API_KEYS, apiKeys, API_KEYS_LOCK),
       revokeApiKey: ({ id, revoked }) =>
         keys.revoke(Number(id), new Date(Number(revoked))),
-      idempotencyKeys: idempotencyKeys(connections, hasKeys),
+      idempotencyKeys: idempotencyKeys(connections, row?.[3] === true),
       close: () => connections.close(),
     };
   } catch (error) {
@@ -111,17 +96,12 @@ function idempotencyKeys(
   };
 }
 
-interface RecordsOptions {
-  /** The sequence that gives the ids, as SQL names it. */
-  readonly sequence: string;
-  /** The advisory lock that is held while records are added. */
-  readonly lock: bigint;
-}
-
+/** `sequence` gives the ids; `lock` is held while records are added. */
 function records<T extends { readonly id: bigint }>(
   { read, transaction }: PostgresConnections,
   { name, plural, columns, types, toRecord, toRow }: StoredTable<T>,
-  { sequence, lock }: RecordsOptions,
+  sequence: string,
+  lock: bigint,
 ): Records<T> {
   const list = columns.join(", ");
   const count = {

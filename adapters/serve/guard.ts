@@ -1,15 +1,10 @@
-/**
- * What Deno and Bun need around a fetch function, so that it is called, and answers, as on Node.
- *
- * @module
- */
+/** What Deno and Bun need around a fetch function, so that it is called, and answers, as on Node. @module */
 
 import { partsOf } from "../../core/handler.ts";
 import { internalError, type Refusal } from "../../core/http/refusal.ts";
 import { toResponse } from "../../core/http/reply.ts";
-import { noTunnel } from "./refusals.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
-import { type FetchFunction, report } from "./server.ts";
+import { type FetchFunction, noTunnel, report } from "./server.ts";
 
 /** A fetch function that is given, too, what the runtime hands over with a request. */
 export type ConnectedFunction = (

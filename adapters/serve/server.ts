@@ -5,6 +5,8 @@
  * @module
  */
 
+import { Refusal } from "../../core/http/refusal.ts";
+
 /** Answers a request. It may throw or reject: the client is then told `500`, and no more. */
 export type FetchFunction = (request: Request) => Response | Promise<Response>;
 
@@ -38,11 +40,15 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Default of {@linkcode ServeOptions.port}. */
 export const DEFAULT_PORT = 8000;
-
-/** Default of {@linkcode ServeOptions.hostname}: this machine only. */
+/** This machine only. */
 export const DEFAULT_HOSTNAME = "127.0.0.1";
+
+/** The client takes this server for a proxy (RFC 9110 §9.3.6). */
+export const noTunnel: Refusal = new Refusal(
+  "bad_request",
+  "Cannot open tunnel: this server is not a proxy",
+);
 
 /** The origin of a server, as a URL that a client on the same machine can use. */
 export function origin(hostname: string, port: number): string {
@@ -67,10 +73,10 @@ export function listenError(
   port: number,
   cause: unknown,
 ): Error {
-  return new Error(
-    `Cannot listen on ${hostname}:${port}: ${listenReason(cause)}`,
-    { cause },
-  );
+  const reason = listenReason(cause);
+  return new Error(`Cannot listen on ${hostname}:${port}: ${reason}`, {
+    cause,
+  });
 }
 
 const LISTEN_REASONS: Readonly<Record<string, string>> = {

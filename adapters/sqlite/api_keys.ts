@@ -1,8 +1,4 @@
-/**
- * Records of issued API keys in an SQLite file.
- *
- * @module
- */
+/** Records of issued API keys in an SQLite file. @module */
 
 import type {
   ApiKeyRecord,

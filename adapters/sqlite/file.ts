@@ -1,8 +1,4 @@
-/**
- * A connection to an SQLite file that waits for other processes, and stops writing after a disk error.
- *
- * @module
- */
+/** A connection to an SQLite file: waits for other processes, writes no more after a disk error. @module */
 
 import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -12,14 +8,8 @@ import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
-
 /** How long writes trust that the file is in place, in ms: checking costs 10 % of a lone create. */
 const IN_PLACE_MAX_AGE = 100;
-
-// Deno 2.9 has the method, but no type for it.
-interface ReturnsArrays {
-  setReturnArrays?(enabled: boolean): void;
-}
 
 /** An open file. */
 export class SqliteFile {
@@ -55,7 +45,9 @@ export class SqliteFile {
 
   /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
   prepare(sql: string): StatementSync {
-    const statement: StatementSync & ReturnsArrays = this.#db.prepare(sql);
+    // Deno 2.9 has the method, but no type for it.
+    const statement: StatementSync & { setReturnArrays?(is: boolean): void } =
+      this.#db.prepare(sql);
     // For COMMIT too: Node 26 throws after it if the last id does not fit a number.
     statement.setReadBigInts(true);
     statement.setReturnArrays?.(true);
@@ -63,18 +55,15 @@ export class SqliteFile {
   }
 
   /**
-   * Runs a query.
-   *
    * @param action for messages: "get pet".
    * @throws {StorageError} `unavailable`.
    */
   async read<T>(action: string, query: () => T): Promise<T> {
-    const attempt = (): T => {
-      this.#assertOpen(action);
-      return query();
-    };
     try {
-      return await patiently(this.#lockTimeout, attempt);
+      return await patiently(this.#lockTimeout, () => {
+        this.#assertOpen(action);
+        return query();
+      });
     } catch (error) {
       throw storageFault(action, error);
     }
@@ -88,10 +77,8 @@ export class SqliteFile {
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action);
-    const done = patiently(
-      this.#lockTimeout,
-      () => this.#transact(action, work),
-    );
+    const transact = () => this.#transact(action, work);
+    const done = patiently(this.#lockTimeout, transact);
     this.#writes.add(done);
     try {
       return await done;
@@ -113,10 +100,8 @@ export class SqliteFile {
 
   /** Finishes the writes under way and closes the file. */
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#writes).then(() =>
-      this.#db.close()
-    );
-    return this.#closing;
+    const close = () => this.#db.close();
+    return this.#closing ??= Promise.allSettled(this.#writes).then(close);
   }
 
   #transact<T>(action: string, work: () => T): T {
@@ -149,9 +134,8 @@ export class SqliteFile {
   }
 
   #assertOpen(action: string): void {
-    if (this.#closing !== undefined) {
-      throw unavailable(action, "the storage is closed");
-    }
+    if (this.#closing === undefined) return;
+    throw unavailable(action, "the storage is closed");
   }
 
   #assertUndamaged(action: string): void {
@@ -213,10 +197,9 @@ function fileInPlace(path: string): AssertInPlace {
       found = error; // not in place either
     }
     if (found !== identity) {
-      throw unavailable(
-        action,
-        `${path} was deleted or replaced while in use; restart to use what is there now`,
-      );
+      const reason =
+        "was deleted or replaced while in use; restart to use what is there now";
+      throw unavailable(action, `${path} ${reason}`);
     }
     checkedAt = now;
   };

@@ -1,8 +1,4 @@
-/**
- * Opening an SQLite file: its settings, its tables, and why it cannot be opened.
- *
- * @module
- */
+/** Opening an SQLite file: its settings, its tables, and why it cannot be opened. @module */
 
 import {
   accessSync,
@@ -17,7 +13,6 @@ import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { faultReason, isAccessFault } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
-import { readVersion, upgradeSchema } from "./schema.ts";
 
 /**
  * How much of the file a connection may keep in memory, in KiB. SQLite's own 2000 cannot hold the pages
@@ -26,20 +21,52 @@ import { readVersion, upgradeSchema } from "./schema.ts";
  */
 const CACHE_SIZE = 16_000;
 
-/** `read` also accepts a file that cannot be written. */
-export type Access = "read" | "write";
+/** `PRAGMA application_id` of our files: "PETS" in ASCII. */
+const APPLICATION_ID = 0x50455453;
+
+/** The statements of each version. AUTOINCREMENT: the id of a deleted row is not given again. */
+const VERSIONS: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE pets (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL,
+      category_id INTEGER NOT NULL,
+      status INTEGER NOT NULL CHECK (status IN (0, 1, 2))
+    ) STRICT`,
+    "CREATE INDEX pets_by_status ON pets (status, id)",
+    `CREATE TABLE api_keys (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL,
+      digest TEXT NOT NULL UNIQUE,
+      created INTEGER NOT NULL,
+      revoked INTEGER
+    ) STRICT`,
+    `PRAGMA application_id = ${APPLICATION_ID}`,
+  ],
+  [
+    `CREATE TABLE idempotency_keys (
+      key TEXT PRIMARY KEY,
+      pet_id INTEGER NOT NULL,
+      created INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID`,
+    "CREATE INDEX idempotency_keys_by_created ON idempotency_keys (created)",
+  ],
+];
+
+/** `PRAGMA user_version` of the files that this code reads and writes. */
+const SCHEMA_VERSION = VERSIONS.length;
 
 /**
- * Opens a file; if it is missing, creates it and its tables. Any number of processes may do so at
- * once.
+ * Opens a file; if it is missing, creates it and its tables. Any number of processes may do so at once.
  *
  * @param lockTimeout how long to wait for other processes that lock the file, in ms.
+ * @param access `read` also accepts a file that cannot be written.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export async function openSqliteFile(
   path: string,
   lockTimeout: number,
-  access: Access,
+  access: "read" | "write",
 ): Promise<SqliteFile> {
   try {
     return await patiently(lockTimeout, () => {
@@ -63,12 +90,10 @@ export async function openSqliteFile(
 function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
-  } catch {
-    // It exists, or cannot be created: SQLite says which.
-  }
+  } catch { /* It exists, or cannot be created: SQLite says which. */ }
 }
 
-function setUp(db: DatabaseSync, access: Access): void {
+function setUp(db: DatabaseSync, access: "read" | "write"): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
   // First, because the file may not be ours; in a transaction, because another process may be creating
   // the tables.
@@ -91,6 +116,42 @@ function setUp(db: DatabaseSync, access: Access): void {
   // In a file that may only be read, BEGIN IMMEDIATE succeeds, and this fails.
   if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
   db.prepare("COMMIT").run();
+}
+
+/**
+ * The version of the tables; 0 if the database is new and empty. Call it inside a transaction, so
+ * that all it reads is of one moment.
+ *
+ * @throws {Error} if the database belongs to another program, or to a later version of this one.
+ */
+function readVersion(db: DatabaseSync): number {
+  const applicationId = readNumber(db, "PRAGMA application_id");
+  const version = readNumber(db, "PRAGMA user_version");
+  if (applicationId === APPLICATION_ID) {
+    if (version >= 1 && version <= SCHEMA_VERSION) return version;
+    throw new Error(
+      `its schema is version ${version}, and this program knows version ${SCHEMA_VERSION}; ` +
+        "use the version of the program that wrote it, or a later one",
+    );
+  }
+  const tables = readNumber(db, "SELECT count(*) FROM sqlite_schema");
+  if (applicationId === 0 && version === 0 && tables === 0) return 0;
+  throw new Error(
+    "it is the database of another program; nothing in it was changed",
+  );
+}
+
+/** Creates or upgrades the tables, inside a transaction of the caller. */
+function upgradeSchema(db: DatabaseSync): void {
+  const version = readVersion(db);
+  if (version === SCHEMA_VERSION) return;
+  // On Deno an error of db.exec() carries no result code; that of a statement does.
+  for (const sql of VERSIONS.slice(version).flat()) db.prepare(sql).run();
+  db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
+}
+
+function readNumber(db: DatabaseSync, sql: string): number {
+  return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
 }
 
 /** SQLite only says "unable to open database file". */
