@@ -40,7 +40,7 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 
   // If nobody reads the log any more, the server goes on without it.
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", () => {});
+    if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
   }
 
   return {
@@ -67,6 +67,8 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
     },
   };
 }
+
+function ignore(): void {}
 
 /**
  * An error with its stack and causes. For a storage error the message is enough, and while a database is

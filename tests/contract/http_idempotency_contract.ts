@@ -1,8 +1,4 @@
-/**
- * What the service promises of `Idempotency-Key` over HTTP; part of `http_contract.ts`.
- *
- * @module
- */
+/** What the service promises of `Idempotency-Key` over HTTP; part of `http_contract.ts`. @module */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

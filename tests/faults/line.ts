@@ -1,8 +1,4 @@
-/**
- * A TCP address of a test's own, with a server behind it that can change.
- *
- * @module
- */
+/** A TCP address of a test's own, with a server behind it that can change. @module */
 
 import { connect, createServer, type Socket } from "node:net";
 

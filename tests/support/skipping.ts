@@ -1,8 +1,4 @@
-/**
- * Skipping tests so that everybody learns why.
- *
- * @module
- */
+/** Skipping tests so that everybody learns why. @module */
 
 import { appendFileSync } from "node:fs";
 import process from "node:process";

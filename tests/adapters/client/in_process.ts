@@ -1,8 +1,4 @@
-/**
- * A service in process, and a client of it.
- *
- * @module
- */
+/** A service in process, and a client of it. @module */
 
 import {
   type MemoryStorage,

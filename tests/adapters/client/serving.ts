@@ -1,8 +1,4 @@
-/**
- * A server on the runtime that runs the tests.
- *
- * @module
- */
+/** A server on the runtime that runs the tests. @module */
 
 import type {
   FetchFunction,

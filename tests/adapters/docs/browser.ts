@@ -40,8 +40,11 @@ export async function openPage(
 ): Promise<Opened> {
   if (!chromium || !executablePath) throw new Error(`${noBrowser}`);
   const args = ["--disable-gpu"];
-  browser ??= chromium.launch({ executablePath, args });
-  const context = await (await browser).newContext(options);
+  // Bun runs all files in one process, and `after` with the first of them.
+  if (!(await browser)?.isConnected()) {
+    browser = chromium.launch({ executablePath, args });
+  }
+  const context = await (await browser as Browser).newContext(options);
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const requests: string[] = [];

@@ -1,8 +1,4 @@
-/**
- * What the files for deployment under `docs/examples/` say, as far as tests act on it.
- *
- * @module
- */
+/** What the files for deployment under `docs/examples/` say, as far as tests act on it. @module */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,4 @@
-/**
- * Servers, started by a command as an operator has it.
- *
- * @module
- */
+/** Servers, started by a command as an operator has it. @module */
 
 import { spawn } from "node:child_process";
 import process from "node:process";

@@ -1,8 +1,4 @@
-/**
- * Where the programs of PostgreSQL are on this machine.
- *
- * @module
- */
+/** Where the programs of PostgreSQL are on this machine. @module */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * Servers as processes.
- *
- * @module
- */
+/** Servers as processes. @module */
 
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";

@@ -1,8 +1,4 @@
-/**
- * Ports for servers that are started again on the port they had.
- *
- * @module
- */
+/** Ports for servers that are started again on the port they had. @module */
 
 import { createServer } from "node:net";
 

@@ -1,8 +1,4 @@
-/**
- * A server and the processes it has forked, as Linux tells of them in /proc.
- *
- * @module
- */
+/** A server and the processes it has forked, as Linux tells of them in /proc. @module */
 
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";

@@ -1,8 +1,4 @@
-/**
- * One statement on a connection of its own.
- *
- * @module
- */
+/** One statement on a connection of its own. @module */
 
 import { Client } from "pg";
 

@@ -1,8 +1,4 @@
-/**
- * A second server that follows a first by streaming replication.
- *
- * @module
- */
+/** A second server that follows a first by streaming replication. @module */
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * Starts the programs beside this file, each on the runtime it is named after.
- *
- * @module
- */
+/** Starts the programs beside this file, each on the runtime it is named after. @module */
 
 import { spawn, spawnSync } from "node:child_process";
 import process from "node:process";
