@@ -49,8 +49,7 @@ function send(task: LoadTask): Promise<Count> {
     }
     answers++;
     const step = (performance.now() - sentAt) * STEPS_PER_MS | 0;
-    const place = Math.min(step, latencies.length - 1);
-    latencies[place] = (latencies[place] ?? 0) + 1;
+    (latencies[Math.min(step, latencies.length - 1)] as number)++;
     next(socket);
   }
 
