@@ -1,3 +1,4 @@
+import { createLog } from "../../../adapters/standalone/log.ts";
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -68,4 +69,11 @@ test("the log loses no line if its reader is slower than the program ends", asyn
   for await (const chunk of child.stdout.setEncoding("utf8")) text += chunk;
   const ids = text.trimEnd().split("\n").map((line) => JSON.parse(line).id);
   assert.deepEqual(ids, Array.from({ length: 5000 }, (_, id) => String(id)));
+});
+
+test("a reader of the log that goes away does not end the server", () => {
+  createLog({ requests: true });
+  for (const stream of [process.stdout, process.stderr]) {
+    assert.doesNotThrow(() => stream.emit("error", new Error("write EPIPE")));
+  }
 });
