@@ -663,7 +663,7 @@ export function httpContract(
     }
   });
 
-  httpIdempotencyContract(name, open, options);
+  httpIdempotencyContract(it);
 }
 
 function get(

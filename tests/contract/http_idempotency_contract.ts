@@ -1,33 +1,18 @@
 /** What the service promises of `Idempotency-Key` over HTTP; part of `http_contract.ts`. @module */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { type Answer, ask, type OpenService } from "./ask.ts";
 import { assertError } from "./error_reply.ts";
-import type { TestOptions } from "./test_options.ts";
 
 const REX = '{"name":"Rex","categoryId":7}';
 
-/** Registers the clauses; `open` makes a fresh and empty service for each. */
+/** Registers the clauses, each with `it`, which opens a fresh and empty service for it. */
 export function httpIdempotencyContract(
-  name: string,
-  open: () => Promise<OpenService>,
-  options: TestOptions = {},
-): void {
-  function it(
+  it: (
     sentence: string,
     check: (service: OpenService) => Promise<void>,
-  ): void {
-    test(`${name}: ${sentence}`, options, async () => {
-      const service = await open();
-      try {
-        await check(service);
-      } finally {
-        await service.close();
-      }
-    });
-  }
-
+  ) => void,
+): void {
   it("a create with an Idempotency-Key that is sent again is answered as before", async (service) => {
     const first = await create(service, REX, '"k-1"');
     assert.equal(first.status, 201);
