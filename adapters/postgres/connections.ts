@@ -1,14 +1,10 @@
 /** Connections to PostgreSQL: which server they go to, and bounded statements and transactions. @module */
 
 import process from "node:process";
-import { clearTimeout, setTimeout } from "node:timers";
 import pg from "pg";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import {
-  describeHosts,
-  type PostgresAddress,
-  type PostgresHost,
-} from "./address.ts";
+import { describeHosts, type PostgresAddress } from "./address.ts";
+import { clientsOf } from "./client.ts";
 import {
   areAllTaken,
   connectFault,
@@ -86,8 +82,6 @@ const LOCK = {
     pg_advisory_xact_lock($3)`,
 };
 
-/** How long to wait for a server to close a connection, in ms. */
-const END_TIMEOUT = 1000;
 /** The OID of PostgreSQL's type `int8`. */
 const INT8 = 20;
 
@@ -271,45 +265,6 @@ function environmentPassword(): string {
   throw new Error(
     "the server asks for a password: put it into the address, or into PGPASSWORD",
   );
-}
-
-/** The driver's type omits the settings that the pool passes to a client. */
-type PoolClientConstructor = new () => pg.Client;
-
-/** Clients that connect to the current host, and whose faults and ends reach the pool in time. */
-function clientsOf(currentHost: () => PostgresHost): PoolClientConstructor {
-  class Client extends pg.Client {
-    constructor(config: pg.ClientConfig) {
-      // The pool makes the password non-enumerable, so `...` leaves it out.
-      super({ ...config, password: config.password, ...currentHost() });
-    }
-
-    override connect(): Promise<pg.Client>;
-    override connect(callback: (error: Error) => void): void;
-    override connect(
-      callback?: (error: Error) => void,
-    ): Promise<pg.Client> | void {
-      if (callback === undefined) return super.connect();
-      try {
-        super.connect(callback);
-      } catch (error) {
-        // Deno throws if it may not use a socket, and the pool would wait for this client for ever.
-        this.connection.stream.destroy();
-        callback(error as Error);
-      }
-    }
-
-    override end(): Promise<void>;
-    override end(callback: (error: Error) => void): void;
-    override end(callback?: (error: Error) => void): Promise<void> | void {
-      // The driver waits for the server to close the connection; one that hangs never does.
-      const cut = () => this.connection.stream.destroy();
-      const timer = setTimeout(cut, END_TIMEOUT).unref();
-      this.once("end", () => clearTimeout(timer));
-      return callback === undefined ? super.end() : super.end(callback);
-    }
-  }
-  return Client as unknown as PoolClientConstructor;
 }
 
 function ignore(): void {}

@@ -1,0 +1,49 @@
+/** The driver's client, made to connect and to end in time. @module */
+
+import { clearTimeout, setTimeout } from "node:timers";
+import pg from "pg";
+import type { PostgresHost } from "./address.ts";
+
+/** How long to wait for a server to close a connection, in ms. */
+const END_TIMEOUT = 1000;
+
+/** The driver's type omits the settings that the pool passes to a client. */
+export type PoolClientConstructor = new () => pg.Client;
+
+/** Clients that connect to the current host, and whose faults and ends reach the pool in time. */
+export function clientsOf(
+  currentHost: () => PostgresHost,
+): PoolClientConstructor {
+  class Client extends pg.Client {
+    constructor(config: pg.ClientConfig) {
+      // The pool makes the password non-enumerable, so `...` leaves it out.
+      super({ ...config, password: config.password, ...currentHost() });
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(
+      callback?: (error: Error) => void,
+    ): Promise<pg.Client> | void {
+      if (callback === undefined) return super.connect();
+      try {
+        super.connect(callback);
+      } catch (error) {
+        // Deno throws if it may not use a socket, and the pool would wait for this client for ever.
+        this.connection.stream.destroy();
+        callback(error as Error);
+      }
+    }
+
+    override end(): Promise<void>;
+    override end(callback: (error: Error) => void): void;
+    override end(callback?: (error: Error) => void): Promise<void> | void {
+      // The driver waits for the server to close the connection; one that hangs never does.
+      const cut = () => this.connection.stream.destroy();
+      const timer = setTimeout(cut, END_TIMEOUT).unref();
+      this.once("end", () => clearTimeout(timer));
+      return callback === undefined ? super.end() : super.end(callback);
+    }
+  }
+  return Client as unknown as PoolClientConstructor;
+}
