@@ -1,8 +1,4 @@
-/**
- * Where a request goes: to an operation, or to a reply that is known already.
- *
- * @module
- */
+/** Where a request goes: to an operation, or to a reply that is known already. @module */
 
 import type { Operation } from "../operation.ts";
 import { Refusal } from "./refusal.ts";
