@@ -76,8 +76,9 @@ export function memoryStorage(
 
     async get(id) {
       assertOpen();
-      return id >= 1n && id <= BigInt(pets.count)
-        ? pets.pet(Number(id) - 1)
+      const position = Number(id) - 1; // rounded only beyond any count
+      return position >= 0 && position < pets.count
+        ? pets.pet(position)
         : undefined;
     },
 

@@ -23,7 +23,10 @@ export interface Log {
   flush(): Promise<void>;
 }
 
-/** The log of this process. The request lines of one turn of the event loop are written at once. */
+/** For how long request lines are gathered, to be written at once, in ms. A write costs as much as a request. */
+const GATHERING_TIME = 10;
+
+/** The log of this process. */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let held = "";
   let written = Promise.resolve();
@@ -32,6 +35,7 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 
   function writeHeld(): void {
     const text = held;
+    if (text === "") return; // a flush was earlier
     held = "";
     written = new Promise((resolve) =>
       process.stdout.write(text, () => resolve())
@@ -46,7 +50,7 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   return {
     request({ method, route = null, status, ms, id }) {
       if (!requests) return;
-      if (held === "") setImmediate(writeHeld);
+      if (held === "") setTimeout(writeHeld, GATHERING_TIME);
       if (millisecond !== Date.now()) {
         millisecond = Date.now();
         time = new Date(millisecond).toISOString();

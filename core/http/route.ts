@@ -65,9 +65,9 @@ export function createRouter(
         !path.includes("/", length);
       if (!isBelow) continue;
       const route = routes.get(method) ?? methodNotAllowed;
-      return "reply" in route
-        ? route
-        : { ...route, parameter: path.slice(length) };
+      if ("reply" in route) return route;
+      const { template, operation } = route;
+      return { template, operation, parameter: path.slice(length) };
     }
     return notFound;
   };

@@ -73,7 +73,7 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
     const known = await digests;
     pending = [];
     return known.has(digest);
-  }, { maxAge: Infinity });
+  }, { maxAge: Infinity, now: () => 0 }); // a look at the clock costs 3 % of a request
 }
 
 /**
