@@ -58,25 +58,24 @@ export function createApp(
   let pinging: Promise<void> | undefined;
   let drained: PromiseWithResolvers<void> | undefined;
 
-  async function answerAny(
+  /** The answer to a request that the service refuses: some of them are this server's to answer. */
+  async function answerRefused(
     request: ServiceRequest,
     connection: unknown,
+    answer: Answer,
   ): Promise<Answer> {
-    if (drained !== undefined) {
-      return await answerOwn(request) ?? { reply: shuttingDown };
+    const { reply: { status }, template } = answer;
+    if (template === undefined) {
+      const isOurs = status === 404 || answer.reply === shuttingDown;
+      return isOurs && await answerOwn(request) || answer;
     }
-    const answer = await service(request);
-    if (limitAddress !== undefined && answer.reply.status === 401) {
+    if (limitAddress !== undefined && status === 401) {
       const limited = limitAddress(peerAddress(request, connection));
       return limited === undefined ? answer : refuseInstead(answer, limited);
     }
-    const { reply: { status }, template } = answer;
-    if (template === undefined && status === 404) {
-      return await answerOwn(request) ?? answer;
-    }
     // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
-    const isCut = template !== undefined && drained !== undefined &&
-      request.method === "POST" && status === 400;
+    const isCut = drained !== undefined && request.method === "POST" &&
+      status === 400;
     return isCut ? { ...answer, reply: shuttingDown } : answer;
   }
 
@@ -117,8 +116,13 @@ export function createApp(
       const id = sent !== null && WELL_FORMED_ID.test(sent)
         ? sent
         : `${prefix}-${++count}`;
-      const answer = await answerAny(request, connection)
-        .catch((cause): Answer => ({ reply: internalError, cause }));
+      let answer = drained === undefined
+        ? await service(request)
+        : { reply: shuttingDown };
+      if (answer.reply.status >= 400) {
+        answer = await answerRefused(request, connection, answer)
+          .catch((cause): Answer => ({ reply: internalError, cause }));
+      }
       const { template, cause } = answer;
       const reply = addCors?.(request, answer.reply) ?? answer.reply;
       const { status, headers, body } = reply;
