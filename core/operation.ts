@@ -1,8 +1,6 @@
 /**
  * What an operation is: a row of the table in `operations.ts`, which feeds the router, the pipeline
- * and the OpenAPI document.
- *
- * @module
+ * and the OpenAPI document. @module
  */
 
 import type { BaseUrl } from "./http/base_url.ts";

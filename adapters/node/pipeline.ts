@@ -1,8 +1,6 @@
 /**
  * Requests that a client sends on one connection without waiting for answers. Node hands them over as
- * they arrive; only those with safe methods may be carried out side by side (RFC 9112 §9.3.2).
- *
- * @module
+ * they arrive; only those with safe methods may be carried out side by side (RFC 9112 §9.3.2). @module
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";

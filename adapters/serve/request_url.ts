@@ -1,8 +1,6 @@
 /**
  * From a request target (RFC 9112 §3.2) and a `Host` to the URL of a request. Neither is trusted:
- * the URL always parses, and its path is the target's, whatever the `Host` says.
- *
- * @module
+ * the URL always parses, and its path is the target's, whatever the `Host` says. @module
  */
 
 /** Takes the place of a `Host` that is absent or is no host. */

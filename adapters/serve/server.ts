@@ -1,8 +1,6 @@
 /**
  * What the HTTP adapters have in common: a fetch function goes in, a listening server comes out.
- * `../deno/mod.ts`, `../bun/mod.ts` and `../node/mod.ts` each export a `serve` of this form.
- *
- * @module
+ * `../deno/mod.ts`, `../bun/mod.ts` and `../node/mod.ts` each export a `serve` of this form. @module
  */
 
 import { Refusal } from "../../core/http/refusal.ts";

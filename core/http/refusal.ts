@@ -1,8 +1,6 @@
 /**
  * Refusals: the closed set of codes, the Error body of the contract, and {@linkcode Refusal}, the value
- * that a stage returns instead of throwing.
- *
- * @module
+ * that a stage returns instead of throwing. @module
  */
 
 import { type Fields, jsonReply, type Reply } from "./reply.ts";

@@ -1,8 +1,6 @@
 /**
  * A response as plain data. Every stage of the pipeline produces one; only `createHandler` and the
- * adapters make a `Response` of it.
- *
- * @module
+ * adapters make a `Response` of it. @module
  */
 
 /** Header fields by lower-case name, one value each. */

@@ -1,8 +1,6 @@
 /**
  * API keys that the service issues itself: shown once, listed without their secret, revoked. The rules
- * are here; an adapter keeps the records ({@linkcode ApiKeyStorage}).
- *
- * @module
+ * are here; an adapter keeps the records ({@linkcode ApiKeyStorage}). @module
  */
 
 import * as v from "valibot";

@@ -1,8 +1,6 @@
 /**
  * The form of an issued key: `pet_`, 32 random base62 characters, and 6 more that are their CRC-32. It is
- * one word on a double click, and a scanner recognises a leaked one offline.
- *
- * @module
+ * one word on a double click, and a scanner recognises a leaked one offline. @module
  */
 
 const KEY_PREFIX = "pet_";

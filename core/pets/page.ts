@@ -1,8 +1,6 @@
 /**
  * Which page of pets a caller wants, and where the next one is. Paging is by key (`after`), not by
- * offset: a page costs the same at any depth, and pets added meanwhile shift nothing.
- *
- * @module
+ * offset: a page costs the same at any depth, and pets added meanwhile shift nothing. @module
  */
 
 import { quote, Refusal } from "../http/refusal.ts";
