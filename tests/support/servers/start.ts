@@ -1,16 +1,14 @@
-/** Starts the programs beside this file, each on the runtime it is named after. @module */
+/** Starts `service.ts` on any of the runtimes. @module */
 
 import { spawn, spawnSync } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { commandLine, type Runtime } from "../runtime.ts";
 import { skipping } from "../skipping.ts";
 
-/** A runtime, and how to find it. */
-export interface Runtime {
-  readonly name: "deno" | "bun" | "node";
-  /** The program: from the environment (`PETSTORE_TEST_NODE=/usr/bin/node22`), or of the `PATH`. */
-  readonly command: string;
+/** A runtime: from the environment (`PETSTORE_TEST_NODE=/usr/bin/node22`), or of the `PATH`. */
+export interface FoundRuntime extends Runtime {
   /** Why it is not there; `undefined` where it is. */
   readonly missing: string | undefined;
 }
@@ -26,7 +24,7 @@ export interface Program {
 const LEAST_VERSION = { deno: [2, 9], bun: [1, 4], node: [22, 18] } as const;
 
 /** Looks for the three runtimes. */
-export function findRuntimes(): Runtime[] {
+export function findRuntimes(): FoundRuntime[] {
   return (["deno", "bun", "node"] as const).map((name) => {
     const variable = `PETSTORE_TEST_${name.toUpperCase()}`;
     const command = process.env[variable] ?? name;
@@ -44,17 +42,12 @@ export function findRuntimes(): Runtime[] {
   });
 }
 
-/** Starts the program of a runtime. */
-export function start({ name, command }: Runtime): Program {
-  const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
-  const args = {
-    deno: ["run", "--allow-net", "--allow-env", file],
-    bun: [file],
-    node: ["--disable-warning=ExperimentalWarning", file],
-  };
-  const child = spawn(command, args[name], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+/** Starts the program on a runtime. */
+export function start(runtime: Runtime): Program {
+  const file = fileURLToPath(new URL("service.ts", import.meta.url));
+  const flags = ["--allow-net", "--allow-env"];
+  const [command = "", ...args] = commandLine(file, flags, runtime);
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })
     [Symbol.asyncIterator]();
   const ended = new Promise<void>((resolve) => child.on("close", resolve));
@@ -64,7 +57,7 @@ export function start({ name, command }: Runtime): Program {
       const address = turn.then(async () => {
         child.stdin.write(`${JSON.stringify(options)}\n`);
         const { done, value } = await lines.next();
-        if (done) throw new Error(`${name} ended before it served`);
+        if (done) throw new Error(`${runtime.name} ended before it served`);
         return JSON.parse(value);
       });
       turn = address.catch(() => {});
