@@ -1,7 +1,4 @@
-/**
- * How long clients that send nothing, or a drop at a time, are borne with. Node and Bun end them all; Deno
- * ends none, which is for a proxy: see `nginx_fault.ts`.
- */
+/** How long silent and dripping clients are borne with. Deno ends none: see `nginx_fault.ts`. */
 import assert from "node:assert/strict";
 import { Wire } from "../contract/wire.ts";
 import { testStandalone } from "../support/servers/standalone.ts";

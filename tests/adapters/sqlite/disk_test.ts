@@ -1,10 +1,4 @@
-/**
- * What `sqliteStorage` does when the disk is full, failing or read-only. These need a small file
- * system (root on Linux) or a C compiler; where there is none they are skipped, and say so.
- *
- * @module
- */
-
+/** What `sqliteStorage` does when the disk is full, failing or read-only. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
