@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createServer } from "node:net";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { listen } from "../../support/ports.ts";
@@ -14,16 +14,9 @@ import {
 import { skipping } from "../../support/skipping.ts";
 import { openSlowCreate } from "./slow_create.ts";
 
-const CURL_MISSING = skipping(!hasCurl() && "curl is not installed");
-
-function hasCurl(): boolean {
-  try {
-    execFileSync("curl", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
+const CURL_MISSING = skipping(
+  spawnSync("curl", ["--version"]).status !== 0 && "curl is not installed",
+);
 
 function list(origin: string, key: string | undefined): Promise<Response> {
   return fetch(`${origin}/v1/pets`, {

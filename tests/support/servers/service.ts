@@ -9,7 +9,7 @@ const serve = await loadServe();
 for await (const line of createInterface({ input: process.stdin })) {
   const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
   const handle = createHandler({ ...options, ...JSON.parse(line) });
-  const { hostname, port } = await serve(handle, { port: 0 });
-  console.log(JSON.stringify({ hostname, port }));
+  const { port } = await serve(handle, { port: 0 });
+  console.log(JSON.stringify({ port }));
 }
 process.exit();

@@ -3,7 +3,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import test, { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { OpenServer } from "../../contract/raw_http_contract.ts";
 import { commandLine, type Runtime } from "../runtime.ts";
 import { skipping } from "../skipping.ts";
 
@@ -14,9 +16,9 @@ export interface FoundRuntime extends Runtime {
 }
 
 /** A program that is running. */
-export interface Program {
-  /** Makes it serve one more service, with these options. */
-  open(options: unknown): Promise<{ readonly port: number }>;
+interface Program {
+  /** Makes it serve one more service, with these options, whose key is `secret`. */
+  open(options: unknown): Promise<OpenServer>;
   /** Ends it. */
   stop(): Promise<void>;
 }
@@ -42,8 +44,25 @@ export function findRuntimes(): FoundRuntime[] {
   });
 }
 
+/** Registers tests of a server on every runtime; one that is missing is reported as skipped. */
+export function onEveryRuntime(
+  what: string,
+  register: (name: Runtime["name"], open: Program["open"]) => void,
+): void {
+  for (const runtime of findRuntimes()) {
+    const { name, missing } = runtime;
+    if (missing !== undefined) {
+      test(`${name}: ${what}`, { skip: missing }, () => {});
+      continue;
+    }
+    const program = start(runtime);
+    after(() => program.stop());
+    register(name, program.open);
+  }
+}
+
 /** Starts the program on a runtime. */
-export function start(runtime: Runtime): Program {
+function start(runtime: Runtime): Program {
   const file = fileURLToPath(new URL("service.ts", import.meta.url));
   const flags = ["--allow-net", "--allow-env"];
   const [command = "", ...args] = commandLine(file, flags, runtime);
@@ -54,14 +73,15 @@ export function start(runtime: Runtime): Program {
   let turn: Promise<unknown> = Promise.resolve();
   return {
     open(options) {
-      const address = turn.then(async () => {
+      const server = turn.then(async () => {
         child.stdin.write(`${JSON.stringify(options)}\n`);
         const { done, value } = await lines.next();
         if (done) throw new Error(`${runtime.name} ended before it served`);
-        return JSON.parse(value);
+        const { port } = JSON.parse(value);
+        return { port, key: "secret", close: () => Promise.resolve() };
       });
-      turn = address.catch(() => {});
-      return address;
+      turn = server.catch(() => {});
+      return server;
     },
     stop() {
       child.stdin.end();
