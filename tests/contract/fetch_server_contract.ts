@@ -1,9 +1,4 @@
-/**
- * What every `serve` promises, whatever fetch function it is given. One test for each promise, spoken
- * over TCP, since what matters here are the bytes.
- *
- * @module
- */
+/** What every `serve` promises, spoken over TCP, since what matters here are the bytes. @module */
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";

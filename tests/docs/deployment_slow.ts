@@ -1,37 +1,35 @@
 /** The files for deployment under `docs/examples/`, each tried as far as it can be without its platform. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { readConfig, VARIABLES } from "../../adapters/standalone/config.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import {
   freePort,
-  inNewFolder,
+  type Program,
+  run,
   RUNTIME,
+  testInFolder,
 } from "../adapters/standalone/program.ts";
-import {
-  dockerfile,
-  imageCommand,
-  imageEnvironment,
-  imageHealthCheck,
-  one,
-  read,
-  ROOT,
-  unitCommand,
-  unitEnvironment,
-} from "../support/deployment/files.ts";
-import { exitCode, withServer } from "../support/deployment/server.ts";
 import { skipping } from "../support/skipping.ts";
-import { findBinaries } from "../support/postgres/binaries.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
+import { until } from "../support/postgres/until.ts";
 
 const { skip: noPostgres, newDatabase } = await sharedPostgres();
-const { missing: noCluster } = await findBinaries();
 const NOT_DENO = skipping(
   RUNTIME !== "deno" && "the files for deployment are for Deno",
+);
+
+/** The folder of the repository, without a slash at its end. */
+const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(
+  /\/$/,
+  "",
 );
 
 const KEY = "secret";
@@ -58,6 +56,32 @@ async function statusOf(url: string): Promise<number> {
   });
   await response.body?.cancel();
   return response.status;
+}
+
+/** A command, and where it runs. */
+interface Command {
+  /** The program, and its arguments. */
+  readonly words: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Starts a server and hands it to `work`, once `probe` is answered; afterwards it is gone. */
+async function withServer(
+  { words, ...surroundings }: Command,
+  probe: string,
+  work: (server: Program) => Promise<void>,
+): Promise<void> {
+  const server = run(words, surroundings);
+  try {
+    const isAnswered = () => statusOf(probe).then(() => true, () => false);
+    await until("the server answers", isAnswered);
+    await work(server);
+  } catch (cause) {
+    throw new Error(server.stdout() + server.stderr(), { cause });
+  } finally {
+    await server.end("SIGKILL");
+  }
 }
 
 // ---- Commands that start the standalone server ----
@@ -110,41 +134,37 @@ function place(text: string, places: Readonly<Record<string, string>>): string {
 
 for (const { name, words, env, places } of COMMANDS) {
   for (const database of ["SQLite", "PostgreSQL"] as const) {
-    const skip = NOT_DENO || (database === "PostgreSQL" && noPostgres);
-
-    test(
+    testInFolder(
       `the command of ${name} serves animals of ${database}, and ends with 0 on SIGTERM`,
-      { skip },
-      async () => {
+      async (folder) => {
         const url = database === "PostgreSQL" ? await newDatabase() : undefined;
-        await inNewFolder(async (folder) => {
-          const port = await freePort();
-          const here = {
-            ...places({ folder, port }),
-            ...url === undefined ? {} : { "127.0.0.1:5432": new URL(url).host },
-          };
-          const set = Object.entries(env()).map(([name, value]) =>
-            [name, place(value, here)] as const
-          );
-          const command = {
-            words: words().map((word) => place(word, here)),
-            cwd: ROOT,
-            env: {
-              ...Object.fromEntries(set),
-              ...url === undefined ? {} : { DATABASE_URL: url },
-              PETSTORE_API_KEYS: KEY,
-            },
-          };
-          const origin = `http://127.0.0.1:${port}`;
-          await withServer(command, `${origin}/livez`, async (server) => {
-            assert.equal(await statusOf(`${origin}/readyz`), 200);
-            assert.equal((await create(origin)).status, 201);
-            assert.equal(await statusOf(`${origin}/v1/pets/1`), 200);
-            assert.equal(await statusOf(`${origin}/docs`), 200);
-            assert.equal(await server.stop("SIGTERM"), 0);
-          });
+        const port = await freePort();
+        const here = {
+          ...places({ folder, port }),
+          ...url === undefined ? {} : { "127.0.0.1:5432": new URL(url).host },
+        };
+        const set = Object.entries(env()).map(([name, value]) =>
+          [name, place(value, here)] as const
+        );
+        const command = {
+          words: words().map((word) => place(word, here)),
+          cwd: ROOT,
+          env: {
+            ...Object.fromEntries(set),
+            ...url === undefined ? {} : { DATABASE_URL: url },
+            PETSTORE_API_KEYS: KEY,
+          },
+        };
+        const origin = `http://127.0.0.1:${port}`;
+        await withServer(command, `${origin}/livez`, async (server) => {
+          assert.equal(await statusOf(`${origin}/readyz`), 200);
+          assert.equal((await create(origin)).status, 201);
+          assert.equal(await statusOf(`${origin}/v1/pets/1`), 200);
+          assert.equal(await statusOf(`${origin}/docs`), 200);
+          assert.equal(await server.end(), 0);
         });
       },
+      { skip: NOT_DENO || (database === "PostgreSQL" && noPostgres) },
     );
   }
 
@@ -161,51 +181,39 @@ for (const { name, words, env, places } of COMMANDS) {
 
 test("systemd and Docker give a server longer to end than it gives its requests", () => {
   const { shutdownTimeout } = readConfig({});
-  for (
-    const seconds of [
-      one(
-        read("docs/examples/systemd/petstore.service"),
-        /^TimeoutStopSec=(\d+)$/m,
-      ),
-      one(
-        read("docs/examples/container/compose.yaml"),
-        /^x-server:[^]*?\n {2}stop_grace_period: (\d+)s$/m,
-      ),
-    ]
-  ) {
+  const unit = read("docs/examples/systemd/petstore.service");
+  const compose = read("docs/examples/container/compose.yaml");
+  const times = [
+    one(unit, /^TimeoutStopSec=(\d+)$/m),
+    one(compose, /^x-server:[^]*?\n {2}stop_grace_period: (\d+)s$/m),
+  ];
+  for (const seconds of times) {
     assert.ok(1000 * Number(seconds) > shutdownTimeout, seconds);
   }
 });
 
 // ---- Containers ----
 
-test("the health check of the image tells a server from none", {
-  skip: NOT_DENO,
-}, async () => {
-  await inNewFolder(async (folder) => {
+testInFolder(
+  "the health check of the image tells a server from none",
+  async (cwd) => {
     const port = await freePort();
-    const healthCheck = {
-      words: imageHealthCheck().map((word) =>
-        place(word, { "deno": process.execPath, "8000": String(port) })
-      ),
-      cwd: folder,
-      env: {},
-    };
+    const healthCheck = imageHealthCheck().map((word) =>
+      place(word, { "deno": process.execPath, "8000": String(port) })
+    );
+    const main = "run -A adapters/standalone/main.ts start --port".split(" ");
     const command = {
-      words: [
-        process.execPath,
-        ..."run -A adapters/standalone/main.ts start --port".split(" "),
-        String(port),
-      ],
+      words: [process.execPath, ...main, String(port)],
       cwd: ROOT,
       env: { DATABASE_URL: "memory:", PETSTORE_API_KEYS: KEY },
     };
     await withServer(command, `http://127.0.0.1:${port}/livez`, async () => {
-      assert.equal(await exitCode(healthCheck), 0);
+      assert.equal(await run(healthCheck, { cwd }).exited, 0);
     });
-    assert.equal(await exitCode(healthCheck), 1);
-  });
-});
+    assert.equal(await run(healthCheck, { cwd }).exited, 1);
+  },
+  { skip: NOT_DENO },
+);
 
 test("the image is built of the files that are sent for it, on the Deno that the tests run on", () => {
   const [stage = ""] = dockerfile().split(/^FROM .*distroless/m);
@@ -243,16 +251,15 @@ async function withDenoDeploy(
   };
   await withServer(command, `${origin}/v1/openapi.json`, async (server) => {
     await work(origin);
-    assert.equal(await server.stop("SIGINT"), 0);
+    assert.equal(await server.end("SIGINT"), 0);
   });
 }
 
-const noDeploy = { skip: NOT_DENO || noPostgres };
-const ownCluster = { skip: NOT_DENO || noCluster };
-
 test(
   "the entry for Deno Deploy takes fixed and issued keys, and ends with 0 on SIGINT",
-  noDeploy,
+  {
+    skip: NOT_DENO || noPostgres,
+  },
   async () => {
     const url = await newDatabase();
     await withDenoDeploy({ DATABASE_URL: url }, async (origin) => {
@@ -270,13 +277,13 @@ test(
 
 test(
   "the entry for Deno Deploy answers without its database, and uses it once it is there",
-  ownCluster,
+  {
+    skip: NOT_DENO || NO_CLUSTER,
+  },
   async () => {
     const port = await freePort();
-    const env = {
-      DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    };
-    await withDenoDeploy(env, async (origin) => {
+    const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    await withDenoDeploy({ DATABASE_URL }, async (origin) => {
       assert.equal(await statusOf(`${origin}/nothing`), 404);
       const refused = await create(origin);
       assert.equal(refused.status, 503);
@@ -290,3 +297,63 @@ test(
     });
   },
 );
+
+// ---- What the files for deployment say ----
+
+/** A file of the repository. */
+function read(path: string): string {
+  return readFileSync(`${ROOT}/${path}`, "utf8");
+}
+
+/** The words of `ExecStart` of the unit. */
+function unitCommand(): readonly string[] {
+  const unit = read("docs/examples/systemd/petstore.service")
+    .replaceAll(/^#.*\n/gm, "")
+    .replaceAll(/\\\n\s*/g, "");
+  return one(unit, /^ExecStart=(.+)$/m).split(/\s+/);
+}
+
+/** What `petstore.env` sets. */
+function unitEnvironment(): Readonly<Record<string, string>> {
+  const lines = read("docs/examples/systemd/petstore.env").split("\n");
+  return settings(lines.filter((line) => !/^(?:#|$)/.test(line)));
+}
+
+/** The words of `ENTRYPOINT` and `CMD`. */
+function imageCommand(): readonly string[] {
+  const lines = dockerfile();
+  return [
+    ...JSON.parse(one(lines, /^ENTRYPOINT (\[.+\])$/m)),
+    ...JSON.parse(one(lines, /^CMD (\[.+\])$/m)),
+  ];
+}
+
+/** The words of `HEALTHCHECK … CMD`. */
+function imageHealthCheck(): readonly string[] {
+  return JSON.parse(one(dockerfile(), /^HEALTHCHECK .*CMD (\[.+\])$/m));
+}
+
+/** What the image's own `ENV` sets. */
+function imageEnvironment(): Readonly<Record<string, string>> {
+  const [, image = ""] = dockerfile().split(/^FROM .*distroless.*$/m);
+  return settings(one(image, /^ENV (.+)$/m).split(" "));
+}
+
+/** What `NAME=VALUE` sets. */
+function settings(words: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    words.map((word) => word.split(/=(.*)/s, 2) as [string, string]),
+  );
+}
+
+/** The `Dockerfile` with one line for each instruction. */
+function dockerfile(): string {
+  return read("docs/examples/container/Dockerfile").replaceAll(/\\\n\s*/g, "");
+}
+
+/** What the only group of an expression matches. */
+function one(text: string, expression: RegExp): string {
+  const found = expression.exec(text)?.[1];
+  if (found === undefined) throw new Error(`There is no ${expression}`);
+  return found;
+}

@@ -1,21 +1,23 @@
 /** What Deno cannot end, nginx ends: with the very lines of `docs/examples/nginx.conf`. */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { Wire } from "../contract/wire.ts";
 import { skipping } from "../support/skipping.ts";
+import { inNewFolder } from "../adapters/standalone/program.ts";
+import { freePort } from "../support/ports.ts";
+import { until } from "../support/postgres/until.ts";
 import {
   CANNOT_WATCH,
-  freePort,
   type Standalone,
   withStandalone,
 } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
+import { drip, type Dripping } from "./drip.ts";
 
 /** Debian keeps it where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
@@ -41,30 +43,27 @@ const LIST = `GET /v1/pets ${FIELDS}\r\n`;
 it("behind nginx silence, half a header, idle connections and dripping bodies end", async () => {
   await behindNginx(async (port, server) => {
     const before = server.descriptors();
-    const sent: Readonly<Record<string, readonly [string, string?]>> = {
-      silence: [""],
-      "half a header": ["GET /v1/pets HTTP/1.1\r\nHos"],
-      "an idle connection": [LIST],
-      "half a body": [
-        `POST /v1/pets ${FIELDS}Content-Length: 29\r\n\r\n${REX.slice(9)}`,
-      ],
-      "a body that drips on after 413": [
-        `POST /v1/pets ${FIELDS}Content-Length: 90000\r\n\r\n`,
-        " ",
-      ],
+    const post = `POST /v1/pets ${FIELDS}Content-Length:`;
+    const clients: Readonly<Record<string, Dripping>> = {
+      silence: { sent: "" },
+      "half a header": { sent: "GET /v1/pets HTTP/1.1\r\nHos" },
+      "an idle connection": { sent: LIST },
+      "half a body": { sent: `${post} 29\r\n\r\n${REX.slice(9)}` },
+      "a body that drips on after 413": {
+        sent: `${post} 90000\r\n\r\n`,
+        drop: " ",
+      },
     };
     const ends = await Promise.all(
-      Object.entries(sent).map(async ([what, [bytes, drop = ""]]) =>
-        `${what}: ${await lifetime(port, bytes, drop)} ms`
-      ),
+      Object.entries(clients).map(async ([what, client]) => {
+        const { seconds } = await drip(port, client, PATIENCE);
+        assert.ok(seconds !== undefined, `${what} lives on`);
+        return `${what}: ${Math.round(1000 * seconds)} ms`;
+      }),
     );
     console.log(`nginx, with all times ${SHORT}: ${ends.join(", ")}`);
     const drips = await Promise.all(
-      Array.from({ length: 50 }, () =>
-        Wire.open(
-          port,
-          `POST /v1/pets ${FIELDS}Content-Length: 29\r\n\r\n{`,
-        )),
+      Array.from({ length: 50 }, () => Wire.open(port, `${post} 29\r\n\r\n{`)),
     );
     assert.equal(await ask(port, LIST), 200);
     const more = server.descriptors() - before;
@@ -119,55 +118,41 @@ async function behindNginx(
 ): Promise<void> {
   assert.ok(deno !== undefined);
   await withStandalone(deno, { maxDescriptors: 200 }, async (server) => {
-    const port = await freePort();
-    const folder = mkdtempSync(join(tmpdir(), "petstore-nginx-"));
-    const site = CONFIGURATION.replace(
-      "127.0.0.1:8000",
-      `127.0.0.1:${server.port}`,
-    )
-      .replace("listen 80;", `listen 127.0.0.1:${port};`)
-      .replaceAll(/(timeout|time) \d+s;/g, `$1 ${SHORT};`)
-      .replace("limit_conn petstore 100;", "limit_conn petstore 1000;");
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-      .map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
-    writeFileSync(
-      join(folder, "nginx.conf"),
-      `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
+    await inNewFolder(async (folder) => {
+      const port = await freePort();
+      const site = CONFIGURATION
+        .replace("127.0.0.1:8000", `127.0.0.1:${server.port}`)
+        .replace("listen 80;", `listen 127.0.0.1:${port};`)
+        .replaceAll(/(timeout|time) \d+s;/g, `$1 ${SHORT};`)
+        .replace("limit_conn petstore 100;", "limit_conn petstore 1000;");
+      const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
+      writeFileSync(
+        join(folder, "nginx.conf"),
+        `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
 events { worker_connections 2048; }
 http { access_log off;\n${temporary}\n${site}}\n`,
-    );
-    const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
-      env,
-      stdio: ["ignore", "ignore", "inherit"],
+      );
+      const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
+        env,
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+      const ended = new Promise((resolve) => nginx.once("close", resolve));
+      try {
+        await until(
+          "nginx listens",
+          () =>
+            Wire.open(port).then((wire) => wire.close()).then(
+              () => true,
+              () => false,
+            ),
+        );
+        await work(port, server);
+      } finally {
+        nginx.kill("SIGKILL");
+        await ended;
+      }
     });
-    const ended = new Promise((resolve) => nginx.once("close", resolve));
-    try {
-      await untilListening(port);
-      await work(port, server);
-    } finally {
-      nginx.kill("SIGKILL");
-      await ended;
-      rmSync(folder, { recursive: true });
-    }
-  });
-}
-
-/** How long a connection lives on which this is sent, and then nothing or a drop at a time, in ms. */
-function lifetime(port: number, bytes: string, drop: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const start = performance.now();
-    const socket = connect(port, "127.0.0.1");
-    const dripping = setInterval(() => socket.write(drop), 200);
-    const timer = setTimeout(() => finish(false), PATIENCE);
-    function finish(isClosed: boolean): void {
-      clearInterval(dripping);
-      clearTimeout(timer);
-      socket.destroy();
-      if (isClosed) resolve(Math.round(performance.now() - start));
-      else reject(new Error(`It lives on after ${JSON.stringify(bytes)}`));
-    }
-    socket.on("error", () => {}).on("close", () => finish(true)).resume();
-    socket.write(bytes);
   });
 }
 
@@ -176,18 +161,6 @@ async function ask(port: number, bytes: string): Promise<number> {
   const { status } = await wire.answer();
   wire.close();
   return status;
-}
-
-async function untilListening(port: number): Promise<void> {
-  const deadline = Date.now() + PATIENCE;
-  for (;;) {
-    try {
-      return (await Wire.open(port)).close();
-    } catch (cause) {
-      if (Date.now() > deadline) throw cause;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 }
 
 function read(path: string): string {

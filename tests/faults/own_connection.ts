@@ -1,9 +1,4 @@
-/**
- * HTTP with a TCP connection for each request. The `fetch` of Bun lets other requests wait where 256
- * are under way.
- *
- * @module
- */
+/** HTTP with a connection for each request: the `fetch` of Bun has 256 at the most. @module */
 
 import { connect } from "node:net";
 

@@ -1,11 +1,13 @@
-/**
- * Two PostgreSQL servers behind two addresses: a primary, and a standby that takes over.
- *
- * @module
- */
+/** Two PostgreSQL servers behind two addresses: a primary, and a standby that takes over. @module */
 
+import { test } from "node:test";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
-import { type Standby, startStandby } from "../support/postgres/standby.ts";
+import {
+  missingStandby,
+  type Standby,
+  startStandby,
+} from "../support/postgres/standby.ts";
+import { skipping } from "../support/skipping.ts";
 import { type Line, openLine } from "./line.ts";
 
 /** A primary and its standby, which change places. */
@@ -18,7 +20,24 @@ export interface Pair {
   failOver(): Promise<void>;
   /** Where the killed primary was there is a standby of the new one now, and it is waited for. */
   repair(): Promise<void>;
-  close(): Promise<void>;
+}
+
+const skip = skipping(await missingStandby());
+
+/** Registers a test, which is given two servers, and the address of a new database. */
+export function testPair(
+  title: string,
+  work: (pair: Pair, url: string) => Promise<void>,
+): void {
+  test(title, { skip, timeout: 200_000 }, async () => {
+    const pair = await startPair();
+    try {
+      const { pathname } = new URL(await pair.primary.newDatabase());
+      await work(pair, `postgres://postgres@${pair.addresses}${pathname}`);
+    } finally {
+      await pair.close();
+    }
+  });
 }
 
 /**
@@ -27,8 +46,7 @@ export interface Pair {
  */
 const DISTANCE = 200;
 
-/** Starts two servers. */
-export async function startPair(): Promise<Pair> {
+async function startPair(): Promise<Pair & { close(): Promise<void> }> {
   let primary = await startCluster();
   const replication: Line[] = [];
   const closing: Promise<void>[] = [];

@@ -13,7 +13,6 @@ import {
   persistentPetStorageContract,
   petStorageContract,
 } from "../contract/pet_storage_contract.ts";
-import { findBinaries } from "../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
@@ -22,13 +21,13 @@ import {
 } from "../support/postgres/pgbouncer.ts";
 import { dropDatabase } from "../support/postgres/database.ts";
 import { runSql } from "../support/postgres/sql.ts";
+import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { Load } from "./load.ts";
 import { withServers } from "./servers.ts";
 import { skipping } from "../support/skipping.ts";
-import { newPet } from "../support/new_pet.ts";
+import { newPet, REX } from "../support/new_pet.ts";
 
-const missing = skipping((await findBinaries()).missing);
-const skip = missing || skipping(missingPgBouncer);
+const skip = NO_CLUSTER || skipping(missingPgBouncer);
 const options = { skip, timeout: 60_000 };
 
 function it(title: string, check: () => Promise<void>): void {
@@ -131,7 +130,7 @@ it("nothing acknowledged is lost when PostgreSQL is killed under load behind PgB
     const url = `${pgbouncer.url(pathname.slice(1))}?pgbouncer=true`;
     await withServers(2, url, async (servers) => {
       const load = new Load();
-      for (const server of servers) load.start(server, { writers: 8 });
+      load.start(servers, { writers: 8 });
       for (let kills = 0; kills < KILLS; kills++) {
         await load.more(200);
         await cluster.kill();
@@ -182,11 +181,7 @@ async function use(storage: PostgresStorage): Promise<readonly bigint[]> {
   const ids: bigint[] = [];
   await Promise.all(Array.from({ length: 10 }, async () => {
     for (let n = 0; n < 50; n++) {
-      const pet = await storage.create(newPet({
-        name: `Rex ${n}`,
-        categoryId: 1n,
-        status: "sold",
-      }));
+      const pet = await storage.create(newPet({ ...REX, name: `Rex ${n}` }));
       assert.deepEqual(await storage.get(pet.id), pet);
       ids.push(pet.id);
     }
@@ -205,7 +200,7 @@ function watchBackends(
     while (goesOn) {
       const [row] = await cluster.query(
         "select count(*)::int as count from pg_stat_activity where datname = $1",
-        { values: [new URL(url).pathname.slice(1)] },
+        [new URL(url).pathname.slice(1)],
       );
       most = Math.max(most, Number(row?.count));
     }

@@ -2,12 +2,10 @@
 import assert from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
-import test from "node:test";
 import { Wire } from "../contract/wire.ts";
 import {
-  CANNOT_WATCH,
   type Standalone,
-  withStandalone,
+  testStandalone,
 } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
 import { longestLivez } from "./livez.ts";
@@ -99,7 +97,7 @@ async function bear(server: Standalone, work: () => Promise<void>) {
 }
 
 for (const runtime of findRuntimes()) {
-  const { name, missing } = runtime;
+  const { name } = runtime;
   const ways: readonly (readonly [string, Send])[] = [
     ["chunks", sendChunks],
     ["writes", sendWrites],
@@ -107,32 +105,30 @@ for (const runtime of findRuntimes()) {
     ...(name === "deno" ? [["DATA frames", sendFrames] as const] : []),
   ];
   for (const [how, send] of ways) {
-    test(
-      `${name}: ${PIECES} ${how} of one byte hold nobody up, and a few dozen are a body`,
-      { skip: missing ?? CANNOT_WATCH },
-      async () => {
-        await withStandalone(runtime, {}, async (server) => {
-          assert.equal(await send(server.port, REX), 201);
-          let livez = Infinity;
-          let memory = 0;
-          const isEnough = (i: number): boolean =>
-            i >= MAX_TRIES || (i >= MIN_TRIES && livez < LONGEST_LIVEZ);
-          for (let i = 0; !isEnough(i); i++) {
-            const borne = await bear(server, async () => {
-              const status = await send(server.port, BLANKS);
-              // 400: they came in few enough pieces after all, and are no JSON.
-              assert.ok([400, 413].includes(status), `${status}`);
-            });
-            livez = Math.min(livez, borne.livez);
-            memory = Math.max(memory, borne.memory);
-          }
-          console.log(
-            `${name}, ${how}: /livez after ${livez} ms at the most, ` +
-              `${Math.round(memory / 1e6)} MB more`,
-          );
-          assert.ok(livez < LONGEST_LIVEZ, `/livez waits ${livez} ms`);
-          assert.ok(memory < MOST_MEMORY, `${memory} bytes more`);
-        });
+    testStandalone(
+      runtime,
+      `${PIECES} ${how} of one byte hold nobody up, and a few dozen are a body`,
+      async (server) => {
+        assert.equal(await send(server.port, REX), 201);
+        let livez = Infinity;
+        let memory = 0;
+        const isEnough = (i: number): boolean =>
+          i >= MAX_TRIES || (i >= MIN_TRIES && livez < LONGEST_LIVEZ);
+        for (let i = 0; !isEnough(i); i++) {
+          const borne = await bear(server, async () => {
+            const status = await send(server.port, BLANKS);
+            // 400: they came in few enough pieces after all, and are no JSON.
+            assert.ok([400, 413].includes(status), `${status}`);
+          });
+          livez = Math.min(livez, borne.livez);
+          memory = Math.max(memory, borne.memory);
+        }
+        console.log(
+          `${name}, ${how}: /livez after ${livez} ms at the most, ` +
+            `${Math.round(memory / 1e6)} MB more`,
+        );
+        assert.ok(livez < LONGEST_LIVEZ, `/livez waits ${livez} ms`);
+        assert.ok(memory < MOST_MEMORY, `${memory} bytes more`);
       },
     );
   }

@@ -1,9 +1,8 @@
 /** Requests by the thousand from clients that read no answer: others are served, and memory is bounded. */
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import test from "node:test";
 import { Wire } from "../contract/wire.ts";
-import { CANNOT_WATCH, withStandalone } from "../support/servers/standalone.ts";
+import { testStandalone } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
 import { longestLivez } from "./livez.ts";
 
@@ -31,34 +30,32 @@ const CREATE = `POST /v1/pets ${FIELDS}Content-Length: ${BODY.length}\r\n\r\n` +
 const LIST = `GET /v1/pets?limit=${PETS} ${FIELDS}\r\n`;
 
 for (const runtime of findRuntimes()) {
-  test(
-    `${runtime.name}: ${CLIENTS} clients that pipeline ${REQUESTS} lists and read nothing do not stop the server`,
-    { skip: runtime.missing ?? CANNOT_WATCH },
-    async () => {
-      await withStandalone(runtime, {}, async ({ port, memory }) => {
-        await fill(port);
-        const { longest, most } = BOUNDS[runtime.name];
-        const before = memory();
-        const waits: number[] = [];
-        const growths: number[] = [];
-        for (let i = 0; i < TRIES && !(Math.min(...waits) < longest); i++) {
-          const clients: Socket[] = [];
-          const wait = await longestLivez(port, async () => {
-            for (let i = 0; i < CLIENTS; i++) clients.push(pipeline(port));
-            growths.push(await highest(memory) - before);
-          });
-          waits.push(wait);
-          clients.forEach((client) => client.destroy());
-        }
-        const wait = Math.min(...waits);
-        const growth = Math.min(...growths);
-        console.log(
-          `${runtime.name}: /livez after ${wait} ms at the most, ` +
-            `${Math.round(growth / 1e6)} MB more`,
-        );
-        assert.ok(wait < longest, `/livez waits ${wait} ms`);
-        assert.ok(growth < most, `${growth} bytes more`);
-      });
+  testStandalone(
+    runtime,
+    `${CLIENTS} clients that pipeline ${REQUESTS} lists and read nothing do not stop the server`,
+    async ({ port, memory }) => {
+      await fill(port);
+      const { longest, most } = BOUNDS[runtime.name];
+      const before = memory();
+      const waits: number[] = [];
+      const growths: number[] = [];
+      for (let i = 0; i < TRIES && !(Math.min(...waits) < longest); i++) {
+        const clients: Socket[] = [];
+        const wait = await longestLivez(port, async () => {
+          for (let i = 0; i < CLIENTS; i++) clients.push(pipeline(port));
+          growths.push(await highest(memory) - before);
+        });
+        waits.push(wait);
+        clients.forEach((client) => client.destroy());
+      }
+      const wait = Math.min(...waits);
+      const growth = Math.min(...growths);
+      console.log(
+        `${runtime.name}: /livez after ${wait} ms at the most, ` +
+          `${Math.round(growth / 1e6)} MB more`,
+      );
+      assert.ok(wait < longest, `/livez waits ${wait} ms`);
+      assert.ok(growth < most, `${growth} bytes more`);
     },
   );
 }

@@ -1,51 +1,34 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { Client } from "pg";
-import { findBinaries } from "../support/postgres/binaries.ts";
-import { startCluster } from "../support/postgres/cluster.ts";
-import { LONGEST_CREATE, LONGEST_READ } from "./bounds.ts";
+import { testCluster } from "../support/postgres/test_cluster.ts";
 import { Load, pause } from "./load.ts";
 import { withServers } from "./servers.ts";
-import { skipping } from "../support/skipping.ts";
 
-const missing = skipping((await findBinaries()).missing);
-const options = { skip: missing, timeout: 90_000 };
-
-test(
+testCluster(
   "every request is refused in time where others use all connections of PostgreSQL",
-  options,
-  async () => {
-    const cluster = await startCluster({ settings: { max_connections: "12" } });
-    try {
-      const url = await cluster.newDatabase();
-      await withServers(2, url, async (servers) => {
-        const load = new Load();
-        const others = await useUpConnections(url);
-        // The servers lost their connections at that.
-        for (const server of servers) {
-          assert.equal(await server.readiness(), 503);
-          load.start(server, { writers: 4, readers: 4 });
-        }
-        await pause(2000);
-        assert.equal(load.count("acknowledged"), 0);
-        assert.ok(load.count("refused") > 0);
-        assert.ok(load.refusedReads > 0);
+  async (cluster) => {
+    const url = await cluster.newDatabase();
+    await withServers(2, url, async (servers) => {
+      const load = new Load();
+      const others = await useUpConnections(url);
+      // The servers lost their connections at that.
+      for (const server of servers) assert.equal(await server.readiness(), 503);
+      load.start(servers, { writers: 4, readers: 4 });
+      await pause(2000);
+      assert.equal(load.count("acknowledged"), 0);
+      assert.ok(load.count("refused") > 0);
+      assert.ok(load.refusedReads > 0);
 
-        await Promise.all(others.map((session) => session.end()));
-        await load.more(100);
-        await load.stop();
-        for (const server of servers) {
-          assert.equal(await server.readiness(), 200);
-        }
-        assert.equal(load.count("uncertain"), 0);
-        assert.ok(load.longestRead() < LONGEST_READ);
-        assert.ok(load.longestCreate() < LONGEST_CREATE);
-        await load.verify(servers[0]);
-      });
-    } finally {
-      await cluster.close();
-    }
+      await Promise.all(others.map((session) => session.end()));
+      await load.more(100);
+      await load.stop();
+      for (const server of servers) assert.equal(await server.readiness(), 200);
+      assert.equal(load.count("uncertain"), 0);
+      load.assertInTime();
+      await load.verify(servers[0]);
+    });
   },
+  { settings: { max_connections: "12" } },
 );
 
 /** Takes all connections there are, those of the servers too. */

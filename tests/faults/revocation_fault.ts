@@ -1,53 +1,41 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
 import {
-  inNewFolder,
   type RunningServer,
   startMain,
+  testInFolder,
 } from "../adapters/standalone/program.ts";
-import { findBinaries } from "../support/postgres/binaries.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { pause } from "./load.ts";
-import { skipping } from "../support/skipping.ts";
 
-const missing = skipping((await findBinaries()).missing);
-const { newDatabase } = await sharedPostgres();
-const options = { skip: missing, timeout: 120_000 };
+const { skip, newDatabase } = await sharedPostgres();
 
 /** What docs/postgresql.md promises, in ms. */
 const PROMISED = 1000;
 const KEYS = 24;
 
-test(
+testInFolder(
   "a key that is revoked on one server is refused on another within a second",
-  options,
-  async () => {
+  async (cwd) => {
     const DATABASE_URL = await newDatabase();
     const storage = await postgresStorage(DATABASE_URL);
     try {
       const keys = issuedKeys(storage.apiKeys);
-      await inNewFolder(async (cwd) => {
-        const env = { DATABASE_URL, REQUEST_LOG: "off" };
-        const server = await startMain({ cwd, env });
-        try {
-          await Promise.all(
-            Array.from(
-              { length: KEYS },
-              // Spread over the time that a verdict is remembered.
-              (_, index) => measure(server, keys, 1500 + 97 * index),
-            ),
-          );
-        } finally {
-          server.kill("SIGTERM");
-          assert.equal(await server.exited, 0);
-        }
-      });
+      const env = { DATABASE_URL, REQUEST_LOG: "off" };
+      const server = await startMain({ cwd, env });
+      // Spread over the time that a verdict is remembered.
+      const delays = Array.from({ length: KEYS }, (_, i) => 1500 + 97 * i);
+      try {
+        await Promise.all(delays.map((delay) => measure(server, keys, delay)));
+      } finally {
+        assert.equal(await server.end(), 0);
+      }
     } finally {
       await storage.close();
     }
   },
+  { skip, timeout: 120_000 },
 );
 
 /** Issues a key, asks a server with it all the time, and revokes it after `delay` ms. */

@@ -6,6 +6,7 @@ import {
   type RunningServer,
   startMain,
 } from "../adapters/standalone/program.ts";
+import { until } from "../support/postgres/until.ts";
 import type { Target } from "./load.ts";
 
 /** A server under way. */
@@ -56,6 +57,16 @@ export async function withServers(
       assert.deepEqual(codes, codes.map(() => 0), faults.join("\n"));
     }
   });
+}
+
+/** Waits until all servers reach the database: 10 s at most after it is there again. */
+export async function untilReady(
+  servers: readonly FaultServer[],
+): Promise<void> {
+  for (const server of servers) {
+    const isReady = async () => await server.readiness() === 200;
+    await until("the server is ready again", isReady, 10_000);
+  }
 }
 
 function describe(server: RunningServer, key: string): FaultServer {

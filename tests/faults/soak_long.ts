@@ -7,12 +7,10 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
-import test from "node:test";
 import { Wire } from "../contract/wire.ts";
 import {
-  CANNOT_WATCH,
   type Standalone,
-  withStandalone,
+  testStandalone,
 } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
 import { skipping } from "../support/skipping.ts";
@@ -32,9 +30,7 @@ const LONGEST = 2000;
 const QUIET = 500;
 
 const enough = Number(execFileSync("sh", ["-c", "ulimit -n"])) >= IDLE + 2000;
-const skip = skipping(
-  CANNOT_WATCH || (enough ? false : `ulimit -n is below ${IDLE + 2000}`),
-);
+const skip = skipping(!enough && `ulimit -n is below ${IDLE + 2000}`);
 
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
 const POST = `POST /v1/pets ${FIELDS}Content-Length:`;
@@ -50,54 +46,52 @@ const REQUESTS = [
 ] as const;
 
 for (const runtime of findRuntimes()) {
-  const { name, missing } = runtime;
+  const { name } = runtime;
 
-  test(
-    `${name}: ${BUSY} clients go on beside ${IDLE} idle ones`,
-    { skip: missing ?? skip },
-    async () => {
-      await withStandalone(runtime, {}, async (server) => {
-        await warmUp(server);
-        const before = await use(server);
-        const idle = await connectMany(server.port);
-        const { rate, longest } = await load(server, BESIDE_IDLE);
-        const memory = (server.memory() - before.memory) / IDLE;
-        const held = server.descriptors() - before.descriptors;
-        idle.forEach((socket) => socket.destroy());
-        console.log(
-          `${name}: beside ${held} idle connections ${rate} requests/s, ` +
-            `the slowest ${longest} ms; ${
-              Math.round(memory / 1000)
-            } KB a connection`,
-        );
-        assert.ok(held > 0.9 * IDLE);
-        assert.ok(longest < LONGEST, `one took ${longest} ms`);
-        assert.ok(memory < MOST_PER_CONNECTION);
-        const after = await use(server);
-        assert.ok(after.descriptors <= before.descriptors + 5);
-      });
+  testStandalone(
+    runtime,
+    `${BUSY} clients go on beside ${IDLE} idle ones`,
+    async (server) => {
+      await warmUp(server);
+      const before = await use(server);
+      const idle = await connectMany(server.port);
+      const { rate, longest } = await load(server, BESIDE_IDLE);
+      const memory = (server.memory() - before.memory) / IDLE;
+      const held = server.descriptors() - before.descriptors;
+      idle.forEach((socket) => socket.destroy());
+      console.log(
+        `${name}: beside ${held} idle connections ${rate} requests/s, ` +
+          `the slowest ${longest} ms; ${
+            Math.round(memory / 1000)
+          } KB a connection`,
+      );
+      assert.ok(held > 0.9 * IDLE);
+      assert.ok(longest < LONGEST, `one took ${longest} ms`);
+      assert.ok(memory < MOST_PER_CONNECTION);
+      const after = await use(server);
+      assert.ok(after.descriptors <= before.descriptors + 5);
     },
+    { skip },
   );
 
-  test(
-    `${name}: ${SECONDS} s of requests leave neither memory nor descriptors behind`,
-    { skip: missing ?? skip },
-    async () => {
-      await withStandalone(runtime, {}, async (server) => {
-        await warmUp(server);
-        const before = await use(server);
-        const { count, longest } = await load(server, SECONDS);
-        const after = await use(server);
-        console.log(
-          `${name}: ${count} requests in ${SECONDS} s, the slowest ${longest} ms; ` +
-            `memory ${mb(before)} -> ${mb(after)} MB, ` +
-            `descriptors ${before.descriptors} -> ${after.descriptors}`,
-        );
-        assert.ok(after.memory - before.memory < MOST_MEMORY);
-        assert.ok(after.descriptors <= before.descriptors + 5);
-        assert.equal(server.stderr().match(/error/i), null);
-      });
+  testStandalone(
+    runtime,
+    `${SECONDS} s of requests leave neither memory nor descriptors behind`,
+    async (server) => {
+      await warmUp(server);
+      const before = await use(server);
+      const { count, longest } = await load(server, SECONDS);
+      const after = await use(server);
+      console.log(
+        `${name}: ${count} requests in ${SECONDS} s, the slowest ${longest} ms; ` +
+          `memory ${mb(before)} -> ${mb(after)} MB, ` +
+          `descriptors ${before.descriptors} -> ${after.descriptors}`,
+      );
+      assert.ok(after.memory - before.memory < MOST_MEMORY);
+      assert.ok(after.descriptors <= before.descriptors + 5);
+      assert.equal(server.stderr().match(/error/i), null);
     },
+    { skip },
   );
 }
 
@@ -133,21 +127,15 @@ function mb({ memory }: Use): number {
 }
 
 async function connectMany(port: number): Promise<readonly Socket[]> {
+  const open = (): Promise<Socket> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(socket));
+      socket.on("error", reject);
+    });
   const sockets: Socket[] = [];
   while (sockets.length < IDLE) {
-    await Promise.all(
-      Array.from(
-        { length: BATCH },
-        () =>
-          new Promise<void>((resolve, reject) => {
-            const socket = connect(port, "127.0.0.1", resolve);
-            socket.once("error", reject);
-            sockets.push(socket);
-          }),
-      ),
-    );
+    sockets.push(...await Promise.all(Array.from({ length: BATCH }, open)));
   }
-  for (const socket of sockets) socket.on("error", () => {});
   return sockets;
 }
 

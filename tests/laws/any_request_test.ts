@@ -1,7 +1,4 @@
-/**
- * Law: whatever is asked, the answer is well-formed, and never the service's fault (style of the
- * house: any bytes at all get a well-formed response).
- */
+/** Law: whatever is asked, the answer is well-formed, and never the service's fault. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask } from "../contract/ask.ts";

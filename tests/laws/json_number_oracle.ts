@@ -1,9 +1,4 @@
-/**
- * What a JSON number denotes, by exact rational arithmetic. It shares nothing with `core/pets/int64.ts`:
- * it multiplies out where that one counts digits.
- *
- * @module
- */
+/** What a JSON number denotes, by exact arithmetic; it shares nothing with `core/pets/int64.ts`. @module */
 import { fc } from "../support/property.ts";
 
 /** A JSON number (RFC 8259 §6), taken apart. */

@@ -1,9 +1,4 @@
-/**
- * Changes to a JSON document at the places that JSON Pointers name (RFC 6901), called as in JSON Patch
- * (RFC 6902). One that would change nothing fails.
- *
- * @module
- */
+/** JSON Patch (RFC 6902) at JSON Pointers (RFC 6901). A change that would change nothing fails. @module */
 
 import assert from "node:assert/strict";
 /** A JSON value. */

@@ -1,10 +1,4 @@
-/**
- * Law: memory, SQLite, PostgreSQL and a plain `Map` give the same answers to the same commands,
- * whatever the commands are and however often the database is closed and opened between them.
- *
- * @module
- */
-
+/** Law: all storages and a plain `Map` give the same answers to the same commands, closed and opened between. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -1,10 +1,4 @@
-/**
- * Law: whatever keeps the animals, the same requests get the same responses, to the last byte of body
- * and header.
- *
- * @module
- */
-
+/** Law: whatever keeps the animals, the same requests get the same responses, to the last byte. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -1,11 +1,4 @@
-/**
- * Has others judge the OpenAPI document: Redocly's and Spectral's linters must find nothing, not even
- * a warning, and the types that `openapi-typescript` makes of it must compile and say what is meant.
- *
- * The tools are fetched by `npx`, in these versions; the library itself does not depend on them.
- *
- * @module
- */
+/** Redocly's and Spectral's linters find nothing in the OpenAPI document, and its generated types compile. @module */
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,6 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { openApi } from "../../core/openapi/openapi.ts";
 
+// Fetched by `npx`, in these versions; the library itself does not depend on them.
 const REDOCLY = "@redocly/cli@2.77.0";
 const SPECTRAL = "@stoplight/spectral-cli@6.16.3";
 const OPENAPI_TYPESCRIPT = "openapi-typescript@7.13.0";

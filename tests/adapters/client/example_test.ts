@@ -1,36 +1,24 @@
 /** The example for client developers does what it says. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { commandLine } from "../../support/runtime.ts";
+import { run } from "../standalone/program.ts";
 import { inProcess, KEY } from "./in_process.ts";
 import { serving } from "./serving.ts";
 
-const file = fileURLToPath(
-  new URL("../../../docs/examples/client.ts", import.meta.url),
-);
+const cwd = fileURLToPath(new URL("../../..", import.meta.url));
+const file = "docs/examples/client.ts";
 
 /** Runs the example on the runtime that runs the tests. */
-function run(
-  environment: Record<string, string>,
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const isDeno = "Deno" in globalThis;
-  const args = isDeno
-    ? ["run", "--quiet", "--no-prompt", "--allow-env", "--allow-net", file]
-    : "Bun" in globalThis
-    ? [file]
-    : ["--disable-warning=ExperimentalWarning", file];
-  return new Promise((resolve) => {
-    const options = { env: { ...process.env, NO_COLOR: "1", ...environment } };
-    execFile(process.execPath, args, options, (error, stdout, stderr) => {
-      resolve({
-        code: error === null ? 0 : Number(error.code),
-        stdout,
-        stderr,
-      });
-    });
+async function runExample(PETSTORE_URL: string, PETSTORE_KEY: string) {
+  const flags = ["--quiet", "--no-prompt", "--allow-env", "--allow-net"];
+  const env = { PETSTORE_URL, PETSTORE_KEY };
+  const { exited, stdout, stderr } = run(commandLine(file, flags), {
+    cwd,
+    env,
   });
+  return { code: await exited, stdout: stdout(), stderr: stderr() };
 }
 
 test("the example adds a pet and lists those that are available", async () => {
@@ -38,10 +26,7 @@ test("the example adds a pet and lists those that are available", async () => {
   await client.createPet({ name: "Tom", categoryId: 1n });
   await client.createPet({ name: "Kit", categoryId: 1n, status: "sold" });
   await serving(handle, async (baseUrl) => {
-    const { code, stdout, stderr } = await run({
-      PETSTORE_URL: baseUrl,
-      PETSTORE_KEY: KEY,
-    });
+    const { code, stdout, stderr } = await runExample(baseUrl, KEY);
     assert.equal(stderr, "");
     assert.equal(
       stdout,
@@ -53,10 +38,7 @@ test("the example adds a pet and lists those that are available", async () => {
 
 test("the example ends with 1 and says why if the key is wrong", async () => {
   await serving(inProcess().handle, async (baseUrl) => {
-    const { code, stdout, stderr } = await run({
-      PETSTORE_URL: baseUrl,
-      PETSTORE_KEY: "guess",
-    });
+    const { code, stdout, stderr } = await runExample(baseUrl, "guess");
     assert.equal(stdout, "");
     assert.match(stderr, /API key is invalid: it is unknown or revoked/);
     assert.equal(code, 1);

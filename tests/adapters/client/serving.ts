@@ -1,25 +1,14 @@
 /** A server on the runtime that runs the tests. @module */
 
-import type {
-  FetchFunction,
-  ServeOptions,
-  Server,
-} from "../../../adapters/serve/server.ts";
-
-const runtime = "Deno" in globalThis
-  ? "deno"
-  : "Bun" in globalThis
-  ? "bun"
-  : "node";
-const { serve }: {
-  serve(handle: FetchFunction, options: ServeOptions): Promise<Server>;
-} = await import(`../../../adapters/${runtime}/mod.ts`);
+import type { FetchFunction } from "../../../adapters/serve/server.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
 
 /** Listens with a fetch function while a test runs. */
 export async function serving(
   handle: FetchFunction,
   check: (baseUrl: string) => Promise<void>,
 ): Promise<void> {
+  const serve = await loadServe();
   const server = await serve(handle, { port: 0, onError: () => {} });
   try {
     await check(`${server.url}/v1`);

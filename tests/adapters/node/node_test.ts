@@ -1,69 +1,19 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import {
-  type FetchFunction,
-  type NodeListener,
-  type NodeServeOptions,
-  serve,
-  toNodeListener,
-} from "../../../adapters/node/mod.ts";
+import { serve, toNodeListener } from "../../../adapters/node/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { Wire } from "../../contract/wire.ts";
-import { testOnNode as test } from "./on_node.ts";
+import { speaking, speakingTo, testOnNode as test } from "./on_node.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const FIVE = "Content-Length: 5\r\n\r\n";
-
-/** Serves `handle` while `use` speaks to it; returns the errors that were reported. */
-async function speaking(
-  handle: FetchFunction,
-  use: (wire: Wire, port: number) => Promise<void>,
-  options: NodeServeOptions = {},
-): Promise<readonly unknown[]> {
-  const errors: unknown[] = [];
-  const onError = (error: unknown): number => errors.push(error);
-  const server = await serve(handle, { ...options, port: 0, onError });
-  const wire = await Wire.open(server.port);
-  try {
-    await use(wire, server.port);
-  } finally {
-    wire.close();
-    await server.close();
-  }
-  return errors;
-}
-
-/** As `speaking`, to a server that is somebody else's. */
-async function speakingTo(
-  listener: NodeListener,
-  use: (wire: Wire) => Promise<void>,
-): Promise<void> {
-  const server = createServer(listener);
-  await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
-  const { port } = server.address() as AddressInfo;
-  const wire = await Wire.open(port);
-  try {
-    await use(wire);
-  } finally {
-    wire.close();
-    server.close();
-  }
-}
 
 function streamOf(...chunks: string[]): ReadableStream<Uint8Array> {
   return ReadableStream.from(chunks).pipeThrough(new TextEncoderStream());
 }
 
 test("a handler of createHandler is answered without Request, Response, Headers, stream or signal", async () => {
-  const names = [
-    "Request",
-    "Response",
-    "Headers",
-    "ReadableStream",
-    "AbortController",
-    "URL",
-  ] as const;
+  const names = ["Request", "Response", "Headers", "ReadableStream"]
+    .concat("AbortController", "URL");
   const globals = globalThis as unknown as Record<string, unknown>;
   const kept = names.map((name) => globals[name]);
   const rex = '{"name":"Rex","categoryId":1}';

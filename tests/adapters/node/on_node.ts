@@ -1,14 +1,22 @@
+/** Tests of what only Node has. @module */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { test } from "node:test";
+import {
+  type FetchFunction,
+  type NodeListener,
+  type NodeServeOptions,
+  serve,
+} from "../../../adapters/node/mod.ts";
+import { Wire } from "../../contract/wire.ts";
+import { listen } from "../../support/ports.ts";
+import { RUNTIME } from "../../support/runtime.ts";
 import { skipping } from "../../support/skipping.ts";
 
-const other = "Deno" in globalThis
-  ? "Deno"
-  : "Bun" in globalThis
-  ? "Bun"
-  : undefined;
-
 const skip = skipping(
-  other !== undefined && `${other} has a server of its own; Node's is for Node`,
+  RUNTIME !== "node" &&
+    `${RUNTIME} has a server of its own; Node's is for Node`,
 );
 
 /** Registers a test of what only Node has; elsewhere it is reported as skipped. */
@@ -17,4 +25,46 @@ export function testOnNode(
   run: () => void | Promise<void>,
 ): void {
   test(name, { skip }, run);
+}
+
+/** Serves `handle` while `use` speaks to it; returns the errors that were reported. */
+export async function speaking(
+  handle: FetchFunction,
+  use: (wire: Wire) => Promise<void>,
+  options: NodeServeOptions = {},
+): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): number => errors.push(error);
+  const server = await serve(handle, { ...options, port: 0, onError });
+  const wire = await Wire.open(server.port);
+  try {
+    await use(wire);
+  } finally {
+    wire.close();
+    await server.close();
+  }
+  return errors;
+}
+
+/** As {@linkcode speaking}, where no error is to be reported. */
+export async function speakingWell(
+  handle: FetchFunction,
+  use: (wire: Wire) => Promise<void>,
+): Promise<void> {
+  assert.deepEqual(await speaking(handle, use), []);
+}
+
+/** As {@linkcode speaking}, to a server that is somebody else's. */
+export async function speakingTo(
+  listener: NodeListener,
+  use: (wire: Wire) => Promise<void>,
+): Promise<void> {
+  const server = createServer(listener);
+  const wire = await Wire.open(await listen(server));
+  try {
+    await use(wire);
+  } finally {
+    wire.close();
+    server.close();
+  }
 }

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { serve } from "../../../adapters/node/mod.ts";
-import { Wire } from "../../contract/wire.ts";
-import { testOnNode as test } from "./on_node.ts";
+import { speakingWell, testOnNode as test } from "./on_node.ts";
 
 const POST = "POST /a?b HTTP/1.1\r\nHost: c\r\nX-A: 1\r\nx-a: 2\r\n" +
   "Content-Type: application/x-www-form-urlencoded\r\n" +
@@ -12,20 +10,13 @@ async function receive(
   bytes: string,
   look: (request: Request) => unknown,
 ): Promise<void> {
-  const errors: unknown[] = [];
-  const server = await serve(async (request) => {
+  await speakingWell(async (request) => {
     await look(request);
     return new Response("ok");
-  }, { port: 0, onError: (error) => errors.push(error) });
-  const wire = await Wire.open(server.port, bytes);
-  try {
-    const { body } = await wire.answer();
-    assert.deepEqual(errors, []);
-    assert.equal(body, "ok");
-  } finally {
-    wire.close();
-    await server.close();
-  }
+  }, async (wire) => {
+    wire.write(bytes);
+    assert.equal((await wire.answer()).body, "ok");
+  });
 }
 
 test("a request's body is a byte stream", async () => {
@@ -76,19 +67,15 @@ test("a request's signal does not abort once it is answered", async () => {
 
 test("a body that is asked for after the answer fails to be read", async () => {
   let late: Promise<unknown> | undefined;
-  const server = await serve((request) => {
+  await speakingWell((request) => {
     late = request.text().catch((error) => error);
     return new Response("ok");
-  }, { port: 0 });
-  const wire = await Wire.open(
-    server.port,
-    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nd",
-  );
-  assert.equal((await wire.answer()).body, "ok");
-  const failure = await late;
-  assert(failure instanceof Error && failure.name === "AbortError");
-  wire.write("=e" + POST);
-  assert.equal((await wire.answer()).body, "ok");
-  wire.close();
-  await server.close();
+  }, async (wire) => {
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nd");
+    assert.equal((await wire.answer()).body, "ok");
+    const failure = await late;
+    assert(failure instanceof Error && failure.name === "AbortError");
+    wire.write("=e" + POST);
+    assert.equal((await wire.answer()).body, "ok");
+  });
 });

@@ -1,30 +1,18 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { serve, toNodeListener } from "../../../adapters/node/mod.ts";
+import { toNodeListener } from "../../../adapters/node/mod.ts";
 import { type Handler, toHandler } from "../../../core/handler.ts";
 import type { ServiceRequest } from "../../../core/operation.ts";
-import { Wire } from "../../contract/wire.ts";
-import { testOnNode as test } from "./on_node.ts";
+import type { Wire } from "../../contract/wire.ts";
+import { speakingTo, speakingWell, testOnNode as test } from "./on_node.ts";
 
 const HEAD = "POST /a HTTP/1.1\r\nHost: c\r\nContent-Length: 3\r\n\r\n";
 
 /** Serves what `read` makes of a request, as the service sees it, while `use` speaks to it. */
-async function speaking(
+function speaking(
   read: (request: ServiceRequest) => Promise<string>,
   use: (wire: Wire) => Promise<void>,
 ): Promise<void> {
-  const errors: unknown[] = [];
-  const onError = (error: unknown): number => errors.push(error);
-  const server = await serve(handlerOf(read), { port: 0, onError });
-  const wire = await Wire.open(server.port);
-  try {
-    await use(wire);
-  } finally {
-    wire.close();
-    await server.close();
-  }
-  assert.deepEqual(errors, []);
+  return speakingWell(handlerOf(read), use);
 }
 
 /** A handler that answers 200 with this body. */
@@ -140,16 +128,10 @@ test("toNodeListener says that the body was read where another parser has read i
   const listener = toNodeListener(
     handlerOf((request) => Promise.resolve(`${request.bodyUsed}`)),
   );
-  const server = createServer((req, res) => {
+  await speakingTo((req, res) => {
     req.resume().on("end", () => setImmediate(listener, req, res));
-  });
-  await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
-  const { port } = server.address() as AddressInfo;
-  const wire = await Wire.open(port, HEAD + "abc");
-  try {
+  }, async (wire) => {
+    wire.write(HEAD + "abc");
     assert.equal((await wire.answer()).body, "true");
-  } finally {
-    wire.close();
-    server.close();
-  }
+  });
 });

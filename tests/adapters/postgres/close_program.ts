@@ -1,9 +1,4 @@
-/**
- * Opens the database of its argument with several connections, waits to be told, closes it, and has
- * nothing more to do.
- *
- * @module
- */
+/** Opens the database of its argument with several connections, and closes it when it is told to. @module */
 
 import process from "node:process";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";

@@ -8,14 +8,15 @@ import {
 } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { findBinaries } from "../../support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
+import { runSql } from "../../support/postgres/sql.ts";
+import {
+  NO_CLUSTER,
+  testCluster,
+} from "../../support/postgres/test_cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
 import { skipping } from "../../support/skipping.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
-
-const skip = skipping((await findBinaries()).missing);
-const options = { skip, timeout: 60_000 };
 
 /** Short, so that the tests do not wait long. */
 const TIMES: PostgresStorageOptions = {
@@ -27,16 +28,10 @@ const TIMES: PostgresStorageOptions = {
 const PASSWORD = "sesame:/@%";
 
 test("postgresStorage refuses options that are out of range", async () => {
-  for (
-    const [name, least] of [
-      ["connectTimeout", 1],
-      ["queryTimeout", 1],
-      ["lockTimeout", 1],
-      ["openTimeout", 0],
-      ["maxBatch", 1],
-      ["maxQueue", 1],
-    ] as const
-  ) {
+  const names = ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
+    .concat("maxBatch", "maxQueue");
+  for (const name of names) {
+    const least = name === "openTimeout" ? 0 : 1;
     for (const value of [least - 1, 1.5, NaN, Infinity]) {
       await assert.rejects(
         postgresStorage("postgres://localhost", { [name]: value }),
@@ -47,20 +42,11 @@ test("postgresStorage refuses options that are out of range", async () => {
   }
 });
 
-const missingOpenssl = skipping(await missingTls());
-
-test("postgresStorage encrypts, and checks the server, as its address says", {
-  ...options,
-  skip: skip || missingOpenssl,
-}, async () => {
-  const cluster = await startCluster({
-    password: PASSWORD,
-    settings: { listen_addresses: "127.0.0.1,127.0.0.2" },
-  });
-  try {
+testCluster(
+  "postgresStorage encrypts, and checks the server, as its address says",
+  async (cluster) => {
     const authority = await enableTls(cluster);
     const url = await cluster.newDatabase();
-    const database = nameOf(url);
     for (
       const [parameters, isEncrypted] of [
         ["", false],
@@ -72,13 +58,12 @@ test("postgresStorage encrypts, and checks the server, as its address says", {
         ["sslmode=require&channel_binding=require", true],
       ] as const
     ) {
-      const opened = await postgresStorage(`${url}?${parameters}`, TIMES);
-      await using(opened, async (storage) => {
+      await using(`${url}?${parameters}`, async (storage) => {
         await storage.create(REX);
-        const rows = await cluster.query(
+        const rows = await runSql(
+          url,
           `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
-            where application_name = 'petstore'`,
-          { database },
+          where application_name = 'petstore'`,
         );
         assert.ok(rows.length > 0);
         for (const { ssl } of rows) assert.equal(ssl, isEncrypted, parameters);
@@ -90,24 +75,25 @@ test("postgresStorage encrypts, and checks the server, as its address says", {
     // An address of the same server that is not in the certificate.
     const alias = url.replace("127.0.0.1", "127.0.0.2");
     const trusting = `sslrootcert=${authority}`;
-    const opened = await postgresStorage(
-      `${alias}?sslmode=verify-ca&${trusting}`,
-      TIMES,
-    );
-    await using(opened, (storage) => storage.ping());
+    const byAuthority = `${alias}?sslmode=verify-ca&${trusting}`;
+    await using(byAuthority, (storage) => storage.ping());
     await assertRefused(
       `${alias}?sslmode=verify-full&${trusting}`,
       /altnames|NotValidForName/,
     );
-  } finally {
-    await cluster.close();
-  }
-});
+  },
+  {
+    skip: skipping(await missingTls()),
+    password: PASSWORD,
+    settings: { listen_addresses: "127.0.0.1,127.0.0.2" },
+  },
+);
 
 let shared: Promise<Cluster> | undefined;
 after(async () => await (await shared)?.close());
 
 function it(what: string, check: (cluster: Cluster) => Promise<void>): void {
+  const options = { skip: NO_CLUSTER, timeout: 60_000 };
   test(`postgresStorage ${what}`, options, async () => {
     await check(await (shared ??= startCluster({ password: PASSWORD })));
   });
@@ -126,10 +112,7 @@ it("takes the password from PGPASSWORD", async (cluster) => {
   url.password = "";
   process.env.PGPASSWORD = PASSWORD;
   try {
-    await using(
-      await postgresStorage(url.href, TIMES),
-      (storage) => storage.ping(),
-    );
+    await using(url.href, (storage) => storage.ping());
   } finally {
     delete process.env.PGPASSWORD;
   }
@@ -148,12 +131,11 @@ it("says that a database in another encoding cannot hold every name", async (clu
 
 it("leaves the tables of another program alone", async (cluster) => {
   const url = await cluster.newDatabase();
-  const database = nameOf(url);
-  await cluster.query("create table pets (id int)", { database });
+  await runSql(url, "create table pets (id int)");
   await assertRefused(url, /another program has a table named pets/);
-  const tables = await cluster.query(
+  const tables = await runSql(
+    url,
     "select tablename from pg_tables where schemaname = 'public'",
-    { database },
   );
   assert.deepEqual(tables.map(({ tablename }) => tablename), ["pets"]);
 });
@@ -161,50 +143,44 @@ it("leaves the tables of another program alone", async (cluster) => {
 it("leaves the tables of a later version alone", async (cluster) => {
   const url = await cluster.newDatabase();
   await (await postgresStorage(url, TIMES)).close();
-  await cluster.query("update petstore_schema set version = 3", {
-    database: nameOf(url),
-  });
+  await runSql(url, "update petstore_schema set version = 3");
   await assertRefused(url, /version 3, and this program knows version 2/);
 });
 
 it("lets a user who may only read and add use the tables that are there", async (cluster) => {
   const url = await cluster.newDatabase();
-  const database = nameOf(url);
   await cluster.query(`create role clerk login password '${PASSWORD}'`);
   const clerk = new URL(url);
   clerk.username = "clerk";
   await assertRefused(clerk.href, /permission denied for schema/);
   await (await postgresStorage(url, TIMES)).close();
-  await cluster.query(
+  await runSql(
+    url,
     `grant select on all tables in schema public to clerk;
       grant insert on pets, api_keys to clerk`,
-    { database },
   );
-  await using(
-    await postgresStorage(clerk.href, TIMES),
-    async (storage) => {
-      const { id } = await storage.create(REX);
-      assert.equal((await storage.get(id))?.name, "Rex");
-      // Keys want more: their records come and go, and the id is taken first.
-      const key = { idempotencyKey: "0".repeat(64) };
-      await assert.rejects(storage.create(REX, key), /permission/);
-      await cluster.query(
-        `grant insert, update, delete on idempotency_keys to clerk;
+  await using(clerk.href, async (storage) => {
+    const { id } = await storage.create(REX);
+    assert.equal((await storage.get(id))?.name, "Rex");
+    // Keys want more: their records come and go, and the id is taken first.
+    const key = { idempotencyKey: "0".repeat(64) };
+    await assert.rejects(storage.create(REX, key), /permission/);
+    await runSql(
+      url,
+      `grant insert, update, delete on idempotency_keys to clerk;
           grant usage on sequence pets_id_seq to clerk`,
-        { database },
-      );
-      const pet = await storage.create(REX, key);
-      const again = await storage.create(REX, key);
-      assert.deepEqual(again, { ...pet, replayed: true });
-    },
-  );
+    );
+    const pet = await storage.create(REX, key);
+    const again = await storage.create(REX, key);
+    assert.deepEqual(again, { ...pet, replayed: true });
+  });
 });
 
 it("keeps animals and keys on disk where the database commits without waiting", async (cluster) => {
   const url = await cluster.newDatabase();
-  const database = nameOf(url);
   await (await postgresStorage(url, TIMES)).close();
-  await cluster.query(
+  await runSql(
+    url,
     `create table seen (setting text);
       create function look() returns trigger language plpgsql as $$ begin
         insert into seen values (current_setting('synchronous_commit'));
@@ -212,14 +188,13 @@ it("keeps animals and keys on disk where the database commits without waiting", 
       end $$;
       create trigger look after insert on pets execute function look();
       create trigger look after insert or update on api_keys execute function look()`,
-    { database },
   );
   for (
     const [setting, expected] of [["off", "on"], ["local", "local"]] as const
   ) {
-    await cluster.query("truncate seen", { database });
+    await runSql(url, "truncate seen");
     const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
-    await using(await postgresStorage(tuned, TIMES), async (storage) => {
+    await using(tuned, async (storage) => {
       await storage.create(REX);
       await storage.get(petId(1n));
       const { id } = await storage.apiKeys.insert({
@@ -229,7 +204,7 @@ it("keeps animals and keys on disk where the database commits without waiting", 
       });
       await storage.apiKeys.revoke(id, new Date(0));
     });
-    const rows = await cluster.query("select * from seen", { database });
+    const rows = await runSql(url, "select * from seen");
     assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
   }
 });
@@ -267,13 +242,13 @@ it("knows that a create is committed, whatever a trigger warns of", async (clust
 
 it("gives no create the id of another, where a trigger leaves one out", async (cluster) => {
   const url = await cluster.newDatabase();
-  await using(await postgresStorage(url, TIMES), async (storage) => {
-    await cluster.query(
+  await using(url, async (storage) => {
+    await runSql(
+      url,
       `create function act() returns trigger language plpgsql as $$ begin
           return case when new.name <> 'Tom' then new end;
         end $$;
         create trigger act before insert on pets for each row execute function act()`,
-      { database: nameOf(url) },
     );
     await Promise.all(["Rex", "Tom", "Ann"].map((name) =>
       assertFault(
@@ -304,7 +279,7 @@ it("hears of a commit without its standby, however little is told", async (clust
     await cluster.query(`alter system set ${setting} = 'nobody'`);
     await cluster.query("select pg_reload_conf()");
     await using(
-      await postgresStorage(quiet, { queryTimeout: 20_000 }),
+      quiet,
       async (storage) => {
         await storage.ping();
         const creating = assertFault(
@@ -312,15 +287,13 @@ it("hears of a commit without its standby, however little is told", async (clust
           "outcome_unknown",
           /synchronous replication/,
         );
-        let ended = 0;
-        while (ended === 0) {
-          const rows = await cluster.query(
-            "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
-          );
-          ended = rows.length;
-        }
+        await untilDone(
+          cluster,
+          "pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+        );
         await creating;
       },
+      { queryTimeout: 20_000 },
     );
   } finally {
     await cluster.query(`alter system reset ${setting}`);
@@ -330,14 +303,11 @@ it("hears of a commit without its standby, however little is told", async (clust
 
 it("reads from a server that only reads, and refuses creates there", async (cluster) => {
   const url = await cluster.newDatabase();
-  await using(
-    await postgresStorage(url, TIMES),
-    (storage) => storage.create(REX),
-  );
+  await using(url, (storage) => storage.create(REX));
   await cluster.query(
     `alter database ${nameOf(url)} set default_transaction_read_only = on`,
   );
-  await using(await postgresStorage(url, TIMES), async (storage) => {
+  await using(url, async (storage) => {
     await storage.ping();
     assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
     await assertFault(storage.create(REX), "unavailable", /read-only/);
@@ -349,16 +319,10 @@ it("lists in the order of ids, whatever plan the server makes", async (cluster) 
   const url = await cluster.newDatabase();
   const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
     .map((name) => `-c enable_${name}=off`).join(" ");
-  const opened = await postgresStorage(
-    `${url}?options=${encodeURIComponent(plan)}`,
-    TIMES,
-  );
-  await using(opened, async (storage) => {
+  await using(`${url}?options=${encodeURIComponent(plan)}`, async (storage) => {
     for (let i = 0; i < 3; i++) await storage.create(REX);
     // The row is written anew, behind the others.
-    await cluster.query("update pets set name = 'Tom' where id = 1", {
-      database: nameOf(url),
-    });
+    await runSql(url, "update pets set name = 'Tom' where id = 1");
     for (const query of [{}, { status: REX.status }]) {
       const { pets } = await storage.list({ limit: 2, ...query });
       assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
@@ -368,8 +332,8 @@ it("lists in the order of ids, whatever plan the server makes", async (cluster) 
 
 it("is not ready where its tables are gone", async (cluster) => {
   const url = await cluster.newDatabase();
-  await using(await postgresStorage(url, TIMES), async (storage) => {
-    await cluster.query("drop table pets", { database: nameOf(url) });
+  await using(url, async (storage) => {
+    await runSql(url, "drop table pets");
     await assert.rejects(storage.ping(), /pets/);
     await assert.rejects(storage.create(REX), /pets/);
     await assert.rejects(storage.list({ limit: 1 }), /pets/);
@@ -394,14 +358,12 @@ it("tells a create that was cancelled from one whose connection ended", async (c
       ] as const
     ) {
       const creating = assertFault(storage.create(REX), kind, /./);
-      let ended = 0;
-      while (ended === 0) {
-        const rows = await cluster.query(
-          `select ${end}(pid) from pg_stat_activity
-              where wait_event_type = 'Lock' and query like '%INSERT INTO pets%'`,
-        );
-        ended = rows.length;
-      }
+      const waits =
+        "wait_event_type = 'Lock' and query like '%INSERT INTO pets%'";
+      await untilDone(
+        cluster,
+        `${end}(pid) from pg_stat_activity where ${waits}`,
+      );
       await creating;
     }
     await unlock();
@@ -429,10 +391,13 @@ it("answers in time where all its connections are taken", async (cluster) => {
   );
 });
 
+/** Runs `work` with a storage. */
 async function using(
-  storage: PostgresStorage,
+  url: string,
   work: (storage: PostgresStorage) => Promise<unknown>,
+  times: PostgresStorageOptions = {},
 ): Promise<void> {
+  const storage = await postgresStorage(url, { ...TIMES, ...times });
   try {
     await work(storage);
   } finally {
@@ -447,14 +412,14 @@ async function triggered(
   work: (storage: PostgresStorage) => Promise<unknown>,
 ): Promise<void> {
   const url = await cluster.newDatabase();
-  await using(await postgresStorage(url, TIMES), async (storage) => {
-    await cluster.query(
+  await using(url, async (storage) => {
+    await runSql(
+      url,
       `create function act() returns trigger language plpgsql as $$ begin
         ${statement};
         return null;
       end $$;
       create trigger act after insert on pets execute function act()`,
-      { database: nameOf(url) },
     );
     await work(storage);
   });
@@ -471,15 +436,8 @@ async function locked(
   parameters = "",
 ): Promise<void> {
   const url = await cluster.newDatabase();
-  const database = nameOf(url);
-  const opened = await postgresStorage(`${url}?${parameters}`, {
-    ...TIMES,
-    ...times,
-  });
-  await using(opened, async (storage) => {
-    const holding = cluster.query("lock table pets; select pg_sleep(30)", {
-      database,
-    });
+  await using(`${url}?${parameters}`, async (storage) => {
+    const holding = runSql(url, "lock table pets; select pg_sleep(30)");
     const held = assert.rejects(holding, /terminating connection/);
     while ((await cluster.backends("pg_sleep(30)")).length === 0);
     await work(storage, async () => {
@@ -488,7 +446,12 @@ async function locked(
       );
       await held;
     });
-  });
+  }, times);
+}
+
+/** Selects until there is a row. */
+async function untilDone(cluster: Cluster, what: string): Promise<void> {
+  while ((await cluster.query(`select ${what}`)).length === 0);
 }
 
 async function assertRefused(url: string, reason: RegExp): Promise<void> {

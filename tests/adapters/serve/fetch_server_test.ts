@@ -1,15 +1,5 @@
-import {
-  type Serve,
-  testFetchServer,
-} from "../../contract/fetch_server_contract.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
+import { testFetchServer } from "../../contract/fetch_server_contract.ts";
+import { RUNTIME } from "../../support/runtime.ts";
 
-const runtime = "Deno" in globalThis
-  ? "deno"
-  : "Bun" in globalThis
-  ? "bun"
-  : "node";
-const { serve }: { serve: Serve } = await import(
-  `../../../adapters/${runtime}/mod.ts`
-);
-
-testFetchServer(runtime, serve);
+testFetchServer(RUNTIME, await loadServe());

@@ -1,5 +1,4 @@
 /** The HTTP contract over real sockets: on the runtime of the tests, and on every other there is. */
-import test, { after } from "node:test";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import {
   apiKeys,
@@ -13,7 +12,7 @@ import {
   type OpenServer,
   rawHttpContract,
 } from "../../contract/raw_http_contract.ts";
-import { findRuntimes, start } from "../../support/servers/start.ts";
+import { onEveryRuntime } from "../../support/servers/start.ts";
 
 const KEY = "secret";
 
@@ -40,18 +39,7 @@ async function throughFetch(
 httpContract("this runtime's adapter", () => throughFetch(openHere({})));
 rawHttpContract("this runtime's adapter", openHere);
 
-for (const runtime of findRuntimes()) {
-  const { name, missing } = runtime;
-  if (missing !== undefined) {
-    test(`${name}: the HTTP contract`, { skip: missing }, () => {});
-    continue;
-  }
-  const program = start(runtime);
-  after(() => program.stop());
-  const open = async (options: unknown): Promise<OpenServer> => {
-    const { port } = await program.open(options);
-    return { port, key: KEY, close: () => Promise.resolve() };
-  };
+onEveryRuntime("the HTTP contract", (name, open) => {
   httpContract(name, () => throughFetch(open({})));
   rawHttpContract(name, open);
-}
+});

@@ -21,22 +21,18 @@ import { temporaryDirectory } from "../../support/temporary_directory.ts";
 const directory = temporaryDirectory();
 let files = 0;
 
-function newPlace(): (
-  options?: SqliteStorageOptions,
-) => Promise<SqliteStorage> {
+async function newPlace(): Promise<
+  (options?: SqliteStorageOptions) => Promise<SqliteStorage>
+> {
   const path = join(directory, `${++files}.db`);
   return (options) => sqliteStorage(path, options);
 }
 
-petStorageContract("sqliteStorage", () => newPlace()());
-persistentPetStorageContract(
-  "sqliteStorage",
-  () => Promise.resolve(newPlace()),
-);
-apiKeyStorageContract("sqliteStorage", () => newPlace()());
-persistentApiKeyStorageContract(
-  "sqliteStorage",
-  () => Promise.resolve(newPlace()),
-);
-idempotencyContract("sqliteStorage", () => Promise.resolve(newPlace()));
-sharedIdempotencyContract("sqliteStorage", () => Promise.resolve(newPlace()));
+const open = async () => await (await newPlace())();
+
+petStorageContract("sqliteStorage", open);
+persistentPetStorageContract("sqliteStorage", newPlace);
+apiKeyStorageContract("sqliteStorage", open);
+persistentApiKeyStorageContract("sqliteStorage", newPlace);
+idempotencyContract("sqliteStorage", newPlace);
+sharedIdempotencyContract("sqliteStorage", newPlace);

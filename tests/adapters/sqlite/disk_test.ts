@@ -1,19 +1,13 @@
-/**
- * What `sqliteStorage` does when the disk is full, failing or read-only. These need a small file
- * system (root on Linux) or a C compiler; where there is none they are skipped, and say so.
- *
- * @module
- */
-
+/** What `sqliteStorage` does when the disk is full, failing or read-only. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
-import { type NewPet, type Pet, petId } from "../../../core/pets/pet.ts";
+import { type Pet, petId } from "../../../core/pets/pet.ts";
 import {
   type PetStorage,
   StorageError,
@@ -21,20 +15,18 @@ import {
 import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
-import { newPet } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
 
-const REX: Required<NewPet> = {
-  name: "Rex".repeat(80),
-  categoryId: 1n,
-  status: "available",
-};
+const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 
 const directory = temporaryDirectory();
-const canMount = canMountSmallDisk();
+const NO_SMALL_DISK = skipping(
+  !canMountSmallDisk() && "only root on Linux can mount a small disk",
+);
 const failingDisk = compileFailingDisk();
 
 test("sqliteStorage is unavailable on a full disk and recovers", {
-  skip: skipping(!canMount && "only root on Linux can mount a small disk"),
+  skip: NO_SMALL_DISK,
 }, () =>
   withSmallDisk(async (disk) => {
     const path = join(disk, "full.db");
@@ -49,12 +41,13 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
     assert.ok(kept.length > 1000);
 
     rmSync(filler);
-    kept.push(...await createTogether(storage, 300));
+    const create = () => storage.create(BIG_REX);
+    kept.push(...await Promise.all(Array.from({ length: 300 }, create)));
     await storage.close();
 
     const reopened = await sqliteStorage(path);
     for (const { id } of kept) {
-      assert.equal((await reopened.get(id))?.name, REX.name);
+      assert.equal((await reopened.get(id))?.name, BIG_REX.name);
     }
     // Of the creates that were refused, none happened.
     const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
@@ -64,7 +57,7 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
   }));
 
 test("sqliteStorage refuses to open a file on a read-only disk", {
-  skip: skipping(!canMount && "only root on Linux can mount a small disk"),
+  skip: NO_SMALL_DISK,
 }, () =>
   withSmallDisk(async (disk) => {
     const path = join(disk, "old.db");
@@ -152,7 +145,7 @@ async function createUntilRefused(
 ): Promise<StorageError> {
   for (;;) {
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 50 }, () => storage.create(newPet(REX))),
+      Array.from({ length: 50 }, () => storage.create(BIG_REX)),
     );
     for (const outcome of outcomes) {
       if (outcome.status === "fulfilled") kept.push(outcome.value);
@@ -162,15 +155,6 @@ async function createUntilRefused(
       }
     }
   }
-}
-
-async function createTogether(
-  storage: PetStorage,
-  count: number,
-): Promise<readonly Pet[]> {
-  return await Promise.all(
-    Array.from({ length: count }, () => storage.create(newPet(REX))),
-  );
 }
 
 /** Lends a file system of 4 MB. */
@@ -207,10 +191,5 @@ function compileFailingDisk(): string | undefined {
 }
 
 function succeeds(command: string, args: readonly string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
+  return spawnSync(command, args).status === 0;
 }

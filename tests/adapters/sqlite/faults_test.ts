@@ -56,10 +56,7 @@ test("sqliteStorage refuses options out of range", async () => {
 
 test("sqliteStorage says why it cannot open a path", async () => {
   const text = newPath();
-  writeFileSync(
-    text,
-    "This is a text, and longer than the header of a database. ".repeat(50),
-  );
+  writeFileSync(text, "This is longer than a database's header. ".repeat(50));
   await assertCannotOpen(directory, /: it is a directory$/);
   await assertCannotOpen(
     join(directory, "no/pets.db"),
@@ -101,11 +98,13 @@ test("sqliteStorage says that a file is damaged", async () => {
   assert.match(error.message, /the file is damaged/);
 });
 
-test("sqliteStorage notices that its file was deleted", {
+const options = {
   skip: skipping(
-    process.platform === "win32" && "Windows deletes no open file",
+    process.platform === "win32" && "Windows deletes and renames no open file",
   ),
-}, async () => {
+};
+
+test("sqliteStorage notices that its file was deleted", options, async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
   await storage.create(REX);
@@ -116,36 +115,36 @@ test("sqliteStorage notices that its file was deleted", {
   await storage.close();
 });
 
-test("sqliteStorage notices that its file was replaced, and that it is back", {
-  skip: skipping(
-    process.platform === "win32" && "Windows renames no open file",
-  ),
-}, async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
-  await storage.create(REX);
-  renameSync(path, `${path}.moved`);
-  copyFileSync(`${path}.moved`, path);
-  await assertUnavailable(storage.ping(), /was deleted or replaced/);
-  await assertSoonRefused(storage);
-  renameSync(`${path}.moved`, path);
-  await storage.ping();
-  await storage.create(REX);
-  await storage.close();
-});
+test(
+  "sqliteStorage notices that its file was replaced, and that it is back",
+  options,
+  async () => {
+    const path = newPath();
+    const storage = await sqliteStorage(path);
+    await storage.create(REX);
+    renameSync(path, `${path}.moved`);
+    copyFileSync(`${path}.moved`, path);
+    await assertUnavailable(storage.ping(), /was deleted or replaced/);
+    await assertSoonRefused(storage);
+    renameSync(`${path}.moved`, path);
+    await storage.ping();
+    await storage.create(REX);
+    await storage.close();
+  },
+);
 
-test("sqliteStorage notices that the log beside its file was deleted", {
-  skip: skipping(
-    process.platform === "win32" && "Windows deletes no open file",
-  ),
-}, async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
-  await storage.create(REX);
-  rmSync(`${path}-wal`);
-  await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
-  await storage.close();
-});
+test(
+  "sqliteStorage notices that the log beside its file was deleted",
+  options,
+  async () => {
+    const path = newPath();
+    const storage = await sqliteStorage(path);
+    await storage.create(REX);
+    rmSync(`${path}-wal`);
+    await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
+    await storage.close();
+  },
+);
 
 test("sqliteStorage waits for a locked file without stopping the event loop", async () => {
   const path = newPath();

@@ -7,7 +7,7 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
-import { freePort, inNewFolder, RUNTIME, startServe } from "./program.ts";
+import { RUNTIME, startServe, testInFolder } from "./program.ts";
 
 const APP = "https://app.example.com";
 const KEY = { authorization: "Bearer secret" };
@@ -157,25 +157,15 @@ test("CORS_ORIGINS lets pages read every response, refusals of the server includ
   });
 });
 
-test(
-  "serve.ts counts each address by itself too",
-  { skip: RUNTIME === "node" ? "Node does not run serve.ts" : skip },
-  async () => {
-    await inNewFolder(async (cwd) => {
-      const server = await startServe({
-        cwd,
-        port: await freePort(),
-        env: { DATABASE_URL: "memory:", RATE_LIMIT: "1/3600s" },
-      });
-      try {
-        for (const address of ["127.0.0.2", "127.0.0.3"]) {
-          assert.equal(await statusFrom(address, server.origin), 401);
-          assert.equal(await statusFrom(address, server.origin), 429);
-        }
-      } finally {
-        server.kill("SIGTERM");
-        await server.exited;
-      }
-    });
-  },
-);
+testInFolder("serve.ts counts each address by itself too", async (cwd) => {
+  const env = { DATABASE_URL: "memory:", RATE_LIMIT: "1/3600s" };
+  const server = await startServe({ cwd, env });
+  try {
+    for (const address of ["127.0.0.2", "127.0.0.3"]) {
+      assert.equal(await statusFrom(address, server.origin), 401);
+      assert.equal(await statusFrom(address, server.origin), 429);
+    }
+  } finally {
+    await server.end();
+  }
+}, { skip: RUNTIME === "node" ? "Node does not run serve.ts" : skip });

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { commandLine } from "../../support/runtime.ts";
 import {
-  freePort,
   RUNTIME,
   startMain,
   startServe,
@@ -20,9 +20,10 @@ const id = (index: number): string => `${index}-`.padEnd(128, "x");
 for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
   it(`after SIGTERM under load, ${how}.ts has logged every request that it answered`, async (cwd) => {
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
-    const server = how === "main"
-      ? await startMain({ cwd, env })
-      : await startServe({ cwd, env, port: await freePort() });
+    const server = await (how === "main" ? startMain : startServe)({
+      cwd,
+      env,
+    });
     const answered: string[] = [];
     let sent = 0;
 
@@ -54,10 +55,8 @@ for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
 
 test("the log loses no line if its reader is slower than the program ends", async () => {
   const program = fileURLToPath(new URL("log_program.ts", import.meta.url));
-  const flags = RUNTIME === "deno" ? ["run", "-A"] : [];
-  const child = spawn(process.execPath, [...flags, program], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const [command = "", ...args] = commandLine(program);
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   // Nothing is read before the program has ended, or waits to be read.
   let timer: ReturnType<typeof setTimeout> | undefined;
   await Promise.race([

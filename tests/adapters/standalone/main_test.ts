@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createServer } from "node:net";
-import { test } from "node:test";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
+import { listen } from "../../support/ports.ts";
+import { until } from "../../support/postgres/until.ts";
 import {
-  inNewFolder,
   runMain,
+  type RunningServer,
   runToEnd,
   startMain,
   testInFolder as it,
@@ -13,16 +14,9 @@ import {
 import { skipping } from "../../support/skipping.ts";
 import { openSlowCreate } from "./slow_create.ts";
 
-const CURL_MISSING = skipping(!hasCurl() && "curl is not installed");
-
-function hasCurl(): boolean {
-  try {
-    execFileSync("curl", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
+const CURL_MISSING = skipping(
+  spawnSync("curl", ["--version"]).status !== 0 && "curl is not installed",
+);
 
 function list(origin: string, key: string | undefined): Promise<Response> {
   return fetch(`${origin}/v1/pets`, {
@@ -30,12 +24,11 @@ function list(origin: string, key: string | undefined): Promise<Response> {
   });
 }
 
-function create(
-  origin: string,
-  key: string | undefined,
+async function create(
+  { origin, key }: RunningServer,
   body: string,
-): Promise<Response> {
-  return fetch(`${origin}/v1/pets`, {
+): Promise<void> {
+  const response = await fetch(`${origin}/v1/pets`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${key}`,
@@ -43,20 +36,15 @@ function create(
     },
     body,
   });
+  await response.body?.cancel();
+  assert.equal(response.status, 201);
 }
 
 it("start prints the first key once, and keeps it and the animals over a restart", async (cwd) => {
   const first = await startMain({ cwd });
   assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
-  const created = await create(
-    first.origin,
-    first.key,
-    '{"name":"Rex","categoryId":-7}',
-  );
-  assert.equal(created.status, 201);
-  await created.body?.cancel();
-  first.kill("SIGTERM");
-  assert.equal(await first.exited, 0);
+  await create(first, '{"name":"Rex","categoryId":-7}');
+  assert.equal(await first.end(), 0);
 
   const second = await startMain({ cwd });
   assert.equal(second.key, undefined);
@@ -65,37 +53,29 @@ it("start prints the first key once, and keeps it and the animals over a restart
     await listed.text(),
     '[{"id":1,"name":"Rex","categoryId":-7,"status":"available"}]',
   );
-  second.kill("SIGINT");
-  assert.equal(await second.exited, 0);
+  assert.equal(await second.end("SIGINT"), 0);
 });
 
-test(
+it(
   "start prints curl lines that work when pasted: one adds a pet, one lists it",
-  { skip: CURL_MISSING },
-  async () => {
-    await inNewFolder(async (cwd) => {
-      const server = await startMain({ cwd, env: { DATABASE_URL: "memory:" } });
-      const lines = server.stderr().match(/^ {4}curl .*$/gm) ?? [];
-      const output = execFileSync("sh", [
-        "-c",
-        lines.map((line) => `${line} --silent --max-time 10`).join("\n"),
-      ], {
-        encoding: "utf8",
-        env: { PATH: "/usr/local/bin:/usr/bin:/bin", no_proxy: "*" },
-      });
-      const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
-      assert.equal(output, `${rex}\n[${rex}]\n`);
-      server.kill("SIGTERM");
-      await server.exited;
+  async (cwd) => {
+    const server = await startMain({ cwd, env: { DATABASE_URL: "memory:" } });
+    const lines = server.stderr().match(/^ {4}curl .*$/gm) ?? [];
+    const script = lines.map((line) => `${line} --silent --max-time 10`);
+    const output = execFileSync("sh", ["-c", script.join("\n")], {
+      encoding: "utf8",
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin", no_proxy: "*" },
     });
+    const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+    assert.equal(output, `${rex}\n[${rex}]\n`);
+    await server.end();
   },
+  { skip: CURL_MISSING },
 );
 
 it("start accepts fixed keys beside issued ones, and prints none where any is set", async (cwd) => {
-  const issued = await runToEnd(["keys", "issue", "mobile app", "--json"], {
-    cwd,
-  });
-  const { key } = JSON.parse(issued.stdout);
+  const issue = ["keys", "issue", "mobile app", "--json"];
+  const { key } = JSON.parse((await runToEnd(issue, { cwd })).stdout);
   const server = await startMain({
     cwd,
     env: { PETSTORE_API_KEYS: "fixed-1,fixed-2", REQUEST_LOG: "off" },
@@ -105,8 +85,7 @@ it("start accepts fixed keys beside issued ones, and prints none where any is se
     assert.equal((await list(server.origin, accepted)).status, 200);
   }
   assert.equal((await list(server.origin, "fixed-3")).status, 401);
-  server.kill("SIGTERM");
-  await server.exited;
+  await server.end();
   assert.equal(server.stdout(), "", "REQUEST_LOG is off");
 });
 
@@ -142,30 +121,27 @@ it("keys issues, lists without the secret, and revokes while a server runs", asy
     null,
     record.revoked,
   ]);
-  server.kill("SIGTERM");
-  await server.exited;
+  await server.end();
 });
 
 it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) => {
   const server = await startMain({ cwd });
   const slow = await openSlowCreate(server.origin, server.key);
   server.kill("SIGTERM");
-  await until(() => server.stderr().includes("SIGTERM"));
+  await until("it says so", () => server.stderr().includes("SIGTERM"));
   const answer = await slow.finish();
   assert.match(answer, /^HTTP\/1\.1 201 /);
   assert.equal(await server.exited, 0);
 
   const again = await startMain({ cwd });
   assert.equal((await (await list(again.origin, server.key)).json()).length, 1);
-  again.kill("SIGTERM");
-  await again.exited;
+  await again.end();
 });
 
 it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async (cwd) => {
   const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "1" } });
   const slow = await openSlowCreate(server.origin, server.key);
-  server.kill("SIGTERM");
-  assert.equal(await server.exited, 0);
+  assert.equal(await server.end(), 0);
   assert.match(server.stderr(), /did not finish within 1000 ms/);
   slow.abandon();
 });
@@ -174,24 +150,17 @@ it("a second signal ends the server at once", async (cwd) => {
   const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "3600" } });
   const slow = await openSlowCreate(server.origin, server.key);
   server.kill("SIGTERM");
-  await until(() => server.stderr().includes("SIGTERM"));
-  server.kill("SIGINT");
-  assert.equal(await server.exited, 1);
+  await until("it says so", () => server.stderr().includes("SIGTERM"));
+  assert.equal(await server.end("SIGINT"), 1);
   slow.abandon();
 });
 
 it("the log has one JSON line a request, and never a key", async (cwd) => {
   const server = await startMain({ cwd });
   for (let i = 0; i < 3; i++) {
-    const response = await create(
-      server.origin,
-      server.key,
-      '{"name":"Rex","categoryId":1}',
-    );
-    await response.body?.cancel();
+    await create(server, '{"name":"Rex","categoryId":1}');
   }
-  server.kill("SIGTERM");
-  await server.exited;
+  await server.end();
   const lines = server.stdout().trimEnd().split("\n").map((line) =>
     JSON.parse(line)
   );
@@ -205,12 +174,8 @@ it("the log has one JSON line a request, and never a key", async (cwd) => {
 
 it("start refuses a port that is taken, and issues no key that nobody could use", async (cwd) => {
   const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-  const address = taken.address();
-  assert.ok(typeof address === "object" && address !== null);
-  const refused = await runToEnd(["start", "--port", String(address.port)], {
-    cwd,
-  });
+  const args = ["start", "--port", String(await listen(taken))];
+  const refused = await runToEnd(args, { cwd });
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /address is (already )?in use/i);
   assert.doesNotMatch(refused.stderr, /pet_| at /);
@@ -218,8 +183,7 @@ it("start refuses a port that is taken, and issues no key that nobody could use"
 
   const server = await startMain({ cwd });
   assert.notEqual(server.key, undefined);
-  server.kill("SIGTERM");
-  await server.exited;
+  await server.end();
 });
 
 for (
@@ -259,11 +223,3 @@ it("a revoke of a key that is not there says so", async (cwd) => {
     assert.match(run.stderr(), /There is no key/);
   }
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, "it did not happen within 10 s");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

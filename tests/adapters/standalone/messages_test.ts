@@ -7,8 +7,9 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { missingPackage } from "../../../adapters/standalone/command_line.ts";
 import { until } from "../../support/postgres/until.ts";
+import { listen } from "../../support/ports.ts";
+import { commandLine } from "../../support/runtime.ts";
 import {
-  inNewFolder,
   run,
   runMain,
   RUNTIME,
@@ -55,36 +56,28 @@ for (
 
 it("a second start says how to get another key", async (cwd) => {
   const first = await startMain({ cwd });
-  first.kill("SIGTERM");
-  await first.exited;
+  await first.end();
   assert.doesNotMatch(first.stderr(), /another API key/);
   const second = await startMain({ cwd });
-  second.kill("SIGTERM");
-  await second.exited;
+  await second.end();
   assert.match(
     second.stderr(),
     /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
   );
 });
 
-test("start says that it waits for PostgreSQL, and where", async () => {
+it("start says that it waits for PostgreSQL, and where", async (cwd) => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket));
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  const address = silent.address();
-  assert.ok(typeof address === "object" && address !== null);
-  const where = `127.0.0.1:${address.port}`;
-  await inNewFolder(async (cwd) => {
-    const env = { DATABASE_URL: `postgres://me:sesame@${where}/pets` };
-    const program = runMain(["start", "--port", "0"], { cwd, env });
-    await until("it says so", async () => program.stderr() !== "");
-    program.kill("SIGKILL");
-    await program.exited;
-    assert.equal(
-      program.stderr(),
-      `PostgreSQL at ${where} does not answer yet: waiting for about 10 s\n`,
-    );
-  });
+  const where = `127.0.0.1:${await listen(silent)}`;
+  const env = { DATABASE_URL: `postgres://me:sesame@${where}/pets` };
+  const program = runMain(["start", "--port", "0"], { cwd, env });
+  await until("it says so", () => program.stderr() !== "");
+  await program.end("SIGKILL");
+  assert.equal(
+    program.stderr(),
+    `PostgreSQL at ${where} does not answer yet: waiting for about 10 s\n`,
+  );
   for (const socket of sockets) socket.destroy();
   silent.close();
 });
@@ -104,19 +97,20 @@ test("missingPackage knows the words of Node and Bun, and says what to run", () 
   assert.equal(missingPackage(new Error(ownFile)), undefined);
 });
 
-test("Node without its packages says what to run, without a stack", {
-  skip: RUNTIME !== "node" && "Deno and Bun install packages by themselves",
-}, async () => {
-  await inNewFolder(async (cwd) => {
+it(
+  "Node without its packages says what to run, without a stack",
+  async (cwd) => {
     for (const folder of ["adapters", "core"]) {
-      const from = fileURLToPath(
-        new URL(`../../../${folder}`, import.meta.url),
-      );
-      cpSync(from, join(cwd, folder), { recursive: true });
+      const from = new URL(`../../../${folder}`, import.meta.url);
+      cpSync(fileURLToPath(from), join(cwd, folder), { recursive: true });
     }
-    const program = run(["adapters/standalone/main.ts", "start"], { cwd });
+    const command = commandLine("adapters/standalone/main.ts");
+    const program = run([...command, "start"], { cwd });
     assert.equal(await program.exited, 1);
     assert.match(program.stderr(), /^The package valibot is not installed/);
     assert.equal(program.stderr().trimEnd().split("\n").length, 1);
-  });
-});
+  },
+  {
+    skip: RUNTIME !== "node" && "Deno and Bun install packages by themselves",
+  },
+);

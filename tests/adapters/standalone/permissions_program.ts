@@ -1,9 +1,4 @@
-/**
- * Starts the server on the port that is its argument, adds pets, and prints which of several attempts
- * of its own to use the disk are refused. Then ends as on a signal.
- *
- * @module
- */
+/** Starts the server, adds pets, prints which attempts to use the disk are refused, and ends. @module */
 
 import { DatabaseSync } from "node:sqlite";
 import process from "node:process";

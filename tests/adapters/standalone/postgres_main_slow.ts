@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { skipping } from "../../support/skipping.ts";
-import { findBinaries } from "../../support/postgres/binaries.ts";
-import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
+import type { Cluster } from "../../support/postgres/cluster.ts";
+import { testCluster } from "../../support/postgres/test_cluster.ts";
+import { commandLine } from "../../support/runtime.ts";
 import {
   inNewFolder,
   MAIN,
@@ -12,18 +11,30 @@ import {
   runToEnd,
   startMain,
   taskFlags,
+  testInFolder,
 } from "./program.ts";
 
-const skip = skipping((await findBinaries()).missing);
-const options = { skip, timeout: 60_000 };
-
-function it(title: string, check: () => Promise<void>): void {
-  test(title, options, check);
-}
 const PASSWORD = "sesame/@%";
+const REX = '{"name":"Rex","categoryId":1}';
 
-it("start keeps keys and animals in PostgreSQL, for every server on it", async () => {
-  await inCluster(async (cwd, env) => {
+/** Registers a test, which is given an empty folder and an empty database that asks for a password. */
+function it(
+  title: string,
+  check: (
+    cwd: string,
+    env: Readonly<Record<string, string>>,
+    cluster: Cluster,
+  ) => Promise<void>,
+): void {
+  testCluster(title, async (cluster) => {
+    const env = { DATABASE_URL: await cluster.newDatabase() };
+    await inNewFolder((cwd) => check(cwd, env, cluster));
+  }, { password: PASSWORD, timeout: 60_000 });
+}
+
+it(
+  "start keeps keys and animals in PostgreSQL, for every server on it",
+  async (cwd, env) => {
     const one = await startMain({ cwd, env });
     const other = await startMain({ cwd, env });
     assert.equal(other.key, undefined, "there is one first key");
@@ -48,33 +59,31 @@ it("start keeps keys and animals in PostgreSQL, for every server on it", async (
       [[1, "first key"]],
     );
     for (const server of [one, other]) {
-      server.kill("SIGTERM");
-      assert.equal(await server.exited, 0);
+      assert.equal(await server.end(), 0);
       assert.ok(!server.stderr().includes("sesame"));
     }
-  });
-});
-
-test(
-  "a Unix socket that Deno may not use ends the program with the reason",
-  { skip: RUNTIME !== "deno" && "only Deno refuses", timeout: 60_000 },
-  async () => {
-    await inNewFolder(async (cwd) => {
-      const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
-      const flags = taskFlags("start").map((flag) =>
-        flag.replace(/^--allow-(?:read|write)$/, "$&=.")
-      );
-      for (const args of [["keys", "list"], ["start"]]) {
-        const program = run(["run", ...flags, MAIN, ...args], { cwd, env });
-        assert.equal(await program.exited, 1);
-        assert.match(program.stderr(), /read access to "\/nowhere/);
-      }
-    });
   },
 );
 
-it("a server whose PostgreSQL is gone says so, and goes on when it is back", async () => {
-  await inCluster(async (cwd, env, cluster) => {
+testInFolder(
+  "a Unix socket that Deno may not use ends the program with the reason",
+  async (cwd) => {
+    const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
+    const flags = taskFlags("start").map((flag) =>
+      flag.replace(/^--allow-(?:read|write)$/, "$&=.")
+    );
+    for (const args of [["keys", "list"], ["start"]]) {
+      const program = run([...commandLine(MAIN, flags), ...args], { cwd, env });
+      assert.equal(await program.exited, 1);
+      assert.match(program.stderr(), /read access to "\/nowhere/);
+    }
+  },
+  { skip: RUNTIME !== "deno" && "only Deno refuses", timeout: 60_000 },
+);
+
+it(
+  "a server whose PostgreSQL is gone says so, and goes on when it is back",
+  async (cwd, env, cluster) => {
     const server = await startMain({ cwd, env });
     assert.equal((await ask(server, "/readyz")).status, 200);
     await cluster.stop();
@@ -105,13 +114,13 @@ it("a server whose PostgreSQL is gone says so, and goes on when it is back", asy
       body: REX,
     });
     assert.equal(created.status, 201);
-    server.kill("SIGTERM");
-    assert.equal(await server.exited, 0);
-  });
-});
+    assert.equal(await server.end(), 0);
+  },
+);
 
-it("start and keys say what is wrong with the address, and never its password", async () => {
-  await inCluster(async (cwd, { DATABASE_URL = "" }) => {
+it(
+  "start and keys say what is wrong with the address, and never its password",
+  async (cwd, { DATABASE_URL = "" }) => {
     const wrong: readonly (readonly [string, RegExp])[] = [
       [
         "postgres://ann:sesame@h/p?sslmod=require",
@@ -132,40 +141,15 @@ it("start and keys say what is wrong with the address, and never its password", 
         assert.equal(stderr.trim().split("\n").length, 1, stderr);
       }
     }
-  });
-});
-
-const REX = '{"name":"Rex","categoryId":1}';
-
-/** Runs `work` in an empty folder, with an empty database that asks for a password. */
-async function inCluster(
-  work: (
-    cwd: string,
-    env: Readonly<Record<string, string>>,
-    cluster: Cluster,
-  ) => Promise<void>,
-): Promise<void> {
-  const cluster = await startCluster({ password: PASSWORD });
-  try {
-    const env = { DATABASE_URL: await cluster.newDatabase() };
-    await inNewFolder((cwd) => work(cwd, env, cluster));
-  } finally {
-    await cluster.close();
-  }
-}
+  },
+);
 
 async function ask(
   server: RunningServer,
   path: string,
   init: { readonly method?: string; readonly body?: string } = {},
   key = server.key ?? "",
-): Promise<
-  {
-    readonly status: number;
-    readonly retryAfter: string | null;
-    readonly text: string;
-  }
-> {
+) {
   const response = await fetch(server.origin + path, {
     ...init,
     headers: {

@@ -1,34 +1,27 @@
-/**
- * Starts the standalone programs as an operator would: as processes, on the runtime that runs the
- * tests, with the permission flags of the tasks in deno.json.
- *
- * @module
- */
+/** Starts the standalone programs as an operator would, with the flags of the tasks in deno.json. @module */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { TestOptions } from "../../contract/test_options.ts";
+import { freePort } from "../../support/ports.ts";
+import { until } from "../../support/postgres/until.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
 
-/** The runtime that runs this test. */
-export const RUNTIME: "deno" | "bun" | "node" = "Deno" in globalThis
-  ? "deno"
-  : "Bun" in globalThis
-  ? "bun"
-  : "node";
+export { freePort, RUNTIME };
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /** The program. */
 export const MAIN = join(ROOT, "adapters/standalone/main.ts");
 const SERVE = join(ROOT, "adapters/standalone/serve.ts");
-const START_TIMEOUT = 20_000;
 
 /** A program under way. */
 export interface Program {
+  readonly pid: number | undefined;
   /** What it has written so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
@@ -36,6 +29,8 @@ export interface Program {
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Its exit code; `null` where a signal ended it. */
   readonly exited: Promise<number | null>;
+  /** Sends a signal, SIGTERM by default, and returns the exit code. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
 /** A server under way. */
@@ -54,18 +49,6 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A TCP port of 127.0.0.1 that nobody listens on just now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== "object" || address === null) {
-    throw new TypeError("It listens on TCP");
-  }
-  return address.port;
-}
-
 /** Runs `work` in a new folder, which is gone afterwards. */
 export async function inNewFolder(
   work: (folder: string) => Promise<void>,
@@ -82,8 +65,9 @@ export async function inNewFolder(
 export function testInFolder(
   title: string,
   check: (folder: string) => Promise<void>,
+  options: TestOptions = {},
 ): void {
-  test(title, () => inNewFolder(check));
+  test(title, options, () => inNewFolder(check));
 }
 
 /** Runs `main.ts` with arguments. */
@@ -91,10 +75,9 @@ export function runMain(
   args: readonly string[],
   surroundings: Surroundings,
 ): Program {
-  const flags = RUNTIME === "deno"
-    ? ["run", ...taskFlags(isTask(args[0]) ? args[0] : "start")]
-    : [];
-  return run([...flags, MAIN, ...args], surroundings);
+  const [task] = args;
+  const flags = taskFlags(task === "keys" || task === "copy" ? task : "start");
+  return run([...commandLine(MAIN, flags), ...args], surroundings);
 }
 
 /** Runs `main.ts` to its end; rejects where it takes too long. */
@@ -119,39 +102,23 @@ export function startMain(surroundings: Surroundings): Promise<RunningServer> {
 }
 
 /** Starts `serve.ts` under `deno serve`, or under Bun, and waits until it listens. */
-export function startServe(
-  surroundings: Surroundings & {
-    readonly port: number;
+export async function startServe(
+  { parallel = false, env, cwd }: Surroundings & {
     readonly parallel?: boolean;
   },
 ): Promise<RunningServer> {
-  const { port, parallel = false, env, cwd } = surroundings;
-  const args = RUNTIME === "deno"
+  const port = String(await freePort());
+  const words = RUNTIME === "deno"
     ? [
-      "serve",
-      "--host",
-      "127.0.0.1",
-      "--port",
-      String(port),
-      ...(parallel ? ["--parallel"] : []),
-      ...taskFlags("start"),
-      SERVE,
+      ...[process.execPath, "serve", "--host", "127.0.0.1", "--port", port],
+      ...[...(parallel ? ["--parallel"] : []), ...taskFlags("start"), SERVE],
     ]
-    : [SERVE];
-  return untilListening(
-    run(args, { cwd, env: { ...env, PORT: String(port) } }),
-  );
-}
-
-/** A command with a task of its own. */
-type Task = "start" | "keys" | "copy";
-
-function isTask(command: string | undefined): command is Task {
-  return command === "start" || command === "keys" || command === "copy";
+    : commandLine(SERVE);
+  return await untilListening(run(words, { cwd, env: { ...env, PORT: port } }));
 }
 
 /** The flags of a task, `--allow-env=…` and so on: on a terminal Deno asks for what they do not allow. */
-export function taskFlags(task: Task): readonly string[] {
+export function taskFlags(task: "start" | "keys" | "copy"): readonly string[] {
   const config: { tasks: Record<string, string> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),
   );
@@ -161,62 +128,61 @@ export function taskFlags(task: Task): readonly string[] {
   return ["--config", join(ROOT, "deno.json"), ...flags];
 }
 
-/** Runs the runtime with these arguments. */
+/** Runs a command. */
 export function run(
-  args: readonly string[],
+  [command = "", ...args]: readonly string[],
   { cwd, env }: Surroundings,
 ): Program {
-  const quiet = RUNTIME === "node"
-    ? ["--disable-warning=ExperimentalWarning"]
-    : [];
-  const child = spawn(process.execPath, [...quiet, ...args], {
+  const child = spawn(command, args, {
     cwd,
     env: { ...process.env, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const stdout = collect(child, "stdout");
-  const stderr = collect(child, "stderr");
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text) => stdout += text);
+  child.stderr.setEncoding("utf8").on("data", (text) => stderr += text);
+  const exited = new Promise<number | null>((resolve) =>
+    child.once("close", resolve)
+  );
+  // Not child.kill(): after that Deno reports the signal in place of the exit code.
+  function kill(signal: NodeJS.Signals): void {
+    if (child.pid !== undefined && child.exitCode === null) {
+      process.kill(child.pid, signal);
+    }
+  }
   return {
-    stdout,
-    stderr,
-    // Not child.kill(): after that Deno reports the signal in place of the exit code.
-    kill: (signal) => {
-      if (child.pid !== undefined && child.exitCode === null) {
-        process.kill(child.pid, signal);
-      }
+    pid: child.pid,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    kill,
+    exited,
+    end(signal = "SIGTERM") {
+      kill(signal);
+      return exited;
     },
-    exited: new Promise((resolve) =>
-      child.once("close", (code) => resolve(code))
-    ),
   };
-}
-
-function collect(child: ChildProcess, name: "stdout" | "stderr"): () => string {
-  let text = "";
-  child[name]?.setEncoding("utf8").on("data", (chunk: string) => text += chunk);
-  return () => text;
 }
 
 /** Waits until a server listens; rejects if it ends first, or takes too long. */
 export async function untilListening(program: Program): Promise<RunningServer> {
-  const deadline = Date.now() + START_TIMEOUT;
-  let ended = false;
-  program.exited.then(() => ended = true);
-  while (!ended && Date.now() < deadline) {
-    const greeting = program.stderr();
-    const origin = /listens at (http:\/\/[^/\s]+)/.exec(greeting)?.[1];
-    // Where it prints a key, it prints it after the address, in one write.
-    if (origin !== undefined && greeting.endsWith("\n")) {
-      return {
-        ...program,
-        origin,
-        key: /^ {4}(pet_\w+)$/m.exec(greeting)?.[1],
-      };
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  let hasEnded = false;
+  program.exited.then(() => hasEnded = true);
+  // Where it prints a key, it prints it after the address, in one write.
+  const greeting = /listens at (http:\/\/[^/\s]+)[^]*\n$/;
+  try {
+    await until(
+      "the server listens",
+      () => hasEnded || greeting.test(program.stderr()),
+    );
+    const [, origin = ""] = greeting.exec(program.stderr()) ?? [];
+    if (origin === "") throw new Error("It ended");
+    const key = /^ {4}(pet_\w+)$/m.exec(program.stderr())?.[1];
+    return { ...program, origin, key };
+  } catch (cause) {
+    program.kill("SIGKILL");
+    throw new Error(
+      `The server did not start:\n${program.stdout()}\n${program.stderr()}`,
+      { cause },
+    );
   }
-  program.kill("SIGKILL");
-  throw new Error(
-    `The server did not start:\n${program.stdout()}\n${program.stderr()}`,
-  );
 }

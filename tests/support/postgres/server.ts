@@ -6,24 +6,12 @@ import { startDaemon } from "./daemon.ts";
 import { isAlive, pauseTree, signal } from "./process_tree.ts";
 import { until } from "./until.ts";
 
-/** How a server stops, as in `pg_ctl stop -m`. */
-export type StopMode =
-  /** Once all clients have left. */
-  | "smart"
-  /** Ends the clients' transactions, and writes a checkpoint. */
-  | "fast"
-  /** Like a crash that gives up its memory: the next start recovers. */
-  | "immediate";
-
 /** A server, running or not. */
 export interface Server {
-  /** Process id of the postmaster; of the last one where none runs. */
-  readonly pid: number;
   /** Starts it again where it was; fulfilled once it takes connections. */
   start(): Promise<void>;
-  /** Fulfilled once it is gone. */
-  stop(mode?: StopMode): Promise<void>;
-  restart(mode?: StopMode): Promise<void>;
+  /** Ends the clients' transactions, and writes a checkpoint; fulfilled once it is gone. */
+  stop(): Promise<void>;
   /** Ends all its processes with SIGKILL, at once. What they had given to the kernel stays. */
   kill(): Promise<void>;
   /** Stops all its processes (SIGSTOP): connections stay open, and nothing is answered. */
@@ -45,12 +33,6 @@ export interface ServerOptions {
   readonly log: string;
 }
 
-const SIGNALS = {
-  smart: "SIGTERM",
-  fast: "SIGINT",
-  immediate: "SIGQUIT",
-} as const;
-
 /** Describes a server; nothing runs before {@linkcode Server.start}. */
 export function describeServer(options: ServerOptions): Server {
   const { binaries, data, port, log } = options;
@@ -70,9 +52,9 @@ export function describeServer(options: ServerOptions): Server {
     });
   }
 
-  async function stop(mode: StopMode = "fast"): Promise<void> {
+  async function stop(): Promise<void> {
     resume();
-    signal(pid, SIGNALS[mode]);
+    signal(pid, "SIGINT");
     await until("PostgreSQL has stopped", () => !isAlive(pid));
   }
 
@@ -91,15 +73,8 @@ export function describeServer(options: ServerOptions): Server {
   }
 
   return {
-    get pid() {
-      return pid;
-    },
     start,
     stop,
-    async restart(mode) {
-      await stop(mode);
-      await start();
-    },
     kill,
     async pause() {
       paused = await pauseTree(pid);

@@ -1,6 +1,7 @@
 /** A second server that follows a first by streaming replication. @module */
 
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { serverAccount } from "./account.ts";
 import { findBinaries, requireBinaries } from "./binaries.ts";
@@ -16,7 +17,10 @@ export interface Standby extends Cluster {
 
 /** `false`, or why there can be no standby: `pg_basebackup`, which the npm package lacks, makes it. */
 export async function missingStandby(): Promise<string | false> {
-  return (await findBinaries()).missingProgram("pg_basebackup");
+  const binaries = await findBinaries();
+  if (binaries.missing !== false) return binaries.missing;
+  return !existsSync(join(binaries.folder, "pg_basebackup")) &&
+    "There is no pg_basebackup; TEST_POSTGRES_BIN may name a folder that has it";
 }
 
 /**
@@ -24,7 +28,7 @@ export async function missingStandby(): Promise<string | false> {
  * has it on disk.
  */
 export async function startStandby(primary: Cluster): Promise<Standby> {
-  const { folder: binaries } = await requireBinaries();
+  const binaries = await requireBinaries();
   const name = `standby_${randomUUID().replaceAll("-", "_")}`;
   // A copy asks for the same password.
   const { password } = new URL(primary.url("postgres"));
@@ -32,13 +36,10 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
     ...(password !== "" && { password: decodeURIComponent(password) }),
     fill: async (data) => {
       await runWell([
-        ...serverAccount().prefix,
-        join(binaries, "pg_basebackup"),
+        ...[...serverAccount().prefix, join(binaries, "pg_basebackup")],
         `--dbname=${primary.url("postgres")}?application_name=${name}`,
-        `--pgdata=${data}`,
-        "--write-recovery-conf",
-        "--checkpoint=fast",
-        "--no-sync",
+        ...[`--pgdata=${data}`, "--write-recovery-conf"],
+        ...["--checkpoint=fast", "--no-sync"],
       ]);
     },
   });
@@ -48,7 +49,7 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
   await until("the standby streams", async () => {
     const [row] = await primary.query(
       "select state, sync_state from pg_stat_replication where application_name = $1",
-      { values: [name] },
+      [name],
     );
     return row?.state === "streaming" && row.sync_state === "sync";
   });

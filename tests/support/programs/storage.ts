@@ -7,7 +7,6 @@
  *   answers `opened`.
  * - `create COUNT WRITERS`: creates so many animals (`Infinity` is a number too) with so many under
  *   way at once; answers `created ID NAME` or `failed KIND MESSAGE` for each, and `done`.
- * - `close`: answers `closed`.
  *
  * An `open` that fails answers `failed KIND MESSAGE`.
  *
@@ -45,9 +44,6 @@ async function run(command: string, args: readonly string[]): Promise<void> {
   } else if (command === "create") {
     await create(Number(first), Number(second));
     answer("done");
-  } else if (command === "close") {
-    await storage?.close();
-    answer("closed");
   } else {
     throw new RangeError(`No such command: ${command}`);
   }

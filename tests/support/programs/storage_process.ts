@@ -4,6 +4,9 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { commandLine } from "../runtime.ts";
+
+const PROGRAM = fileURLToPath(new URL("storage.ts", import.meta.url));
 
 /** A running `storage.ts`. */
 export interface StorageProcess {
@@ -29,8 +32,11 @@ export interface StartOptions {
 
 /** Starts the program. */
 export function startStorage(options: StartOptions = {}): StorageProcess {
-  const { prefix = [], denoFlags = ["-A"], env = {} } = options;
-  const [command = "", ...args] = [...prefix, ...commandLine(denoFlags)];
+  const { prefix = [], denoFlags, env = {} } = options;
+  const [command = "", ...args] = [
+    ...prefix,
+    ...commandLine(PROGRAM, denoFlags),
+  ];
   const child = spawn(command, args, {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ...env },
@@ -65,14 +71,4 @@ export function startStorage(options: StartOptions = {}): StorageProcess {
       await exited;
     },
   };
-}
-
-function commandLine(denoFlags: readonly string[]): readonly string[] {
-  const program = fileURLToPath(new URL("storage.ts", import.meta.url));
-  const { bun, deno } = process.versions;
-  if (deno !== undefined) {
-    return [process.execPath, "run", "--no-prompt", ...denoFlags, program];
-  }
-  if (bun !== undefined) return [process.execPath, program];
-  return [process.execPath, "--disable-warning=ExperimentalWarning", program];
 }

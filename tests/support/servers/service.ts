@@ -1,13 +1,15 @@
-/** Serves a fresh service for each line of options that it reads, until its input ends. */
+/** Serves a fresh service for each line of options that it reads, until its input ends. @module */
+
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { serve } from "../../../adapters/node/mod.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 
+const serve = await loadServe();
 for await (const line of createInterface({ input: process.stdin })) {
   const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
   const handle = createHandler({ ...options, ...JSON.parse(line) });
-  const { hostname, port } = await serve(handle, { port: 0 });
-  console.log(JSON.stringify({ hostname, port }));
+  const { port } = await serve(handle, { port: 0 });
+  console.log(JSON.stringify({ port }));
 }
 process.exit();

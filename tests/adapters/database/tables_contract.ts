@@ -1,0 +1,103 @@
+/** What the storages in databases promise of their tables, looked at by SQL. @module */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PetStorage } from "../../../core/pets/pet_storage.ts";
+import type { Open } from "../../contract/idempotency_contract.ts";
+import type { TestOptions } from "../../contract/test_options.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
+
+/** A database that is empty. */
+export interface Database {
+  readonly open: Open;
+  /** Runs SQL on a connection of its own, and returns the first column of the first row. */
+  readonly sql: (text: string) => Promise<unknown>;
+}
+
+/** What each database writes in its own way. */
+export interface Dialect {
+  /** Makes the tables as version 1 of the program made them, with one pet. */
+  readonly version1: string;
+  /** Asks for the version. */
+  readonly version: string;
+  /** Has a pet named Tom refused, with `no_tom` in the message. */
+  readonly noTom: string;
+}
+
+/** A key such as the service makes. */
+export function key(number: number): { readonly idempotencyKey: string } {
+  return { idempotencyKey: String(number).padStart(64, "0") };
+}
+
+/** Registers the tests. */
+export function tablesContract(
+  name: string,
+  newDatabase: () => Promise<Database>,
+  { version1, version, noTom }: Dialect,
+  options: TestOptions = {},
+): void {
+  function it(promise: string, check: (db: Database) => Promise<void>): void {
+    test(`${name} ${promise}`, options, async () => {
+      const { open, sql } = await newDatabase();
+      const opened: PetStorage[] = [];
+      const keep: Open = async (settings) => {
+        const storage = await open(settings);
+        opened.push(storage);
+        return storage;
+      };
+      try {
+        await check({ open: keep, sql });
+      } finally {
+        await Promise.all(opened.map((storage) => storage.close()));
+      }
+    });
+  }
+
+  it("brings tables of version 1 up to date, if 8 open them at once too", async ({ open, sql }) => {
+    await sql(version1);
+    const storages = await Promise.all(Array.from({ length: 8 }, () => open()));
+    const created = await Promise.all(
+      storages.map((storage) => storage.create(REX, key(1))),
+    );
+    const added = created.filter(({ replayed }) => replayed === undefined);
+    assert.equal(added.length, 1);
+    for (const storage of storages) {
+      const [old, ...others] = (await storage.list({ limit: 10 })).pets;
+      assert.equal(old?.name, "Old");
+      assert.deepEqual(others, added);
+    }
+    assert.deepEqual(new Set(created.map(({ id }) => id)).size, 1);
+    assert.equal(Number(await sql(version)), 2);
+  });
+
+  it("forgets expired keys in small steps, and touches no pet", async ({ open, sql }) => {
+    const keeps = await open();
+    const forgets = await open({ idempotencyRetention: 0 });
+    const left = async () =>
+      Number(await sql("select count(*) from idempotency_keys"));
+    for (let i = 0; i < 20; i++) await keeps.create(REX, key(i));
+    await forgets.create(REX);
+    assert.equal(await left(), 20);
+    await forgets.create(REX, key(100));
+    assert.equal(await left(), 19);
+    await Promise.all(
+      [101, 102, 103].map((number) => forgets.create(REX, key(number))),
+    );
+    assert.equal(await left(), 16);
+    for (let i = 0; i < 20; i++) await forgets.create(REX, key(200 + i));
+    assert.ok(await left() <= 2, `${await left()} are left`);
+    assert.equal((await forgets.list({ limit: 100 })).pets.length, 45);
+  });
+
+  it("keeps no key of a create that failed", async ({ open, sql }) => {
+    const storage = await open();
+    await sql(noTom);
+    const tom = newPet({ ...REX, name: "Tom" });
+    await assert.rejects(storage.create(tom, key(1)), /no_tom/);
+    assert.equal(Number(await sql("select count(*) from idempotency_keys")), 0);
+    const rex = await storage.create(REX, key(1));
+    assert.equal(rex.replayed, undefined);
+    const again = await storage.create(REX, key(1));
+    assert.deepEqual(again, { ...rex, replayed: true });
+  });
+}
