@@ -1,7 +1,5 @@
 /** Starts Swagger UI with the service's OpenAPI document. Runs in the browser. */
 
-// deno-lint-ignore-file no-window -- this runs in a browser only
-
 const dark = matchMedia("(prefers-color-scheme: dark)");
 dark.addEventListener("change", followScheme);
 followScheme();
@@ -33,7 +31,7 @@ function show(spec, address) {
 ${spec.info.description}\n</details>`;
   spec.components.securitySchemes.apiKey.description =
     "Ask the operator of this service for a key. If you started it with `deno task start`: the first start printed one, and `deno task keys issue NAME` issues another.";
-  const ui = window.SwaggerUIBundle({
+  const ui = globalThis.SwaggerUIBundle({
     spec: { ...spec, servers: [{ url: base || "/" }] },
     dom_id: "#reference",
     deepLinking: true,
@@ -99,12 +97,11 @@ function foldErrors(Original, { React: { createElement: h } }) {
 /** Swagger UI shows JSON through JSON.parse, which rounds integers beyond 2^53. This does not. */
 function exactNumbers(Original, { React: { createElement: h } }) {
   return (props) => {
-    const { content, contentType, getComponent } = props;
-    const text = /json/i.test(contentType) ? prettyPrint(content) : null;
+    const text = prettyPrint(props.content);
     if (text === null) return h(Original, props);
     const file = { fileName: "response.json", downloadable: true };
     const code = { ...file, language: "json", canCopy: true, children: text };
-    const body = h(getComponent("HighlightCode", true), code);
+    const body = h(props.getComponent("HighlightCode", true), code);
     return h("div", null, h("h5", null, "Response body"), body);
   };
 }

@@ -150,13 +150,13 @@ function isTask(command: string | undefined): command is Task {
   return command === "start" || command === "keys" || command === "copy";
 }
 
-/** The flags of a task, `--allow-env=…` and so on: on a terminal Deno asks for what they do not allow. */
+/** The flags of a task, which name the permissions: on a terminal Deno asks for what they do not allow. */
 export function taskFlags(task: Task): readonly string[] {
   const config: { tasks: Record<string, string> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),
   );
   const flags = (config.tasks[task] ?? "").split(" ").filter((word) =>
-    /^--(?:allow|no-prompt)/.test(word)
+    word.startsWith("-")
   );
   return ["--config", join(ROOT, "deno.json"), ...flags];
 }
