@@ -35,7 +35,6 @@ const idempotencyKey: JsonObject = {
   description:
     "A key of your own for this pet, such as a new UUID in quotes: 1 to 255 visible ASCII characters, the bare form is taken too. Sent again with an equal pet within 24 hours, it adds nothing and gets the same 201. It belongs to your API key.",
   schema: { type: "string", pattern: KEY_PATTERN },
-  example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
 };
 
 /** The operation, without the parts that all operations share. */

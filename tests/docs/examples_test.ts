@@ -225,14 +225,15 @@ function masked(text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
 }
 
-const { tasks }: { tasks: Readonly<Record<string, string>> } = JSON.parse(
-  read("deno.json"),
-);
+const { tasks, permissions }: {
+  tasks: Readonly<Record<string, string>>;
+  permissions: { default: { env: readonly string[]; read: unknown } };
+} = JSON.parse(read("deno.json"));
 const noCurl = skipping(
   spawnSync("curl", ["--version"]).status !== 0 && "curl is missing",
 );
 // The programs run in a folder of their own, and the docs page is in this one.
-const noPage = !tasks.start?.includes("--allow-read ") &&
+const noPage = permissions.default.read !== true &&
   "deno task start may not read the docs page from another folder";
 
 test("the transcripts are what the commands print", {
@@ -326,7 +327,7 @@ test(
 );
 
 test("every program and permission in an sh block is right", () => {
-  const allowed = /--allow-env=(\S+)/.exec(tasks.start ?? "")?.[1];
+  const allowed = permissions.default.env.join();
   for (const { file, text } of blocksOf("sh")) {
     for (const line of text.replaceAll("\\\n", "").trimEnd().split("\n")) {
       assert.match(line, /^(?:\w+=\S+ )*(?:npx|deno|bun|node|sqlite3) /);
