@@ -1,6 +1,7 @@
 /** The service as a fetch function: {@linkcode createService}, and a `Response` of what it answers. @module */
 
 import { toResponse } from "./http/reply.ts";
+import { traced } from "./http/trace.ts";
 import {
   checkKind,
   createService,
@@ -62,7 +63,8 @@ export function createHandler(options: HandlerOptions): Handler {
  * the parts again by {@linkcode partsOf}.
  */
 export function toHandler(parts: HandlerParts): Handler {
-  const { service, report } = parts;
+  const { report } = parts;
+  const service = traced(parts.service);
   async function handle(
     request: Request,
     connection?: unknown,
@@ -71,7 +73,7 @@ export function toHandler(parts: HandlerParts): Handler {
     if (reply.status >= 500) report(cause, request);
     return toResponse(reply, request.method);
   }
-  partsOfHandlers.set(handle, parts);
+  partsOfHandlers.set(handle, { service, report });
   return handle;
 }
 

@@ -1,8 +1,4 @@
-/**
- * Serves a fetch function with `Bun.serve`.
- *
- * @module
- */
+/** Serves a fetch function with `Bun.serve`. @module */
 
 import { internalError } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";

@@ -1,8 +1,4 @@
-/**
- * Serves a fetch function with `Deno.serve`.
- *
- * @module
- */
+/** Serves a fetch function with `Deno.serve`. @module */
 
 import { internalError, shuttingDown } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";

@@ -1,7 +1,4 @@
-/**
- * The pet store as a program: `start`, `keys issue | list | revoke`, and `copy FROM TO`. The same on
- * Deno, Bun and Node.
- */
+/** The pet store as a program: `start`, `keys` and `copy`, the same on Deno, Bun and Node. */
 
 import { existsSync } from "node:fs";
 import module from "node:module";

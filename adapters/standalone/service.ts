@@ -11,6 +11,7 @@ import { origin } from "../serve/server.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createLog } from "./log.ts";
+import { Metrics } from "./metrics.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
@@ -38,13 +39,14 @@ export async function openService(config: Config): Promise<Service> {
   const issued = issuedKeys(storage.apiKeys);
   const baseUrl = parseBaseUrl(config.baseUrl);
   const log = createLog({ requests: config.requestLog });
+  const metrics = config.metrics ? new Metrics() : undefined;
   const { cors, rateLimit } = config;
   const limitKey = rateLimit && createRateLimiter(rateLimit);
   let docs: Promise<DocsReplies | Error> | undefined;
   const openDocs = () => docs ??= readDocs(`${baseUrl.path}/openapi.json`);
   const app = createApp({
     service: createService({
-      storage,
+      storage: metrics?.watch(storage) ?? storage,
       keys: acceptedKeys(config.fixedKeys, issued),
       baseUrl: config.baseUrl,
       ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
@@ -55,12 +57,14 @@ export async function openService(config: Config): Promise<Service> {
     },
     storage,
     log,
+    metrics: metrics && (() => ({ reply: metrics.reply() })),
     addCors: cors && createCors(cors),
     limitAddress: rateLimit && createRateLimiter(rateLimit),
   });
 
+  const service = metrics?.measure(app.answer) ?? app.answer;
   return {
-    handle: toHandler({ service: app.answer, report: () => {} }),
+    handle: toHandler({ service, report: () => {} }),
     drain: app.drain,
 
     openDocs: async () => void await openDocs(),
