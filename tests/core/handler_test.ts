@@ -54,6 +54,18 @@ function send(
   );
 }
 
+test("a body that was read before is a 500, and onError is told what to do", async () => {
+  const causes: string[] = [];
+  const handle = handler({ onError: (cause) => causes.push(String(cause)) });
+  const behindParser = async (request: Request): Promise<Response> => {
+    await request.text();
+    return handle(request);
+  };
+  const answer = await send(behindParser, "POST", "/pets", { body: REX });
+  assertError(answer, "internal_error");
+  assert.match(causes.join(), /mount the pet store before body parsers/);
+});
+
 /** A storage of which every operation does this. */
 function storageThat(act: () => unknown): PetStorage {
   return {

@@ -430,21 +430,28 @@ test("an answer after close says that it is the last", async () => {
   await closed;
 });
 
-test("toNodeListener serves below a mount, beside a framework's header", async () => {
+test("toNodeListener sees the path that was sent, also below a mount and beside a framework's header", async () => {
   const listener = toNodeListener((request) => new Response(request.url));
   await speakingTo((req, res) => {
     // What Express does for app.use("/shop", listener).
     res.setHeader("X-Powered-By", "Express");
     res.setHeader("Content-Type", "text/html");
-    req.url = (req.url ?? "").slice("/shop".length);
+    const { url = "" } = req;
+    if (url.startsWith("/shop/")) {
+      Object.assign(req, { originalUrl: url, url: url.slice("/shop".length) });
+    }
     listener(req, res);
   }, async (wire) => {
-    wire.write("GET /shop/v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n\r\n");
-    const { lines, body } = await wire.answer();
-    assert(lines.includes("x-powered-by: Express"), lines.join());
-    assert(lines.includes("content-type: text/plain;charset=UTF-8"));
-    assert(!lines.includes("content-type: text/html"));
-    assert.equal(body, "http://a/v1/pets?limit=1");
+    for (const path of ["/shop/v1/pets?limit=1", "/v1/pets"]) {
+      wire.write(
+        `GET ${path} HTTP/1.1\r\nHost: a\r\noriginalUrl: /b\r\nX-Original-URL: /b\r\n\r\n`,
+      );
+      const { lines, body } = await wire.answer();
+      assert(lines.includes("x-powered-by: Express"), lines.join());
+      assert(lines.includes("content-type: text/plain;charset=UTF-8"));
+      assert(!lines.includes("content-type: text/html"));
+      assert.equal(body, `http://a${path}`);
+    }
   });
 });
 
