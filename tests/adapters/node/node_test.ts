@@ -455,6 +455,24 @@ test("toNodeListener sees the path that was sent, also below a mount and beside 
   });
 });
 
+test("a create behind another parser is a 500, and onError is told what to do", async () => {
+  const causes: unknown[] = [];
+  const keys = apiKeys(["secret"]);
+  const onError = (cause: unknown) => causes.push(cause);
+  const handle = createHandler({ storage: memoryStorage(), keys, onError });
+  for (const fetch of [handle, (request: Request) => handle(request)]) {
+    const listener = toNodeListener(fetch);
+    await speakingTo((req, res) => {
+      req.resume().on("end", () => setImmediate(listener, req, res));
+    }, async (wire) => {
+      const head = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";
+      wire.write(`${head}Authorization: Bearer secret\r\n${FIVE}right`);
+      assert.equal((await wire.answer()).status, 500);
+      assert.match(String(causes.pop()), /mount the pet store before body/);
+    });
+  }
+});
+
 test("toNodeListener reports to console.error unless told otherwise", async () => {
   const { error: kept } = console;
   const reported: unknown[] = [];

@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { serve, toNodeListener } from "../../../adapters/node/mod.ts";
-import { toHandler } from "../../../core/handler.ts";
+import { serve } from "../../../adapters/node/mod.ts";
+import { type Handler, toHandler } from "../../../core/handler.ts";
 import type { ServiceRequest } from "../../../core/operation.ts";
-import {
-  apiKeys,
-  createHandler,
-  type Handler,
-  memoryStorage,
-} from "../../../mod.ts";
 import { Wire } from "../../contract/wire.ts";
 import { testOnNode as test } from "./on_node.ts";
 
@@ -140,31 +132,4 @@ test("arrayBuffer tells a client that expects 100 to go on", async () => {
     wire.write("abc");
     assert.equal((await wire.answer()).body, "abc");
   });
-});
-
-test("a create behind another parser is a 500, and onError is told what to do", async () => {
-  const causes: string[] = [];
-  const handle = createHandler({
-    storage: memoryStorage(),
-    keys: apiKeys(["secret"]),
-    onError: (cause) => causes.push(String(cause)),
-  });
-  for (const fetch of [handle, (request: Request) => handle(request)]) {
-    const listener = toNodeListener(fetch);
-    const server = createServer((req, res) => {
-      req.resume().on("end", () => setImmediate(listener, req, res));
-    });
-    await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
-    const { port } = server.address() as AddressInfo;
-    const key = "\r\nAuthorization: Bearer secret\r\n\r\n";
-    const create = HEAD.replace("/a", "/v1/pets").replace("\r\n\r\n", key);
-    const wire = await Wire.open(port, create + "abc");
-    try {
-      assert.equal((await wire.answer()).status, 500);
-      assert.match(causes.pop() ?? "", /mount the pet store before body pars/);
-    } finally {
-      wire.close();
-      server.close();
-    }
-  }
 });
