@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import * as fs from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -12,26 +11,19 @@ import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/http_contract.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const EXAMPLES = join(ROOT, "docs/examples/frameworks");
+const { FRAMEWORKS, PETSTORE_TEST_NODE = "node" } = process.env;
 
-/** Copies the examples, each on any free port, and installs their packages. */
-function install(cwd: string): void {
-  for (const name of fs.readdirSync(EXAMPLES)) {
-    const text = fs.readFileSync(join(EXAMPLES, name), "utf8");
-    const placed = text.replaceAll(/"(?:\.\.\/)+/g, `"${ROOT}`);
-    fs.writeFileSync(join(cwd, name), placed.replace("8000", "0"));
-  }
-  const words = ["install", "--quiet", "--frozen", "--node-modules-dir=auto"];
-  execFileSync(process.execPath, words, { cwd });
-  execFileSync(process.execPath, ["check", "--quiet", "."], { cwd });
-}
+/** What reaches the pet store: all below its mount, but for what Fastify cannot decode. */
+const BELOW = /^http:\/\/[^/]+\/v1\/(?!.*%(?:FF)?$)/;
 
 let opened = 0;
 
-/** Runs an example as if for the first time. What is not `theirs` to answer is for the pet store. */
-async function open(path: string, theirs: RegExp): Promise<OpenService> {
+/** Runs an example as if for the first time. */
+async function open(name: string): Promise<OpenService> {
   const listening = new Promise<Server>((resolve) => {
     const channel = "tracing:net.server.listen:asyncEnd";
     subscribe(channel, function found(message) {
@@ -39,7 +31,7 @@ async function open(path: string, theirs: RegExp): Promise<OpenService> {
       resolve((message as { readonly server: Server }).server);
     });
   });
-  await import(`${path}?${opened++}`);
+  await import(`${FRAMEWORKS}/${name}.ts?${opened++}`);
   const server = await listening;
   const { address, port } = server.address() as AddressInfo;
   assert.equal(address, "127.0.0.1");
@@ -48,33 +40,28 @@ async function open(path: string, theirs: RegExp): Promise<OpenService> {
     ...other,
     base: `http://${address}:${port}/v1`,
     fetch: (request) =>
-      theirs.test(request.url) ? other.fetch(request) : fetch(request),
+      (BELOW.test(request.url) ? fetch : other.fetch)(request),
     close: async () => void server.close(),
   };
 }
 
-const { FRAMEWORKS } = process.env;
 if (FRAMEWORKS === undefined) {
   test("the examples for frameworks type-check, and keep the HTTP contract on Node", () => {
-    const folder = fs.mkdtempSync(join(tmpdir(), "petstore-frameworks-"));
-    try {
-      install(folder);
-      const { PETSTORE_TEST_NODE = "node" } = process.env;
-      const words = ["--test", "--test-reporter=dot"];
-      execFileSync(PETSTORE_TEST_NODE, [...words, import.meta.filename], {
-        env: { ...process.env, FRAMEWORKS: folder },
-        stdio: "inherit",
-      });
-    } finally {
-      fs.rmSync(folder, { recursive: true });
+    const cwd = temporaryDirectory();
+    for (const name of readdirSync(EXAMPLES)) {
+      const text = readFileSync(join(EXAMPLES, name), "utf8");
+      const placed = text.replaceAll(/"(?:\.\.\/)+/g, `"${ROOT}`);
+      writeFileSync(join(cwd, name), placed.replace("8000", "0"));
     }
+    const script = `
+      ${process.execPath} install --quiet --frozen --node-modules-dir=auto
+      ${process.execPath} check --quiet .
+      ${PETSTORE_TEST_NODE} --test --test-reporter=dot ${import.meta.filename}`;
+    const env = { ...process.env, FRAMEWORKS: cwd };
+    execFileSync("sh", ["-ec", script], { cwd, env, stdio: "inherit" });
   });
 } else {
-  const beside = /^[^/]+\/\/[^/]+\/(?!v1\/)/;
-  // Fastify's router refuses what it cannot decode.
-  const undecodable = new RegExp(`${beside.source}|%(?:FF)?$`);
   for (const name of ["express", "fastify", "hono", "edge_runtime"]) {
-    const theirs = name === "fastify" ? undecodable : beside;
-    httpContract(name, () => open(join(FRAMEWORKS, `${name}.ts`), theirs));
+    httpContract(name, () => open(name));
   }
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import type { LambdaEvent, LambdaResult } from "../../docs/examples/lambda.ts";
+import type { LambdaEvent } from "../../docs/examples/lambda.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/http_contract.ts";
 
@@ -23,20 +23,12 @@ httpContract("the route handlers for Next.js", async () => {
   return { ...handleService(), fetch };
 });
 
-interface Lambda {
-  readonly handler: (event: LambdaEvent) => Promise<LambdaResult>;
-}
+type Lambda = typeof import("../../docs/examples/lambda.ts");
 
-interface Exchange {
-  readonly event: LambdaEvent;
-  /** The result, with its body as text. */
-  readonly result: Omit<LambdaResult, "isBase64Encoded">;
-}
-
-test("the function for AWS Lambda answers recorded events, with bodies as text and in base64", async () => {
+test("the function for AWS Lambda answers events with bodies as text and in base64", async () => {
   const path = "../../docs/examples/lambda_events.json";
   const text = readFileSync(new URL(path, import.meta.url), "utf8");
-  const exchanges: readonly Exchange[] = JSON.parse(text);
+  const exchanges: { event: LambdaEvent; result: unknown }[] = JSON.parse(text);
   assert.notEqual(exchanges.length, 0);
   const { handler } = await afresh<Lambda>("lambda.ts");
   for (const { event, result } of exchanges) {
