@@ -115,7 +115,9 @@ function readBytes(
 ): Promise<Bytes | Refusal> | Refusal {
   // Not the client's fault: it gets a 500, and `onError` this error.
   if (request.bodyUsed) {
-    throw new TypeError("The body of the request was read before");
+    throw new TypeError(
+      "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",
+    );
   }
   const length = request.headers.get("content-length");
   if (length === null || !/^[0-9]+$/.test(length)) {

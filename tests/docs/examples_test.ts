@@ -21,7 +21,6 @@ import { skipping } from "../support/skipping.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const FRAMEWORKS = "docs/examples/frameworks/deno.json";
 /** It has the types of packages too, which the service runs without. */
 const TYPES = ["tests/deno.json", "deno.json"]
   .find((path) => existsSync(join(ROOT, path)));
@@ -41,7 +40,9 @@ const documents = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md"],
   ...filesIn("docs", ".md"),
 ];
-const examples = filesIn("docs/examples", ".ts");
+const recipes = filesIn("docs/examples/frameworks", ".ts"); // frameworks_slow.ts runs them
+const examples = filesIn("docs/examples", ".ts")
+  .filter((path) => !recipes.includes(path));
 
 /** A fenced code block. */
 interface Block {
@@ -76,8 +77,6 @@ const RUNS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   "deno.ts": ["deno", "run"],
   "docs_page.ts": ["deno", "run"],
   "worker.ts": ["deno", "serve", "--host", "127.0.0.1", "--port", "8000"],
-  "frameworks/express.ts": ["deno", "run", "--frozen"],
-  "frameworks/fastify.ts": ["deno", "run", "--frozen"],
   "bun.ts": ["bun"],
   "node.ts": ["node"],
   "node_http.ts": ["node"],
@@ -94,7 +93,8 @@ const PRINTS: Readonly<Record<string, string>> = {
 /** Examples with tests of their own. */
 const RUN_ELSEWHERE: readonly string[] = [
   "client.ts", // tests/adapters/client/example_test.ts
-  "deno_deploy.ts", // deployment_test.ts
+  "deno_deploy.ts", // deployment_slow.ts
+  "lambda.ts", // recipes_test.ts
 ];
 
 test("every example is run", () => {
@@ -105,7 +105,7 @@ test("every example is run", () => {
 });
 
 test("every ts block is part of an example, line for line, but for the folder it imports from", () => {
-  const sources = examples.map((path) =>
+  const sources = [...examples, ...recipes].map((path) =>
     "\n" + read(path).replaceAll(/"(?:\.\.\/)+/g, '"./petstore/')
   );
   for (const { file, text } of blocksOf("ts")) {
@@ -121,17 +121,12 @@ const notDeno = skipping(
 );
 
 test("the examples type-check", { skip: notDeno }, () => {
-  for (const config of [FRAMEWORKS, TYPES]) {
-    const files = examples.filter((path) =>
-      path.includes("/frameworks/") === (config === FRAMEWORKS)
-    );
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ["check", "--quiet", "--config", String(config), ...files],
-      { cwd: ROOT, encoding: "utf8" },
-    );
-    assert.equal(status, 0, stderr);
-  }
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["check", "--quiet", "--config", String(TYPES), ...examples],
+    { cwd: ROOT, encoding: "utf8" },
+  );
+  assert.equal(status, 0, stderr);
 });
 
 for (const [file, [runtime, ...args]] of Object.entries(RUNS)) {
@@ -147,10 +142,7 @@ for (const [file, [runtime, ...args]] of Object.entries(RUNS)) {
           .replaceAll("8000", port);
       const program = join(folder, "example.ts");
       writeFileSync(program, place(read(`docs/examples/${file}`)));
-      const config = join(
-        ROOT,
-        file.startsWith("frameworks/") ? FRAMEWORKS : "deno.json",
-      );
+      const config = join(ROOT, "deno.json");
       const flags = runtime === "deno" ? ["-A", "--config", config] : [];
       const child = spawn(
         process.execPath,
