@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { serve } from "../../../adapters/node/mod.ts";
 import { type Handler, toHandler } from "../../../core/handler.ts";
 import type { ServiceRequest } from "../../../core/operation.ts";
 import type { Wire } from "../../contract/wire.ts";
-import { speakingTo, speakingWell, testOnNode as test } from "./on_node.ts";
+import { speakingWell, testOnNode as test } from "./on_node.ts";
 
 const HEAD = "POST /a HTTP/1.1\r\nHost: c\r\nContent-Length: 3\r\n\r\n";
 
