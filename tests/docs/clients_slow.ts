@@ -45,27 +45,34 @@ for (const [name, [file, probe, right, host]] of Object.entries(CLIENTS)) {
     () =>
       inNewFolder((cwd) =>
         withStandalone(deno, {}, async ({ port }) => {
-          const text = readFileSync(PAGE, "utf8").replaceAll("8000", `${port}`);
-          const [section = ""] = text.split("\n## ").filter((it) =>
-            it.startsWith(`${name}\n`)
-          );
+          const page = readFileSync(PAGE, "utf8").replaceAll("8000", `${port}`);
+          const section = page.slice(page.indexOf(`\n## ${name}\n`));
           const blocks = section.matchAll(/^```\w+\n([^]*?)^```$/gm);
-          const [commands = "", program = ""] = Array.from(blocks, ([, it]) =>
-            it);
-          writeFileSync(join(cwd, file), program);
-          const built = run(commands, cwd);
-          assert.equal(built.status, 0, built.stderr);
-
-          const [last = ""] = commands.match(/.+\n$/) ?? [];
-          const category = name === "TypeScript" ? 7 : 9007199254740993n;
-          const listed = `1 Rex ${category}\n2 Rex ${category}\n`; // two pages
-          assert.equal(run(last, cwd).stdout, listed);
-          const refused = run(last.replace("secret", "wrong"), cwd);
-          assert.notEqual(refused.status, 0);
-          assert.match(refused.stderr, /\bunauthorized\b/);
+          const [commands = "", program = ""] = [...blocks].map(([, it]) => it);
+          assertRight({ commands, program, file, cwd });
         })
       ),
   );
+}
+
+function assertRight(
+  { commands, program, file, cwd }: Readonly<
+    Record<"commands" | "program" | "file" | "cwd", string>
+  >,
+): void {
+  writeFileSync(join(cwd, file), program);
+  const built = run(commands, cwd);
+  assert.equal(built.status, 0, built.stderr);
+  const [last = ""] = commands.match(/.+\n$/) ?? [];
+  const [, category] = program.match(/"Rex"\D*(\d+)/) ?? [];
+  const listed = `1 Rex ${category}\n2 Rex ${category}\n`; // two pages
+  assert.equal(run(last, cwd).stdout, listed);
+  const refused = run(last.replace("secret", "wrong"), cwd);
+  assert.notEqual(refused.status, 0);
+  assert.match(refused.stderr, /\bunauthorized\b/);
+  if (!file.endsWith(".ts")) return;
+  const { status, stderr } = run(`"${process.execPath}" check ${file}`, cwd);
+  assert.equal(status, 0, stderr);
 }
 
 function run(script: string, cwd?: string) {
