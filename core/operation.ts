@@ -43,7 +43,7 @@ export interface Operation {
   readonly isPublic?: boolean;
   /** Whether its responses say that it is deprecated. */
   readonly isDeprecated?: boolean;
-  /** All errors that it answers with. The OpenAPI document calls those `default` that callers do not act on. */
+  /** All errors that it answers with. In the OpenAPI document, those that no caller acts on are `default`. */
   readonly errors: readonly ErrorCode[];
   /** Answers a call. Rejects only with what nobody expected. */
   readonly run: (call: Call, context: Context) => Promise<Reply>;

@@ -1,7 +1,7 @@
 /** `getOpenApi`, the document itself, in the OpenAPI document. */
 
 import type { JsonObject } from "../operation.ts";
-import { json } from "./responses.ts";
+import { json, refused } from "./responses.ts";
 
 const headers: JsonObject = {
   ETag: {
@@ -37,5 +37,6 @@ export const getOpenApiDescription: JsonObject = {
         "You have the document: it is the one that `If-None-Match` names.",
       headers,
     },
+    "400": refused("The `Host` header is malformed."),
   },
 };

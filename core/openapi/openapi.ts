@@ -112,6 +112,9 @@ function describe({ description, errors }: Operation): JsonObject {
   const others = errors.filter((code) => !(ERROR_STATUS[code] in responses));
   return {
     ...description,
-    responses: { ...responses, default: otherErrors(others) },
+    responses: {
+      ...responses,
+      ...others.length > 0 && { default: otherErrors(others) },
+    },
   };
 }
