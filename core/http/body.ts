@@ -31,12 +31,12 @@ const MIN_PIECE = 256;
 /** A body up to this length is read in one call: even byte by byte it has at most 512 pieces. */
 const MAX_WHOLE = 512;
 
-export const wrongMediaType: Refusal = refuse(
+const wrongMediaType = refuse(
   "unsupported_media_type",
   "its Content-Type must be application/json, in UTF-8",
   { accept: "application/json" },
 );
-export const wrongCoding: Refusal = refuse(
+const wrongCoding = refuse(
   "unsupported_media_type",
   "it must be sent without a Content-Encoding",
   { accept: "application/json", "accept-encoding": "identity" },
@@ -46,7 +46,7 @@ const wrongTransferCoding = refuse(
   "its Transfer-Encoding must be chunked",
 );
 export const missing: Refusal = refuse("bad_request", "it is missing");
-export const late: Refusal = refuse(
+const late = refuse(
   "request_timeout",
   "it did not arrive in time",
 );
@@ -57,7 +57,7 @@ const tooManyPieces = refuse(
   "payload_too_large",
   `it came in more than ${MAX_PIECES} tiny pieces`,
 );
-export const notJson: Refusal = refuse("bad_request", "it is not valid JSON");
+const notJson = refuse("bad_request", "it is not valid JSON");
 
 function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
   return new Refusal(code, `Cannot read the body: ${reason}`, headers);
@@ -211,7 +211,7 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 }
 
 /** The 413 for a body above the limit. */
-export function tooLarge(maxBodyBytes: number): Refusal {
+function tooLarge(maxBodyBytes: number): Refusal {
   return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
 }
 

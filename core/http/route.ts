@@ -92,7 +92,7 @@ function createResource(
 }
 
 /** The value of `Allow` (RFC 9110 §10.2.1) for a path with these operations. */
-export function allowed(operations: readonly Operation[]): string {
+function allowed(operations: readonly Operation[]): string {
   const methods = operations.flatMap(({ method }) =>
     method === "GET" ? ["GET", "HEAD"] : [method]
   );
@@ -100,7 +100,7 @@ export function allowed(operations: readonly Operation[]): string {
 }
 
 /** The 405 of a path. */
-export function wrongMethod(template: string, allow: string): Refusal {
+function wrongMethod(template: string, allow: string): Refusal {
   return new Refusal(
     "method_not_allowed",
     `Cannot use this method on ${template}: it has ${allow}`,
