@@ -104,9 +104,14 @@ test("every example is run", () => {
   );
 });
 
-test("every ts block is part of an example, line for line, but for the folder it imports from", () => {
+test("every ts block is part of an example, line for line, and imports from the package", () => {
   const sources = examples.map((path) =>
-    "\n" + read(path).replaceAll(/"(?:\.\.\/)+/g, '"./petstore/')
+    "\n" + read(path)
+      .replaceAll(/"(?:\.\.\/)+mod\.ts"/g, '"@petstore/service"')
+      .replaceAll(
+        /"(?:\.\.\/)+adapters\/(\w+)\/mod\.ts"/g,
+        '"@petstore/service/$1"',
+      )
   );
   for (const { file, text } of blocksOf("ts")) {
     assert.ok(
@@ -329,7 +334,10 @@ test("every program and permission in an sh block is right", () => {
   const allowed = /--allow-env=(\S+)/.exec(tasks.start ?? "")?.[1];
   for (const { file, text } of blocksOf("sh")) {
     for (const line of text.replaceAll("\\\n", "").trimEnd().split("\n")) {
-      assert.match(line, /^(?:\w+=\S+ )*(?:npx|deno|bun|node|sqlite3) /);
+      assert.match(
+        line,
+        /^(?:\w+=\S+ )*(?:npm|npx|pnpm|deno|bun|node|sqlite3) /,
+      );
       for (const [program] of line.matchAll(/(?<=\s)[\w/]+\.ts\b/g)) {
         assert.ok(existsSync(join(ROOT, program)), `${file}: ${program}`);
       }
