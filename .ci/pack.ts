@@ -190,22 +190,23 @@ function packageJson(): Readonly<Record<string, unknown>> {
   };
 }
 
-/** @throws {Error} if a file imports what the package does not have. */
+/** @throws {Error} if a module lacks its types or source map, or imports what the package does not have. */
 function checkImports(): void {
   const known = /^node:|^valibot$|^pg$/;
+  const isThere = (...path: string[]) => existsSync(join(folder, ...path));
   for (const path of filesLike("**/*.{js,d.ts}")) {
     const code = read(path).replaceAll(/^ *\/\*\*[^]*?\*\//gm, "");
-    for (
-      const [, name = ""] of code.matchAll(
-        /\b(?:from|import)(?: |\()"([^"]+)"/g,
-      )
-    ) {
-      const isThere = /^\.\.?\//.test(name) &&
-        existsSync(join(folder, dirname(path), name));
-      if (!isThere && !known.test(name)) {
-        throw new Error(`${path} imports ${name}, which is not in the package`);
-      }
+    const names = code.matchAll(/\b(?:from|import)(?: |\()"([^"]+)"/g);
+    for (const [, name = ""] of names) {
+      const isOwn = /^\.\.?\//.test(name) && isThere(dirname(path), name);
+      if (isOwn || known.test(name)) continue;
+      throw new Error(`${path} imports ${name}, which is not in the package`);
     }
+  }
+  for (const path of filesLike("**/*.js.map")) {
+    const module = path.replace(/\.js\.map$/, "");
+    if (isThere(`${module}.js`) && isThere(`${module}.d.ts`)) continue;
+    throw new Error(`${module} has no JavaScript or no types`);
   }
 }
 

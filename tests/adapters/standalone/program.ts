@@ -52,6 +52,8 @@ export interface Surroundings {
   readonly cwd: string;
   /** Environment variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Another program than the runtime that runs this test. */
+  readonly command?: string;
 }
 
 /** A TCP port of 127.0.0.1 that nobody listens on just now. */
@@ -164,12 +166,12 @@ export function taskFlags(task: Task): readonly string[] {
 /** Runs the runtime with these arguments. */
 export function run(
   args: readonly string[],
-  { cwd, env }: Surroundings,
+  { cwd, env, command = process.execPath }: Surroundings,
 ): Program {
   const quiet = RUNTIME === "node"
     ? ["--disable-warning=ExperimentalWarning"]
     : [];
-  const child = spawn(process.execPath, [...quiet, ...args], {
+  const child = spawn(command, [...quiet, ...args], {
     cwd,
     env: { ...process.env, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
+  checkExact,
   INT64_MAX,
   INT64_MIN,
   isInt64,
@@ -28,4 +29,9 @@ test("parseJson makes no prototype of a __proto__ member", () => {
 test("parseJson throws a RangeError where the nesting uses up the stack", () => {
   const deep = "[".repeat(1_000_000) + "]".repeat(1_000_000);
   assert.throws(() => parseJson(deep), RangeError);
+});
+
+test("checkExact refuses a runtime that rounds, and says which do not", () => {
+  checkExact();
+  assert.throws(() => checkExact(JSON.parse), /runtime: use Node 22\.18, Deno/);
 });
