@@ -6,8 +6,8 @@
  */
 
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -24,86 +24,154 @@ const TOOLS = [
   "publint@0.3.25",
   "typescript@7.0.2",
   "vite@8.3.8",
-];
+].join(" ");
 
-/** Folders, and paths of programs. */
+/** Folders and programs. */
 export interface Consumers {
   /** What `deno task pack` printed. */
   readonly printed: string;
   readonly tarball: string;
-  /** Folders with the package and valibot. */
+  /** Folders with the package and valibot alone. */
   readonly npm: string;
   readonly pnpm: string;
   readonly bun: string;
   /** The folder that also has the optional packages, and the tools. */
   readonly full: string;
-  /** Paths of Node, by version. */
-  readonly nodes: Readonly<Record<string, string>>;
+  /** Paths of Node and Bun, by name and version. */
+  readonly runtimes: Readonly<Record<string, string>>;
   readonly newestNode: string;
   readonly oldNode: string;
-  /** The path of a program in `full`. */
-  tool(name: string): string;
+  /** How each program of the README is run: in which folder, on what, and with which arguments. */
+  readonly embeddings: readonly (readonly [string, string, ...string[]])[];
+  /**
+   * Runs a command line to its end, with the tools on PATH, within two minutes; returns what it wrote.
+   *
+   * @throws {Error} if it failed; the message is what it wrote.
+   */
+  sh(
+    line: string,
+    cwd: string,
+    env?: Readonly<Record<string, string>>,
+  ): Promise<string>;
 }
 
-/** Packs the package, and installs it everywhere. */
+/** Packs the package, installs it everywhere, and writes the programs of the documents beside it. */
 export async function makeConsumers(home: string): Promise<Consumers> {
-  const pack = fileURLToPath(new URL("pack.ts", import.meta.url));
-  const printed = await output(process.execPath, ["run", "-A", pack], home);
-  const tarball = join(home, printed.trim());
   const [npm, pnpm, bun, full] = ["npm", "pnpm", "bun", "full"].map((name) => {
     mkdirSync(join(home, name));
     return join(home, name);
   }) as [string, string, string, string];
-  const tool = (name: string) => join(full, "node_modules/.bin", name);
+  const tools = join(full, "node_modules/.bin");
+  const PATH = `${tools}${delimiter}${process.env.PATH}`;
+  const sh: Consumers["sh"] = (line, cwd, env) =>
+    runLine(line, cwd, { PATH, ...env });
 
+  const pack = fileURLToPath(new URL("pack.ts", import.meta.url));
+  const printed = await sh(`"${process.execPath}" run -A "${pack}"`, home);
+  const tarball = join(home, printed.trim());
   const node = async (version: string) => {
-    const program = ["node", "-p", "process.execPath"];
-    const args = ["-y", "-p", `node@${version}`, ...program];
-    return (await output("npx", args, home)).trim();
+    const line = `npx -y -p node@${version} node -p process.execPath`;
+    return (await sh(`${line} 2>/dev/null`, home)).trim();
   };
-  const install = ["install", "--ignore-scripts=false", "--no-audit", tarball];
+  const install = `npm install --ignore-scripts=false --no-audit ${tarball}`;
   const [oldNode, nodes] = await Promise.all([
     node(OLD_NODE),
     Promise.all(NODES.map(node)),
-    output("npm", install, npm),
-    output("npm", [...install, "pg", "swagger-ui-dist", ...TOOLS], full),
+    sh(install, npm),
+    sh(`${install} pg swagger-ui-dist ${TOOLS}`, full),
   ]);
-  await output(tool("pnpm"), ["add", tarball], pnpm);
-  await output(tool("bun"), ["add", tarball], bun);
+  await sh(`pnpm add ${tarball}`, pnpm);
+  await sh(`bun add ${tarball}`, bun);
+  for (const folder of [npm, pnpm, bun, full]) writePrograms(folder);
+  writeEntries(full);
+
+  const newestNode = nodes.at(-1) ?? "";
+  const bunPath = join(tools, "bun");
   return {
-    ...{ printed, tarball, npm, pnpm, bun, full, oldNode, tool },
-    nodes: Object.fromEntries(NODES.map((name, i) => [name, nodes[i] ?? ""])),
-    newestNode: nodes.at(-1) ?? "",
+    ...{ printed, tarball, npm, pnpm, bun, full, newestNode, oldNode, sh },
+    runtimes: Object.fromEntries([
+      ...nodes.map((path, i) => [`Node ${NODES[i]}`, path]),
+      ["Bun", bunPath],
+    ]),
+    embeddings: [
+      ...nodes.flatMap((node) =>
+        ["mts", "mjs", "cjs"].map((form) =>
+          [npm, node, `node.${form}`] as const
+        )
+      ),
+      [pnpm, newestNode, "node.mjs"],
+      [bun, newestNode, "node.mjs"],
+      [bun, bunPath, "bun.mts"],
+      [bun, bunPath, "bun.mjs"],
+      [npm, process.execPath, "run", "-A", "deno.mts"],
+    ],
   };
 }
 
-/**
- * Runs a program to its end, within two minutes.
- *
- * @returns what it wrote to standard output.
- * @throws {Error} if it failed; the message is what it wrote.
- */
-export function output(
-  command: string,
-  args: readonly string[],
+/** Writes programs that import all entries, and the settings of Vite. */
+function writeEntries(folder: string): void {
+  const path = join(folder, "node_modules/@petstore/service/package.json");
+  const names = Object.keys(JSON.parse(readFileSync(path, "utf8")).exports)
+    .filter((name) => !name.endsWith("json"))
+    .map((name) => `"@petstore/service${name.slice(1)}"`);
+  const write = (name: string, line: (name: string) => string) =>
+    writeFileSync(join(folder, name), names.map(line).join("\n"));
+  write("entries.mts", (name) => `import ${name};`);
+  write("entries.cjs", (name) => `require(${name});`);
+  const lib = { entry: "client_errors.mjs", formats: ["es"], fileName: "vite" };
+  const config = JSON.stringify({ build: { lib, emptyOutDir: false } });
+  writeFileSync(join(folder, "vite.config.mjs"), `export default ${config};`);
+}
+
+/** Writes the examples of the documents, as TypeScript, JavaScript and CommonJS; they listen on `PORT`. */
+function writePrograms(folder: string): void {
+  const programs = {
+    deno: block("README.md", "### Deno"),
+    bun: block("README.md", "### Bun"),
+    node: block("README.md", "### Node"),
+    client: block("README.md", "## Client"),
+    client_errors: block("docs/embedding.md", "## Use the client"),
+  };
+  for (const [name, code] of Object.entries(programs)) {
+    const typed = code.replace("8000", "Number(process.env.PORT)");
+    const untyped = typed.replaceAll(/\((\w+): \w+\)/g, "($1)");
+    const imports = /^import (.*) from (.*);$/gm;
+    const required = untyped.replaceAll(imports, "const $1 = require($2);");
+    writeFileSync(join(folder, `${name}.mts`), typed);
+    writeFileSync(join(folder, `${name}.mjs`), untyped);
+    const common = `(async () => {\n${required}})();\n`;
+    writeFileSync(join(folder, `${name}.cjs`), common);
+  }
+}
+
+/** The first `ts` block of a document after a heading. */
+function block(file: string, heading: string): string {
+  const text = readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+  const section = text.slice(text.indexOf(`\n${heading}\n`));
+  const code = /^```ts\n([^]*?)^```$/m.exec(section)?.[1];
+  if (code !== undefined) return code;
+  throw new Error(`${file} has no program at ${heading}`);
+}
+
+function runLine(
+  line: string,
   cwd: string,
-  env: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const child = spawn(command, args, {
+  const child = spawn("bash", ["-c", line], {
     cwd,
     env: { ...process.env, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 120_000,
   });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text) => stdout += text);
-  child.stderr.setEncoding("utf8").on("data", (text) => stderr += text);
+  let written = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => written += text);
+  }
   return new Promise((resolve, reject) => {
-    child.once("error", reject);
     child.once("close", (code) => {
-      if (code === 0) return resolve(stdout);
-      reject(new Error(`${command} ${args.join(" ")}\n${stdout}${stderr}`));
+      if (code === 0) resolve(written);
+      else reject(new Error(`${line}\n${written}`));
     });
   });
 }

@@ -1,14 +1,15 @@
-/** The npm package: installed in empty folders, it does what the README says. @module */
+/** The npm package, installed in empty folders, does what the README says. @module */
 
 import assert from "node:assert/strict";
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { test } from "node:test";
-import { makeConsumers, output } from "../../.ci/consumers.ts";
+import { makeConsumers } from "../../.ci/consumers.ts";
+import { createClient } from "../../adapters/client/mod.ts";
 import {
   freePort,
   run,
+  type RunningServer,
   untilListening,
 } from "../adapters/standalone/program.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
@@ -16,258 +17,134 @@ import { temporaryDirectory } from "../support/temporary_directory.ts";
 
 const { skip, newDatabase } = await sharedPostgres();
 const consumers = await makeConsumers(temporaryDirectory());
-const { tarball, npm, pnpm, bun, full, nodes, newestNode, oldNode, tool } =
-  consumers;
-const EXACT = 9007199254740993n;
-const BIN = "node_modules/@petstore/service/bin.js";
+const { npm, pnpm, bun, full, tarball, sh } = consumers;
+const { runtimes, newestNode, oldNode, embeddings } = consumers;
+const PACKAGE = "node_modules/@petstore/service";
+const BIN = `${PACKAGE}/bin.js`;
+const categoryId = 9007199254740993n;
 
-test("deno task pack prints the package's name, and npm, pnpm and Bun add valibot alone", () => {
+test("deno task pack prints a name, and the package has no more than it needs", () => {
   assert.equal(consumers.printed, "petstore-service-1.0.0.tgz\n");
-  for (const folder of [npm, bun]) {
-    const names = globSync("*", { cwd: join(folder, "node_modules") });
-    assert.deepEqual(names.sort(), ["@petstore", "valibot"]);
-  }
-  const names = globSync("*@*", { cwd: join(pnpm, "node_modules/.pnpm") });
-  assert.equal(names.length, 2);
   const others = globSync("**/*.{ts,json,lock,png}", {
-    cwd: join(npm, BIN, ".."),
+    cwd: join(npm, PACKAGE),
+    exclude: ["**/*.d.ts"],
   });
-  assert.deepEqual(others.filter((name) => !name.endsWith(".d.ts")).sort(), [
-    "docs/page.png",
-    "package.json",
-  ]);
+  assert.deepEqual(others.sort(), ["docs/page.png", "package.json"]);
+  for (const folder of [npm, bun]) {
+    const packages = globSync("*", { cwd: join(folder, "node_modules") });
+    assert.deepEqual(packages.sort(), ["@petstore", "valibot"]);
+  }
+  const packages = globSync("*@*", { cwd: join(pnpm, "node_modules/.pnpm") });
+  assert.equal(packages.length, 2);
 });
 
 test("publint and attw find nothing", async () => {
-  assert.match(await output(tool("publint"), [tarball], full), /All good!/);
-  await output(tool("attw"), ["--profile", "esm-only", tarball], full);
+  assert.match(await sh(`publint ${tarball}`, full), /All good!/);
+  await sh(`attw --profile esm-only ${tarball}`, full);
 });
 
-/** The first `ts` block of a document after a heading. */
-function block(file: string, heading: string): string {
-  const document = readFileSync(
-    new URL(`../../${file}`, import.meta.url),
-    "utf8",
-  );
-  const text = document.slice(document.indexOf(`\n${heading}\n`));
-  return /^```ts\n([^]*?)^```$/m.exec(text)?.[1] ?? assert.fail(heading);
-}
-
-const inJavaScript = (code: string) =>
-  code.replaceAll(/\((\w+): \w+\)/g, "($1)");
-const FORMS: Readonly<Record<string, (code: string) => string>> = {
-  mts: (code) => code,
-  mjs: inJavaScript,
-  cjs(code) {
-    const imports = /^import (.*) from (.*);$/gm;
-    return `(async () => {${
-      inJavaScript(code).replaceAll(imports, "const $1 = require($2);")
-    }})();`;
-  },
-};
-
-const PLACES = [
-  ...Object.values(nodes).map((node) =>
-    ["Node", npm, ["mts", "mjs", "cjs"], node] as const
-  ),
-  ["Node", pnpm, ["mjs"], newestNode],
-  ["Node", bun, ["mjs"], newestNode],
-  ["Bun", bun, ["mts", "mjs"], tool("bun")],
-  ["Deno", npm, ["mts"], process.execPath],
-] as const;
-for (const [section, folder, forms, command] of PLACES) {
-  test(`what the README says for ${section} works in ${folder}: ${forms} on ${command}`, async () => {
-    for (const form of forms) {
-      const port = await freePort();
-      const code = FORMS[form]?.(block("README.md", `### ${section}`)) ?? "";
-      writeFileSync(
-        join(folder, `${port}.${form}`),
-        code.replace("8000", `${port}`),
-      );
-      const deno = section === "Deno" ? ["run", "-A"] : [];
-      const program = run([...deno, `${port}.${form}`], {
-        cwd: folder,
-        command,
-      });
-      try {
-        const client = ["-e", `${createPet(port)}`];
-        assert.equal(await output(newestNode, client, npm), `${EXACT}\n`);
-      } finally {
-        program.kill("SIGKILL");
-        await program.exited;
-      }
-    }
-  });
-}
-
-/** A program that adds a pet, as soon as the server listens, and prints its category. */
-function createPet(port: number): string {
-  return `require("@petstore/service/client")
-    .createClient({ baseUrl: "http://127.0.0.1:${port}/v1", key: "secret", retries: 10 })
-    .createPet({ name: "Rex", categoryId: ${EXACT}n }).then((pet) => console.log(String(pet.categoryId)))`;
-}
-
-test("every entry can be required", async () => {
-  const code = `const { exports } = require("@petstore/service/package.json");
-    for (const name in exports) require("@petstore/service" + name.slice(1));`;
-  for (const command of [...Object.values(nodes), tool("bun")]) {
-    await output(command, ["-e", code], full);
-  }
-});
-
-test("TypeScript accepts all entries and embeddings, and checks their declarations", async () => {
-  const { exports } = JSON.parse(
-    readFileSync(join(full, BIN, "../package.json"), "utf8"),
-  );
-  const entries = Object.keys(exports).filter((name) => !name.endsWith("json"));
-  const files = [
-    entries.map((name, i) =>
-      `export * as e${i} from "@petstore/service${name.slice(1)}";\n`
-    ).join(""),
-    ...["### Bun", "### Node", "## Client"].map((heading) =>
-      block("README.md", heading)
-    ),
-  ].map((code, i) => (writeFileSync(join(full, `${i}.mts`), code), `${i}.mts`));
-  const flags = [
-    "--noEmit",
-    "--strict",
-    "--target",
-    "es2024",
-    "--types",
-    "node",
-    "--module",
-  ];
-  await output(tool("tsc"), [...flags, "nodenext", ...files], full);
-  await output(tool("tsc"), [
-    ...flags,
-    "esnext",
-    "--moduleResolution",
-    "bundler",
-    ...files,
-  ], full);
-});
-
-test("esbuild and Vite bundle the client, the service and valibot", async () => {
-  writeFileSync(
-    join(full, "client.mjs"),
-    block("docs/embedding.md", "## Use the client"),
-  );
-  const lib = { entry: "client.mjs", formats: ["es"], fileName: "vite" };
-  writeFileSync(
-    join(full, "vite.config.mjs"),
-    `export default ${JSON.stringify({ build: { lib } })};`,
-  );
-  await output(tool("esbuild"), [
-    "client.mjs",
-    "--bundle",
-    "--format=esm",
-    "--outfile=dist/esbuild.mjs",
-  ], full);
-  await output(tool("vite"), ["build", "--emptyOutDir=false"], full);
-  for (const file of ["dist/esbuild.mjs", "dist/vite.mjs"]) {
-    assert.doesNotMatch(readFileSync(join(full, file), "utf8"), /^import /m);
-    const program = run([file], { cwd: full, command: newestNode });
-    await program.exited;
-    assert.match(
-      program.stderr(),
-      /^API key is invalid: .* \(unauthorized\)$/m,
-    );
-  }
-});
-
-for (const command of [...Object.values(nodes), tool("bun")]) {
-  test(`the program works with valibot alone, and says what else to install, on ${command}`, async () => {
-    const env = { DATABASE_URL: `sqlite:${await freePort()}.db` };
-    const server = await untilListening(
-      run([BIN, "start", "--port", "0"], { cwd: npm, env, command }),
-    );
+for (const [cwd, command, ...args] of embeddings) {
+  test(`the README's program works: ${command} ${args}, ${cwd}`, async () => {
+    const PORT = `${await freePort()}`;
+    const server = run(args, { cwd, command, env: { PORT } });
     try {
-      writeFileSync(join(npm, "client.mjs"), block("README.md", "## Client"));
-      const settings = {
-        PETSTORE_URL: `${server.origin}/v1`,
-        PETSTORE_KEY: server.key ?? "",
-      };
-      assert.match(
-        await output(command, ["client.mjs"], npm, settings),
-        new RegExp(`^1 Rex, category ${EXACT}$`, "m"),
-      );
-      const page = await fetch(`${server.origin}/docs`);
-      assert.equal(page.status, 404);
-      assert.match(await page.text(), /run "npm install swagger-ui-dist"/);
-      assert.match(
-        await output(command, [BIN, "keys", "list"], npm, env),
-        /^1 .* first key$/m,
-      );
-      const copied = await output(command, [
-        BIN,
-        "copy",
-        env.DATABASE_URL,
-        `${env.DATABASE_URL}2`,
-      ], npm);
-      assert.match(copied, /^Copied pets: 1, API keys: 1$/m);
-      const postgres = { DATABASE_URL: "postgres://127.0.0.1/pets" };
-      await assert.rejects(
-        output(command, [BIN, "keys", "list"], npm, postgres),
-        /\npostgres|The package pg is not installed: run "npm install pg"/,
-      );
+      const baseUrl = `http://127.0.0.1:${PORT}/v1`;
+      const client = createClient({ baseUrl, key: "secret", retries: 10 });
+      const rex = await client.createPet({ name: "Rex", categoryId });
+      assert.equal(rex.categoryId, categoryId);
     } finally {
-      server.kill("SIGTERM");
+      server.kill("SIGKILL");
       await server.exited;
     }
   });
 }
 
-test("Node keeps the compiled code of the program beside the packages", () => {
-  assert.ok(existsSync(join(npm, "node_modules/.cache/petstore")));
+test("every entry can be required, and TypeScript accepts it", async () => {
+  for (const command of Object.values(runtimes)) {
+    await sh(`${command} entries.cjs`, full);
+  }
+  const tsc = "tsc --noEmit --strict --target es2024 --types node";
+  const files = "entries.mts bun.mts node.mts client.mts client_errors.mts";
+  await sh(`${tsc} --module nodenext ${files}`, full);
+  const bundler = "--module esnext --moduleResolution bundler";
+  await sh(`${tsc} ${bundler} ${files}`, full);
 });
 
-test(
-  "with the optional packages it shows the page, and keeps pets in PostgreSQL",
-  { skip },
-  async () => {
-    const env = { DATABASE_URL: await newDatabase() };
-    for (const command of [...Object.values(nodes), tool("bun")]) {
-      const server = await untilListening(
-        run([BIN, "start", "--port", "0"], { cwd: full, env, command }),
-      );
-      try {
-        for (const path of ["/docs", "/docs/swagger-ui.js", "/docs/page.css"]) {
-          const response = await fetch(server.origin + path);
-          assert.equal(response.status, 200);
-          await response.body?.cancel();
-        }
-        assert.equal((await fetch(`${server.origin}/readyz`)).status, 200);
-      } finally {
-        server.kill("SIGTERM");
-        await server.exited;
-      }
-    }
-  },
-);
-
-test("npx, bunx and pnpm dlx run it from the file", async () => {
-  for (
-    const [command, ...args] of [
-      ["npx", "-y", "--package", tarball, "petstore"],
-      [tool("bunx"), "--package", tarball, "petstore"],
-      [tool("pnpm"), `--package=${tarball}`, "dlx", "petstore"],
-    ]
-  ) {
+test("esbuild and Vite bundle the service and the client", async () => {
+  const options = "--bundle --format=esm --outfile=dist/esbuild.mjs";
+  await sh(`esbuild client_errors.mjs ${options} && vite build`, full);
+  for (const file of ["dist/esbuild.mjs", "dist/vite.mjs"]) {
+    assert.doesNotMatch(readFileSync(join(full, file), "utf8"), /^import /m);
     assert.match(
-      await output(command ?? "", [...args, "--help"], pnpm),
-      /^The pet store service$/m,
+      await sh(`${newestNode} ${file}`, full),
+      /^API key is invalid: .* \(unauthorized\)$/m,
     );
   }
 });
 
+for (const [name, node] of Object.entries(runtimes)) {
+  test(`the program works with valibot alone on ${name}`, async () => {
+    const env = { DATABASE_URL: `sqlite:${await freePort()}.db` };
+    await withServer(npm, node, env, async ({ origin, key = "" }) => {
+      const settings = { PETSTORE_URL: `${origin}/v1`, PETSTORE_KEY: key };
+      const added = await sh(`${node} client.mjs`, npm, settings);
+      assert.match(added, /^1 Rex, category 9007199254740993$/m);
+      const page = await fetch(`${origin}/docs`);
+      assert.equal(page.status, 404);
+      assert.match(await page.text(), /run "npm install swagger-ui-dist"/);
+    });
+    const keys = await sh(`${node} ${BIN} keys list`, npm, env);
+    assert.match(keys, /^1 .* first key$/m);
+    const copy = `${node} ${BIN} copy ${env.DATABASE_URL}`;
+    const copied = await sh(`${copy} ${env.DATABASE_URL}2`, npm);
+    assert.match(copied, /^Copied pets: 1, API keys: 1$/m);
+    await assert.rejects(
+      sh(`${copy} postgres://127.0.0.1/pets`, npm),
+      /\nThe package pg is not installed: run "npm install pg" /,
+    );
+  });
+
+  test(`the optional packages work on ${name}`, { skip }, async () => {
+    const env = { DATABASE_URL: await newDatabase() };
+    await withServer(full, node, env, async ({ origin }) => {
+      for (const path of ["readyz", "docs", "docs/swagger-ui.js"]) {
+        const { status, body } = await fetch(`${origin}/${path}`);
+        assert.equal(status, 200);
+        await body?.cancel();
+      }
+    });
+  });
+}
+
+/** Runs the program in a folder while `work` is under way. */
+async function withServer(
+  cwd: string,
+  command: string,
+  env: Readonly<Record<string, string>>,
+  work: (server: RunningServer) => Promise<void>,
+): Promise<void> {
+  const program = run([BIN, "start", "--port", "0"], { cwd, command, env });
+  const server = await untilListening(program);
+  try {
+    await work(server);
+  } finally {
+    server.kill("SIGTERM");
+    await server.exited;
+  }
+}
+
+test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async () => {
+  assert.ok(existsSync(join(full, "node_modules/.cache/petstore")));
+  for (const form of ["npx -y --package ", "bunx -p ", "pnpm dlx --package="]) {
+    const help = await sh(`${form}${tarball} petstore --help`, pnpm);
+    assert.match(help, /^The pet store service$/m);
+  }
+});
+
 test("Node 20 is refused with a sentence", async () => {
-  const words =
-    /Cannot read 64-bit integers exactly on this runtime: use Node 22\.18/;
-  await assert.rejects(output(oldNode, [BIN, "start"], npm), words);
-  for (const name of ["createHandler", "createClient"]) {
-    const entry = name === "createClient" ? "/client" : "";
-    const code =
-      `import("@petstore/service${entry}").then((entry) => entry.${name}({}))`;
-    await assert.rejects(output(oldNode, ["-e", code], npm), words);
+  const words = /\n.*Cannot read 64-bit integers .*: use Node 22\.18, Deno/;
+  await assert.rejects(sh(`${oldNode} ${BIN} start`, npm), words);
+  for (const file of ["node.mjs", "client.mjs"]) {
+    await assert.rejects(sh(`${oldNode} ${file}`, npm), words);
   }
 });
