@@ -130,18 +130,20 @@ function compile(): void {
 
 /** The command `petstore`. */
 function program(): string {
-  const main = `await import("./${toJavaScript(MAIN)}");\n`;
-  if (!hasJudge) return `#!/usr/bin/env node\n${main}`;
+  const main = `await import("./${toJavaScript(MAIN)}");`;
+  if (!hasJudge) return `#!/usr/bin/env node\n${main}\n`;
   return `#!/usr/bin/env node
 import process from "node:process";
+import { reportAndExit } from "./adapters/standalone/command_line.js";
 
 const [name, ...args] = process.argv.slice(2);
 if (name === "judge") {
   const { runJudge } = await import("./${toJavaScript(JUDGE)}");
-  await runJudge(args);
+  await runJudge(args).catch(reportAndExit);
 } else {
-  ${main}  if (["help", "--help", "-h", undefined].includes(name)) {
-    process.stdout.write("\\nAnother command, judge, checks any service against the contract: judge --help\\n");
+  ${main}
+  if ([undefined, "help", "--help", "-h"].includes(name)) {
+    process.stdout.write("\\n  judge    holds the contract against any service\\n");
   }
 }
 `;
