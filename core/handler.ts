@@ -24,27 +24,9 @@ const partsOfHandlers = new WeakMap<object, HandlerParts>();
 /**
  * Makes the service.
  *
- * ```ts
- * import { apiKeys, createHandler, memoryStorage } from "../mod.ts";
- * import assert from "node:assert/strict";
- *
- * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
- * const response = await handle(
- *   new Request("http://localhost/v1/pets", {
- *     method: "POST",
- *     headers: { authorization: "Bearer secret", "content-type": "application/json" },
- *     body: '{"name":"Rex","categoryId":9007199254740993}',
- *   }),
- * );
- * assert.equal(response.status, 201);
- * assert.equal(
- *   await response.text(),
- *   '{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}',
- * );
- * ```
- *
  * @throws {TypeError} if an option is of a wrong kind.
  * @throws {RangeError} if a number is out of bounds.
+ * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const { onError = (cause) => console.error(cause) } = options;

@@ -21,6 +21,7 @@ import { openApi } from "./openapi/openapi.ts";
 import type { Context, ServiceRequest } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { deprecationHeaders } from "./pets/get_pet.ts";
+import { checkExact } from "./pets/int64.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 
 /** Settings of `createHandler`. */
@@ -85,10 +86,10 @@ export type Service = (
 /**
  * Makes the service.
  *
- * @throws {TypeError} if an option is of a wrong kind.
- * @throws {RangeError} if a number is out of bounds.
+ * @throws as `createHandler` does.
  */
 export function createService(options: ServiceOptions): Service {
+  checkExact();
   checkOptions(options);
   const { storage, keys, cors, rateLimit } = options;
   const { baseUrl: address = "/v1" } = options;

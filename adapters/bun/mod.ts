@@ -1,4 +1,14 @@
-/** Serves a fetch function with `Bun.serve`. @module */
+/**
+ * Serves a fetch function with `Bun.serve`.
+ *
+ * ```ts
+ * import { serve } from "@petstore/service/bun";
+ *
+ * if ("Bun" in globalThis) await serve(() => new Response("Hello"), { port: 8000 });
+ * ```
+ *
+ * @module
+ */
 
 import { internalError } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";

@@ -1,4 +1,15 @@
-/** Serves a fetch function with `Deno.serve`. @module */
+/**
+ * Serves a fetch function with `Deno.serve`.
+ *
+ * ```ts
+ * import { serve } from "@petstore/service/deno";
+ *
+ * const server = await serve(() => new Response("Hello"), { port: 0 });
+ * await server.close();
+ * ```
+ *
+ * @module
+ */
 
 import { internalError, shuttingDown } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";

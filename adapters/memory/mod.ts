@@ -31,16 +31,6 @@ export interface MemoryStorage extends PetStorage {
  * @param options `idempotencyRetention`: how long an idempotency key is kept, in ms; 0 keeps none.
  * Default: 86400000 (24 hours).
  * @throws {RangeError} if it is not an integer of at least 0.
- *
- * ```ts
- * import { checkNewPet, memoryStorage } from "../../mod.ts";
- * import assert from "node:assert/strict";
- *
- * const storage = memoryStorage();
- * const rex = await storage.create(checkNewPet({ name: "Rex", categoryId: 1n }));
- * const { pets } = await storage.list({ limit: 20, status: "available" });
- * assert.deepEqual(pets, [rex]);
- * ```
  */
 export function memoryStorage(
   options: { readonly idempotencyRetention?: number } = {},

@@ -77,7 +77,7 @@ export function answerer(
  *
  * ```ts
  * import { createServer } from "node:http";
- * import { toNodeListener } from "./mod.ts";
+ * import { toNodeListener } from "@petstore/service/node";
  *
  * createServer(toNodeListener((request) => new Response(`You asked for ${request.url}`)));
  * ```

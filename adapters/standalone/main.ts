@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { reportAndExit, UsageError } from "./command_line.ts";
+import { checkExact } from "../../core/pets/int64.ts";
+import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
 const HELP = `The pet store service
 
@@ -18,6 +19,8 @@ Add --help to a command to see its options.
 // Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing
 // is reported as everything else that goes wrong.
 async function main([name, ...args]: readonly string[]): Promise<void> {
+  checkExact();
+  keepCompiledCode();
   switch (name) {
     case "start":
       return await (await import("./start.ts")).runStart(args);
@@ -43,12 +46,12 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
  */
 function keepCompiledCode(): void {
   if ("Deno" in globalThis || "Bun" in globalThis) return;
-  const packages = new URL("../../node_modules/", import.meta.url);
+  const place = PROGRAM === "petstore" ? "../../../../" : "../../node_modules/";
+  const packages = new URL(place, import.meta.url);
   if (!existsSync(packages)) return;
   module.enableCompileCache(
     fileURLToPath(new URL(".cache/petstore", packages)),
   );
 }
 
-keepCompiledCode();
 main(process.argv.slice(2)).catch(reportAndExit);

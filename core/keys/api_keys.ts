@@ -35,15 +35,6 @@ const MAX_REMEMBERED = 10_000;
 /**
  * A fixed set of API keys, for embedding and for tests.
  *
- * ```ts
- * import { apiKeys } from "../../mod.ts";
- * import assert from "node:assert/strict";
- *
- * const keys = apiKeys(["correct-horse-battery-staple"]);
- * assert.equal(await keys.verify("correct-horse-battery-staple"), true);
- * assert.equal(await keys.verify("guess"), false);
- * ```
- *
  * @throws {TypeError} if a key could not be sent: it is empty or has a character outside visible
  * ASCII (U+0021–U+007E), which no `Authorization: Bearer` header carries (RFC 9110 §5.5, §11.4).
  */

@@ -43,14 +43,6 @@ was changed. Query parameters and members of a body that are not described here 
  * Makes the OpenAPI 3.1 document of a service with this `baseUrl`, as `GET {baseUrl}/openapi.json`
  * answers it.
  *
- * ```ts
- * import { openApi } from "../../mod.ts";
- * import assert from "node:assert/strict";
- *
- * const document = openApi("https://api.example.com/v1");
- * assert.deepEqual(document.servers, [{ url: "https://api.example.com/v1" }]);
- * ```
- *
  * @param baseUrl as the option of `createHandler`. Default: `/v1`.
  * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
  */

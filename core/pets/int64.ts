@@ -43,6 +43,18 @@ export function parseJson(text: string): unknown {
 }
 
 /**
+ * Checks that this runtime reads JSON numbers exactly. Node 20 does not.
+ *
+ * @throws {Error} if it does not.
+ */
+export function checkExact(parse = parseJson): void {
+  if (parse("9007199254740993") === 2n ** 53n + 1n) return;
+  throw new Error(
+    "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 114, Firefox 135 or Safari 18.4",
+  );
+}
+
+/**
  * What `JSON.parse` could round or change: 16 digits or more, a fraction, an exponent. Most text has none
  * of these, and is read at least three times as fast without a reviver (`deno task bench paths`). A match
  * inside a string does no harm.

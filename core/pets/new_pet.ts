@@ -94,7 +94,7 @@ export function parseWithSchema(body: unknown): CheckedPet | Refusal {
  * unknown members are left out.
  *
  * ```ts
- * import { checkNewPet, memoryStorage } from "../../mod.ts";
+ * import { checkNewPet, memoryStorage } from "@petstore/service";
  * import assert from "node:assert/strict";
  *
  * const pet = await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));

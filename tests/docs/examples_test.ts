@@ -107,9 +107,14 @@ test("every example is run", () => {
   );
 });
 
-test("every ts block is part of an example, line for line, but for the folder it imports from", () => {
+test("every ts block is part of an example, line for line, and imports from the package", () => {
   const sources = [...examples, ...recipes].map((path) =>
-    "\n" + read(path).replaceAll(/"(?:\.\.\/)+/g, '"./petstore/')
+    "\n" + read(path)
+      .replaceAll(/"(?:\.\.\/)+mod\.ts"/g, '"@petstore/service"')
+      .replaceAll(
+        /"(?:\.\.\/)+adapters\/(\w+)\/mod\.ts"/g,
+        '"@petstore/service/$1"',
+      )
   );
   for (const { file, text } of blocksOf("ts")) {
     assert.ok(
@@ -325,7 +330,10 @@ test("every program and permission in an sh block is right", () => {
   const allowed = permissions.default.env.join();
   for (const { file, text } of blocksOf("sh")) {
     for (const line of text.replaceAll("\\\n", "").trimEnd().split("\n")) {
-      assert.match(line, /^(?:\w+=\S+ )*(?:npx|deno|bun|node|sqlite3) /);
+      assert.match(
+        line,
+        /^(?:\w+=\S+ )*(?:npm|npx|pnpm|deno|bun|node|sqlite3) /,
+      );
       for (const [program] of line.matchAll(/(?<=\s)[\w/]+\.ts\b/g)) {
         assert.ok(existsSync(join(ROOT, program)), `${file}: ${program}`);
       }
