@@ -58,6 +58,7 @@ try {
       "LICENSE",
       "CHANGELOG.md",
       "docs/page.png",
+      "docs/first_minute.svg",
       ...assets,
     ]
   ) {
