@@ -13,7 +13,7 @@ import { withStandalone } from "../support/servers/standalone.ts";
 import { skipping } from "../support/skipping.ts";
 
 const PAGE = new URL("../../docs/clients.md", import.meta.url);
-const timeout = 600_000; // packages are fetched and compiled
+const timeout = 1_200_000; // packages are fetched and compiled
 
 /** By heading: the program's name, what its tools say of themselves, and where packages come from. */
 const CLIENTS: Readonly<Record<string, [string, string, RegExp, string]>> = {
