@@ -7,7 +7,7 @@
 
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -62,7 +62,7 @@ export async function makeConsumers(home: string): Promise<Consumers> {
     return join(home, name);
   }) as [string, string, string, string];
   const tools = join(full, "node_modules/.bin");
-  const PATH = `${tools}${delimiter}${process.env.PATH}`;
+  let PATH = `${tools}${delimiter}${process.env.PATH}`;
   const sh: Consumers["sh"] = (line, cwd, env) =>
     runLine(line, cwd, { PATH, ...env });
 
@@ -80,12 +80,13 @@ export async function makeConsumers(home: string): Promise<Consumers> {
     sh(install, npm),
     sh(`${install} pg swagger-ui-dist ${TOOLS}`, full),
   ]);
+  const newestNode = nodes.at(-1) ?? "";
+  PATH = `${dirname(newestNode)}${delimiter}${PATH}`;
   await sh(`pnpm add ${tarball}`, pnpm);
   await sh(`bun add ${tarball}`, bun);
   for (const folder of [npm, pnpm, bun, full]) writePrograms(folder);
   writeEntries(full);
 
-  const newestNode = nodes.at(-1) ?? "";
   const bunPath = join(tools, "bun");
   return {
     ...{ printed, tarball, npm, pnpm, bun, full, newestNode, oldNode, sh },

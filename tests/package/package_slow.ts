@@ -50,7 +50,9 @@ for (const [cwd, command, ...args] of embeddings) {
     try {
       const baseUrl = `http://127.0.0.1:${PORT}/v1`;
       const client = createClient({ baseUrl, key: "secret", retries: 10 });
-      const rex = await client.createPet({ name: "Rex", categoryId });
+      const signal = AbortSignal.timeout(20_000);
+      const pet = { name: "Rex", categoryId };
+      const rex = await client.createPet(pet, { signal });
       assert.equal(rex.categoryId, categoryId);
     } finally {
       server.kill("SIGKILL");
