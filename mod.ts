@@ -5,15 +5,22 @@
  * `Request` and `Response` do. Importing this module does no I/O and needs no permission.
  *
  * ```ts
- * import { apiKeys, createHandler, memoryStorage } from "./mod.ts";
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  * import assert from "node:assert/strict";
  *
  * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
  * const response = await handle(
- *   new Request("http://localhost/v1/pets?limit=5", { headers: { authorization: "Bearer secret" } }),
+ *   new Request("http://localhost/v1/pets", {
+ *     method: "POST",
+ *     headers: { authorization: "Bearer secret", "content-type": "application/json" },
+ *     body: '{"name":"Rex","categoryId":9007199254740993}',
+ *   }),
  * );
- * assert.equal(response.status, 200);
- * assert.deepEqual(await response.json(), []);
+ * assert.equal(response.status, 201);
+ * assert.equal(
+ *   await response.text(),
+ *   '{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}',
+ * );
  * ```
  *
  * @module

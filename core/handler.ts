@@ -1,10 +1,7 @@
-/**
- * The service as a fetch function: {@linkcode createService}, and a `Response` of what it answers.
- *
- * @module
- */
+/** The service as a fetch function: {@linkcode createService}, and a `Response` of what it answers. @module */
 
 import { toResponse } from "./http/reply.ts";
+import { traced } from "./http/trace.ts";
 import {
   checkKind,
   createService,
@@ -27,27 +24,9 @@ const partsOfHandlers = new WeakMap<object, HandlerParts>();
 /**
  * Makes the service.
  *
- * ```ts
- * import { apiKeys, createHandler, memoryStorage } from "../mod.ts";
- * import assert from "node:assert/strict";
- *
- * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
- * const response = await handle(
- *   new Request("http://localhost/v1/pets", {
- *     method: "POST",
- *     headers: { authorization: "Bearer secret", "content-type": "application/json" },
- *     body: '{"name":"Rex","categoryId":9007199254740993}',
- *   }),
- * );
- * assert.equal(response.status, 201);
- * assert.equal(
- *   await response.text(),
- *   '{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}',
- * );
- * ```
- *
  * @throws {TypeError} if an option is of a wrong kind.
  * @throws {RangeError} if a number is out of bounds.
+ * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const { onError = (cause) => console.error(cause) } = options;
@@ -66,7 +45,8 @@ export function createHandler(options: HandlerOptions): Handler {
  * the parts again by {@linkcode partsOf}.
  */
 export function toHandler(parts: HandlerParts): Handler {
-  const { service, report } = parts;
+  const { report } = parts;
+  const service = traced(parts.service);
   async function handle(
     request: Request,
     connection?: unknown,
@@ -75,7 +55,7 @@ export function toHandler(parts: HandlerParts): Handler {
     if (reply.status >= 500) report(cause, request);
     return toResponse(reply, request.method);
   }
-  partsOfHandlers.set(handle, parts);
+  partsOfHandlers.set(handle, { service, report });
   return handle;
 }
 

@@ -1,12 +1,8 @@
-/**
- * What an operation is: a row of the table in `operations.ts`, which feeds the router, the pipeline
- * and the OpenAPI document.
- *
- * @module
- */
+/** What an operation is: a row of `operations.ts`, for the router, the pipeline and the OpenAPI document. @module */
 
 import type { BaseUrl } from "./http/base_url.ts";
 import type { BodyLimits, IncomingBody } from "./http/body.ts";
+import type { ErrorCode } from "./http/refusal.ts";
 import type { Reply } from "./http/reply.ts";
 import type { PetStorage } from "./pets/pet_storage.ts";
 
@@ -42,6 +38,8 @@ export interface Operation {
   readonly isPublic?: boolean;
   /** Whether its responses say that it is deprecated. */
   readonly isDeprecated?: boolean;
+  /** All errors that it answers with. In the OpenAPI document, those that no caller acts on are `default`. */
+  readonly errors: readonly ErrorCode[];
   /** Answers a call. Rejects only with what nobody expected. */
   readonly run: (call: Call, context: Context) => Promise<Reply>;
   /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */

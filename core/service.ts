@@ -1,8 +1,4 @@
-/**
- * The pipeline: host, path, method, key, rate limit, input, storage, reply. The whole service in one place.
- *
- * @module
- */
+/** The pipeline: host, path, method, key, rate limit, input, storage, reply. The whole service in one place. @module */
 
 import { type BaseUrl, parseBaseUrl } from "./http/base_url.ts";
 import { createCors } from "./http/cors.ts";
@@ -25,6 +21,7 @@ import { openApi } from "./openapi/openapi.ts";
 import type { Context, ServiceRequest } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { deprecationHeaders } from "./pets/get_pet.ts";
+import { checkExact } from "./pets/int64.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 
 /** Settings of `createHandler`. */
@@ -89,10 +86,10 @@ export type Service = (
 /**
  * Makes the service.
  *
- * @throws {TypeError} if an option is of a wrong kind.
- * @throws {RangeError} if a number is out of bounds.
+ * @throws as `createHandler` does.
  */
 export function createService(options: ServiceOptions): Service {
+  checkExact();
   checkOptions(options);
   const { storage, keys, cors, rateLimit } = options;
   const { baseUrl: address = "/v1" } = options;

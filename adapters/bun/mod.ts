@@ -1,6 +1,12 @@
 /**
  * Serves a fetch function with `Bun.serve`.
  *
+ * ```ts
+ * import { serve } from "@petstore/service/bun";
+ *
+ * if ("Bun" in globalThis) await serve(() => new Response("Hello"), { port: 8000 });
+ * ```
+ *
  * @module
  */
 

@@ -4,8 +4,8 @@
  * [JSON.parse source text access](https://caniuse.com/mdn-javascript_builtins_json_parse_reviver_parameter_context_argument).
  *
  * ```ts
- * import { createClient, PetStoreError } from "./mod.ts";
- * import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+ * import { createClient, PetStoreError } from "@petstore/service/client";
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  * import assert from "node:assert/strict";
  *
  * // The whole service in process; leave `fetch` out to reach one over the network.
@@ -115,6 +115,7 @@ export interface Client {
  *
  * @throws {TypeError} if an option is of a wrong kind. The message never shows the key.
  * @throws {RangeError} if a number is out of bounds.
+ * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
  */
 export function createClient(options: ClientOptions): Client {
   const settings = readOptions(options);

@@ -1,6 +1,7 @@
 /** The options of a client, and where its key may go. */
 
 import { isSendable } from "../../core/keys/api_keys.ts";
+import { checkExact } from "../../core/pets/int64.ts";
 
 /** The time, as the client needs it. Tests pass a clock that does not wait. */
 export interface Clock {
@@ -56,6 +57,7 @@ const systemClock: Clock = {
 
 /** Checks the options and fills in their defaults; throws as {@linkcode createClient} does. */
 export function readOptions(options: ClientOptions): Settings {
+  checkExact();
   const {
     baseUrl,
     key,

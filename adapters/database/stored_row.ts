@@ -1,9 +1,4 @@
-/**
- * Rows as every database stores them: int64 as bigint, a status as a small integer, a time in ms
- * since 1970. Only checked values are stored, so they are not checked again.
- *
- * @module
- */
+/** Rows as every database stores them. Only checked values are stored, so they are not checked again. @module */
 
 import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
 import {

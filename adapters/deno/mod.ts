@@ -1,6 +1,13 @@
 /**
  * Serves a fetch function with `Deno.serve`.
  *
+ * ```ts
+ * import { serve } from "@petstore/service/deno";
+ *
+ * const server = await serve(() => new Response("Hello"), { port: 0 });
+ * await server.close();
+ * ```
+ *
  * @module
  */
 

@@ -24,7 +24,7 @@ export type Docs = (request: Request) => Promise<Response | undefined>;
  *
  * ```ts
  * import assert from "node:assert/strict";
- * import { docs } from "./mod.ts";
+ * import { docs } from "@petstore/service/docs";
  *
  * const showDocs = await docs({ openApiUrl: "/v1/openapi.json" });
  * const page = await showDocs(new Request("http://localhost/docs"));

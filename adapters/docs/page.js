@@ -1,7 +1,5 @@
 /** Starts Swagger UI with the service's OpenAPI document. Runs in the browser. */
 
-// deno-lint-ignore-file no-window -- this runs in a browser only
-
 const dark = matchMedia("(prefers-color-scheme: dark)");
 dark.addEventListener("change", followScheme);
 followScheme();
@@ -28,43 +26,83 @@ async function start() {
 /** Requests go to the server that this page came from, whatever public address the document has. */
 function show(spec, address) {
   const base = address.pathname.slice(0, address.pathname.lastIndexOf("/"));
-  const ui = window.SwaggerUIBundle({
+  spec.info.description = `<details>
+<summary>Read this before you write a client</summary>\n
+${spec.info.description}\n</details>`;
+  spec.components.securitySchemes.apiKey.description =
+    "Ask the operator of this service for a key. If you started it with `deno task start`: the first start printed one, and `deno task keys issue NAME` issues another.";
+  const ui = globalThis.SwaggerUIBundle({
     spec: { ...spec, servers: [{ url: base || "/" }] },
     dom_id: "#reference",
     deepLinking: true,
     docExpansion: "list",
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
+    tryItOutEnabled: true,
     persistAuthorization: false, // the key is gone with the page
     validatorUrl: null, // no badge from another server
-    plugins: [exactNumbers],
+    plugins: [{
+      components: { ServersContainer: KeyState },
+      wrapComponents: { responseBody: exactNumbers, responses: foldErrors },
+      statePlugins: {
+        auth: { wrapActions: { authorize: checkKey(`${base}/pets`) } },
+        layout: { wrapSelectors: { isShown: foldService } },
+      },
+    }],
     onComplete: () => ui.specActions.updateUrl(address.pathname), // the link to the document
   });
 }
 
+/** Uses a key once the service accepts it; otherwise the form says why it does not. */
+function checkKey(address) {
+  return (authorize, { authActions, errActions }) => async (auths) => {
+    const authId = "apiKey";
+    const headers = { authorization: `Bearer ${auths[authId]?.value ?? ""}` };
+    const { message } = await fetch(`${address}?limit=1`, { headers })
+      .then((response) => response.ok ? {} : response.json())
+      .catch((cause) => cause);
+    errActions.clear({ authId });
+    if (message !== undefined) {
+      return errActions.newAuthErr({ authId, level: "not accepted", message });
+    }
+    authorize(auths);
+    authActions.showDefinitions(false);
+  };
+}
+
+/** In place of the list of servers, of which there is one. */
+function KeyState({ React, authSelectors }) {
+  const isAccepted = authSelectors.authorized().size > 0;
+  const text = isAccepted ? "Key accepted" : "Requests need an API key";
+  return React.createElement("p", { role: "status" }, text);
+}
+
+/** Folds the tag `service`, unless the address of the page leads into it. */
+function foldService(isShown) {
+  return (_state, thing, byDefault) =>
+    isShown(thing, byDefault && `${thing}` !== "operations-tag,service");
+}
+
+function foldErrors(Original, { React: { createElement: h } }) {
+  return ({ responses, tryItOutResponse, ...props }) => {
+    const isError = (_response, status) => !(status < 400);
+    const rest = { tryItOutResponse, responses: responses.filterNot(isError) };
+    const errors = { responses: responses.filter(isError) };
+    const list = h(Original, { ...props, ...errors });
+    const folded = h("details", null, h("summary", null, "Errors"), list);
+    return h("div", null, h(Original, { ...props, ...rest }), folded);
+  };
+}
+
 /** Swagger UI shows JSON through JSON.parse, which rounds integers beyond 2^53. This does not. */
-function exactNumbers(system) {
-  return {
-    wrapComponents: {
-      responseBody: (Original) => (props) => {
-        const { content, contentType, getComponent } = props;
-        const { React } = system.getSystem();
-        const text = /json/i.test(contentType) ? prettyPrint(content) : null;
-        if (text === null) return React.createElement(Original, props);
-        return React.createElement(
-          "div",
-          null,
-          React.createElement("h5", null, "Response body"),
-          React.createElement(getComponent("HighlightCode", true), {
-            language: "json",
-            downloadable: true,
-            fileName: "response.json",
-            canCopy: true,
-            children: text,
-          }),
-        );
-      },
-    },
+function exactNumbers(Original, { React: { createElement: h } }) {
+  return (props) => {
+    const text = prettyPrint(props.content);
+    if (text === null) return h(Original, props);
+    const file = { fileName: "response.json", downloadable: true };
+    const code = { ...file, language: "json", canCopy: true, children: text };
+    const body = h(props.getComponent("HighlightCode", true), code);
+    return h("div", null, h("h5", null, "Response body"), body);
   };
 }
 

@@ -94,7 +94,7 @@ async function readText(specifier: string): Promise<string> {
     return await readFile(new URL(import.meta.resolve(specifier)), "utf8");
   } catch (cause) {
     throw new Error(
-      `Cannot read ${specifier}: the documentation page needs the npm package swagger-ui-dist`,
+      `Cannot read ${specifier}, which the documentation page needs`,
       { cause },
     );
   }

@@ -27,6 +27,11 @@ export function hasBody(req: IncomingMessage): boolean {
   return announcesBody(req);
 }
 
+/** Whether another parser has read the body, as `express.json()` does. */
+export function isBodyUsed(req: IncomingMessage): boolean {
+  return req.readableDidRead && hasBody(req);
+}
+
 /** Whether bytes follow the header (RFC 9112 §6.3). */
 export function announcesBody(req: IncomingMessage): boolean {
   const length = findField(req.rawHeaders, "content-length");

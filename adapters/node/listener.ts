@@ -23,6 +23,8 @@ import { send, sendReply } from "./send.ts";
 /** What `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
+type MountedRequest = IncomingMessage & { readonly originalUrl?: string };
+
 /**
  * Makes the function that answers an exchange when it has its turn, and never throws. A handler of
  * `createHandler` needs no `Request` and `Response`, which cost as much as the rest of a small request.
@@ -60,7 +62,9 @@ export function answerer(
         known = { host, isPlain: isPlainHost(host) };
       }
       const authority = host !== null && known.isPlain ? host : STAND_IN_HOST;
-      const url = requestUrl(scheme, authority, req.url ?? "/");
+      // Express and its like take the prefix of a mount away from `url`, and keep the target here.
+      const { originalUrl, url: target = "/" } = req as MountedRequest;
+      const url = requestUrl(scheme, authority, originalUrl ?? target);
       // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
       if (url === undefined || (host === null && req.httpVersion === "1.1")) {
         sendReply(badRequest, exchange);
@@ -73,14 +77,14 @@ export function answerer(
  *
  * ```ts
  * import { createServer } from "node:http";
- * import { toNodeListener } from "./mod.ts";
+ * import { toNodeListener } from "@petstore/service/node";
  *
  * createServer(toNodeListener((request) => new Response(`You asked for ${request.url}`)));
  * ```
  *
- * The request's path is that of `req.url`: under an Express mount (`app.use("/shop", listener)`), the
- * path below it. `X-Forwarded-*` is not looked at. A body that another parser, such as
- * `express.json()`, has read before cannot be read again: a create is then a fault.
+ * The request's path is the one the client sent, also under an Express mount (`app.use("/v1", listener)`),
+ * which takes its prefix away from `req.url`. `X-Forwarded-*` is not looked at. A body that another
+ * parser, such as `express.json()`, has read before cannot be read again: a create is then a fault.
  */
 export function toNodeListener(
   handle: FetchFunction,

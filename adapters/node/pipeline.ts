@@ -1,10 +1,6 @@
-/**
- * Requests that a client sends on one connection without waiting for answers. Node hands them over as
- * they arrive; only those with safe methods may be carried out side by side (RFC 9112 §9.3.2).
- *
- * @module
- */
+/** Pipelined requests: only those with safe methods may be carried out side by side (RFC 9112 §9.3.2). @module */
 
+import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { currentAnswer } from "./client_error.ts";
@@ -52,11 +48,12 @@ export function inTurn(
   if (queue.length > MAX_WAITING) socket.destroy();
   waiting.add(res);
   addPending(res, WEIGHT);
+  const beginNow = AsyncResource.bind(begin); // in its own trace, not in that of `before`
   before.once("close", () => {
     waiting.delete(res);
     addPending(res, -WEIGHT);
     // After `Connection: close` nothing more is carried out (RFC 9112 §9.6).
-    if (socket.writable) begin();
+    if (socket.writable) beginNow();
   });
 }
 

@@ -1,7 +1,13 @@
 /** A request on Node: as much of it as the service reads, or a real `Request`. @module */
 
 import type { ServiceRequest } from "../../core/operation.ts";
-import { clientGone, hasBody, nodeBody, wholeBody } from "./body.ts";
+import {
+  clientGone,
+  hasBody,
+  isBodyUsed,
+  nodeBody,
+  wholeBody,
+} from "./body.ts";
 import { type Exchange, whenGone } from "./exchange.ts";
 import { findField } from "./headers.ts";
 
@@ -23,10 +29,8 @@ export class NodeRequest implements ServiceRequest {
     return this.#exchange.req.method ?? "GET";
   }
 
-  /** Whether another parser has read the body, as `express.json()` does. */
   get bodyUsed(): boolean {
-    const { req } = this.#exchange;
-    return req.readableDidRead && hasBody(req);
+    return isBodyUsed(this.#exchange.req);
   }
 
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
@@ -46,10 +50,13 @@ export class NodeRequest implements ServiceRequest {
 export function toRequest(exchange: Exchange, url: string): Request {
   const controller = new AbortController();
   whenGone(exchange, () => controller.abort(clientGone()));
-  return makeRequest(exchange, url, {
+  const request = makeRequest(exchange, url, {
     body: openBody(exchange),
     signal: controller.signal,
   });
+  // Then `bodyUsed` is true: to its reader, the body is not empty but gone.
+  if (isBodyUsed(exchange.req)) void request.body?.cancel();
+  return request;
 }
 
 /** The request of an exchange as a `Request`; without its body, for a report. */

@@ -1,9 +1,4 @@
-/**
- * The address of a PostgreSQL database: a connection URI as libpq knows it.
- *
- * @module
- * @see {@link https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS}
- */
+/** The address of a PostgreSQL database: a connection URI as libpq knows it (its manual, "Connection URIs"). @module */
 
 import { readFileSync } from "node:fs";
 import process from "node:process";

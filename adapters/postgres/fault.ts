@@ -1,9 +1,4 @@
-/**
- * PostgreSQL's errors in the words of the storage port.
- *
- * @module
- * @see {@link https://www.postgresql.org/docs/current/errcodes-appendix.html}
- */
+/** PostgreSQL's errors (its manual, appendix A) in the words of the storage port. @module */
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
 

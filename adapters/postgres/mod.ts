@@ -5,6 +5,13 @@
  * A fulfilled create is committed. Creates that arrive together at one server share one statement, and
  * all servers take turns, so that ids become visible in ascending order.
  *
+ * ```ts
+ * import { env } from "node:process";
+ * import { postgresStorage } from "@petstore/service/postgres";
+ *
+ * const storage = env.DATABASE_URL && await postgresStorage(env.DATABASE_URL);
+ * ```
+ *
  * @module
  */
 

@@ -1,9 +1,4 @@
-/**
- * From a request target (RFC 9112 §3.2) and a `Host` to the URL of a request. Neither is trusted:
- * the URL always parses, and its path is the target's, whatever the `Host` says.
- *
- * @module
- */
+/** From a request target (RFC 9112 §3.2) and a `Host`, neither trusted, to a URL that always parses. @module */
 
 /** Takes the place of a `Host` that is absent or is no host. */
 export const STAND_IN_HOST = "localhost";

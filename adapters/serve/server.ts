@@ -1,9 +1,4 @@
-/**
- * What the HTTP adapters have in common: a fetch function goes in, a listening server comes out.
- * `../deno/mod.ts`, `../bun/mod.ts` and `../node/mod.ts` each export a `serve` of this form.
- *
- * @module
- */
+/** What the HTTP adapters have in common: each exports a `serve` for a fetch function. @module */
 
 import { Refusal } from "../../core/http/refusal.ts";
 

@@ -1,9 +1,4 @@
-/**
- * SQLite's result codes in the words of the storage port.
- *
- * @module
- * @see https://sqlite.org/rescode.html
- */
+/** SQLite's result codes in the words of the storage port. @see https://sqlite.org/rescode.html @module */
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
 

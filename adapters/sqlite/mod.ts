@@ -6,6 +6,15 @@
  * transaction. Any number of processes on one machine may use the same file; a network file system
  * does not work.
  *
+ * ```ts
+ * import { createHandler, issuedKeys } from "@petstore/service";
+ * import { sqliteStorage } from "@petstore/service/sqlite";
+ *
+ * const storage = await sqliteStorage(`${await Deno.makeTempDir()}/pets.db`);
+ * const handle = createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
+ * await storage.close();
+ * ```
+ *
  * @module
  */
 

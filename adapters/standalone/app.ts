@@ -1,7 +1,4 @@
-/**
- * What the standalone server adds around the service: request ids, the log, probes, the page that
- * documents it, CORS, the limit for addresses, and an orderly end.
- */
+/** What the standalone server adds around the service, from request ids and probes to an orderly end. */
 
 import type { AddCors } from "../../core/http/cors.ts";
 import {
@@ -25,6 +22,8 @@ interface AppParts {
   readonly docs?: DocsReplies | undefined;
   readonly storage: PetStorage;
   readonly log: Log;
+  /** Answers `/metrics`; absent if there is no such path. */
+  readonly metrics?: (() => Answer) | undefined;
   readonly addCors?: AddCors | undefined;
   /** Counts the requests without a valid key, by the address that they come from. */
   readonly limitAddress?: RateLimiter | undefined;
@@ -49,7 +48,7 @@ const notReady = new Refusal(
 );
 
 export function createApp(
-  { service, docs, storage, log, addCors, limitAddress }: AppParts,
+  { service, docs, storage, log, metrics, addCors, limitAddress }: AppParts,
 ): App {
   // No other process and no other start makes the same ids.
   const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
@@ -57,26 +56,30 @@ export function createApp(
   let inFlight = 0;
   let pinging: Promise<void> | undefined;
   let drained: PromiseWithResolvers<void> | undefined;
+  const probes: Record<string, AppParts["metrics"] | typeof readiness> = {
+    "/livez": () => ({ reply: ok }),
+    "/readyz": readiness,
+    "/metrics": metrics,
+  };
 
-  async function answerAny(
+  /** The answer to a request that the service refuses: some of them are this server's to answer. */
+  async function answerRefused(
     request: ServiceRequest,
     connection: unknown,
+    answer: Answer,
   ): Promise<Answer> {
-    if (drained !== undefined) {
-      return await answerOwn(request) ?? { reply: shuttingDown };
+    const { reply: { status }, template } = answer;
+    if (template === undefined) {
+      const isOurs = status === 404 || answer.reply === shuttingDown;
+      return isOurs && await answerOwn(request) || answer;
     }
-    const answer = await service(request);
-    if (limitAddress !== undefined && answer.reply.status === 401) {
+    if (limitAddress !== undefined && status === 401) {
       const limited = limitAddress(peerAddress(request, connection));
       return limited === undefined ? answer : refuseInstead(answer, limited);
     }
-    const { reply: { status }, template } = answer;
-    if (template === undefined && status === 404) {
-      return await answerOwn(request) ?? answer;
-    }
     // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
-    const isCut = template !== undefined && drained !== undefined &&
-      request.method === "POST" && status === 400;
+    const isCut = drained !== undefined && request.method === "POST" &&
+      status === 400;
     return isCut ? { ...answer, reply: shuttingDown } : answer;
   }
 
@@ -87,10 +90,10 @@ export function createApp(
     const target = parseTarget(request);
     if (target instanceof Refusal) return undefined;
     const { path } = target;
-    if (path === "/livez" || path === "/readyz") {
+    const probe = probes[path];
+    if (probe !== undefined) {
       const isProbe = request.method === "GET" || request.method === "HEAD";
-      if (!isProbe) return { reply: methodNotAllowed, template: path };
-      const answer = path === "/livez" ? { reply: ok } : await readiness();
+      const answer = isProbe ? await probe() : { reply: methodNotAllowed };
       return { ...answer, template: path };
     }
     if (drained !== undefined) return undefined;
@@ -117,8 +120,13 @@ export function createApp(
       const id = sent !== null && WELL_FORMED_ID.test(sent)
         ? sent
         : `${prefix}-${++count}`;
-      const answer = await answerAny(request, connection)
-        .catch((cause): Answer => ({ reply: internalError, cause }));
+      let answer = drained === undefined
+        ? await service(request)
+        : { reply: shuttingDown };
+      if (answer.reply.status >= 400) {
+        answer = await answerRefused(request, connection, answer)
+          .catch((cause): Answer => ({ reply: internalError, cause }));
+      }
       const { template, cause } = answer;
       const reply = addCors?.(request, answer.reply) ?? answer.reply;
       const { status, headers, body } = reply;

@@ -40,6 +40,20 @@ export function reportAndExit(cause: unknown): never {
   process.exit(cause instanceof UsageError ? 2 : 1);
 }
 
+/** How this program was started, for messages that name a command. The npm package has JavaScript. */
+export const PROGRAM = import.meta.url.endsWith(".js")
+  ? "petstore"
+  : "Deno" in globalThis
+  ? "deno task"
+  : `${"Bun" in globalThis ? "bun" : "node"} adapters/standalone/main.ts`;
+
+/** Says how to install a package that is missing. */
+export function howToInstall(name: string): string {
+  return PROGRAM === "petstore"
+    ? `run "npm install ${name}" where @petstore/service is installed, or "npx --package @petstore/service --package ${name} petstore start"`
+    : 'run "npx -y deno@2.9.6 install" in the folder of the pet store';
+}
+
 /** Says how to install the package that an `import` did not find; `undefined` for any other error. */
 export function missingPackage(cause: unknown): string | undefined {
   const [, name] =
@@ -47,7 +61,7 @@ export function missingPackage(cause: unknown): string | undefined {
       cause instanceof Error ? cause.message : "",
     ) ?? [];
   return name &&
-    `The package ${name} is not installed: run "npx -y deno@2.9.6 install" in the folder of the pet store`;
+    `The package ${name} is not installed: ${howToInstall(name)}`;
 }
 
 function explain(cause: unknown): string {

@@ -26,6 +26,8 @@ export interface Config {
   readonly port: number;
   /** Whether each request is logged. */
   readonly requestLog: boolean;
+  /** Whether `/metrics` answers. */
+  readonly metrics: boolean;
   /** How long requests in flight may take to finish at the end, in ms. */
   readonly shutdownTimeout: number;
 }
@@ -45,6 +47,7 @@ export const VARIABLES = [
   "PETSTORE_HOST",
   "PORT",
   "REQUEST_LOG",
+  "METRICS",
   "SHUTDOWN_TIMEOUT",
 ] as const;
 
@@ -66,16 +69,13 @@ export function readConfig(
     PETSTORE_HOST = "127.0.0.1",
     PORT = "8000",
     REQUEST_LOG = "on",
+    METRICS = "off",
     SHUTDOWN_TIMEOUT = "10",
   } = environment;
   const fixedKeys = PETSTORE_API_KEYS ? splitList(PETSTORE_API_KEYS) : [];
   check("PETSTORE_API_KEYS", () => apiKeys(fixedKeys));
   check("BASE_URL", () => parseBaseUrl(BASE_URL));
   const cors = readCors(CORS_ORIGINS);
-  if (REQUEST_LOG !== "on" && REQUEST_LOG !== "off") {
-    const wrong = JSON.stringify(REQUEST_LOG);
-    throw new ConfigError(`REQUEST_LOG must be on or off, not ${wrong}`);
-  }
   return {
     database: DATABASE_URL === "memory:"
       ? { kind: "memory" }
@@ -89,7 +89,8 @@ export function readConfig(
     rateLimit: readRateLimit(RATE_LIMIT),
     host: PETSTORE_HOST,
     port: readPort("PORT", PORT),
-    requestLog: REQUEST_LOG === "on",
+    requestLog: readSwitch("REQUEST_LOG", REQUEST_LOG),
+    metrics: readSwitch("METRICS", METRICS),
     shutdownTimeout: 1000 *
       readInteger("SHUTDOWN_TIMEOUT", SHUTDOWN_TIMEOUT, 3600),
   };
@@ -100,6 +101,13 @@ function readCors(text: string | undefined): CorsOptions | undefined {
   const cors = { origins: text === "*" ? text : splitList(text) } as const;
   check("CORS_ORIGINS", () => createCors(cors));
   return cors;
+}
+
+function readSwitch(name: string, text: string): boolean {
+  if (text === "on" || text === "off") return text === "on";
+  throw new ConfigError(
+    `${name} must be on or off, not ${JSON.stringify(text)}`,
+  );
 }
 
 function splitList(text: string): readonly string[] {

@@ -2,6 +2,7 @@
 
 import process from "node:process";
 import { inspect } from "node:util";
+import { traceIds } from "../../core/http/trace.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** What is logged of a request: never a key, a body, or a path with an id. */
@@ -23,15 +24,20 @@ export interface Log {
   flush(): Promise<void>;
 }
 
-/** The log of this process. The request lines of one turn of the event loop are written at once. */
+/** For how long request lines are gathered, to be written at once, in ms. A write costs as much as a request. */
+const GATHERING_TIME = 10;
+
+/** The log of this process. */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let held = "";
   let written = Promise.resolve();
   let millisecond = NaN;
   let time = "";
+  const traceId = traceIds();
 
   function writeHeld(): void {
     const text = held;
+    if (text === "") return; // a flush was earlier
     held = "";
     written = new Promise((resolve) =>
       process.stdout.write(text, () => resolve())
@@ -46,7 +52,8 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   return {
     request({ method, route = null, status, ms, id }) {
       if (!requests) return;
-      if (held === "") setImmediate(writeHeld);
+      const trace = traceId();
+      if (held === "") setTimeout(writeHeld, GATHERING_TIME);
       if (millisecond !== Date.now()) {
         millisecond = Date.now();
         time = new Date(millisecond).toISOString();
@@ -55,10 +62,11 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
         JSON.stringify(method.slice(0, 20))
       },"route":${JSON.stringify(route)},"status":${status},"ms":${
         Math.round(1000 * ms) / 1000
-      },"id":"${id}"}\n`;
+      },"id":"${id}"${trace && `,"trace_id":"${trace}"`}}\n`;
     },
     fault(cause, id) {
-      const line = { time: new Date(), id, error: describe(cause) };
+      const [time, trace_id] = [new Date(), traceId() || undefined];
+      const line = { time, id, trace_id, error: describe(cause) };
       process.stderr.write(`${JSON.stringify(line)}\n`);
     },
     async flush() {

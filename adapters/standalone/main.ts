@@ -1,13 +1,11 @@
-/**
- * The pet store as a program: `start`, `keys issue | list | revoke`, and `copy FROM TO`. The same on
- * Deno, Bun and Node.
- */
+/** The pet store as a program: `start`, `keys` and `copy`, the same on Deno, Bun and Node. */
 
 import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { reportAndExit, UsageError } from "./command_line.ts";
+import { checkExact } from "../../core/pets/int64.ts";
+import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
 const HELP = `The pet store service
 
@@ -21,6 +19,8 @@ Add --help to a command to see its options.
 // Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing
 // is reported as everything else that goes wrong.
 async function main([name, ...args]: readonly string[]): Promise<void> {
+  checkExact();
+  keepCompiledCode();
   switch (name) {
     case "start":
       return await (await import("./start.ts")).runStart(args);
@@ -46,12 +46,12 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
  */
 function keepCompiledCode(): void {
   if ("Deno" in globalThis || "Bun" in globalThis) return;
-  const packages = new URL("../../node_modules/", import.meta.url);
+  const place = PROGRAM === "petstore" ? "../../../../" : "../../node_modules/";
+  const packages = new URL(place, import.meta.url);
   if (!existsSync(packages)) return;
   module.enableCompileCache(
     fileURLToPath(new URL(".cache/petstore", packages)),
   );
 }
 
-keepCompiledCode();
 main(process.argv.slice(2)).catch(reportAndExit);

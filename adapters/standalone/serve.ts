@@ -1,11 +1,6 @@
 /**
- * The standalone server as a default export with `fetch`, for deployment:
- *
- * - `deno serve --port 9000 --parallel … adapters/standalone/serve.ts`
- * - `PORT=9000 bun adapters/standalone/serve.ts`
- *
- * It is configured by the environment, as `main.ts` is. Under `deno serve` the address is that of its
- * own flags or of `DENO_SERVE_ADDRESS`.
+ * The standalone server as a default export with `fetch`, for `deno serve` and Bun. The environment sets
+ * it up, as it does `main.ts`; `deno serve` has the address from its flags or `DENO_SERVE_ADDRESS`.
  */
 
 import process from "node:process";

@@ -4,13 +4,16 @@ import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { toHandler } from "../../core/handler.ts";
 import { createCors } from "../../core/http/cors.ts";
+import { JSON_HEADERS } from "../../core/http/reply.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
 import { createService } from "../../core/service.ts";
 import type { DocsReplies } from "../docs/replies.ts";
 import { origin } from "../serve/server.ts";
 import { type App, createApp } from "./app.ts";
+import { howToInstall, PROGRAM } from "./command_line.ts";
 import type { Config } from "./config.ts";
 import { createLog } from "./log.ts";
+import { Metrics } from "./metrics.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
@@ -28,39 +31,41 @@ export interface Service {
   close(): Promise<void>;
 }
 
-const PROGRAM = "Deno" in globalThis
-  ? "deno task"
-  : `${"Bun" in globalThis ? "bun" : "node"} adapters/standalone/main.ts`;
-
 /** Opens the storage and builds the service on it. */
 export async function openService(config: Config): Promise<Service> {
   const storage = await openStorage(config.database);
   const issued = issuedKeys(storage.apiKeys);
   const baseUrl = parseBaseUrl(config.baseUrl);
   const log = createLog({ requests: config.requestLog });
+  const metrics = config.metrics ? new Metrics() : undefined;
   const { cors, rateLimit } = config;
   const limitKey = rateLimit && createRateLimiter(rateLimit);
-  let docs: Promise<DocsReplies | Error> | undefined;
+  let docs: Promise<DocsReplies | string> | undefined;
   const openDocs = () => docs ??= readDocs(`${baseUrl.path}/openapi.json`);
   const app = createApp({
     service: createService({
-      storage,
+      storage: metrics?.watch(storage) ?? storage,
       keys: acceptedKeys(config.fixedKeys, issued),
       baseUrl: config.baseUrl,
       ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
     }),
     async docs(request, path) {
       const page = await openDocs();
-      return page instanceof Error ? undefined : await page(request, path);
+      if (typeof page !== "string") return await page(request, path);
+      if (path !== "/docs" && path !== "/") return undefined;
+      const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
+      return { status: 404, headers, body: `${page}\n` };
     },
     storage,
     log,
+    metrics: metrics && (() => ({ reply: metrics.reply() })),
     addCors: cors && createCors(cors),
     limitAddress: rateLimit && createRateLimiter(rateLimit),
   });
 
+  const service = metrics?.measure(app.answer) ?? app.answer;
   return {
-    handle: toHandler({ service: app.answer, report: () => {} }),
+    handle: toHandler({ service, report: () => {} }),
     drain: app.drain,
 
     openDocs: async () => void await openDocs(),
@@ -70,7 +75,7 @@ export async function openService(config: Config): Promise<Service> {
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
       const where = `The pet store listens at ${pets}
-${page instanceof Error ? page.message : `Read and try it at ${server}/docs`}
+${typeof page === "string" ? page : `Read and try it at ${server}/docs`}
 `;
       if (config.fixedKeys.length > 0) return where;
       const first = await issued.issueFirst("first key");
@@ -97,13 +102,16 @@ Add a pet, then list the pets:
   };
 }
 
-/** Reads the documentation page. The service works without it, so a failure is a value. */
-async function readDocs(openApiUrl: string): Promise<DocsReplies | Error> {
+/** Reads the documentation page, or says why that is not possible: the service works without it. */
+async function readDocs(openApiUrl: string): Promise<DocsReplies | string> {
   try {
     const { docsReplies } = await import("../docs/replies.ts");
     return await docsReplies({ openApiUrl, path: "/docs", alias: "/" });
   } catch (cause) {
-    return cause instanceof Error ? cause : new Error(String(cause));
+    const { message } = cause as Error;
+    return message.includes("swagger-ui-dist")
+      ? `The page /docs needs a package: ${howToInstall("swagger-ui-dist")}`
+      : message;
   }
 }
 

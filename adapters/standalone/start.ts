@@ -23,6 +23,7 @@ Settings in the environment, with their defaults:
   PETSTORE_HOST      127.0.0.1; as --host
   PORT               8000; as --port
   REQUEST_LOG        on; or off
+  METRICS            off; or on: /metrics answers, for Prometheus
   SHUTDOWN_TIMEOUT   10; seconds that requests in flight may take to finish at the end
 `;
 

@@ -1,8 +1,4 @@
-/**
- * A request's body: media type, encoding, size and deadline, then bytes, text, JSON.
- *
- * @module
- */
+/** A request's body: media type, encoding, size and deadline, then bytes, text, JSON. @module */
 
 import type { Deadlines } from "./deadlines.ts";
 import { type ErrorCode, Refusal } from "./refusal.ts";
@@ -35,12 +31,12 @@ const MIN_PIECE = 256;
 /** A body up to this length is read in one call: even byte by byte it has at most 512 pieces. */
 const MAX_WHOLE = 512;
 
-export const wrongMediaType: Refusal = refuse(
+const wrongMediaType = refuse(
   "unsupported_media_type",
   "its Content-Type must be application/json, in UTF-8",
   { accept: "application/json" },
 );
-export const wrongCoding: Refusal = refuse(
+const wrongCoding = refuse(
   "unsupported_media_type",
   "it must be sent without a Content-Encoding",
   { accept: "application/json", "accept-encoding": "identity" },
@@ -50,7 +46,7 @@ const wrongTransferCoding = refuse(
   "its Transfer-Encoding must be chunked",
 );
 export const missing: Refusal = refuse("bad_request", "it is missing");
-export const late: Refusal = refuse(
+const late = refuse(
   "request_timeout",
   "it did not arrive in time",
 );
@@ -61,7 +57,7 @@ const tooManyPieces = refuse(
   "payload_too_large",
   `it came in more than ${MAX_PIECES} tiny pieces`,
 );
-export const notJson: Refusal = refuse("bad_request", "it is not valid JSON");
+const notJson = refuse("bad_request", "it is not valid JSON");
 
 function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
   return new Refusal(code, `Cannot read the body: ${reason}`, headers);
@@ -119,7 +115,9 @@ function readBytes(
 ): Promise<Bytes | Refusal> | Refusal {
   // Not the client's fault: it gets a 500, and `onError` this error.
   if (request.bodyUsed) {
-    throw new TypeError("The body of the request was read before");
+    throw new TypeError(
+      "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",
+    );
   }
   const length = request.headers.get("content-length");
   if (length === null || !/^[0-9]+$/.test(length)) {
@@ -213,7 +211,7 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 }
 
 /** The 413 for a body above the limit. */
-export function tooLarge(maxBodyBytes: number): Refusal {
+function tooLarge(maxBodyBytes: number): Refusal {
   return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
 }
 

@@ -1,9 +1,4 @@
-/**
- * Deadlines of the same length that share one timer: a timer for each body costs 5 to 16 µs, as much as
- * the rest of reading it.
- *
- * @module
- */
+/** Deadlines that share one timer: one for each body costs 5 to 16 µs, as much as the rest of reading it. @module */
 
 /** A time by which something must have finished. */
 export interface Deadline {

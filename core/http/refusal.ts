@@ -1,9 +1,4 @@
-/**
- * Refusals: the closed set of codes, the Error body of the contract, and {@linkcode Refusal}, the value
- * that a stage returns instead of throwing.
- *
- * @module
- */
+/** Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing. @module */
 
 import { type Fields, jsonReply, type Reply } from "./reply.ts";
 

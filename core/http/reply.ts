@@ -1,9 +1,4 @@
-/**
- * A response as plain data. Every stage of the pipeline produces one; only `createHandler` and the
- * adapters make a `Response` of it.
- *
- * @module
- */
+/** A response as plain data: only `createHandler` and the adapters make a `Response` of it. @module */
 
 /** Header fields by lower-case name, one value each. */
 export type Fields = Readonly<Record<string, string>>;

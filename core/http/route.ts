@@ -1,8 +1,4 @@
-/**
- * Where a request goes: to an operation, or to a reply that is known already.
- *
- * @module
- */
+/** Where a request goes: to an operation, or to a reply that is known already. @module */
 
 import type { Operation } from "../operation.ts";
 import { Refusal } from "./refusal.ts";
@@ -69,9 +65,9 @@ export function createRouter(
         !path.includes("/", length);
       if (!isBelow) continue;
       const route = routes.get(method) ?? methodNotAllowed;
-      return "reply" in route
-        ? route
-        : { ...route, parameter: path.slice(length) };
+      if ("reply" in route) return route;
+      const { template, operation } = route;
+      return { template, operation, parameter: path.slice(length) };
     }
     return notFound;
   };
@@ -96,7 +92,7 @@ function createResource(
 }
 
 /** The value of `Allow` (RFC 9110 §10.2.1) for a path with these operations. */
-export function allowed(operations: readonly Operation[]): string {
+function allowed(operations: readonly Operation[]): string {
   const methods = operations.flatMap(({ method }) =>
     method === "GET" ? ["GET", "HEAD"] : [method]
   );
@@ -104,7 +100,7 @@ export function allowed(operations: readonly Operation[]): string {
 }
 
 /** The 405 of a path. */
-export function wrongMethod(template: string, allow: string): Refusal {
+function wrongMethod(template: string, allow: string): Refusal {
   return new Refusal(
     "method_not_allowed",
     `Cannot use this method on ${template}: it has ${allow}`,

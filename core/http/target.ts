@@ -1,8 +1,4 @@
-/**
- * What a request is aimed at: its path and its query.
- *
- * @module
- */
+/** What a request is aimed at: its path and its query. @module */
 
 import { Refusal } from "./refusal.ts";
 
@@ -25,7 +21,7 @@ const HOST =
   /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
 
 /** The 400 for a `Host` that is no host. */
-export const malformedHost: Refusal = new Refusal(
+const malformedHost = new Refusal(
   "bad_request",
   "Cannot read the request: the Host header must be a host name or address, with or without a port",
 );

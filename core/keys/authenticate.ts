@@ -1,16 +1,12 @@
-/**
- * Who is calling: HTTP bearer authentication (RFC 6750) with an API key as the token.
- *
- * @module
- */
+/** Who is calling: HTTP bearer authentication (RFC 6750) with an API key as the token. @module */
 
 import { Refusal } from "../http/refusal.ts";
 import { isSendable } from "./api_keys.ts";
 
 /** The challenge if no key was sent. */
-export const CHALLENGE = 'Bearer realm="petstore"';
+const CHALLENGE = 'Bearer realm="petstore"';
 /** The challenge if the key that was sent is not valid. */
-export const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
+const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
 
 const SCHEME = "bearer ";
 

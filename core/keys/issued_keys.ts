@@ -1,9 +1,4 @@
-/**
- * API keys that the service issues itself: shown once, listed without their secret, revoked. The rules
- * are here; an adapter keeps the records ({@linkcode ApiKeyStorage}).
- *
- * @module
- */
+/** API keys that the service issues itself. The rules are here; an adapter keeps the records. @module */
 
 import * as v from "valibot";
 import { type ApiKeys, rememberKeys } from "./api_keys.ts";

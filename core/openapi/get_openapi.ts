@@ -1,12 +1,14 @@
 /** `getOpenApi`, the document itself, in the OpenAPI document. */
 
 import type { JsonObject } from "../operation.ts";
-import { fields, success } from "./responses.ts";
+import { json, refused } from "./responses.ts";
 
-/** The tag of the operations by which the service describes itself. */
-export const SERVICE_TAG = "service";
-
-const headers = fields("Cache-Control: OpenApi-Cache-Control", "ETag");
+const headers: JsonObject = {
+  ETag: {
+    description: "Names this version of the document (RFC 9110 §8.8.3).",
+    schema: { type: "string", pattern: '^"[^"]+"$' },
+  },
+};
 
 /** The operation, without the parts that all operations share. */
 export const getOpenApiDescription: JsonObject = {
@@ -14,7 +16,7 @@ export const getOpenApiDescription: JsonObject = {
   summary: "Get this document",
   description:
     "Returns the OpenAPI document of the service, which is this one. It needs no key.",
-  tags: [SERVICE_TAG],
+  tags: ["service"],
   security: [],
   parameters: [{
     name: "If-None-Match",
@@ -24,11 +26,17 @@ export const getOpenApiDescription: JsonObject = {
     schema: { type: "string" },
   }],
   responses: {
-    "200": success("The document.", { schema: "OpenApi", headers }),
+    "200": {
+      description:
+        "The document. It may be stored: ask with `If-None-Match` whether it is still the same.",
+      headers,
+      content: json("OpenApi"),
+    },
     "304": {
       description:
         "You have the document: it is the one that `If-None-Match` names.",
       headers,
     },
+    "400": refused("The `Host` header is malformed."),
   },
 };

@@ -2,22 +2,14 @@
 
 import type { JsonObject } from "../operation.ts";
 import { petNotFound } from "../pets/get_pet.ts";
-import {
-  commonErrors,
-  errors,
-  fields,
-  REX,
-  storageErrors,
-  success,
-  withFields,
-} from "./responses.ts";
+import { json, keyErrors, refused, REX } from "./responses.ts";
 
 /** The operation, without the parts that all operations share. */
 export const getPetDescription: JsonObject = {
   operationId: "getPet",
   summary: "Get an animal",
   description:
-    "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead.",
+    "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead. Its responses say so too, in `Deprecation`, `Sunset` and `Link`.",
   tags: ["animals"],
   deprecated: true,
   parameters: [{
@@ -29,24 +21,11 @@ export const getPetDescription: JsonObject = {
     schema: { type: "integer", format: "int64" },
     example: 7,
   }],
-  responses: withFields(
-    {
-      "200": success("The pet.", {
-        schema: "Pet",
-        examples: { pet: { summary: "A pet", value: REX } },
-      }),
-      ...errors([
-        {
-          code: "not_found",
-          when: "The requested animal could not be found.",
-          examples: {
-            unknown: ["No such pet", petNotFound("8")],
-          },
-        },
-        ...commonErrors,
-        storageErrors,
-      ]),
-    },
-    fields("Sunset", "Deprecation", "Link: Successor-Link"),
-  ),
+  responses: {
+    "200": { description: "The pet.", content: json("Pet", { pet: REX }) },
+    "404": refused("The requested animal could not be found.", {
+      unknown: petNotFound("8"),
+    }),
+    ...keyErrors,
+  },
 };

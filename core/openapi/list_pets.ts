@@ -9,15 +9,7 @@ import {
   parsePage,
 } from "../pets/page.ts";
 import type { JsonObject } from "../operation.ts";
-import {
-  commonErrors,
-  errors,
-  fields,
-  hostErrors,
-  REX,
-  storageErrors,
-  success,
-} from "./responses.ts";
+import { json, keyErrors, refused, REX } from "./responses.ts";
 
 const limit: JsonObject = {
   name: "limit",
@@ -57,34 +49,25 @@ export const listPetsDescription: JsonObject = {
   tags: ["animals"],
   parameters: [limit, status, after],
   responses: {
-    "200": success(
-      "A page of pets. The header `Link` says where the next page is, if there is one.",
-      {
-        schema: "Pets",
-        headers: fields("Link: Next-Link"),
-        examples: {
-          page: { summary: "A page", value: [REX] },
-          end: { summary: "No pet matches", value: [] },
+    "200": {
+      description:
+        "A page of pets. The header `Link` says where the next page is, if there is one.",
+      headers: {
+        Link: {
+          description:
+            'Where the next page is (RFC 8288), such as `<?limit=20&after=40>; rel="next"`: a reference to resolve against the address of this one. Present exactly when more pets match.',
+          schema: { type: "string", pattern: '^<[^<>]*>; rel="next"$' },
         },
+      },
+      content: json("Pets", { page: [REX], end: [] }),
+    },
+    "400": refused(
+      "A parameter is out of bounds, given twice, or not in canonical form; the message names each one. Or the `Host` header is malformed.",
+      {
+        bounds: parsePage(parseQuery("limit=0")) as Refusal,
+        status: parsePage(parseQuery("status=gone")) as Refusal,
       },
     ),
-    ...errors([
-      {
-        code: "bad_request",
-        when:
-          "A parameter is out of bounds, given twice, or not in canonical form; the message names each one. Or the `Host` header is malformed.",
-        examples: {
-          bounds: ["limit=0", refused("limit=0")],
-          status: ["status=gone", refused("status=gone")],
-          ...hostErrors.examples,
-        },
-      },
-      ...commonErrors,
-      storageErrors,
-    ]),
+    ...keyErrors,
   },
 };
-
-function refused(query: string): Refusal {
-  return parsePage(parseQuery(query)) as Refusal;
-}

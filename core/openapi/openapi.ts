@@ -1,24 +1,17 @@
 /**
  * The contract as data: an OpenAPI 3.1 document of the service.
  *
- * It declares every response to every path that it has. `OPTIONS` and the document itself have a tag of
- * their own, so that generated clients can leave them out. `HEAD` and the 404 of any other path are said in
- * words. `tests/laws/openapi_test.ts` holds the document and the running service against each other.
+ * An operation lists the responses that a caller acts on; `default` is any other error. What does not belong
+ * to an operation is said in words: `HEAD`, `OPTIONS`, 404 and 405. `tests/laws/openapi_test.ts` holds the
+ * document, the errors in `operations.ts` and the running service against each other.
  */
 
 import { type BaseUrl, parseBaseUrl } from "../http/base_url.ts";
-import { allowed, wrongMethod } from "../http/route.ts";
+import { ERROR_STATUS } from "../http/refusal.ts";
+import type { JsonObject, Operation } from "../operation.ts";
 import { operations } from "../operations.ts";
-import { SERVICE_TAG } from "./get_openapi.ts";
-import type { JsonObject } from "../operation.ts";
-import {
-  errors,
-  fields,
-  headers,
-  hostErrors,
-  withFields,
-} from "./responses.ts";
-import { OPENAPI_VERSION, schemas } from "./schemas.ts";
+import { otherErrors } from "./responses.ts";
+import { schemas } from "./schemas.ts";
 
 const DESCRIPTION = `
 **Key.** Every operation on pets needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
@@ -31,7 +24,8 @@ does not.
 pet that existed when it began exactly once, in order.
 
 **Errors.** Every error has a body of \`code\`, \`message\` and \`status\`. Branch on \`code\`; \`message\` is for
-people. A refusal (4xx) has changed nothing.
+people. A refusal (4xx) has changed nothing. The responses of an operation are those to act on; \`default\` is
+any other error, and names them all.
 
 **Sending again.** To list or to get can be repeated at will, and so can a \`createPet\` with an
 \`Idempotency-Key\`: it adds one pet, however often it is sent. One without, if it was answered 503 with
@@ -39,45 +33,23 @@ people. A refusal (4xx) has changed nothing.
 no answer at all, the pet may have been added: look for it with \`after\` and the last \`id\` that you
 know before sending it again.
 
-**All paths.** \`HEAD\` is answered as \`GET\`, without the body. A path that is not described here is a 404
+**All paths.** \`HEAD\` is answered as \`GET\`, without the body, and \`OPTIONS\` with 204 and the methods of the
+path in \`Allow\`, without a key. Another method is a 405 Error, and a path that is not described here a 404
 Error. A server that is shutting down may answer any request with a 503 Error and \`Retry-After\`; nothing
 was changed. Query parameters and members of a body that are not described here are ignored.
 `.trim();
-
-/** Names by path. */
-const PATHS: Readonly<Record<string, string>> = {
-  "/pets": "Pets",
-  "/pets/{petId}": "Pet",
-  "/openapi.json": "OpenApi",
-};
-
-/** The `Allow` of each path by its name in the document. */
-const allowFields: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(PATHS).map(([path, name]) => [
-    `${name}-Allow`,
-    allowed(operations.filter((operation) => operation.path === path)),
-  ]),
-);
 
 /**
  * Makes the OpenAPI 3.1 document of a service with this `baseUrl`, as `GET {baseUrl}/openapi.json`
  * answers it.
  *
- * ```ts
- * import { openApi } from "../../mod.ts";
- * import assert from "node:assert/strict";
- *
- * const document = openApi("https://api.example.com/v1");
- * assert.deepEqual(document.servers, [{ url: "https://api.example.com/v1" }]);
- * ```
- *
  * @param baseUrl as the option of `createHandler`. Default: `/v1`.
  * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
  */
 export function openApi(baseUrl = "/v1"): JsonObject {
-  const base = parseBaseUrl(baseUrl);
+  const url = serverUrl(baseUrl, parseBaseUrl(baseUrl));
   return {
-    openapi: OPENAPI_VERSION,
+    openapi: "3.1.1",
     info: {
       title: "Pet store",
       version: "1.0.0",
@@ -87,21 +59,20 @@ export function openApi(baseUrl = "/v1"): JsonObject {
       contact: { name: "The operator of this service" },
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: serverUrl(baseUrl, base) }],
+    servers: [{ url }],
     tags: [{
       name: "animals",
       description: "The animals, also called pets, that the service keeps.",
     }, {
-      name: SERVICE_TAG,
+      name: "service",
       description: "What the service tells of itself, without a key.",
     }],
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(
-      Object.keys(PATHS).map((path) => [path, pathItem(path, base)]),
+      operations.map(({ path }) => [path, pathItem(path)]),
     ),
     components: {
       schemas,
-      headers: headers(base, allowFields),
       securitySchemes: {
         apiKey: {
           type: "http",
@@ -118,58 +89,24 @@ function serverUrl(baseUrl: string, { path }: BaseUrl): string {
   return baseUrl.startsWith("/") ? path || "/" : new URL(baseUrl).origin + path;
 }
 
-/** The operations of a path, with the 400 for a malformed `Host`, the 405, and `OPTIONS`. */
-function pathItem(path: string, base: BaseUrl): JsonObject {
-  const name = PATHS[path];
-  const allow = allowFields[`${name}-Allow`] ?? "";
-  const allowField = fields(`Allow: ${name}-Allow`);
-  const hostRefused = errors([hostErrors]);
-  const refusal = wrongMethod(base.path + path, allow);
-  const methodRefused = withFields(
-    errors([{
-      code: "method_not_allowed",
-      when: "Another method was used on this path.",
-      examples: {
-        method: ["A method that the path does not have", refusal],
-      },
-    }]),
-    allowField,
+/** The operations of a path by method. */
+function pathItem(path: string): JsonObject {
+  return Object.fromEntries(
+    operations.filter((operation) => operation.path === path)
+      .map((
+        operation,
+      ) => [operation.method.toLowerCase(), describe(operation)]),
   );
-  const described = operations.filter((operation) => operation.path === path)
-    .map(({ method, description }) => [method.toLowerCase(), {
-      ...description,
-      responses: {
-        ...hostRefused,
-        ...description.responses as JsonObject,
-        ...methodRefused,
-      },
-    }]);
+}
+
+function describe({ description, errors }: Operation): JsonObject {
+  const responses = description.responses as JsonObject;
+  const others = errors.filter((code) => !(ERROR_STATUS[code] in responses));
   return {
-    ...Object.fromEntries(described),
-    options: {
-      summary: "Get the methods of this path",
-      description:
-        "Returns the methods of this path in `Allow`. It needs no key.",
-      tags: [SERVICE_TAG],
-      security: [],
-      operationId: `options${name}`,
-      ...path.includes("{petId}") && {
-        parameters: [{
-          name: "petId",
-          in: "path",
-          required: true,
-          description: "Any text: the pet is not looked up.",
-          schema: { type: "string", minLength: 1 },
-          example: "7",
-        }],
-      },
-      responses: {
-        "204": {
-          description: "The methods are in `Allow`.",
-          headers: allowField,
-        },
-        ...hostRefused,
-      },
+    ...description,
+    responses: {
+      ...responses,
+      ...others.length > 0 && { default: otherErrors(others) },
     },
   };
 }

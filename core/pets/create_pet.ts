@@ -1,8 +1,4 @@
-/**
- * `createPet`: `POST /pets`.
- *
- * @module
- */
+/** `createPet`: `POST /pets`. @module */
 
 import { readJson } from "../http/body.ts";
 import { Refusal } from "../http/refusal.ts";

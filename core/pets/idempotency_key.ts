@@ -1,9 +1,4 @@
-/**
- * The header `Idempotency-Key` of `createPet`: a create that is repeated with it adds one pet.
- *
- * @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/}
- * @module
- */
+/** The header `Idempotency-Key` of `createPet` (draft-ietf-httpapi-idempotency-key-header). @module */
 
 import { Refusal } from "../http/refusal.ts";
 import { sha256 } from "../sha256.ts";

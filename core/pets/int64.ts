@@ -3,9 +3,7 @@
  * becomes a `bigint`; a `bigint` becomes JSON text by its own decimal form.
  *
  * `JSON.parse` alone rounds above 2^53. Its reviver is given the source text of each number
- * (the TC39 proposal "JSON.parse source text access"), and that text is exact.
- *
- * @module
+ * (the TC39 proposal "JSON.parse source text access"), and that text is exact. @module
  */
 
 /** The least int64, −2⁶³. */
@@ -42,6 +40,18 @@ export function parseJson(text: string): unknown {
   return MAY_ROUND.test(text)
     ? JSON.parse(text, reviveNumber)
     : integersToBigInt(JSON.parse(text));
+}
+
+/**
+ * Checks that this runtime reads JSON numbers exactly. Node 20 does not.
+ *
+ * @throws {Error} if it does not.
+ */
+export function checkExact(parse = parseJson): void {
+  if (parse("9007199254740993") === 2n ** 53n + 1n) return;
+  throw new Error(
+    "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 114, Firefox 135 or Safari 18.4",
+  );
 }
 
 /**

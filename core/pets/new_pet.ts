@@ -1,8 +1,4 @@
-/**
- * The check of what a client sends to add a pet.
- *
- * @module
- */
+/** The check of what a client sends to add a pet. @module */
 
 import * as v from "valibot";
 import { Refusal } from "../http/refusal.ts";
@@ -98,7 +94,7 @@ export function parseWithSchema(body: unknown): CheckedPet | Refusal {
  * unknown members are left out.
  *
  * ```ts
- * import { checkNewPet, memoryStorage } from "../../mod.ts";
+ * import { checkNewPet, memoryStorage } from "@petstore/service";
  * import assert from "node:assert/strict";
  *
  * const pet = await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));

@@ -1,9 +1,4 @@
-/**
- * Which page of pets a caller wants, and where the next one is. Paging is by key (`after`), not by
- * offset: a page costs the same at any depth, and pets added meanwhile shift nothing.
- *
- * @module
- */
+/** Which page of pets a caller wants. Paging is by key (`after`): a page costs the same at any depth. @module */
 
 import { quote, Refusal } from "../http/refusal.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "./int64.ts";

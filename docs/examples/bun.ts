@@ -3,4 +3,8 @@ import { apiKeys, createHandler } from "../../mod.ts";
 
 const storage = await sqliteStorage("pets.db");
 const handle = createHandler({ storage, keys: apiKeys(["secret"]) });
-export default { port: 8000, fetch: (request: Request) => handle(request) };
+export default {
+  port: 8000,
+  hostname: "127.0.0.1",
+  fetch: (request: Request) => handle(request),
+};

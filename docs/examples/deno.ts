@@ -2,4 +2,4 @@ import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });
-Deno.serve({ port: 8000 }, handle);
+Deno.serve({ port: 8000, hostname: "127.0.0.1" }, handle);

@@ -54,6 +54,18 @@ function send(
   );
 }
 
+test("a body that was read before is a 500, and onError is told what to do", async () => {
+  const causes: unknown[] = [];
+  const handle = handler({ onError: (cause) => causes.push(cause) });
+  const behindParser: Handler = async (request) => {
+    await request.text();
+    return await handle(request);
+  };
+  const answer = await send(behindParser, "POST", "/pets", { body: REX });
+  assertError(answer, "internal_error");
+  assert.match(String(causes), /mount the pet store before body parsers/);
+});
+
 /** A storage of which every operation does this. */
 function storageThat(act: () => unknown): PetStorage {
   return {

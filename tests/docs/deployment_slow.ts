@@ -169,11 +169,11 @@ for (const { name, words, env, places } of COMMANDS) {
   }
 
   test(`the command of ${name} may read the variables that deno.json lets the start read, and no others`, () => {
-    const { tasks } = JSON.parse(read("deno.json"));
+    const { permissions } = JSON.parse(read("deno.json"));
     const expected = [...VARIABLES, "PG*"];
-    for (const command of [words().join(" "), tasks.start]) {
-      assert.deepEqual(one(command, /--allow-env=(\S+)/).split(","), expected);
-    }
+    const variables = one(words().join(" "), /--allow-env=(\S+)/).split(",");
+    assert.deepEqual(variables, expected);
+    assert.deepEqual(permissions.default.env, expected);
   });
 }
 

@@ -21,7 +21,6 @@ import { skipping } from "../support/skipping.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const FRAMEWORKS = "docs/examples/frameworks/deno.json";
 /** It has the types of packages too, which the service runs without. */
 const TYPES = ["tests/deno.json", "deno.json"]
   .find((path) => existsSync(join(ROOT, path)));
@@ -41,7 +40,9 @@ const documents = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md"],
   ...filesIn("docs", ".md"),
 ];
-const examples = filesIn("docs/examples", ".ts");
+const recipes = filesIn("docs/examples/frameworks", ".ts"); // frameworks_slow.ts runs them
+const examples = filesIn("docs/examples", ".ts")
+  .filter((path) => !recipes.includes(path));
 
 /** A fenced code block. */
 interface Block {
@@ -50,7 +51,10 @@ interface Block {
   readonly text: string;
 }
 
-const blocks: readonly Block[] = documents.flatMap((file) =>
+// Those of clients.md are run by clients_slow.ts.
+const blocks: readonly Block[] = documents.filter((file) =>
+  file !== "docs/clients.md"
+).flatMap((file) =>
   Array.from(
     read(file).matchAll(/^```(.*)\n([^]*?)^```$/gm),
     ([, language = "", text = ""]) => ({ file, language, text }),
@@ -76,8 +80,6 @@ const RUNS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   "deno.ts": ["deno", "run"],
   "docs_page.ts": ["deno", "run"],
   "worker.ts": ["deno", "serve", "--host", "127.0.0.1", "--port", "8000"],
-  "frameworks/express.ts": ["deno", "run", "--frozen"],
-  "frameworks/fastify.ts": ["deno", "run", "--frozen"],
   "bun.ts": ["bun"],
   "node.ts": ["node"],
   "node_http.ts": ["node"],
@@ -94,7 +96,8 @@ const PRINTS: Readonly<Record<string, string>> = {
 /** Examples with tests of their own. */
 const RUN_ELSEWHERE: readonly string[] = [
   "client.ts", // tests/adapters/client/example_test.ts
-  "deno_deploy.ts", // deployment_test.ts
+  "deno_deploy.ts", // deployment_slow.ts
+  "lambda.ts", // recipes_test.ts
 ];
 
 test("every example is run", () => {
@@ -104,9 +107,14 @@ test("every example is run", () => {
   );
 });
 
-test("every ts block is part of an example, line for line, but for the folder it imports from", () => {
-  const sources = examples.map((path) =>
-    "\n" + read(path).replaceAll(/"(?:\.\.\/)+/g, '"./petstore/')
+test("every ts block is part of an example, line for line, and imports from the package", () => {
+  const sources = [...examples, ...recipes].map((path) =>
+    "\n" + read(path)
+      .replaceAll(/"(?:\.\.\/)+mod\.ts"/g, '"@petstore/service"')
+      .replaceAll(
+        /"(?:\.\.\/)+adapters\/(\w+)\/mod\.ts"/g,
+        '"@petstore/service/$1"',
+      )
   );
   for (const { file, text } of blocksOf("ts")) {
     assert.ok(
@@ -121,17 +129,12 @@ const notDeno = skipping(
 );
 
 test("the examples type-check", { skip: notDeno }, () => {
-  for (const config of [FRAMEWORKS, TYPES]) {
-    const files = examples.filter((path) =>
-      path.includes("/frameworks/") === (config === FRAMEWORKS)
-    );
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ["check", "--quiet", "--config", String(config), ...files],
-      { cwd: ROOT, encoding: "utf8" },
-    );
-    assert.equal(status, 0, stderr);
-  }
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["check", "--quiet", "--config", String(TYPES), ...examples],
+    { cwd: ROOT, encoding: "utf8" },
+  );
+  assert.equal(status, 0, stderr);
 });
 
 for (const [file, [runtime, ...args]] of Object.entries(RUNS)) {
@@ -147,10 +150,7 @@ for (const [file, [runtime, ...args]] of Object.entries(RUNS)) {
           .replaceAll("8000", port);
       const program = join(folder, "example.ts");
       writeFileSync(program, place(read(`docs/examples/${file}`)));
-      const config = join(
-        ROOT,
-        file.startsWith("frameworks/") ? FRAMEWORKS : "deno.json",
-      );
+      const config = join(ROOT, "deno.json");
       const flags = runtime === "deno" ? ["-A", "--config", config] : [];
       const child = spawn(
         process.execPath,
@@ -225,14 +225,15 @@ function masked(text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
 }
 
-const { tasks }: { tasks: Readonly<Record<string, string>> } = JSON.parse(
-  read("deno.json"),
-);
+const { tasks, permissions }: {
+  tasks: Readonly<Record<string, string>>;
+  permissions: { default: { env: readonly string[]; read: unknown } };
+} = JSON.parse(read("deno.json"));
 const noCurl = skipping(
   spawnSync("curl", ["--version"]).status !== 0 && "curl is missing",
 );
 // The programs run in a folder of their own, and the docs page is in this one.
-const noPage = !tasks.start?.includes("--allow-read ") &&
+const noPage = permissions.default.read !== true &&
   "deno task start may not read the docs page from another folder";
 
 test("the transcripts are what the commands print", {
@@ -326,10 +327,13 @@ test(
 );
 
 test("every program and permission in an sh block is right", () => {
-  const allowed = /--allow-env=(\S+)/.exec(tasks.start ?? "")?.[1];
+  const allowed = permissions.default.env.join();
   for (const { file, text } of blocksOf("sh")) {
     for (const line of text.replaceAll("\\\n", "").trimEnd().split("\n")) {
-      assert.match(line, /^(?:\w+=\S+ )*(?:npx|deno|bun|node|sqlite3) /);
+      assert.match(
+        line,
+        /^(?:\w+=\S+ )*(?:npm|npx|pnpm|deno|bun|node|sqlite3) /,
+      );
       for (const [program] of line.matchAll(/(?<=\s)[\w/]+\.ts\b/g)) {
         assert.ok(existsSync(join(ROOT, program)), `${file}: ${program}`);
       }

@@ -3,7 +3,8 @@
 import { inspect } from "node:util";
 import { parentPort } from "node:worker_threads";
 import { holdAgainstAnything } from "./any_request.ts";
-import { holdAgainst, served } from "./openapi_law.ts";
+import { documentOf } from "./openapi_document.ts";
+import { holdAgainst } from "./openapi_law.ts";
 
 /** So many requests, by a seed. */
 export interface Round {
@@ -11,14 +12,13 @@ export interface Round {
   readonly numRuns: number;
 }
 
-// Not awaited here: the first round may come before the listener is there.
-const document = served();
+const document = documentOf();
 
 async function hold({ seed, numRuns }: Round): Promise<void> {
   // One in four is any request at all; the others are as the document allows, but for one fault.
   const wild = Math.floor(numRuns / 4);
-  await holdAgainst(await document, { seed, numRuns: numRuns - wild });
-  await holdAgainstAnything(await document, { seed, numRuns: wild });
+  await holdAgainst(document, { seed, numRuns: numRuns - wild });
+  await holdAgainstAnything(document, { seed, numRuns: wild });
 }
 
 parentPort?.on("message", (round: Round) => {

@@ -6,7 +6,9 @@
  * @module
  */
 
+import type { ErrorCode } from "../../core/http/refusal.ts";
 import { openApi } from "../../core/openapi/openapi.ts";
+import { operations } from "../../core/operations.ts";
 
 /** A JSON Schema (2020-12). */
 export type Schema = {
@@ -15,8 +17,8 @@ export type Schema = {
   readonly format?: string;
   readonly description?: string;
   readonly enum?: readonly string[];
-  readonly const?: string;
   readonly default?: string | number;
+  readonly examples?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -37,27 +39,21 @@ export type Parameter = {
 };
 
 /** A header field of a response. */
-export type Header = {
-  /** Whether every such response has it. */
-  readonly required: boolean;
-  readonly schema: Schema;
-  readonly example?: string | number;
-};
+export type Header = { readonly schema: Schema };
 
 /** A body in one media type. */
 export type MediaType = {
   readonly schema: Schema;
-  readonly examples?: Readonly<
-    Record<string, { readonly summary: string; readonly value: unknown }>
-  >;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 };
 
 /** Bodies by media type. */
 export type Content = Readonly<Record<string, MediaType>>;
 
-/** A response of one status. */
+/** A response of one status, or of all others. */
 export type ResponseDescription = {
-  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, Header>>;
   /** Absent when the response has none. */
   readonly content?: Content;
 };
@@ -75,16 +71,14 @@ export type OperationDescription = {
   readonly security?: readonly SecurityRequirement[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
-  /** By status, `"200"`. */
+  /** All errors that it answers with: what its row in `core/operations.ts` says, beside the document. */
+  readonly errors: readonly ErrorCode[];
+  /** By status, `"200"`, or `default`. */
   readonly responses: Readonly<Record<string, ResponseDescription>>;
 };
 
-/** The operations of a path. */
-export type PathItem = {
-  readonly get?: OperationDescription;
-  readonly post?: OperationDescription;
-  readonly options?: OperationDescription;
-};
+/** The operations of a path by method. */
+export type PathItem = Readonly<Record<string, OperationDescription>>;
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = {
@@ -96,11 +90,14 @@ export type OpenApiDocument = {
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
-    readonly headers: Readonly<Record<string, Header>>;
   };
 };
 
-/** The document of a service with this base URL, as the form that it has. */
+/** The document of a service with this base URL, beside it the errors of each operation. */
 export function documentOf(baseUrl?: string): OpenApiDocument {
-  return openApi(baseUrl) as unknown as OpenApiDocument;
+  const document = JSON.parse(JSON.stringify(openApi(baseUrl)));
+  for (const { path, method, errors } of operations) {
+    document.paths[path][method.toLowerCase()].errors = [...errors];
+  }
+  return document;
 }

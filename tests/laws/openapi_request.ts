@@ -10,7 +10,6 @@ import type {
   OperationDescription,
   Parameter,
   PathItem,
-  Schema,
 } from "./openapi_document.ts";
 import type { Question } from "../contract/ask.ts";
 import { parseText } from "./openapi_response.ts";
@@ -36,11 +35,8 @@ export interface Generated {
   readonly condition: Condition;
   /** The path as the document has it; `undefined` where it does not. */
   readonly path: string | undefined;
-  /**
-   * The operations that must all declare the response. It is one, but for a method that the path does
-   * not have: then it is each that the path has beside `OPTIONS`. None where there is no such path.
-   */
-  readonly operations: readonly OperationDescription[];
+  /** The operation that must declare the response; `undefined` if there is none. */
+  readonly operation: OperationDescription | undefined;
   /** The status that must come: `2` for any of the class. */
   readonly expected: 2 | number;
   /** What is wrong with it; empty where nothing is. */
@@ -57,8 +53,8 @@ export const USED = {
 interface Context {
   readonly document: OpenApiDocument;
   readonly judge: Judge;
-  /** The entity tag of the document as it is served, where it is known. */
-  readonly etag: string | undefined;
+  /** The entity tag of the document as it is served. */
+  readonly etag: string;
 }
 
 /** An operation, and where it is. */
@@ -86,11 +82,11 @@ type Case = Pick<Generated, "expected"> & Partial<Generated> & {
 /**
  * Any request: one in three as the document allows, the others with one fault.
  *
- * @param etag the entity tag of the document as it is served; where it is not given, no request has it.
+ * @param etag the entity tag of the document as it is served.
  */
 export function anyRequest(
   document: OpenApiDocument,
-  etag?: string,
+  etag: string,
 ): fc.Arbitrary<Generated> {
   const context = { document, judge: createJudge(document), etag };
   return fc.oneof(
@@ -98,7 +94,7 @@ export function anyRequest(
       ...Object.entries(item).flatMap(([method, operation]) =>
         requestsTo({ path, method: method.toUpperCase(), operation }, context)
       ),
-      { weight: 15, arbitrary: unknownMethod(path, document) },
+      { weight: 15, arbitrary: otherMethod(path, document) },
     ]),
     { weight: 10, arbitrary: unknownPath(document) },
   );
@@ -109,12 +105,12 @@ function requestsTo(
   context: Context,
 ): fc.WeightedArbitrary<Generated>[] {
   const { document, judge, etag } = context;
-  const { parameters = [], responses } = operation;
+  const { parameters = [], errors } = operation;
   const media = operation.requestBody?.content["application/json"];
   const allowed = draft(operation, document);
   const arbitraries: fc.WeightedArbitrary<Generated>[] = [];
   const add = (weight: number, cases: fc.Arbitrary<Case>): void => {
-    const place = { path, method, operations: [operation] };
+    const place = { path, method, operation };
     const arbitrary = cases.map((each) => finish(place, each));
     arbitraries.push({ weight, arbitrary });
   };
@@ -125,17 +121,14 @@ function requestsTo(
   ): void =>
     add(weight, allowed.map((draft) => ({ ...outcome, draft: change(draft) })));
 
-  // Where there is no rule to keep, a few are enough.
-  const isFree = media === undefined &&
-    parameters.every(({ schema }) => isAnyText(resolve(document, schema)));
-  vary(isFree ? 15 : 60, { expected: 2 });
+  vary(60, { expected: 2 });
 
   for (const parameter of parameters) {
     const { name } = parameter;
     const schema = resolve(document, parameter.schema);
     // A path that can be no identifier of anything is a path of nothing.
     const expected = parameter.in === "path" ? 404 : 400;
-    if (!isAnyText(schema)) {
+    if (name !== "If-None-Match") { // of which no text is wrong
       const wrong = anyText(schema).filter((text) =>
         judge(schema, parseText(schema, text)).length > 0 &&
         SENDABLE[parameter.in].test(text)
@@ -147,13 +140,6 @@ function requestsTo(
           expected,
           fault: `${name} is ${JSON.stringify(text)}`,
         })),
-      );
-    }
-    if (parameter.in !== "path" && parameter.required) {
-      vary(
-        10,
-        { expected, fault: `${name} is missing` },
-        (draft) => replace(draft, parameter, []),
       );
     }
     if (parameter.in === "query") {
@@ -183,10 +169,7 @@ function requestsTo(
       );
     }
     if (name === "If-None-Match") {
-      const known = etag === undefined
-        ? []
-        : [etag, `W/${etag}`, `"x", ${etag}`];
-      const tags = fc.constantFrom("*", ...known);
+      const tags = fc.constantFrom("*", etag, `W/${etag}`, `"x", ${etag}`);
       add(
         20,
         fc.tuple(allowed, tags, fc.constantFrom("GET", "HEAD")).map((
@@ -249,17 +232,17 @@ function requestsTo(
       fault: `Host is ${host}`,
     })),
   );
-  // An operation that does not declare the status needs no key, or no storage.
+  // An operation that has no such error needs no key, or no storage.
   for (
-    const [condition, status] of [
-      ["limited", 429],
-      ["broken", 500],
-      ["unavailable", 503],
+    const [condition, code, status] of [
+      ["limited", "too_many_requests", 429],
+      ["broken", "internal_error", 500],
+      ["unavailable", "service_unavailable", 503],
     ] as const
   ) {
     vary(4, {
       condition,
-      expected: `${status}` in responses ? status : 2,
+      expected: errors.includes(code) ? status : 2,
       fault: `the service is ${condition}`,
     });
   }
@@ -268,9 +251,7 @@ function requestsTo(
 }
 
 function finish(
-  { path, ...place }: Pick<Generated, "method" | "operations"> & {
-    readonly path: string;
-  },
+  { path, ...place }: Place,
   { draft, ...rest }: Case,
 ): Generated {
   const filled = path.replace(
@@ -300,7 +281,7 @@ function draft(
   const media = requestBody?.content["application/json"];
   const texts = parameters.map((parameter) => {
     const text = validText(resolve(document, parameter.schema))
-      .filter((value) => !SPECIAL.includes(value.trim()))
+      .filter((value) => value.trim() !== "*") // the tag of whatever there is
       .map((value) => [parameter, value] as const);
     return parameter.required ? text : fc.option(text, { nil: undefined });
   });
@@ -313,12 +294,6 @@ function draft(
       { path: {}, query: [], headers: {}, body: parts.body },
     )
   );
-}
-
-/** Whether a parameter can have any text there is, so that none is wrong. */
-function isAnyText(schema: Schema): boolean {
-  return schema.type === "string" && schema.enum === undefined &&
-    schema.pattern === undefined;
 }
 
 /** The same request with other values of one parameter. */
@@ -340,9 +315,6 @@ function replace(
     }
   }
 }
-
-/** Segments that a client's URL parser takes away, and the entity tag of whatever there is. */
-const SPECIAL = [".", "..", "*"];
 
 /** Texts that can be sent at that place, and are nothing else there. */
 const SENDABLE: Readonly<Record<Parameter["in"], RegExp>> = {
@@ -376,43 +348,39 @@ const hostFault = fc.constantFrom(
   "%",
 );
 
-/** Requests with a method that the path does not have, whatever their key, or their `Host`. */
-function unknownMethod(
+/** Requests that are the path's own matter: `OPTIONS`, and methods that it does not have. */
+function otherMethod(
   path: string,
   document: OpenApiDocument,
 ): fc.Arbitrary<Generated> {
-  const item = document.paths[path] ?? {};
-  const { options: _, ...others } = item;
-  const operations = Object.values(others);
-  const known = methodsOf(item);
-  const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "QUERY"]
+  const known = methodsOf(document.paths[path] ?? {}).slice(0, -1);
+  const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "QUERY", "OPTIONS"]
     .filter((method) => !known.includes(method));
   const headers = fc.oneof(
     fc.constant({}),
     keyFault.map((authorization) => ({ authorization })),
     hostFault.map((host) => ({ host })),
   );
-  return fc.record({
-    method: fc.constantFrom(...methods),
-    // Parameters are an operation's; those of any will do.
-    allowed: fc.oneof(
-      ...Object.values(item).map((operation) => draft(operation, document)),
-    ),
-    headers,
-  }).map(({ method, allowed, headers }) =>
-    finish({ path, method, operations }, {
-      draft: { ...allowed, headers, body: undefined },
-      expected: "host" in headers ? 400 : 405,
-      fault: `${method} is no method of the path`,
-    })
-  );
+  return fc.tuple(fc.constantFrom(...methods), headers).map((
+    [method, headers],
+  ) => ({
+    method,
+    address: path.replace("{petId}", "7"),
+    question: { headers },
+    condition: "sound",
+    path,
+    operation: undefined,
+    expected: "host" in headers ? 400 : method === "OPTIONS" ? 204 : 405,
+    fault: `${method} is no method of the path`,
+  }));
 }
 
-/** The methods of a path, with the one that HTTP adds to `GET`. */
-export function methodsOf(item: PathItem): readonly string[] {
-  return Object.keys(item).flatMap((method) =>
+/** The methods of a path, with those that HTTP adds. */
+export function methodsOf(item: PathItem): string[] {
+  const methods = Object.keys(item).flatMap((method) =>
     method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]
   );
+  return [...methods, "OPTIONS"];
 }
 
 function unknownPath(document: OpenApiDocument): fc.Arbitrary<Generated> {
@@ -441,7 +409,7 @@ function unknownPath(document: OpenApiDocument): fc.Arbitrary<Generated> {
     question: {},
     condition: "sound",
     path: undefined,
-    operations: [],
+    operation: undefined,
     expected: 404,
     fault: "a path that is not described",
   }));

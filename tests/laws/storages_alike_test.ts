@@ -43,7 +43,7 @@ const list: fc.Arbitrary<Sent> = fc.record({
   question: {},
 }));
 // Those that make the storage fail are no matter of which one it is.
-const other: fc.Arbitrary<Sent> = anyRequest(documentOf()).filter((
+const other: fc.Arbitrary<Sent> = anyRequest(documentOf(), '"x"').filter((
   { condition, question },
 ) => condition === "sound" && !(question.body instanceof ReadableStream));
 

@@ -7,9 +7,12 @@ const handle = createHandler({ storage: memoryStorage(), keys });
 const petStore = toNodeListener(handle);
 
 const app = fastify();
-app.addHook("onRequest", (request, reply, done) => {
-  if (!request.url.startsWith("/v1/")) return done();
-  reply.hijack();
-  petStore(request.raw, reply.raw);
+app.all("/v1/*", {
+  // Before Fastify parses the body: the pet store reads it itself.
+  onRequest(request, reply) {
+    reply.hijack();
+    petStore(request.raw, reply.raw);
+  },
+  handler() {},
 });
 await app.listen({ port: 8000, host: "127.0.0.1" });

@@ -52,16 +52,9 @@ test("a link is not the next page only because it looks like one", () => {
 test("a malformed Link header is not taken for one without links", () => {
   for (
     const field of [
-      "next",
-      "a>; rel=next",
-      "<a; rel=next",
-      '<a>; rel="next',
-      "<a> rel=next",
-      "<a>; rel=next <b>",
-      "<a><b>; rel=next",
-      "<a>; rel=next, b",
-      '<a>; rel="prev"; x="\\',
-      '<a>; rel=pr"ev',
+      ...["next", "a>; rel=next", "<a; rel=next", '<a>; rel="next'],
+      ...["<a> rel=next", "<a>; rel=next <b>", "<a><b>; rel=next"],
+      ...["<a>; rel=next, b", '<a>; rel="prev"; x="\\', '<a>; rel=pr"ev'],
     ]
   ) {
     assert.equal(parseLinks(field), undefined, field);

@@ -72,14 +72,17 @@ function onPage(
 
 async function enterKey(page: Page, key: string): Promise<void> {
   await page.click(".btn.authorize");
-  await page.fill(".auth-container input", key);
-  await page.click(".auth-btn-wrapper .authorize");
-  await page.click(".auth-btn-wrapper .btn-done");
+  await fillInKey(page, key);
+  await page.getByText("Key accepted").waitFor();
 }
 
-async function tryOut(page: Page, operation: string): Promise<void> {
+async function fillInKey(page: Page, key: string): Promise<void> {
+  await page.fill(".auth-container input", key);
+  await page.click(".auth-btn-wrapper .authorize");
+}
+
+async function open(page: Page, operation: string): Promise<void> {
   await page.click(`${operation} .opblock-summary-control`);
-  await page.click(`${operation} .try-out__btn`);
 }
 
 /** Sends the request; fulfilled with the status and the body that the page shows. */
@@ -114,7 +117,7 @@ onPage(
   async ({ page, requests, complaints }, origin) => {
     await addPet(origin, CATEGORY);
     await enterKey(page, "secret");
-    await tryOut(page, LIST);
+    await open(page, LIST);
     await page.fill(
       `${LIST} tr[data-param-name="after"] input`,
       `-${CATEGORY}`,
@@ -144,16 +147,16 @@ onPage(
       await page.screenshot({ path: PAGE_SCREENSHOT });
     }
 
-    await tryOut(page, CREATE);
-    await page.fill(
-      `${CREATE} textarea`,
-      `{"name":"Zoë","categoryId":-${CATEGORY}}`,
-    );
-    const added = await execute(page, CREATE);
-    assert.equal(added.status, "201");
-    assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`));
+    await open(page, CREATE);
+    for (const name of ["Zoë", "Tom"]) { // and no key of idempotency for both
+      const pet = `{"name":"${name}","categoryId":-${CATEGORY}}`;
+      await page.fill(`${CREATE} textarea`, pet);
+      const added = await execute(page, CREATE);
+      assert.equal(added.status, "201");
+      assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`));
+      await page.click(`${CREATE} .btn-clear`);
+    }
 
-    await page.click(`${CREATE} .btn-clear`);
     await page.fill(`${CREATE} textarea`, '{"name":"","categoryId":1}');
     const refused = await execute(page, CREATE);
     assert.equal(refused.status, "400");
@@ -165,7 +168,7 @@ onPage(
 );
 
 onPage(
-  "the page fits a phone, light or dark, and shows a 401 to who has no key",
+  "the page fits a phone, light or dark, and shows a 401 to who has no key, and the documented errors folded",
   PHONE,
   async ({ page, complaints }, origin) => {
     assert.notEqual(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
@@ -174,13 +177,13 @@ onPage(
     document.body.scrollWidth)`;
     assert.equal(await page.evaluate(widest), 390);
     await enterKey(page, "secret");
-    await tryOut(page, LIST);
+    await open(page, LIST);
     // One column: a field has the width of the screen, not what a name beside it leaves.
     const field = await page.locator(`${LIST} .parameters input`).first()
       .boundingBox();
     assert.ok(field !== null && field.width > 300, JSON.stringify(field));
     assert.equal((await execute(page, LIST)).status, "200");
-    await tryOut(page, CREATE);
+    await open(page, CREATE);
     assert.equal(await page.evaluate(widest), 390);
     assert.deepEqual(complaints, []);
 
@@ -188,10 +191,56 @@ onPage(
     await page.reload(); // which forgets the key
     await page.locator(".opblock").first().waitFor();
     assert.equal(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
-    await tryOut(page, GET);
+    await open(page, GET);
     await page.fill(`${GET} tr[data-param-name="petId"] input`, "1");
     const refused = await execute(page, GET);
     assert.equal(refused.status, "401");
     assert.match(refused.body, /API key is missing/);
+    const documented = page.locator(`${GET} details [data-code="401"]`);
+    assert.equal(await documented.isVisible(), false);
+    await page.click(`${GET} summary`);
+    await documented.waitFor();
+  },
+);
+
+onPage(
+  "the operations are on the first screen of a phone; prose and the service's own operations are folded",
+  PHONE,
+  async ({ page }, origin) => {
+    assert.equal(await page.locator(".opblock").count(), 3);
+    for (const operation of [LIST, CREATE, GET]) {
+      const box = await page.locator(operation).boundingBox();
+      assert.ok(box !== null && box.y + box.height < 844, operation);
+    }
+    assert.equal(await page.getByText("Servers").count(), 0);
+    const prose = page.getByText("Every operation on pets needs");
+    assert.equal(await prose.isVisible(), false);
+    await page.getByText("Read this before").click();
+    await prose.waitFor();
+
+    await page.goto(`${origin}/docs#/service/getOpenApi`);
+    await page.locator("#operations-service-getOpenApi").waitFor();
+  },
+);
+
+onPage(
+  "a key is used once the service accepts it, and the form says where keys come from",
+  DESKTOP,
+  async ({ page }) => {
+    await page.click(".btn.authorize");
+    await page.getByText("deno task keys issue NAME").waitFor();
+    await fillInKey(page, "wrong");
+    await page.getByText("API key is invalid: it is unknown").waitFor();
+    await page.route("**/v1/pets*", (route) => route.abort());
+    await fillInKey(page, "secret");
+    await page.locator(".errors", { hasText: "Failed to fetch" }).waitFor();
+    assert.match(
+      await page.locator(".errors").innerText(),
+      /^\s*not accepted/i,
+    );
+    assert.equal(await page.getByText("Requests need an API key").count(), 1);
+    await page.unrouteAll();
+    await fillInKey(page, "secret");
+    await page.getByText("Key accepted").waitFor();
   },
 );

@@ -380,22 +380,47 @@ test("an answer after close says that it is the last", async () => {
   await closed;
 });
 
-test("toNodeListener serves below a mount, beside a framework's header", async () => {
+test("toNodeListener sees the path that was sent, also below a mount and beside a framework's header", async () => {
   const listener = toNodeListener((request) => new Response(request.url));
   await speakingTo((req, res) => {
     // What Express does for app.use("/shop", listener).
     res.setHeader("X-Powered-By", "Express");
     res.setHeader("Content-Type", "text/html");
-    req.url = (req.url ?? "").slice("/shop".length);
+    const { url = "" } = req;
+    if (url.startsWith("/shop/")) {
+      Object.assign(req, { originalUrl: url, url: url.slice("/shop".length) });
+    }
     listener(req, res);
   }, async (wire) => {
-    wire.write("GET /shop/v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n\r\n");
-    const { lines, body } = await wire.answer();
-    assert(lines.includes("x-powered-by: Express"), lines.join());
-    assert(lines.includes("content-type: text/plain;charset=UTF-8"));
-    assert(!lines.includes("content-type: text/html"));
-    assert.equal(body, "http://a/v1/pets?limit=1");
+    for (const path of ["/shop/v1/pets?limit=1", "/v1/pets"]) {
+      wire.write(
+        `GET ${path} HTTP/1.1\r\nHost: a\r\noriginalUrl: /b\r\nX-Original-URL: /b\r\n\r\n`,
+      );
+      const { lines, body } = await wire.answer();
+      assert(lines.includes("x-powered-by: Express"), lines.join());
+      assert(lines.includes("content-type: text/plain;charset=UTF-8"));
+      assert(!lines.includes("content-type: text/html"));
+      assert.equal(body, `http://a${path}`);
+    }
   });
+});
+
+test("a create behind another parser is a 500, and onError is told what to do", async () => {
+  const causes: unknown[] = [];
+  const keys = apiKeys(["secret"]);
+  const onError = (cause: unknown) => causes.push(cause);
+  const handle = createHandler({ storage: memoryStorage(), keys, onError });
+  for (const fetch of [handle, (request: Request) => handle(request)]) {
+    const listener = toNodeListener(fetch);
+    await speakingTo((req, res) => {
+      req.resume().on("end", () => setImmediate(listener, req, res));
+    }, async (wire) => {
+      const head = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";
+      wire.write(`${head}Authorization: Bearer secret\r\n${FIVE}right`);
+      assert.equal((await wire.answer()).status, 500);
+      assert.match(String(causes.pop()), /mount the pet store before body/);
+    });
+  }
 });
 
 test("toNodeListener reports to console.error unless told otherwise", async () => {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { toNodeListener } from "../../../adapters/node/mod.ts";
 import { type Handler, toHandler } from "../../../core/handler.ts";
 import type { ServiceRequest } from "../../../core/operation.ts";
 import type { Wire } from "../../contract/wire.ts";
-import { speakingTo, speakingWell, testOnNode as test } from "./on_node.ts";
+import { speakingWell, testOnNode as test } from "./on_node.ts";
 
 const HEAD = "POST /a HTTP/1.1\r\nHost: c\r\nContent-Length: 3\r\n\r\n";
 
@@ -121,17 +120,5 @@ test("arrayBuffer tells a client that expects 100 to go on", async () => {
     assert.equal((await wire.answer()).status, 100);
     wire.write("abc");
     assert.equal((await wire.answer()).body, "abc");
-  });
-});
-
-test("toNodeListener says that the body was read where another parser has read it", async () => {
-  const listener = toNodeListener(
-    handlerOf((request) => Promise.resolve(`${request.bodyUsed}`)),
-  );
-  await speakingTo((req, res) => {
-    req.resume().on("end", () => setImmediate(listener, req, res));
-  }, async (wire) => {
-    wire.write(HEAD + "abc");
-    assert.equal((await wire.answer()).body, "true");
   });
 });

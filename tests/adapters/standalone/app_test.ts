@@ -57,23 +57,16 @@ test("the app gives every response an X-Request-Id, whoever made it", async () =
       ),
   });
   const requests = [
-    ["/docs"],
-    ["/livez"],
-    ["/readyz"],
-    ["/livez", "POST"],
-    ["/v1/pets"],
-    ["/v1/pets", "HEAD"],
-    ["/v1/pets", "OPTIONS"],
-    ["/v1/pets", "PUT"],
-    ["/v1/pets?limit=0"],
-    ["/v1/pets/1"],
-    ["/v1/openapi.json"],
-    ["/nowhere"],
-  ] as const;
-  for (const [path, method] of requests) {
+    ...["GET /docs", "GET /livez", "GET /readyz", "POST /livez"],
+    ...["GET /v1/pets", "HEAD /v1/pets", "OPTIONS /v1/pets", "PUT /v1/pets"],
+    ...["GET /v1/pets?limit=0", "GET /v1/pets/1", "GET /v1/openapi.json"],
+    "GET /nowhere",
+  ];
+  for (const line of requests) {
+    const [method, path = ""] = line.split(" ");
     const request = get(path, { "x-request-id": "trace" }, method);
     const { headers } = await handle(request);
-    assert.equal(headers.get("x-request-id"), "trace", `${method} ${path}`);
+    assert.equal(headers.get("x-request-id"), "trace", line);
   }
   await drain();
   const late = await handle(get("/v1/pets", { "x-request-id": "late" }));

@@ -15,6 +15,7 @@ test("readConfig answers the defaults where nothing is set", () => {
     host: "127.0.0.1",
     port: 8000,
     requestLog: true,
+    metrics: false,
     shutdownTimeout: 10_000,
   });
 });
@@ -29,6 +30,7 @@ test("readConfig reads every variable", () => {
     PETSTORE_HOST: "0.0.0.0",
     PORT: "9000",
     REQUEST_LOG: "off",
+    METRICS: "on",
     SHUTDOWN_TIMEOUT: "0",
   });
   assert.deepEqual(config, {
@@ -40,6 +42,7 @@ test("readConfig reads every variable", () => {
     host: "0.0.0.0",
     port: 9000,
     requestLog: false,
+    metrics: true,
     shutdownTimeout: 0,
   });
 });
@@ -69,6 +72,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
     .concat("1e2/10s", "100/100000s"),
   PORT: ["65536", "-1", "1e3"],
   REQUEST_LOG: ["false"],
+  METRICS: ["true"],
   SHUTDOWN_TIMEOUT: ["10s"],
 };
 

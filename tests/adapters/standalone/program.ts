@@ -117,13 +117,15 @@ export async function startServe(
   return await untilListening(run(words, { cwd, env: { ...env, PORT: port } }));
 }
 
-/** The flags of a task, `--allow-env=…` and so on: on a terminal Deno asks for what they do not allow. */
-export function taskFlags(task: "start" | "keys" | "copy"): readonly string[] {
+/** The flags of a task, which name the permissions: on a terminal Deno asks for what they do not allow. */
+export function taskFlags(
+  task: "start" | "keys" | "copy",
+): readonly string[] {
   const config: { tasks: Record<string, string> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),
   );
   const flags = (config.tasks[task] ?? "").split(" ").filter((word) =>
-    /^--(?:allow|no-prompt)/.test(word)
+    word.startsWith("-")
   );
   return ["--config", join(ROOT, "deno.json"), ...flags];
 }

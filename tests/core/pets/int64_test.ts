@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
+  checkExact,
   INT64_MAX,
   INT64_MIN,
   isInt64,
@@ -23,4 +24,9 @@ test("parseJson makes no prototype of a __proto__ member", () => {
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
   assert.equal("name" in value, false);
   assert.deepEqual(Object.keys(value), ["__proto__", "n"]);
+});
+
+test("checkExact refuses a runtime that rounds, and says which do not", () => {
+  checkExact();
+  assert.throws(() => checkExact(JSON.parse), /runtime: use Node 22\.18, Deno/);
 });

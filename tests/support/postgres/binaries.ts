@@ -4,12 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { serverAccount } from "./account.ts";
 import { run } from "./command.ts";
-import { fetchEmbedded } from "./embedded.ts";
-
-/** The folder of programs that run, or why there is none: what `skip` of `node:test` takes. */
-export type Binaries =
-  | { readonly missing: false; readonly folder: string }
-  | { readonly missing: string };
+import { type Binaries, fetchEmbedded } from "./embedded.ts";
 
 let found: Promise<Binaries> | undefined;
 

@@ -13,8 +13,12 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import process from "node:process";
-import type { Binaries } from "./binaries.ts";
 import { run } from "./command.ts";
+
+/** The folder of programs that run, or why there is none: what `skip` of `node:test` takes. */
+export type Binaries =
+  | { readonly missing: false; readonly folder: string }
+  | { readonly missing: string };
 
 const VERSION = "18.4.0-beta.17";
 const PLATFORMS: readonly string[] = ["linux-x64", "linux-arm64"];

@@ -1,0 +1,177 @@
+/**
+ * What `tests/package/` tries the npm package with: folders that npm, pnpm and Bun have installed it in, and
+ * the programs of others, in versions that are written here and nowhere else. Only npm is needed for it.
+ *
+ * @module
+ */
+
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** The first version that the package is for, and the newest ones. */
+const NODES = ["22.18.0", "24.21.0", "26.10.0"];
+/** The newest version that reads integers inexactly. */
+const OLD_NODE = "20.20.2";
+const TOOLS = [
+  "@arethetypeswrong/cli@0.18.5",
+  "@types/node@26.6.6",
+  "bun@1.4.5",
+  "esbuild@0.28.2",
+  "pnpm@12.21.0",
+  "publint@0.3.25",
+  "typescript@7.0.2",
+  "vite@8.3.8",
+].join(" ");
+
+/** Folders and programs. */
+export interface Consumers {
+  /** What `deno task pack` printed. */
+  readonly printed: string;
+  readonly tarball: string;
+  /** Folders with the package and valibot alone. */
+  readonly npm: string;
+  readonly pnpm: string;
+  readonly bun: string;
+  /** The folder that also has the optional packages, and the tools. */
+  readonly full: string;
+  /** Paths of Node and Bun, by name and version. */
+  readonly runtimes: Readonly<Record<string, string>>;
+  readonly newestNode: string;
+  readonly oldNode: string;
+  /** How each program of the README is run: in which folder, on what, and with which arguments. */
+  readonly embeddings: readonly (readonly [string, string, ...string[]])[];
+  /**
+   * Runs a command line to its end, with the tools on PATH, within two minutes; returns what it wrote.
+   *
+   * @throws {Error} if it failed; the message is what it wrote.
+   */
+  sh(
+    line: string,
+    cwd: string,
+    env?: Readonly<Record<string, string>>,
+  ): Promise<string>;
+}
+
+/** Packs the package, installs it everywhere, and writes the programs of the documents beside it. */
+export async function makeConsumers(home: string): Promise<Consumers> {
+  const [npm, pnpm, bun, full] = ["npm", "pnpm", "bun", "full"].map((name) => {
+    mkdirSync(join(home, name));
+    return join(home, name);
+  }) as [string, string, string, string];
+  const tools = join(full, "node_modules/.bin");
+  const PATH = `${tools}${delimiter}${process.env.PATH}`;
+  const sh: Consumers["sh"] = (line, cwd, env) =>
+    runLine(line, cwd, { PATH, ...env });
+
+  const pack = fileURLToPath(new URL("pack.ts", import.meta.url));
+  const printed = await sh(`"${process.execPath}" run -A "${pack}"`, home);
+  const tarball = join(home, printed.trim());
+  const node = async (version: string) => {
+    const line = `npx -y -p node@${version} node -p process.execPath`;
+    return (await sh(`${line} 2>/dev/null`, home)).trim();
+  };
+  const install = `npm install --ignore-scripts=false --no-audit ${tarball}`;
+  const [oldNode, nodes] = await Promise.all([
+    node(OLD_NODE),
+    Promise.all(NODES.map(node)),
+    sh(install, npm),
+    sh(`${install} pg swagger-ui-dist ${TOOLS}`, full),
+  ]);
+  await sh(`pnpm add ${tarball}`, pnpm);
+  await sh(`bun add ${tarball}`, bun);
+  for (const folder of [npm, pnpm, bun, full]) writePrograms(folder);
+  writeEntries(full);
+
+  const newestNode = nodes.at(-1) ?? "";
+  const bunPath = join(tools, "bun");
+  return {
+    ...{ printed, tarball, npm, pnpm, bun, full, newestNode, oldNode, sh },
+    runtimes: Object.fromEntries([
+      ...nodes.map((path, i) => [`Node ${NODES[i]}`, path]),
+      ["Bun", bunPath],
+    ]),
+    embeddings: [
+      ...nodes.flatMap((node) =>
+        ["mts", "mjs", "cjs"].map((form) =>
+          [npm, node, `node.${form}`] as const
+        )
+      ),
+      [pnpm, newestNode, "node.mjs"],
+      [bun, newestNode, "node.mjs"],
+      [bun, bunPath, "bun.mts"],
+      [bun, bunPath, "bun.mjs"],
+      [npm, process.execPath, "run", "-A", "deno.mts"],
+    ],
+  };
+}
+
+/** Writes programs that import all entries, and the settings of Vite. */
+function writeEntries(folder: string): void {
+  const path = join(folder, "node_modules/@petstore/service/package.json");
+  const names = Object.keys(JSON.parse(readFileSync(path, "utf8")).exports)
+    .filter((name) => !name.endsWith("json"))
+    .map((name) => `"@petstore/service${name.slice(1)}"`);
+  const write = (name: string, line: (name: string) => string) =>
+    writeFileSync(join(folder, name), names.map(line).join("\n"));
+  write("entries.mts", (name) => `import ${name};`);
+  write("entries.cjs", (name) => `require(${name});`);
+  const lib = { entry: "client_errors.mjs", formats: ["es"], fileName: "vite" };
+  const config = JSON.stringify({ build: { lib, emptyOutDir: false } });
+  writeFileSync(join(folder, "vite.config.mjs"), `export default ${config};`);
+}
+
+/** Writes the examples of the documents, as TypeScript, JavaScript and CommonJS; they listen on `PORT`. */
+function writePrograms(folder: string): void {
+  const programs = {
+    deno: block("README.md", "### Deno"),
+    bun: block("README.md", "### Bun"),
+    node: block("README.md", "### Node"),
+    client: block("README.md", "## Client"),
+    client_errors: block("docs/embedding.md", "## Use the client"),
+  };
+  for (const [name, code] of Object.entries(programs)) {
+    const typed = code.replace("8000", "Number(process.env.PORT)");
+    const untyped = typed.replaceAll(/\((\w+): \w+\)/g, "($1)");
+    const imports = /^import (.*) from (.*);$/gm;
+    const required = untyped.replaceAll(imports, "const $1 = require($2);");
+    writeFileSync(join(folder, `${name}.mts`), typed);
+    writeFileSync(join(folder, `${name}.mjs`), untyped);
+    const common = `(async () => {\n${required}})();\n`;
+    writeFileSync(join(folder, `${name}.cjs`), common);
+  }
+}
+
+/** The first `ts` block of a document after a heading. */
+function block(file: string, heading: string): string {
+  const text = readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+  const section = text.slice(text.indexOf(`\n${heading}\n`));
+  const code = /^```ts\n([^]*?)^```$/m.exec(section)?.[1];
+  if (code !== undefined) return code;
+  throw new Error(`${file} has no program at ${heading}`);
+}
+
+function runLine(
+  line: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const child = spawn("bash", ["-c", line], {
+    cwd,
+    env: { ...process.env, NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 120_000,
+  });
+  let written = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => written += text);
+  }
+  return new Promise((resolve, reject) => {
+    child.once("close", (code) => {
+      if (code === 0) resolve(written);
+      else reject(new Error(`${line}\n${written}`));
+    });
+  });
+}

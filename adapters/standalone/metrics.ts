@@ -1,0 +1,78 @@
+/** What Prometheus reads at `/metrics`, counted in this process. */
+
+import type { Reply } from "../../core/http/reply.ts";
+import { knownMethod } from "../../core/http/trace.ts";
+import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import type { Service } from "../../core/service.ts";
+
+const NAME = "http_server_request_duration_seconds";
+/** As OpenTelemetry's semantic conventions have them. */
+const BOUNDS =
+  "0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf"
+    .split(" ");
+const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+
+export class Metrics {
+  /** By labels: the sum of the seconds, and how many requests took at most as long as each bound. */
+  readonly #durations = new Map<string, readonly [number, number[]]>();
+  #active = 0;
+  #creates = 0;
+  #faults = 0;
+
+  /** Counts the creates that a storage is given. */
+  watch<T extends PetStorage>(storage: T): T {
+    const create: T["create"] = (pet, options) => {
+      this.#creates++;
+      return storage.create(pet, options).finally(() => this.#creates--);
+    };
+    return { ...storage, create };
+  }
+
+  /** Counts and measures the requests to a service. */
+  measure(service: Service): Service {
+    return async (request, connection) => {
+      const start = performance.now();
+      this.#active++;
+      const answer = await service(request, connection);
+      this.#active--;
+      const { reply: { status }, template = "", cause } = answer;
+      const method = knownMethod(request) ?? "_OTHER";
+      const labels =
+        `http_route="${template}",http_request_method="${method}",http_response_status_code="${status}"`;
+      const seconds = (performance.now() - start) / 1000;
+      const [sum = 0, counts] = this.#durations.get(labels) ?? [];
+      // +Inf is not a number here, and nothing is above it.
+      const more = BOUNDS.map((bound, i) =>
+        (counts?.[i] ?? 0) + (seconds > Number(bound) ? 0 : 1)
+      );
+      this.#durations.set(labels, [sum + seconds, more]);
+      if (cause instanceof StorageError) this.#faults++;
+      return answer;
+    };
+  }
+
+  /** Writes Prometheus' text format. */
+  reply(): Reply {
+    let body =
+      `# HELP http_server_active_requests Requests being answered, this one too.
+# TYPE http_server_active_requests gauge
+http_server_active_requests ${this.#active}
+# HELP petstore_creates_waiting Creates that the storage was given and has not finished.
+# TYPE petstore_creates_waiting gauge
+petstore_creates_waiting ${this.#creates}
+# HELP petstore_storage_faults_total Requests answered 503 because of the storage.
+# TYPE petstore_storage_faults_total counter
+petstore_storage_faults_total ${this.#faults}
+# HELP ${NAME} Time from a request to its answer.
+# TYPE ${NAME} histogram
+`;
+    for (const [labels, [sum, counts]] of this.#durations) {
+      counts.forEach((count, i) =>
+        body += `${NAME}_bucket{${labels},le="${BOUNDS[i]}"} ${count}\n`
+      );
+      body += `${NAME}_sum{${labels}} ${sum}\n`;
+      body += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
+    }
+    return { status: 200, headers: HEADERS, body };
+  }
+}

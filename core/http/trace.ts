@@ -1,0 +1,55 @@
+/** The trace of a request, if the program uses OpenTelemetry. It is where `@opentelemetry/api` keeps it. @module */
+
+import type { ServiceRequest } from "../operation.ts";
+import type { Service } from "../service.ts";
+
+const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
+/** From here the instrumentation of Node's HTTP server takes the route, for its span and its metrics. */
+const RPC = Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA");
+
+type Contexts = { active(): { getValue<T>(key: symbol): T | undefined } };
+
+interface Span {
+  spanContext(): { readonly traceId: string };
+  setAttribute(name: string, value: string): Span;
+  updateName(name: string): Span;
+}
+
+/** Deno has them from its start, if `OTEL_DENO=true`; elsewhere an SDK must be loaded first. */
+function findContexts(): Contexts | undefined {
+  const api = Symbol.for("opentelemetry.js.api.1");
+  return Reflect.get(globalThis, api)?.context;
+}
+
+/** Gives the span of each request `http.route`, and a name such as `GET /v1/pets/{petId}`. */
+export function traced(service: Service): Service {
+  const contexts = findContexts();
+  if (contexts === undefined) return service;
+  return async (request, connection) => {
+    const answer = await service(request, connection);
+    const { template: route } = answer;
+    if (route === undefined) return answer;
+    const context = contexts.active();
+    const rpc = context.getValue<{ route?: string }>(RPC);
+    const span = rpc ? undefined : context.getValue<Span>(SPAN);
+    if (rpc !== undefined) rpc.route = route;
+    const name = `${knownMethod(request) ?? "HTTP"} ${route}`;
+    span?.setAttribute("http.route", route).updateName(name);
+    return answer;
+  };
+}
+
+/** Makes the function that returns the id of the current trace, or "". */
+export function traceIds(): () => string {
+  const contexts = findContexts();
+  return () => {
+    const span = contexts?.active().getValue<Span>(SPAN);
+    return span?.spanContext().traceId.replace(/^0+$/, "") ?? "";
+  };
+}
+
+/** The method if RFC 9110 or RFC 5789 has it. Any other may be the invention of a client. */
+export function knownMethod({ method }: ServiceRequest): string | undefined {
+  const known = "GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH";
+  return known.split(" ").includes(method) ? method : undefined;
+}

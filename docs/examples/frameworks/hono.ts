@@ -1,0 +1,10 @@
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
+
+const keys = apiKeys(["secret"]);
+const handle = createHandler({ storage: memoryStorage(), keys });
+
+const app = new Hono();
+app.all("/v1/*", (context) => handle(context.req.raw));
+serve({ fetch: app.fetch, port: 8000, hostname: "127.0.0.1" });

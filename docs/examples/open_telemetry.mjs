@@ -1,0 +1,11 @@
+// OpenTelemetry for the server on Node, or for one of your own. Node loads it first, by --import. Variables
+// such as OTEL_EXPORTER_OTLP_ENDPOINT set it up. Node 26 warns that register() is deprecated.
+//
+//   npm install @opentelemetry/sdk-node @opentelemetry/instrumentation @opentelemetry/instrumentation-http
+
+import { HttpInstrumentation } from "@opentelemetry/instrumentation-http";
+import { NodeSDK } from "@opentelemetry/sdk-node";
+import { register } from "node:module";
+
+register("@opentelemetry/instrumentation/hook.mjs", import.meta.url);
+new NodeSDK({ instrumentations: [new HttpInstrumentation()] }).start();

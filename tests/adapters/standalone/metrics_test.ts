@@ -1,0 +1,89 @@
+/** What Prometheus reads at `/metrics`, and what its own tool says of it. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import test from "node:test";
+import { readConfig } from "../../../adapters/standalone/config.ts";
+import { Metrics } from "../../../adapters/standalone/metrics.ts";
+import { openService } from "../../../adapters/standalone/service.ts";
+import { shuttingDown } from "../../../core/http/refusal.ts";
+import { createService } from "../../../core/service.ts";
+import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
+import { skipping } from "../../support/skipping.ts";
+
+const skip = skipping(
+  spawnSync("promtool").error !== undefined &&
+    "promtool is missing: Debian's package prometheus has it",
+);
+
+function request(method: string, path: string): Request {
+  const headers = { authorization: "Bearer secret" };
+  const body = new Blob(['{"name":"Rex","categoryId":1}']);
+  const init = method === "POST" ? { method, headers, body } : { headers };
+  const request = new Request(`http://localhost${path}`, init);
+  // Bun makes a GET of an unknown method.
+  return Object.defineProperty(request, "method", { value: method });
+}
+
+test("/metrics counts requests by route, method and status, none of which a client makes up", async () => {
+  const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+  const { handle, close } = await openService(
+    readConfig({ ...env, REQUEST_LOG: "off", METRICS: "on" }),
+  );
+  await handle(request("POST", "/v1/pets"));
+  await handle(request("GET", "/v1/pets/7"));
+  await handle(request("GET", "/v1/pets/8"));
+  await handle(request("MADEUP", "/no/such/path"));
+  const text = await (await handle(request("GET", "/metrics"))).text();
+  assert.deepEqual(text.match(/(?<=_count\{).*/g), [
+    'http_route="/v1/pets",http_request_method="POST",http_response_status_code="201"} 1',
+    'http_route="/v1/pets/{petId}",http_request_method="GET",http_response_status_code="404"} 2',
+    'http_route="",http_request_method="_OTHER",http_response_status_code="404"} 1',
+  ]);
+  assert.match(text, /^http_server_active_requests 1$/m);
+  assert.equal((await handle(request("POST", "/metrics"))).status, 405);
+  await close();
+  const off = await openService(readConfig({ ...env, REQUEST_LOG: "off" }));
+  assert.equal((await off.handle(request("GET", "/metrics"))).status, 404);
+  await off.close();
+});
+
+test("a create waits until the storage is done with it; a fault and the time are counted", async () => {
+  const metrics = new Metrics();
+  const values = () => metrics.reply().body?.match(/(?<=^[a-z_]+ )\d+$/gm);
+  const begun = Promise.withResolvers<void>();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const create = () => (begun.resolve(), promise);
+  const storage = metrics.watch({ ...memoryStorage(), create });
+  const service = createService({ storage, keys: apiKeys(["secret"]) });
+  const { now } = performance;
+  let time = 0;
+  performance.now = () => time;
+  try {
+    const answer = metrics.measure(service)(request("POST", "/v1/pets"));
+    await begun.promise;
+    assert.deepEqual(values(), ["1", "1", "0"], "active, waiting, faults");
+    time = 25;
+    reject(new StorageError("unavailable", "gone"));
+    assert.equal((await answer).reply.status, 503);
+    assert.deepEqual(values(), ["0", "0", "1"]);
+  } finally {
+    performance.now = now;
+  }
+  const buckets = metrics.reply().body?.match(/(?<=le=").*/g)?.join() ?? "";
+  assert.match(buckets, /^0.005"} 0,0.01"} 0,0.025"} 1,.*,\+Inf"} 1$/);
+});
+
+test(
+  "promtool finds no fault in it, before the first request and after",
+  { skip },
+  async () => {
+    const metrics = new Metrics();
+    for (const reply of [shuttingDown, metrics.reply()]) {
+      const input = metrics.reply().body ?? "";
+      const promtool = spawnSync("promtool", ["check", "metrics"], { input });
+      assert.equal(`${promtool.stdout}${promtool.stderr}`, "");
+      assert.equal(promtool.status, 0);
+      await metrics.measure(async () => ({ reply }))(request("GET", "/"));
+    }
+  },
+);

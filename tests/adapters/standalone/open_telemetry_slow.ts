@@ -1,0 +1,116 @@
+/** What a collector is sent by Deno's own OpenTelemetry, and by OpenTelemetry's SDK for Node. */
+import { execFileSync, spawn } from "node:child_process";
+import { copyFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { Wire } from "../../contract/wire.ts";
+import { until } from "../../support/postgres/until.ts";
+import { findRuntimes } from "../../support/servers/start.ts";
+import { skipping } from "../../support/skipping.ts";
+import { MAIN } from "./program.ts";
+
+const ROOT = new URL("../../../", import.meta.url);
+const FOLDER = fileURLToPath(new URL("open_telemetry", import.meta.url));
+const SERVER = [MAIN, "start", "--port", "0"];
+const HANDLER = `
+  import { apiKeys, createHandler, memoryStorage } from "${ROOT}mod.ts";
+  const runtime = "Deno" in globalThis ? "deno" : "node";
+  const { serve } = await import(\`${ROOT}adapters/\${runtime}/mod.ts\`);
+  const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
+  console.log((await serve(createHandler(options), { port: 0 })).url);`;
+const SDK = `${FOLDER}/node_modules/sdk.mjs`;
+const IMPORT = `--import=${SDK}`;
+const PROGRAMS = [
+  ["deno", "the server", ["run", "-A", ...SERVER]],
+  ["deno", "a handler", ["eval", HANDLER]],
+  ["node", "the server", [IMPORT, ...SERVER]],
+  ["node", "a handler", [IMPORT, "--input-type=module", "--eval", HANDLER]],
+] as const;
+
+/** Three requests that are sent at once, each of a trace of its own. */
+const TRACES = ["1", "2", "3"].map((digit) => digit.repeat(32));
+const REQUESTS = ["POST /v1/pets", "GET /v1/pets/7", "PROPFIND /v1/pets"].map(
+  (line, i) =>
+    `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\nContent-Length: 0\r\n` +
+    `traceparent: 00-${TRACES[i]}-00f067aa0ba902b7-01\r\n\r\n`,
+);
+const noDeno = !("Deno" in globalThis) && "Deno installs OpenTelemetry's SDK";
+const runtimes = findRuntimes();
+
+for (const [runtime, what, args] of PROGRAMS) {
+  const found = runtimes.find(({ name }) => name === runtime);
+  const skip = found?.missing ?? skipping(noDeno);
+  const title = `on ${runtime} what ${what} sends and logs has route and trace`;
+
+  test(title, { skip }, async () => {
+    const install = ["install", "--frozen", "--quiet"];
+    execFileSync(process.execPath, install, { cwd: FOLDER });
+    // Beside its packages.
+    copyFileSync(new URL("docs/examples/open_telemetry.mjs", ROOT), SDK);
+    let output = "";
+    const collector = createServer(async (request, response) => {
+      let text = "";
+      for await (const chunk of request.setEncoding("utf8")) text += chunk;
+      JSON.parse(text, (_key, value) => {
+        const { key, stringValue, attributes, name, kind } = value ?? {};
+        // Of an attribute its text is left, if it is the route, and of a point of a metric its route.
+        if (key !== undefined) return key === "http.route" && value.value;
+        const route = attributes?.find(Boolean);
+        if (kind === 2) output += `${name}, ${route}, ${value.traceId}\n`;
+        for (const point of value?.histogram?.dataPoints ?? []) {
+          output += `${name}, ${point}\n`;
+        }
+        return stringValue ?? (kind === undefined && route || value);
+      });
+      response.end("{}");
+    });
+    await new Promise<void>((go) => collector.listen(0, "127.0.0.1", go));
+    const { port } = collector.address() as AddressInfo;
+    const child = spawn(found?.command ?? "", args, {
+      env: {
+        ...process.env,
+        DATABASE_URL: "memory:",
+        PETSTORE_API_KEYS: "secret",
+        OTEL_DENO: "true",
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+        OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+        OTEL_BSP_SCHEDULE_DELAY: "50",
+        OTEL_METRIC_EXPORT_INTERVAL: "200",
+        OTEL_METRIC_EXPORT_TIMEOUT: "200",
+      },
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text) => output += text);
+    }
+    const url = () => /http:\/\/127.0.0.1:(\d+)/.exec(output)?.[1];
+    // Node's instrumentation names the span itself, and by any method.
+    const unknown = runtime === "deno" ? "HTTP" : "PROPFIND";
+    const known = [
+      `POST /v1/pets, /v1/pets, ${TRACES[0]}\n`,
+      `GET /v1/pets/{petId}, /v1/pets/{petId}, ${TRACES[1]}\n`,
+      `${unknown} /v1/pets, /v1/pets, ${TRACES[2]}\n`,
+      "http.server.request.duration, /v1/pets\n",
+      "http.server.request.duration, /v1/pets/{petId}\n",
+    ];
+    const logged = TRACES.map((id) => `"trace_id":"${id}"}\n`);
+    if (what === "the server") known.push(...logged);
+    try {
+      await until("it listens", () => url() !== undefined);
+      const wire = await Wire.open(Number(url()), REQUESTS.join(""));
+      await until(
+        "all has come",
+        () => known.every((text) => output.includes(text)),
+      );
+      wire.close();
+    } catch (cause) {
+      throw new Error(output, { cause });
+    } finally {
+      child.kill("SIGKILL");
+      collector.closeAllConnections();
+      collector.close();
+    }
+  });
+}

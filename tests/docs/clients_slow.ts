@@ -1,0 +1,91 @@
+/**
+ * docs/clients.md is true: its commands generate clients and build its programs, which add a pet to a real
+ * server and list all of them, page by page.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { test } from "node:test";
+import { inNewFolder } from "../adapters/standalone/program.ts";
+import { withStandalone } from "../support/servers/standalone.ts";
+import { skipping } from "../support/skipping.ts";
+
+const PAGE = new URL("../../docs/clients.md", import.meta.url);
+const timeout = 600_000; // packages are fetched and compiled
+
+/** By heading: the program's name, what its tools say of themselves, and where packages come from. */
+const CLIENTS: Readonly<Record<string, [string, string, RegExp, string]>> = {
+  Go: ["main.go", "go version", /go1\.(2[5-9]|[3-9]\d)/, "proxy.golang.org"],
+  Python: ["main.py", "python3 -m venv --help", /usage/, "pypi.org"],
+  TypeScript: [
+    "main.ts",
+    "node --version",
+    /v(2[4-9]|22)/,
+    "registry.npmjs.org",
+  ],
+};
+
+const deno = {
+  name: "deno",
+  command: process.execPath,
+  missing: undefined,
+} as const;
+
+for (const [name, [file, probe, right, host]] of Object.entries(CLIENTS)) {
+  const why = !right.test(run(probe).stdout)
+    ? `"${probe}" shows that it is too old, or missing`
+    : !await isReachable(host) && `${host} cannot be reached`;
+  const skip = skipping(why && `No ${name} client is generated: ${why}`);
+
+  test(
+    `the ${name} client that docs/clients.md generates is exact, and follows Link`,
+    { skip, timeout },
+    () =>
+      inNewFolder((cwd) =>
+        withStandalone(deno, {}, async ({ port }) => {
+          const page = readFileSync(PAGE, "utf8").replaceAll("8000", `${port}`);
+          const section = page.slice(page.indexOf(`\n## ${name}\n`));
+          const blocks = section.matchAll(/^```\w+\n([^]*?)^```$/gm);
+          const [commands = "", program = ""] = [...blocks].map(([, it]) => it);
+          assertRight({ commands, program, file, cwd });
+        })
+      ),
+  );
+}
+
+function assertRight(
+  { commands, program, file, cwd }: Readonly<
+    Record<"commands" | "program" | "file" | "cwd", string>
+  >,
+): void {
+  writeFileSync(join(cwd, file), program);
+  const built = run(commands, cwd);
+  assert.equal(built.status, 0, built.stderr);
+  const [last = ""] = commands.match(/.+\n$/) ?? [];
+  const [, category] = program.match(/"Rex"\D*(\d+)/) ?? [];
+  const listed = `1 Rex ${category}\n2 Rex ${category}\n`; // two pages
+  assert.equal(run(last, cwd).stdout, listed);
+  const refused = run(last.replace("secret", "wrong"), cwd);
+  assert.notEqual(refused.status, 0);
+  assert.match(refused.stderr, /\bunauthorized\b/);
+  if (!file.endsWith(".ts")) return;
+  const { status, stderr } = run(`"${process.execPath}" check ${file}`, cwd);
+  assert.equal(status, 0, stderr);
+}
+
+function run(script: string, cwd?: string) {
+  return spawnSync("bash", ["-ec", script], { cwd, timeout, encoding: "utf8" });
+}
+
+async function isReachable(host: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(20_000);
+  try {
+    const response = await fetch(`https://${host}`, { method: "HEAD", signal });
+    await response.body?.cancel();
+    return true;
+  } catch {
+    return false;
+  }
+}

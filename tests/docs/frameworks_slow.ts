@@ -1,0 +1,67 @@
+/** The HTTP contract on the examples for frameworks: with their packages, on Node, started from here. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { AddressInfo, Server } from "node:net";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import type { OpenService } from "../contract/ask.ts";
+import { handleService } from "../contract/handle_service.ts";
+import { httpContract } from "../contract/http_contract.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const EXAMPLES = join(ROOT, "docs/examples/frameworks");
+const { FRAMEWORKS, PETSTORE_TEST_NODE = "node" } = process.env;
+
+/** What reaches the pet store: all below its mount, but for what Fastify cannot decode. */
+const BELOW = /^http:\/\/[^/]+\/v1\/(?!.*%(?:FF)?$)/;
+
+let opened = 0;
+
+/** Runs an example as if for the first time. */
+async function open(name: string): Promise<OpenService> {
+  const listening = new Promise<Server>((resolve) => {
+    const channel = "tracing:net.server.listen:asyncEnd";
+    subscribe(channel, function found(message) {
+      unsubscribe(channel, found);
+      resolve((message as { readonly server: Server }).server);
+    });
+  });
+  await import(`${FRAMEWORKS}/${name}.ts?${opened++}`);
+  const server = await listening;
+  const { address, port } = server.address() as AddressInfo;
+  assert.equal(address, "127.0.0.1");
+  const other = handleService();
+  return {
+    ...other,
+    base: `http://${address}:${port}/v1`,
+    fetch: (request) =>
+      (BELOW.test(request.url) ? fetch : other.fetch)(request),
+    close: async () => void server.close(),
+  };
+}
+
+if (FRAMEWORKS === undefined) {
+  test("the examples for frameworks type-check, and keep the HTTP contract on Node", () => {
+    const cwd = temporaryDirectory();
+    for (const name of readdirSync(EXAMPLES)) {
+      const text = readFileSync(join(EXAMPLES, name), "utf8");
+      const placed = text.replaceAll(/"(?:\.\.\/)+/g, `"${ROOT}`);
+      writeFileSync(join(cwd, name), placed.replace("8000", "0"));
+    }
+    const script = `
+      ${process.execPath} install --quiet --frozen --node-modules-dir=auto
+      ${process.execPath} check --quiet .
+      ${PETSTORE_TEST_NODE} --test --test-reporter=dot ${import.meta.filename}`;
+    const env = { ...process.env, FRAMEWORKS: cwd };
+    execFileSync("sh", ["-ec", script], { cwd, env, stdio: "inherit" });
+  });
+} else {
+  for (const name of ["express", "fastify", "hono", "edge_runtime"]) {
+    httpContract(name, () => open(name));
+  }
+}

@@ -1,0 +1,150 @@
+/** The npm package, installed in empty folders, does what the README says. @module */
+
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { makeConsumers } from "../../.ci/consumers.ts";
+import { createClient } from "../../adapters/client/mod.ts";
+import {
+  freePort,
+  run,
+  type RunningServer,
+  untilListening,
+} from "../adapters/standalone/program.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
+
+const { skip, newDatabase } = await sharedPostgres();
+const consumers = await makeConsumers(temporaryDirectory());
+const { npm, pnpm, bun, full, tarball, sh } = consumers;
+const { runtimes, newestNode, oldNode, embeddings } = consumers;
+const PACKAGE = "node_modules/@petstore/service";
+const BIN = `${PACKAGE}/bin.js`;
+const categoryId = 9007199254740993n;
+
+test("deno task pack prints a name, and the package has no more than it needs", () => {
+  assert.equal(consumers.printed, "petstore-service-1.0.0.tgz\n");
+  const others = globSync("**/*.{ts,json,lock,png}", {
+    cwd: join(npm, PACKAGE),
+    exclude: ["**/*.d.ts"],
+  });
+  assert.deepEqual(others.sort(), ["docs/page.png", "package.json"]);
+  for (const folder of [npm, bun]) {
+    const packages = globSync("*", { cwd: join(folder, "node_modules") });
+    assert.deepEqual(packages.sort(), ["@petstore", "valibot"]);
+  }
+  const packages = globSync("*@*", { cwd: join(pnpm, "node_modules/.pnpm") });
+  assert.equal(packages.length, 2);
+});
+
+test("publint and attw find nothing", async () => {
+  assert.match(await sh(`publint ${tarball}`, full), /All good!/);
+  await sh(`attw --profile esm-only ${tarball}`, full);
+});
+
+for (const [cwd, command, ...args] of embeddings) {
+  test(`the README's program works: ${command} ${args}, ${cwd}`, async () => {
+    const PORT = `${await freePort()}`;
+    const server = run([command, ...args], { cwd, env: { PORT } });
+    try {
+      const baseUrl = `http://127.0.0.1:${PORT}/v1`;
+      const client = createClient({ baseUrl, key: "secret", retries: 10 });
+      const rex = await client.createPet({ name: "Rex", categoryId });
+      assert.equal(rex.categoryId, categoryId);
+    } finally {
+      server.kill("SIGKILL");
+      await server.exited;
+    }
+  });
+}
+
+test("every entry can be required, and TypeScript accepts it", async () => {
+  for (const command of Object.values(runtimes)) {
+    await sh(`${command} entries.cjs`, full);
+  }
+  const tsc = "tsc --noEmit --strict --target es2024 --types node";
+  const files = "entries.mts bun.mts node.mts client.mts client_errors.mts";
+  await sh(`${tsc} --module nodenext ${files}`, full);
+  const bundler = "--module esnext --moduleResolution bundler";
+  await sh(`${tsc} ${bundler} ${files}`, full);
+});
+
+test("esbuild and Vite bundle the service and the client", async () => {
+  const options = "--bundle --format=esm --outfile=dist/esbuild.mjs";
+  await sh(`esbuild client_errors.mjs ${options} && vite build`, full);
+  for (const file of ["dist/esbuild.mjs", "dist/vite.mjs"]) {
+    assert.doesNotMatch(readFileSync(join(full, file), "utf8"), /^import /m);
+    assert.match(
+      await sh(`${newestNode} ${file}`, full),
+      /^API key is invalid: .* \(unauthorized\)$/m,
+    );
+  }
+});
+
+for (const [name, node] of Object.entries(runtimes)) {
+  test(`the program works with valibot alone on ${name}`, async () => {
+    const env = { DATABASE_URL: `sqlite:${await freePort()}.db` };
+    await withServer(npm, node, env, async ({ origin, key = "" }) => {
+      const settings = { PETSTORE_URL: `${origin}/v1`, PETSTORE_KEY: key };
+      const added = await sh(`${node} client.mjs`, npm, settings);
+      assert.match(added, /^1 Rex, category 9007199254740993$/m);
+      const page = await fetch(`${origin}/docs`);
+      assert.equal(page.status, 404);
+      assert.match(await page.text(), /run "npm install swagger-ui-dist"/);
+    });
+    const keys = await sh(`${node} ${BIN} keys list`, npm, env);
+    assert.match(keys, /^1 .* first key$/m);
+    const copy = `${node} ${BIN} copy ${env.DATABASE_URL}`;
+    const copied = await sh(`${copy} ${env.DATABASE_URL}2`, npm);
+    assert.match(copied, /^Copied pets: 1, API keys: 1$/m);
+    await assert.rejects(
+      sh(`${copy} postgres://127.0.0.1/pets`, npm),
+      /\nThe package pg is not installed: run "npm install pg" /,
+    );
+  });
+
+  test(`the optional packages work on ${name}`, { skip }, async () => {
+    const env = { DATABASE_URL: await newDatabase() };
+    await withServer(full, node, env, async ({ origin }) => {
+      for (const path of ["readyz", "docs", "docs/swagger-ui.js"]) {
+        const { status, body } = await fetch(`${origin}/${path}`);
+        assert.equal(status, 200);
+        await body?.cancel();
+      }
+    });
+  });
+}
+
+/** Runs the program in a folder while `work` is under way. */
+async function withServer(
+  cwd: string,
+  command: string,
+  env: Readonly<Record<string, string>>,
+  work: (server: RunningServer) => Promise<void>,
+): Promise<void> {
+  const program = run([command, BIN, "start", "--port", "0"], { cwd, env });
+  const server = await untilListening(program);
+  try {
+    await work(server);
+  } finally {
+    server.kill("SIGTERM");
+    await server.exited;
+  }
+}
+
+test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async () => {
+  assert.ok(existsSync(join(full, "node_modules/.cache/petstore")));
+  for (const form of ["npx -y --package ", "bunx -p ", "pnpm dlx --package="]) {
+    const help = await sh(`${form}${tarball} petstore --help`, pnpm);
+    assert.match(help, /^The pet store service$/m);
+  }
+});
+
+test("Node 20 is refused with a sentence", async () => {
+  const words = /\n.*Cannot read 64-bit integers .*: use Node 22\.18, Deno/;
+  await assert.rejects(sh(`${oldNode} ${BIN} start`, npm), words);
+  for (const file of ["node.mjs", "client.mjs"]) {
+    await assert.rejects(sh(`${oldNode} ${file}`, npm), words);
+  }
+});
