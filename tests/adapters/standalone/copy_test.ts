@@ -17,6 +17,7 @@ import {
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { until } from "../../support/postgres/until.ts";
 import { fc } from "../../support/property.ts";
+import { key } from "../database/tables_contract.ts";
 import {
   assertSame,
   content,
@@ -167,9 +168,6 @@ for (const way of WAYS) {
   });
 
   it("takes idempotency keys along, but for pets that are not copied", async ([from, to]) => {
-    const key = (i: number) => ({
-      idempotencyKey: `${i}`.padStart(64, "0"),
-    });
     const before = await from.open();
     await Promise.all(
       Array.from(
