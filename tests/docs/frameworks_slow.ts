@@ -1,7 +1,7 @@
 /** The HTTP contract on the examples for frameworks: with their packages, on Node, started from here. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { subscribe } from "node:diagnostics_channel";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
@@ -22,16 +22,14 @@ const { FRAMEWORKS, PETSTORE_TEST_NODE = "node" } = process.env;
 const BELOW = /^http:\/\/[^/]+\/v1\/(?!.*%(?:FF)?$)/;
 
 let opened = 0;
+let onListening = (_server: Server): void => {};
+subscribe("tracing:net.server.listen:asyncEnd", (message) => {
+  onListening((message as { readonly server: Server }).server);
+});
 
 /** Runs an example as if for the first time. */
 async function open(name: string): Promise<OpenService> {
-  const listening = new Promise<Server>((resolve) => {
-    const channel = "tracing:net.server.listen:asyncEnd";
-    subscribe(channel, function found(message) {
-      unsubscribe(channel, found);
-      resolve((message as { readonly server: Server }).server);
-    });
-  });
+  const listening = new Promise<Server>((resolve) => onListening = resolve);
   await import(`${FRAMEWORKS}/${name}.ts?${opened++}`);
   const server = await listening;
   const { address, port } = server.address() as AddressInfo;
