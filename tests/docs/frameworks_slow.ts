@@ -1,7 +1,7 @@
 /** The HTTP contract on the examples for frameworks: with their packages, on Node, started from here. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { execFileSync, spawnSync } from "node:child_process";
+import { subscribe } from "node:diagnostics_channel";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/http_contract.ts";
+import { skipping } from "../support/skipping.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -21,16 +22,14 @@ const { FRAMEWORKS, PETSTORE_TEST_NODE = "node" } = process.env;
 const BELOW = /^http:\/\/[^/]+\/v1\/(?!.*%(?:FF)?$)/;
 
 let opened = 0;
+let onListening = (_server: Server): void => {};
+subscribe("tracing:net.server.listen:asyncEnd", (message) => {
+  onListening((message as { readonly server: Server }).server);
+});
 
 /** Runs an example as if for the first time. */
 async function open(name: string): Promise<OpenService> {
-  const listening = new Promise<Server>((resolve) => {
-    const channel = "tracing:net.server.listen:asyncEnd";
-    subscribe(channel, function found(message) {
-      unsubscribe(channel, found);
-      resolve((message as { readonly server: Server }).server);
-    });
-  });
+  const listening = new Promise<Server>((resolve) => onListening = resolve);
   await import(`${FRAMEWORKS}/${name}.ts?${opened++}`);
   const server = await listening;
   const { address, port } = server.address() as AddressInfo;
@@ -46,7 +45,10 @@ async function open(name: string): Promise<OpenService> {
 }
 
 if (FRAMEWORKS === undefined) {
-  test("the examples for frameworks type-check, and keep the HTTP contract on Node", () => {
+  const { error } = spawnSync(PETSTORE_TEST_NODE, ["--version"]);
+  const skip = skipping(error !== undefined && "Node is not on PATH");
+
+  test("the frameworks keep the HTTP contract on Node", { skip }, () => {
     const cwd = temporaryDirectory();
     for (const name of readdirSync(EXAMPLES)) {
       const text = readFileSync(join(EXAMPLES, name), "utf8");

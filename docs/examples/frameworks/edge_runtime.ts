@@ -1,17 +1,17 @@
-// Runs the worker beside this folder in Vercel's edge-runtime: web globals, and nothing of Node.
+// Runs next.ts in Vercel's edge-runtime, which has web globals and nothing of Node, on this machine.
 import { EdgeRuntime } from "edge-runtime";
 import { buildSync } from "esbuild";
 import { serve } from "../../../adapters/node/mod.ts";
 
 const { outputFiles } = buildSync({
   absWorkingDir: import.meta.dirname,
-  entryPoints: ["../../../docs/examples/worker.ts"],
-  globalName: "worker",
+  entryPoints: ["next.ts"],
+  globalName: "routes",
   bundle: true,
   write: false,
 });
 const runtime = new EdgeRuntime({ initialCode: outputFiles[0].text });
-const worker = runtime.evaluate("worker.default");
+const routes = runtime.evaluate("routes");
 
 await serve(async (request) => {
   const { url, method } = request;
@@ -19,5 +19,5 @@ await serve(async (request) => {
   const bytes = await request.arrayBuffer();
   const body = bytes.byteLength > 0 ? bytes : null;
   const { Request } = runtime.context;
-  return worker.fetch(new Request(url, { method, headers, body }));
+  return routes[method](new Request(url, { method, headers, body }));
 }, { port: 8000 });

@@ -423,6 +423,17 @@ test("a create behind another parser is a 500, and onError is told what to do", 
   }
 });
 
+test("a client that leaves while another parser reads its body ends no server", async () => {
+  const listener = toNodeListener((request) => new Response(request.url));
+  await speakingTo((req, res) => {
+    req.on("error", () => {}).once("data", () => req.socket.destroy())
+      .once("close", () => listener(req, res));
+  }, async (wire) => {
+    wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${FIVE}rig`);
+    assert.equal(await wire.rest(), "");
+  });
+});
+
 test("toNodeListener reports to console.error unless told otherwise", async () => {
   const { error: kept } = console;
   const reported: unknown[] = [];
