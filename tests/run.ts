@@ -47,6 +47,11 @@ const DENO = [
   ...["--config", "tests/deno.json"],
 ];
 const PARALLEL = [...DENO, "--parallel"];
+// With packages that are too large for tests/deno.json.
+const WORKERS = [
+  ...["deno", "test", "-A", "--reporter=dot"],
+  ...["--config", "tests/workers/deno.json"],
+];
 const NODE = ["node", "--disable-warning=ExperimentalWarning", "--test"];
 
 const ON_BUN = ["bun", "test", "--dots", "tests/"];
@@ -71,7 +76,8 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   ) => [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
   fuzz: () => [[...DENO, "tests/laws/fuzz_slow.ts"]],
   all: () => [
-    [...PARALLEL, ...files("tests/**/*_slow.ts")],
+    [...PARALLEL, ...files("tests/{adapters,docs,laws}/**/*_slow.ts")],
+    [...WORKERS, ...files("tests/workers/*_slow.ts")],
     [...DENO, ...files("tests/faults/*_fault.ts")],
     ON_BUN,
     ON_NODE,

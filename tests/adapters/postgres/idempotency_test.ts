@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { key } from "../../contract/idempotency_contract.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
@@ -10,10 +11,6 @@ const options = { skip, timeout: 30_000 };
 
 function it(title: string, check: () => Promise<void>): void {
   test(title, options, check);
-}
-
-function key(number: number): { readonly idempotencyKey: string } {
-  return { idempotencyKey: String(number).padStart(64, "0") };
 }
 
 async function newUrl(): Promise<string> {

@@ -5,6 +5,7 @@ import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { key } from "../../contract/idempotency_contract.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 
@@ -13,10 +14,6 @@ let files = 0;
 
 function newPath(): string {
   return join(directory, `${++files}.db`);
-}
-
-function key(number: number): { readonly idempotencyKey: string } {
-  return { idempotencyKey: String(number).padStart(64, "0") };
 }
 
 /** Runs SQL on a connection of its own, and returns the first column of the first row. */
