@@ -47,11 +47,6 @@ const DENO = [
   ...["--config", "tests/deno.json"],
 ];
 const PARALLEL = [...DENO, "--parallel"];
-// With packages that are too large for tests/deno.json.
-const WORKERS = [
-  ...["deno", "test", "-A", "--reporter=dot"],
-  ...["--config", "tests/workers/deno.json"],
-];
 const NODE = ["node", "--disable-warning=ExperimentalWarning", "--test"];
 
 const ON_BUN = ["bun", "test", "--dots", "tests/"];
@@ -77,7 +72,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   fuzz: () => [[...DENO, "tests/laws/fuzz_slow.ts"]],
   all: () => [
     [...PARALLEL, ...files("tests/{adapters,docs,laws}/**/*_slow.ts")],
-    [...WORKERS, ...files("tests/workers/*_slow.ts")],
+    ["deno", "task", "test:workers"],
     [...DENO, ...files("tests/faults/*_fault.ts")],
     ON_BUN,
     ON_NODE,

@@ -8,6 +8,7 @@ import {
 } from "./api_key_storage_contract.ts";
 import {
   idempotencyContract,
+  type Open,
   sharedIdempotencyContract,
 } from "./idempotency_contract.ts";
 import {
@@ -20,9 +21,7 @@ import type { TestOptions } from "./test_options.ts";
 export function databaseContract(
   name: string,
   newPlace: () => Promise<
-    (
-      options?: { readonly idempotencyRetention?: number },
-    ) => Promise<PetStorage & KeepsApiKeys>
+    (...options: Parameters<Open>) => Promise<PetStorage & KeepsApiKeys>
   >,
   options?: TestOptions,
 ): void {

@@ -6,7 +6,6 @@
  */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
@@ -19,7 +18,7 @@ import {
   petId,
 } from "../../core/pets/pet.ts";
 import type { PetQuery, PetStorage } from "../../core/pets/pet_storage.ts";
-import { temporaryDirectory } from "../support/temporary_directory.ts";
+import { temporaryFiles } from "../support/temporary_directory.ts";
 import { anyNewPet } from "../contract/pet_storage_contract.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
@@ -45,9 +44,8 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, readonly Real[]>;
 
-const directory = temporaryDirectory();
+const newPath = temporaryFiles();
 const { skip, newDatabase } = await sharedPostgres();
-let files = 0;
 
 /** A command that asks every storage and compares its answer with the model's. */
 function command(
@@ -176,7 +174,7 @@ const memory: Place = () => {
 };
 
 const sqlite: Place = () => {
-  const path = join(directory, `${++files}.db`);
+  const path = newPath();
   return Promise.resolve({ open: () => sqliteStorage(path) });
 };
 

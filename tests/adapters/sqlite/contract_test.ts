@@ -1,12 +1,10 @@
-import { join } from "node:path";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { databaseContract } from "../../contract/database_contract.ts";
-import { temporaryDirectory } from "../../support/temporary_directory.ts";
+import { temporaryFiles } from "../../support/temporary_directory.ts";
 
-const directory = temporaryDirectory();
-let files = 0;
+const newPath = temporaryFiles();
 
 databaseContract("sqliteStorage", async () => {
-  const path = join(directory, `${++files}.db`);
+  const path = newPath();
   return (options) => sqliteStorage(path, options);
 });

@@ -1,20 +1,14 @@
 import assert from "node:assert/strict";
 import { chmodSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { key } from "../../contract/idempotency_contract.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
-import { temporaryDirectory } from "../../support/temporary_directory.ts";
+import { temporaryFiles } from "../../support/temporary_directory.ts";
 
-const directory = temporaryDirectory();
-let files = 0;
-
-function newPath(): string {
-  return join(directory, `${++files}.db`);
-}
+const newPath = temporaryFiles();
 
 /** Runs SQL on a connection of its own, and returns the first column of the first row. */
 function ask(path: string, sql: string): unknown {
