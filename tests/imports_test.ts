@@ -19,10 +19,11 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   memory: ["database"],
   sqlite: ["database"],
   postgres: ["database"],
+  d1: ["database"],
 };
 
 /** What imports no `node:` module and names no runtime, so that it runs in a browser too. */
-const ANYWHERE = /^(?:mod\.ts$|core\/|adapters\/(?:memory|client)\/)/;
+const ANYWHERE = /^(?:mod\.ts$|core\/|adapters\/(?:memory|client|d1)\/)/;
 
 interface Source {
   readonly path: string;
@@ -87,7 +88,7 @@ test("an adapter imports the core, itself and what it shares; standalone any", (
   assert.deepEqual(wrong(/^adapters\//, isAllowed), []);
 });
 
-test("the core, the client and the storage in memory know no runtime", () => {
+test("the core, the client and the storages in memory and D1 know no runtime", () => {
   assert.deepEqual(wrong(ANYWHERE, (name) => !/^node:/.test(name)), []);
   for (const { path, text } of files(ANYWHERE)) {
     assert.doesNotMatch(text, /\b(?:Deno|Bun|process)\.|\brequire\b/, path);

@@ -71,7 +71,8 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   ) => [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
   fuzz: () => [[...DENO, "tests/laws/fuzz_slow.ts"]],
   all: () => [
-    [...PARALLEL, ...files("tests/**/*_slow.ts")],
+    [...PARALLEL, ...files("tests/{adapters,docs,laws}/**/*_slow.ts")],
+    ["deno", "task", "test:workers"],
     [...DENO, ...files("tests/faults/*_fault.ts")],
     ON_BUN,
     ON_NODE,

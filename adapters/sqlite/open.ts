@@ -11,6 +11,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
+import { TABLES } from "../database/sqlite_tables.ts";
 import { faultReason, isAccessFault } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
 
@@ -24,37 +25,8 @@ const CACHE_SIZE = 16_000;
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 const APPLICATION_ID = 0x50455453;
 
-/** The statements of each version. AUTOINCREMENT: the id of a deleted row is not given again. */
-const VERSIONS: readonly (readonly string[])[] = [
-  [
-    `CREATE TABLE pets (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      name TEXT NOT NULL,
-      category_id INTEGER NOT NULL,
-      status INTEGER NOT NULL CHECK (status IN (0, 1, 2))
-    ) STRICT`,
-    "CREATE INDEX pets_by_status ON pets (status, id)",
-    `CREATE TABLE api_keys (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      name TEXT NOT NULL,
-      digest TEXT NOT NULL UNIQUE,
-      created INTEGER NOT NULL,
-      revoked INTEGER
-    ) STRICT`,
-    `PRAGMA application_id = ${APPLICATION_ID}`,
-  ],
-  [
-    `CREATE TABLE idempotency_keys (
-      key TEXT PRIMARY KEY,
-      pet_id INTEGER NOT NULL,
-      created INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID`,
-    "CREATE INDEX idempotency_keys_by_created ON idempotency_keys (created)",
-  ],
-];
-
 /** `PRAGMA user_version` of the files that this code reads and writes. */
-const SCHEMA_VERSION = VERSIONS.length;
+const SCHEMA_VERSION = TABLES.length;
 
 /**
  * Opens a file; if it is missing, creates it and its tables. Any number of processes may do so at once.
@@ -146,7 +118,8 @@ function upgradeSchema(db: DatabaseSync): void {
   const version = readVersion(db);
   if (version === SCHEMA_VERSION) return;
   // On Deno an error of db.exec() carries no result code; that of a statement does.
-  for (const sql of VERSIONS.slice(version).flat()) db.prepare(sql).run();
+  for (const sql of TABLES.slice(version).flat()) db.prepare(sql).run();
+  db.prepare(`PRAGMA application_id = ${APPLICATION_ID}`).run();
   db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
 }
 

@@ -4,6 +4,9 @@ import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { createHandler } from "../../core/handler.ts";
 import type { HandlerOptions } from "../../core/service.ts";
+import { issuedKeys } from "../../core/keys/issued_keys.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import type { KeepsApiKeys } from "./api_key_storage_contract.ts";
 import type { OpenService } from "./ask.ts";
 
 /** A fresh and empty service; what goes wrong inside fails nothing by itself, but is a 500. */
@@ -22,4 +25,14 @@ export function handleService(
     key: "secret",
     close: () => Promise.resolve(),
   };
+}
+
+/** A service on an empty storage, with a key that it issued. */
+export async function storageService(
+  storage: PetStorage & KeepsApiKeys,
+): Promise<OpenService> {
+  const keys = issuedKeys(storage.apiKeys);
+  const { key } = await keys.issue("the contract");
+  const close = () => storage.close();
+  return { ...handleService({ storage, keys }), key, close };
 }

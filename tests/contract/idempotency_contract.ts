@@ -15,7 +15,7 @@ export type Open = (
 const TOM = newPet({ name: "Tom", categoryId: 2n, status: "sold" });
 
 /** A key such as the service makes. */
-function key(number: number): { readonly idempotencyKey: string } {
+export function key(number: number): { readonly idempotencyKey: string } {
   return { idempotencyKey: number.toString(16).padStart(64, "0") };
 }
 

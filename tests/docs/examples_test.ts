@@ -78,7 +78,6 @@ test("every code block is ts, console or sh", () => {
 const RUNS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   "deno.ts": ["deno", "run"],
   "docs_page.ts": ["deno", "run"],
-  "worker.ts": ["deno", "serve", "--host", "127.0.0.1", "--port", "8000"],
   "bun.ts": ["bun"],
   "node.ts": ["node"],
   "node_http.ts": ["node"],
@@ -97,6 +96,8 @@ const RUN_ELSEWHERE: readonly string[] = [
   "client.ts", // tests/adapters/client/example_test.ts
   "deno_deploy.ts", // deployment_slow.ts
   "lambda.ts", // recipes_test.ts
+  "service_worker.ts", // tests/workers/service_worker_slow.ts
+  "worker.ts", // tests/workers/worker_slow.ts
 ];
 
 test("every example is run", () => {

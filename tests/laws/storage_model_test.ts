@@ -1,6 +1,5 @@
 /** Law: all storages and a plain `Map` give the same answers to the same commands, closed and opened between. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
@@ -13,7 +12,7 @@ import {
   petId,
 } from "../../core/pets/pet.ts";
 import type { PetQuery, PetStorage } from "../../core/pets/pet_storage.ts";
-import { temporaryDirectory } from "../support/temporary_directory.ts";
+import { temporaryFiles } from "../support/temporary_directory.ts";
 import { anyNewPet } from "../contract/pet_storage_contract.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
@@ -39,9 +38,8 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, readonly Real[]>;
 
-const directory = temporaryDirectory();
+const newPath = temporaryFiles();
 const { skip, newDatabase } = await sharedPostgres();
-let files = 0;
 
 /** A command that asks every storage and compares its answer with the model's. */
 function command(
@@ -170,7 +168,7 @@ const memory: Place = () => {
 };
 
 const sqlite: Place = () => {
-  const path = join(directory, `${++files}.db`);
+  const path = newPath();
   return Promise.resolve({ open: () => sqliteStorage(path) });
 };
 

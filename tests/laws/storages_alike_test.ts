@@ -1,12 +1,11 @@
 /** Law: whatever keeps the animals, the same requests get the same responses, to the last byte. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { temporaryDirectory } from "../support/temporary_directory.ts";
+import { temporaryFiles } from "../support/temporary_directory.ts";
 import { ask, type OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { anyNewPet } from "../contract/pet_storage_contract.ts";
@@ -17,7 +16,7 @@ import { anyRequest, type Generated } from "./openapi_request.ts";
 import { fc, patience, runs } from "../support/property.ts";
 
 const RUNS = 100;
-const directory = temporaryDirectory();
+const newPath = temporaryFiles();
 const { skip, newDatabase } = await sharedPostgres();
 
 type Sent = Pick<Generated, "method" | "address" | "question">;
@@ -100,10 +99,9 @@ test(
   "sqliteStorage gives the responses of memoryStorage, byte for byte",
   { timeout: patience(RUNS) },
   async () => {
-    let files = 0;
     await assertAlike(
       "sqliteStorage",
-      () => sqliteStorage(join(directory, `${++files}.db`)),
+      () => sqliteStorage(newPath()),
     );
   },
 );

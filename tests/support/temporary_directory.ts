@@ -11,3 +11,10 @@ export function temporaryDirectory(): string {
   after(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
+
+/** Names a new file for each call, in a directory of this kind. */
+export function temporaryFiles(): () => string {
+  const directory = temporaryDirectory();
+  let files = 0;
+  return () => join(directory, `${++files}.db`);
+}

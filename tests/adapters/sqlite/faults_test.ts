@@ -6,7 +6,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ import {
 } from "../../../core/pets/pet_storage.ts";
 import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
-import { temporaryDirectory } from "../../support/temporary_directory.ts";
+import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { REX } from "../../support/new_pet.ts";
 
 const KEY: NewApiKeyRecord = {
@@ -32,12 +32,8 @@ const KEY: NewApiKeyRecord = {
   created: new Date(5000),
 };
 
-const directory = temporaryDirectory();
-let files = 0;
-
-function newPath(): string {
-  return join(directory, `${++files}.db`);
-}
+const newPath = temporaryFiles();
+const directory = dirname(newPath());
 
 test("sqliteStorage refuses a path that is no file", async () => {
   for (const path of ["", ":memory:", "file:pets.db"]) {

@@ -1,0 +1,168 @@
+/**
+ * Pets in Cloudflare D1, through the binding of a Worker; no package is needed.
+ *
+ * A fulfilled create is committed at the primary database, which runs one transaction at a time, so ids
+ * become visible in ascending order. D1 takes no `bigint` and rounds beyond 2⁵³: an int64 is sent as text.
+ *
+ * @module
+ */
+
+import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import type { Pet } from "../../core/pets/pet.ts";
+import type { PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { toPage } from "../../core/pets/pet_storage.ts";
+import { checkAtLeast } from "../database/check_option.ts";
+import { apiKeyStorage, type Run } from "../database/api_keys.ts";
+import { TABLES } from "../database/sqlite_tables.ts";
+import { STATUS_CODE, toPet } from "../database/stored_row.ts";
+import { d1Fault } from "./fault.ts";
+
+/** What is used of a D1 database, the `env.DB` of a Worker. */
+export interface D1Binding {
+  /** Prepares a statement. */
+  prepare(sql: string): D1Statement;
+  /** Runs statements in one transaction. Rows are objects of columns. */
+  batch(
+    statements: D1Statement[],
+  ): Promise<readonly { readonly results: readonly object[] }[]>;
+}
+
+/** What is used of a prepared statement. */
+export interface D1Statement {
+  /** Makes a statement with values for its parameters. */
+  bind(...values: (string | number)[]): D1Statement;
+}
+
+/** A {@linkcode PetStorage} in D1, and a place for the records of issued API keys. */
+export interface D1Storage extends PetStorage {
+  /** Records of issued API keys, in the same database. */
+  readonly apiKeys: ApiKeyStorage;
+}
+
+// Without aliases: ORDER BY would take them, and sort text.
+const COLUMNS = "CAST(id AS TEXT), name, CAST(category_id AS TEXT), status";
+const SELECT = `SELECT ${COLUMNS} FROM pets WHERE`;
+const PAGE = "id > CAST(? AS INTEGER) ORDER BY id LIMIT ?";
+const INSERT =
+  "INSERT INTO pets (name, category_id, status) SELECT ?, CAST(? AS INTEGER), ?";
+// Each new key drops up to two expired ones, so the table shrinks.
+const FORGET_KEYS =
+  `DELETE FROM idempotency_keys WHERE created <= ? AND (key = ?
+  OR key IN (SELECT key FROM idempotency_keys ORDER BY created LIMIT 2))`;
+const KEEP_KEY =
+  "INSERT OR IGNORE INTO idempotency_keys SELECT ?, max(id), ? FROM pets";
+const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
+
+/**
+ * Makes a storage in D1. Its tables `pets`, `api_keys` and `idempotency_keys` are created once a
+ * statement finds one missing. It can serve all requests of a Worker: none waits for another's.
+ *
+ * @param binding `env.DB`. Not a session of it, which may read from a replica that lags behind.
+ * @param options `idempotencyRetention`: how long an idempotency key is kept, in ms; 0 keeps none.
+ * Default: 86400000 (24 hours).
+ * @throws {RangeError} if it is not an integer of at least 0.
+ */
+export function d1Storage(
+  binding: D1Binding,
+  options: { readonly idempotencyRetention?: number } = {},
+): D1Storage {
+  const { idempotencyRetention = 86_400_000 } = options;
+  checkAtLeast(0, { idempotencyRetention });
+  const underWay = new Set<Promise<unknown>>();
+  let isClosed = false;
+
+  const prepare = (sql: string, ...values: (string | number)[]) =>
+    binding.prepare(sql).bind(...values);
+
+  async function run(
+    action: string,
+    kind: StorageError["kind"],
+    ...statements: D1Statement[]
+  ): Promise<readonly (readonly unknown[])[]> {
+    if (isClosed) throw d1Fault(action, "the storage is closed", "unavailable");
+    const running = batch(binding, statements);
+    underWay.add(running);
+    try {
+      const all = await running;
+      return all.map(({ results }) => results.map(Object.values));
+    } catch (error) {
+      throw d1Fault(action, error, kind);
+    } finally {
+      underWay.delete(running);
+    }
+  }
+
+  const read: Run = async (action, ...statement) =>
+    (await run(action, "unavailable", prepare(...statement)))[0] ?? [];
+  const write: Run = async (action, ...statement) =>
+    (await run(action, "outcome_unknown", prepare(...statement)))[0] ?? [];
+
+  return {
+    apiKeys: apiKeyStorage(read, write),
+
+    async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
+      const values = [name, `${categoryId}`, STATUS_CODE[status]];
+      if (key === undefined) {
+        const sql = `${INSERT} RETURNING ${COLUMNS}`;
+        return readPet((await write("create pet", sql, ...values))[0]);
+      }
+      const now = Date.now();
+      const [, added, , kept] = await run(
+        "create pet",
+        "outcome_unknown",
+        prepare(FORGET_KEYS, now - idempotencyRetention, key),
+        prepare(
+          `${INSERT} WHERE NOT EXISTS (${BY_KEY}) RETURNING id`,
+          ...values,
+          key,
+        ),
+        prepare(KEEP_KEY, key, now),
+        prepare(`${SELECT} id = (${BY_KEY})`, key),
+      );
+      const pet = readPet(kept?.[0]);
+      return added?.length === 0 ? { ...pet, replayed: true } : pet;
+    },
+
+    async get(id) {
+      const sql = `${SELECT} id = CAST(? AS INTEGER)`;
+      return (await read("get pet", sql, `${id}`)).map(readPet)[0];
+    },
+
+    async list({ limit, status, after = 0n }) {
+      const only = status ? `status = ${STATUS_CODE[status]} AND` : "";
+      const sql = `${SELECT} ${only} ${PAGE}`;
+      // One more than the page holds tells whether there is a next one.
+      const rows = await read("list pets", sql, `${after}`, limit + 1);
+      return toPage(rows.map(readPet), limit);
+    },
+
+    async ping() {
+      await read("reach the database", "SELECT 1 FROM pets LIMIT 1");
+    },
+
+    async close() {
+      isClosed = true;
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+/** Runs statements in one transaction; creates the tables if one is missing. */
+async function batch(
+  binding: D1Binding,
+  statements: D1Statement[],
+): ReturnType<D1Binding["batch"]> {
+  try {
+    return await binding.batch(statements);
+  } catch (error) {
+    if (!/no such table/.test(String(error))) throw error;
+  }
+  await binding.batch(TABLES.flat().map((sql) => binding.prepare(sql)));
+  return await binding.batch(statements);
+}
+
+/** Reads a pet from a row of `COLUMNS`. */
+function readPet(row: unknown): Pet {
+  const [id, name, categoryId, code] = row as [string, string, string, number];
+  return toPet([BigInt(id), name, BigInt(categoryId), code]);
+}

@@ -1,0 +1,65 @@
+/** Records of issued API keys, in SQL that every database takes. @module */
+
+import type {
+  ApiKeyStorage,
+  NewApiKeyRecord,
+} from "../../core/keys/issued_keys.ts";
+import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
+
+/** Runs a statement; fulfilled with its rows. Its action, for messages, is of no other statement. */
+export type Run = (
+  action: string,
+  sql: string,
+  ...values: (string | number)[]
+) => Promise<readonly unknown[]>;
+
+const INSERT = `INSERT INTO api_keys (name, digest, created)
+  SELECT CAST(? AS text), CAST(? AS text), CAST(? AS bigint)`;
+const RETURNING = `RETURNING ${API_KEY_COLUMNS}`;
+
+function valuesOf(
+  { name, digest, created }: NewApiKeyRecord,
+): [string, string, number] {
+  return [name, digest, created.getTime()];
+}
+
+/**
+ * Keeps the records in the table `api_keys`.
+ *
+ * @param write runs one statement after the other, for all processes.
+ */
+export function apiKeyStorage(read: Run, write: Run): ApiKeyStorage {
+  return {
+    async insert(record) {
+      const sql = `${INSERT} ${RETURNING}`;
+      const [row] = await write("keep API key", sql, ...valuesOf(record));
+      return toApiKeyRecord(row);
+    },
+
+    async insertFirst(record) {
+      const sql =
+        `${INSERT} WHERE NOT EXISTS (SELECT 1 FROM api_keys) ${RETURNING}`;
+      const values = valuesOf(record);
+      const rows = await write("keep first API key", sql, ...values);
+      return rows.map(toApiKeyRecord)[0];
+    },
+
+    async isActive(digest) {
+      const sql = "SELECT 1 FROM api_keys WHERE digest = ? AND revoked IS NULL";
+      return (await read("check API key", sql, digest)).length > 0;
+    },
+
+    async list() {
+      const sql = `SELECT ${API_KEY_COLUMNS} FROM api_keys ORDER BY id`;
+      return (await read("list API keys", sql)).map(toApiKeyRecord);
+    },
+
+    async revoke(id, time) {
+      if (!Number.isSafeInteger(id)) return undefined;
+      const sql = `UPDATE api_keys SET revoked = coalesce(revoked, ?)
+        WHERE id = ? ${RETURNING}`;
+      const rows = await write("revoke API key", sql, time.getTime(), id);
+      return rows.map(toApiKeyRecord)[0];
+    },
+  };
+}
