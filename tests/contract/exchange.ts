@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import type { Answer } from "./ask.ts";
+import type { Answer, OpenService } from "./ask.ts";
 import { Wire } from "./wire.ts";
 
 /** What came back over one connection. */
@@ -27,16 +27,17 @@ export interface ExchangeOptions {
  * requests at once. Rejects if neither happens.
  */
 export async function exchange(
-  port: number,
+  service: Pick<OpenService, "base" | "seen">,
   parts: readonly string[],
   options: ExchangeOptions = {},
 ): Promise<Exchange> {
   const { methods = parts.map(firstWord), end = false } = options;
-  const wire = await Wire.open(port);
+  const wire = await Wire.to(service.base);
   const answers: Answer[] = [];
   try {
     for (let i = 0; answers.length < methods.length; i++) {
       wire.write(parts[i] ?? "");
+      if (i < parts.length) service.seen?.(parts[i] ?? "");
       if (end && i === parts.length - 1) wire.end();
       const { status, lines, body } = await wire.answer(
         methods[answers.length],
@@ -57,6 +58,7 @@ export async function exchange(
   } finally {
     wire.close();
   }
+  for (const answer of answers) service.seen?.(answer);
   return { answers, raw: wire.received };
 }
 

@@ -1,117 +1,135 @@
-/** What the service promises of `Idempotency-Key` over HTTP; part of `http_contract.ts`. @module */
+/** What the service promises of `Idempotency-Key` over HTTP. @module */
 
 import assert from "node:assert/strict";
-import { type Answer, ask, type OpenService } from "./ask.ts";
-import { assertError } from "./error_reply.ts";
+import type { Answer, OpenService } from "./ask.ts";
+import { type Clause, decided } from "./clause.ts";
+import { assertRefused } from "./error_reply.ts";
+import { bodyOf, create, named, newName } from "./own_pets.ts";
 
-const REX = '{"name":"Rex","categoryId":7}';
+/** The clauses. */
+export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
+  decided(
+    "a create with an Idempotency-Key that is sent again is answered as before",
+    async (service) => {
+      const [name, key] = [newName(), newKey()];
+      const body = bodyOf({ name });
+      const first = await createOnce(service, body, `"${key}"`);
+      assert.equal(first.status, 201);
+      assert.equal(first.headers.get("idempotency-replayed"), null);
+      for (const form of [`"${key}"`, key]) {
+        const again = await createOnce(service, body, form);
+        assert.equal(again.status, 201, form);
+        assert.equal(again.text, first.text);
+        assert.equal(
+          again.headers.get("location"),
+          first.headers.get("location"),
+        );
+        assert.equal(again.headers.get("idempotency-replayed"), "true");
+      }
+      assert.equal((await named(service, name)).length, 1);
+    },
+  ),
 
-/** Registers the clauses, each with `it`, which opens a fresh and empty service for it. */
-export function httpIdempotencyContract(
-  it: (
-    sentence: string,
-    check: (service: OpenService) => Promise<void>,
-  ) => void,
-): void {
-  it("a create with an Idempotency-Key that is sent again is answered as before", async (service) => {
-    const first = await create(service, REX, '"k-1"');
-    assert.equal(first.status, 201);
-    assert.equal(first.headers.get("idempotency-replayed"), null);
-    for (const form of ['"k-1"', "k-1"]) {
-      const again = await create(service, REX, form);
-      assert.equal(again.status, 201, form);
+  decided(
+    "an equal pet is the same request, however it is written",
+    async (service) => {
+      const [name, key] = [newName(), newKey()];
+      const escaped = name.replace("e", "\\u0065");
+      const first = await createOnce(service, bodyOf({ name }), key);
+      const equal = [
+        `{"categoryId":1.0,"name":"${name}"}`,
+        `{"categoryId":10e-1,"name":"${escaped}","status":"available"}`,
+        ` {"name":"${name}","categoryId":1,"id":9,"colour":"brown"}`,
+      ];
+      for (const body of equal) {
+        const again = await createOnce(service, body, key);
+        assert.equal(again.status, 201, body);
+        assert.equal(again.text, first.text);
+      }
+      assert.equal((await named(service, name)).length, 1);
+    },
+  ),
+
+  decided(
+    "another pet with the same Idempotency-Key is 422",
+    async (service) => {
+      const [name, key] = [newName(), newKey()];
+      const first = await createOnce(service, bodyOf({ name }), key);
+      const others = [
+        { name: name.toLowerCase() },
+        { name, categoryId: 8 },
+        { name, status: "sold" },
+      ];
+      for (const other of others) {
+        const answer = await createOnce(service, bodyOf(other), key);
+        assertRefused(answer, 422);
+        assert.equal(answer.headers.get("idempotency-replayed"), null);
+        assert.equal(answer.headers.get("location"), null);
+      }
+      const again = await createOnce(service, bodyOf({ name }), key);
       assert.equal(again.text, first.text);
-      assert.equal(
-        again.headers.get("location"),
-        first.headers.get("location"),
-      );
-      assert.equal(again.headers.get("idempotency-replayed"), "true");
-    }
-    assert.equal((await list(service)).length, 1);
-  });
+      assert.equal((await named(service, name)).length, 1);
+      assert.equal((await named(service, name.toLowerCase())).length, 0);
+    },
+  ),
 
-  it("an equal pet is the same request, however it is written", async (service) => {
-    const first = await create(service, REX, "k");
-    const equal = [
-      '{"categoryId":7.0,"name":"Rex"}',
-      '{"categoryId":70e-1,"name":"R\\u0065x","status":"available"}',
-      ' {"name":"Rex","categoryId":7,"id":9,"colour":"brown"}',
-    ];
-    for (const body of equal) {
-      const again = await create(service, body, "k");
-      assert.equal(again.status, 201, body);
-      assert.equal(again.text, first.text);
-    }
-    assert.equal((await list(service)).length, 1);
-  });
+  decided(
+    "a malformed Idempotency-Key is 400, and the message names the header",
+    async (service) => {
+      const name = newName();
+      const wrong = [
+        '""',
+        '"a',
+        '"a"b',
+        "a b",
+        "a, b",
+        '"a";x',
+        "k".repeat(256),
+      ];
+      for (const key of wrong) {
+        const answer = await createOnce(service, bodyOf({ name }), key);
+        assert.match(assertRefused(answer, 400), /Idempotency-Key/);
+      }
+      assert.deepEqual(await named(service, name), []);
+    },
+  ),
 
-  it("another pet with the same Idempotency-Key is 422", async (service) => {
-    const first = await create(service, REX, "k");
-    const others = [
-      '{"name":"rex","categoryId":7}',
-      '{"name":"Rex","categoryId":8}',
-      '{"name":"Rex","categoryId":7,"status":"sold"}',
-    ];
-    for (const body of others) {
-      const answer = await create(service, body, "k");
-      assertError(answer, "idempotency_key_reused");
-      assert.equal(answer.headers.get("idempotency-replayed"), null);
-      assert.equal(answer.headers.get("location"), null);
-    }
-    assert.equal((await create(service, REX, "k")).text, first.text);
-    assert.equal((await list(service)).length, 1);
-  });
-
-  it("a malformed Idempotency-Key is 400, and the message names the header", async (service) => {
-    const wrong = ['""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)];
-    for (const key of wrong) {
-      const message = assertError(
-        await create(service, REX, key),
-        "bad_request",
-      );
-      assert.match(message, /Idempotency-Key/);
-    }
-    assert.deepEqual(await list(service), []);
-  });
-
-  it("the API key is checked before the Idempotency-Key, and that before the body", async (service) => {
-    const send = (headers: Readonly<Record<string, string>>) =>
-      ask(service, "POST", "/pets", {
-        body: "{",
-        headers: {
+  decided(
+    "the API key is checked before the Idempotency-Key, and that before the body",
+    async (service) => {
+      const send = (headers: Readonly<Record<string, string>>) =>
+        create(service, "{", {
           "idempotency-key": '"',
           "content-type": "text/plain",
           ...headers,
-        },
-      });
-    assertError(await send({ authorization: "Bearer wrong" }), "unauthorized");
-    assertError(await send({}), "bad_request");
-    assertError(
-      await send({ "idempotency-key": "k" }),
-      "unsupported_media_type",
-    );
-  });
+        });
+      assertRefused(await send({ authorization: "Bearer wrong" }), 401);
+      assertRefused(await send({}), 400);
+      assertRefused(await send({ "idempotency-key": newKey() }), 415);
+    },
+  ),
 
-  it("a create that is refused uses no Idempotency-Key up", async (service) => {
-    assertError(await create(service, '{"name":""}', "k"), "bad_request");
-    assertError(await create(service, "{", "k"), "bad_request");
-    const answer = await create(service, REX, "k");
-    assert.equal(answer.status, 201);
-    assert.equal(answer.headers.get("idempotency-replayed"), null);
-  });
+  decided(
+    "a create that is refused uses no Idempotency-Key up",
+    async (service) => {
+      const key = newKey();
+      assertRefused(await createOnce(service, '{"name":""}', key), 400);
+      assertRefused(await createOnce(service, "{", key), 400);
+      const answer = await createOnce(service, bodyOf(), key);
+      assert.equal(answer.status, 201);
+      assert.equal(answer.headers.get("idempotency-replayed"), null);
+    },
+  ),
+];
+
+function newKey(): string {
+  return crypto.randomUUID();
 }
 
-function create(
+function createOnce(
   service: OpenService,
   body: string,
-  key: string | undefined,
+  key: string,
 ): Promise<Answer> {
-  return ask(service, "POST", "/pets", {
-    body,
-    headers: { "idempotency-key": key },
-  });
-}
-
-async function list(service: OpenService): Promise<readonly unknown[]> {
-  return JSON.parse((await ask(service, "GET", "/pets")).text);
+  return create(service, body, { "idempotency-key": key });
 }

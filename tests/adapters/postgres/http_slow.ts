@@ -2,7 +2,7 @@
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { handleService } from "../../contract/handle_service.ts";
-import { httpContract } from "../../contract/http_contract.ts";
+import { httpContract } from "../../contract/register.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 
 const { skip, newDatabase } = await sharedPostgres();

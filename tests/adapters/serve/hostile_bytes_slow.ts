@@ -1,6 +1,6 @@
 /** Bytes meant to confuse, on every runtime there is. */
 import test, { after } from "node:test";
-import { hostileBytesContract } from "../../contract/hostile_bytes_contract.ts";
+import { hostileBytesContract } from "../../contract/register.ts";
 import { findRuntimes, start } from "../../support/servers/start.ts";
 
 for (const runtime of findRuntimes()) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { handleService } from "../../contract/handle_service.ts";
-import { httpContract } from "../../contract/http_contract.ts";
+import { httpContract } from "../../contract/register.ts";
 
 httpContract("handle on sqliteStorage", async () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
