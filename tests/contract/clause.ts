@@ -8,38 +8,29 @@ export interface ServerLimits {
   readonly bodyTimeout?: number;
 }
 
+/** Rejects unless a promise is kept. The store need not be empty; nobody else adds pets meanwhile. */
+export type Check = (service: OpenService) => Promise<void>;
+
 /** One promise, and how to see whether it is kept. */
 export interface Clause {
   readonly sentence: string;
   /** Who says so: the interface itself, or a decision of this project where the interface is silent. */
   readonly source: "interface" | "decision";
-  /** Rejects unless the promise is kept. The store need not be empty; nobody else adds pets meanwhile. */
-  readonly check: (service: OpenService) => Promise<void>;
+  readonly checks: readonly Check[];
   /** What the tests set, so that the clause is quick or sharp. */
   readonly limits?: ServerLimits;
   /** Why the clause cannot be seen on a service that somebody else started. */
   readonly outside?: string;
 }
 
-/** What a clause may say beside its sentence and its check. */
-export type ClauseOptions = Pick<Clause, "limits" | "outside">;
-
 /** A clause of the interface itself. */
-export function stated(
-  sentence: Clause["sentence"],
-  check: Clause["check"],
-  options: ClauseOptions = {},
-): Clause {
-  return { sentence, source: "interface", check, ...options };
+export function stated(sentence: string, ...checks: readonly Check[]): Clause {
+  return { sentence, source: "interface", checks };
 }
 
 /** A clause that answers what the interface leaves open, as docs/contract.md does. */
-export function decided(
-  sentence: Clause["sentence"],
-  check: Clause["check"],
-  options: ClauseOptions = {},
-): Clause {
-  return { sentence, source: "decision", check, ...options };
+export function decided(sentence: string, ...checks: readonly Check[]): Clause {
+  return { sentence, source: "decision", checks };
 }
 
 /** Thrown by a check that cannot see what it needs to; a test that meets it fails. */

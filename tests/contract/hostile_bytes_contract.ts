@@ -10,7 +10,7 @@
 
 import assert from "node:assert/strict";
 import type { OpenService } from "./ask.ts";
-import { type Clause, decided } from "./clause.ts";
+import { type Check, type Clause, decided } from "./clause.ts";
 import { add, get, named, newName, type Pet } from "./own_pets.ts";
 import { Wire } from "./wire.ts";
 
@@ -203,8 +203,8 @@ export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
   }),
 ];
 
-function it(sentence: string, check: Clause["check"]): Clause {
-  return decided(sentence, check, { limits: LIMITS });
+function it(sentence: string, check: Check): Clause {
+  return { ...decided(sentence, check), limits: LIMITS };
 }
 
 interface Answer {

@@ -136,27 +136,27 @@ export const RAW_HTTP_CLAUSES: readonly Clause[] = [
     assert.equal(petIn(answer, 201).name, name);
   }),
 
-  decided(
-    "a body that stops coming is 408",
-    async (service) => {
-      const name = newName();
-      const body = bodyOf({ name });
-      const stalls = [
-        post(service, body.slice(0, -10), { length: body.length }),
-        post(service, "", { length: body.length }),
-        chunked(service, [body.slice(0, -10)], { isOpen: true }),
-        chunked(service, [body], { isOpen: true }), // all of it, but for the end
-      ];
-      for (const stall of stalls) {
-        assertRefused(await one(service, stall), 408);
-      }
-      assert.deepEqual(await named(service, name), []);
-    },
-    {
-      limits: { bodyTimeout: 100 },
-      outside: "how long a body may take is an option of the service",
-    },
-  ),
+  {
+    ...decided(
+      "a body that stops coming is 408",
+      async (service) => {
+        const name = newName();
+        const body = bodyOf({ name });
+        const stalls = [
+          post(service, body.slice(0, -10), { length: body.length }),
+          post(service, "", { length: body.length }),
+          chunked(service, [body.slice(0, -10)], { isOpen: true }),
+          chunked(service, [body], { isOpen: true }), // all of it, but for the end
+        ];
+        for (const stall of stalls) {
+          assertRefused(await one(service, stall), 408);
+        }
+        assert.deepEqual(await named(service, name), []);
+      },
+    ),
+    limits: { bodyTimeout: 100 },
+    outside: "how long a body may take is an option of the service",
+  },
 
   decided(
     "a Content-Length above the cap is 413 before any of the body is sent",
@@ -181,35 +181,37 @@ export const RAW_HTTP_CLAUSES: readonly Clause[] = [
     },
   ),
 
-  decided(
-    "what follows a body that is not read is never answered as a request of its own",
-    async (service) => {
-      const { id, name } = await add(service);
-      const path = pets(service);
-      const smuggled = head(service, `GET ${path}/${id}`);
-      const asked = [
-        post(service, smuggled), // in our tests over the cap
-        post(service, smuggled, { line: "POST /nothing" }),
-        post(service, smuggled, { line: `PUT ${path}` }),
-        post({ ...service, key: "wrong" }, smuggled),
-        post(service, smuggled, { type: "text/plain" }),
-        post(service, smuggled, { line: `GET ${path}/0` }),
-        post(service, smuggled, { line: `OPTIONS ${path}` }),
-      ];
-      for (const text of asked) {
-        const { answers, raw } = await exchange(service, [
-          text,
-          head(service, "GET /nothing"),
-        ]);
-        assert.ok(!raw.includes(name), "what is smuggled is answered");
-        const [first, second] = answers;
-        assert.ok(first !== undefined, "the first request is answered");
-        // The server may close the connection, rather than read what nobody wants.
-        if (second !== undefined) assert.equal(second.status, 404);
-      }
-    },
-    { limits: { maxBodyBytes: 70 } },
-  ),
+  {
+    ...decided(
+      "what follows a body that is not read is never answered as a request of its own",
+      async (service) => {
+        const { id, name } = await add(service);
+        const path = pets(service);
+        const smuggled = head(service, `GET ${path}/${id}`);
+        const asked = [
+          post(service, smuggled), // in our tests over the cap
+          post(service, smuggled, { line: "POST /nothing" }),
+          post(service, smuggled, { line: `PUT ${path}` }),
+          post({ ...service, key: "wrong" }, smuggled),
+          post(service, smuggled, { type: "text/plain" }),
+          post(service, smuggled, { line: `GET ${path}/0` }),
+          post(service, smuggled, { line: `OPTIONS ${path}` }),
+        ];
+        for (const text of asked) {
+          const { answers, raw } = await exchange(service, [
+            text,
+            head(service, "GET /nothing"),
+          ]);
+          assert.ok(!raw.includes(name), "what is smuggled is answered");
+          const [first, second] = answers;
+          assert.ok(first !== undefined, "the first request is answered");
+          // The server may close the connection, rather than read what nobody wants.
+          if (second !== undefined) assert.equal(second.status, 404);
+        }
+      },
+    ),
+    limits: { maxBodyBytes: 70 },
+  },
 
   decided(
     "Expect: 100-continue with too long a body is refused at once",

@@ -61,11 +61,13 @@ function register(
   open: (limits: ServerLimits) => Promise<OpenService>,
   options: TestOptions = {},
 ): void {
-  for (const { sentence, check, limits = {} } of clauses) {
+  for (const { sentence, checks, limits = {} } of clauses) {
     test(`${name}: ${sentence}`, options, async () => {
       const service = await open(limits);
       try {
-        await check({ ...service, seen: assertWellFormed });
+        for (const check of checks) {
+          await check({ ...service, seen: assertWellFormed });
+        }
       } finally {
         await service.close();
       }
