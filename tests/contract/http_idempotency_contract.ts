@@ -1,10 +1,13 @@
 /** What the service promises of `Idempotency-Key` over HTTP. @module */
 
 import assert from "node:assert/strict";
-import type { Answer, OpenService } from "./ask.ts";
+import { answers, CREATE } from "./answers.ts";
+import type { Answer, OpenService, Question } from "./ask.ts";
 import { type Clause, decided } from "./clause.ts";
 import { assertRefused } from "./error_reply.ts";
 import { bodyOf, create, named, newName } from "./own_pets.ts";
+
+const TEXT = { "content-type": "text/plain" };
 
 /** The clauses. */
 export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
@@ -75,38 +78,23 @@ export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
 
   decided(
     "a malformed Idempotency-Key is 400, and the message names the header",
-    async (service) => {
-      const name = newName();
-      const wrong = [
-        '""',
-        '"a',
-        '"a"b',
-        "a b",
-        "a, b",
-        '"a";x',
-        "k".repeat(256),
-      ];
-      for (const key of wrong) {
-        const answer = await createOnce(service, bodyOf({ name }), key);
-        assert.match(assertRefused(answer, 400), /Idempotency-Key/);
-      }
-      assert.deepEqual(await named(service, name), []);
-    },
+    answers(400, [CREATE], {
+      asks: ['""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)]
+        .map((key) => keyed(key)),
+      says: ["Idempotency-Key"],
+    }),
   ),
 
   decided(
     "the API key is checked before the Idempotency-Key, and that before the body",
-    async (service) => {
-      const send = (headers: Readonly<Record<string, string>>) =>
-        create(service, "{", {
-          "idempotency-key": '"',
-          "content-type": "text/plain",
-          ...headers,
-        });
-      assertRefused(await send({ authorization: "Bearer wrong" }), 401);
-      assertRefused(await send({}), 400);
-      assertRefused(await send({ "idempotency-key": newKey() }), 415);
-    },
+    answers(401, [CREATE], {
+      asks: [keyed('"', { ...TEXT, authorization: "Bearer wrong" })],
+    }),
+    answers(400, [CREATE], {
+      asks: [keyed('"', TEXT)],
+      says: ["Idempotency-Key"],
+    }),
+    answers(415, [CREATE], { asks: [keyed("k", TEXT)] }),
   ),
 
   decided(
@@ -124,6 +112,10 @@ export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
 
 function newKey(): string {
   return crypto.randomUUID();
+}
+
+function keyed(key: string, more: Question["headers"] = {}): Question {
+  return { headers: { "idempotency-key": key, ...more } };
 }
 
 function createOnce(

@@ -12,242 +12,165 @@ import { assertRefused } from "./error_reply.ts";
 import { exchange } from "./exchange.ts";
 import { add, bodyOf, named, newName, petIn, petsIn } from "./own_pets.ts";
 
+// deno-fmt-ignore -- one line for each sentence and each thing that is sent
 /** The clauses. */
 export const RAW_HTTP_CLAUSES: readonly Clause[] = [
   // ---- Host and target ----
 
-  decided(
-    "a malformed Host is 400, before the path, the method and the key",
-    async (service) => {
-      const hosts = ["a/b", "a b", "a:80:80", "[::1", "a%zz", "http://a"];
-      for (const host of hosts) {
-        for (const line of [`GET ${pets(service)}`, "DELETE /nothing"]) {
-          const answer = await one(
-            service,
-            `${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
-          );
-          assertRefused(answer, 400);
-        }
+  decided("a malformed Host is 400, before the path, the method and the key", async (service) => {
+    for (const host of ["a/b", "a b", "a:80:80", "[::1", "a%zz", "http://a"]) {
+      for (const line of [`GET ${pets(service)}`, "DELETE /nothing"]) {
+        assertRefused(await one(service, `${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`), 400);
       }
-    },
-  ),
+    }
+  }),
 
   decided("an empty or repeated Host is 400", async (service) => {
-    for (
-      const fields of [
-        "Host:\r\n",
-        "Host: a\r\nHost: b\r\n",
-        "Host: a\r\nHost: a\r\n",
-      ]
-    ) {
-      const { answers } = await exchange(service, [
-        `GET ${pets(service)} HTTP/1.1\r\n${fields}${keyOf(service)}\r\n`,
-      ]);
-      const [answer] = answers;
-      assert.equal(answer?.status, 400);
+    for (const fields of ["Host:\r\n", "Host: a\r\nHost: b\r\n", "Host: a\r\nHost: a\r\n"]) {
+      const answer = await one(service, `GET ${pets(service)} HTTP/1.1\r\n${fields}${keyOf(service)}\r\n`);
+      assert.equal(answer.status, 400);
       // Deno refuses a repeated one itself, with nothing to read.
       if (answer.text !== "") assertRefused(answer, 400);
     }
   }),
 
   decided("HTTP/1.0 without a Host is answered", async (service) => {
-    const answer = await one(
-      service,
-      `GET ${pets(service)} HTTP/1.0\r\n${keyOf(service)}\r\n`,
-    );
-    assert.ok(petsIn(answer).length <= 20, "more than 20 pets");
+    const answer = await one(service, `GET ${pets(service)} HTTP/1.0\r\n${keyOf(service)}\r\n`);
+    assert.ok(petsIn(answer).length <= 20, "there are more than 20 pets");
   }),
 
-  decided(
-    "an odd target is refused, never a failure and never another path",
-    async (service) => {
-      const path = pets(service);
-      const targets = [`/${path}`, `${path}/`, `${path}/%`, `${path}/%2e%2e`]
-        .concat(path.replace("/v1/", "/v1%2f"), path.replace("/v1/", "/V1/"))
-        .concat(path.replace(/s$/, "\u00e9"));
-      for (const target of targets) {
-        const answer = await one(service, head(service, `GET ${target}`));
-        assert.ok(
-          [400, 404].includes(answer.status),
-          `${target}: ${answer.status} ${answer.text}`,
-        );
-      }
-    },
-  ),
+  decided("an odd target is refused, never a failure and never another path", async (service) => {
+    const path = pets(service);
+    const targets = [`/${path}`, `${path}/`, `${path}/%`, `${path}/%2e%2e`, path.replace(/s$/, "\u00e9")]
+      .concat(path.replace("/v1/", "/v1%2f"), path.replace("/v1/", "/V1/"));
+    for (const target of targets) {
+      const { status } = await one(service, head(service, `GET ${target}`));
+      assert.ok([400, 404].includes(status), `${target} is ${status}`);
+    }
+  }),
 
   // ---- Methods ----
 
   decided("TRACE and unknown methods are 405 with Allow", async (service) => {
     for (const method of ["TRACE", "PROPFIND", "PUT"]) {
-      const answer = await one(
-        service,
-        head(service, `${method} ${pets(service)}`),
-      );
+      const answer = await one(service, head(service, `${method} ${pets(service)}`));
       assertRefused(answer, 405);
-      for (const allowed of ["GET", "HEAD", "POST", "OPTIONS"]) {
-        assert.match(answer.headers.get("allow") ?? "", RegExp(allowed));
-      }
+      assert.deepEqual(answer.headers.get("allow")?.split(/, */).sort(), ["GET", "HEAD", "OPTIONS", "POST"]);
     }
   }),
 
   // ---- Credentials ----
 
   decided("a repeated Idempotency-Key is 400", async (service) => {
-    for (
-      const [a, b] of [["k", "k"], ['"k"', '"k"'], ['"k', 'k"'], ["k", ""]]
-    ) {
-      const answer = await one(
-        service,
-        post(service, bodyOf(), {
-          more: `Idempotency-Key: ${a}\r\nIdempotency-Key: ${b}\r\n`,
-        }),
-      );
+    for (const [a, b] of [["k", "k"], ['"k"', '"k"'], ['"k', 'k"'], ["k", ""]]) {
+      const more = `Idempotency-Key: ${a}\r\nIdempotency-Key: ${b}\r\n`;
+      const answer = await one(service, post(service, bodyOf(), { more }));
       assert.match(assertRefused(answer, 400), /Idempotency-Key/);
     }
   }),
 
   decided("two Authorization fields let nobody in", async (service) => {
-    const wrong = { key: "x" };
-    for (const [a, b] of [[service, wrong], [wrong, service]] as const) {
-      const answer = await one(
-        service,
-        head({ ...service, ...a }, `GET ${pets(service)}`, keyOf(b)),
-      );
-      assert.ok([400, 401].includes(answer.status), `${answer.status}`);
+    for (const [a, b] of [[service.key, "x"], ["x", service.key]] as const) {
+      const sent = head({ ...service, key: a }, `GET ${pets(service)}`, keyOf({ key: b }));
+      const { status } = await one(service, sent);
+      assert.ok([400, 401].includes(status), `status ${status}`);
     }
   }),
 
-  decided(
-    "a key with other bytes than visible ASCII is 401",
-    async (service) => {
-      for (const key of [`${service.key}\u00e9`, `${service.key}\tx`]) {
-        const sent = head({ ...service, key }, `GET ${pets(service)}`);
-        assertRefused(await one(service, sent), 401);
-      }
-    },
-  ),
+  decided("a key with other bytes than visible ASCII is 401", async (service) => {
+    for (const key of [`${service.key}\u00e9`, `${service.key}\tx`]) {
+      assertRefused(await one(service, head({ ...service, key }, `GET ${pets(service)}`)), 401);
+    }
+  }),
 
   // ---- Bodies ----
 
   decided("a body in chunks is one body", async (service) => {
     const name = newName();
-    const chunks = Array.from(bodyOf({ name }));
-    const answer = await one(service, chunked(service, chunks));
+    const answer = await one(service, chunked(service, Array.from(bodyOf({ name }))));
     assert.equal(petIn(answer, 201).name, name);
   }),
 
-  {
-    ...decided(
-      "a body that stops coming is 408",
-      async (service) => {
-        const name = newName();
-        const body = bodyOf({ name });
-        const stalls = [
-          post(service, body.slice(0, -10), { length: body.length }),
-          post(service, "", { length: body.length }),
-          chunked(service, [body.slice(0, -10)], { isOpen: true }),
-          chunked(service, [body], { isOpen: true }), // all of it, but for the end
-        ];
-        for (const stall of stalls) {
-          assertRefused(await one(service, stall), 408);
-        }
-        assert.deepEqual(await named(service, name), []);
-      },
-    ),
+  { ...decided("a body that stops coming is 408", async (service) => {
+      const name = newName();
+      const body = bodyOf({ name });
+      const stalls = [
+        post(service, body.slice(0, -10), { length: body.length }),
+        post(service, "", { length: body.length }),
+        chunked(service, [body.slice(0, -10)], { isOpen: true }),
+        chunked(service, [body], { isOpen: true }), // all of it, but for the end
+      ];
+      for (const stall of stalls) assertRefused(await one(service, stall), 408);
+      assert.deepEqual(await named(service, name), []);
+    }),
     limits: { bodyTimeout: 100 },
-    outside: "how long a body may take is an option of the service",
-  },
+    outside: "how long a body may take is an option of the service" },
 
-  decided(
-    "a Content-Length above the cap is 413 before any of the body is sent",
-    async (service) => {
-      for (const length of [65_537, 1e12]) {
-        const answer = await one(service, post(service, "", { length }));
-        assert.equal(answer.status, 413, `${length}`);
-        if (length < 1e6) assertRefused(answer, 413);
+  decided("a Content-Length above the cap is 413 before any of the body is sent", async (service) => {
+    for (const length of [65_537, 1e12]) {
+      const answer = await one(service, post(service, "", { length }));
+      assert.equal(answer.status, 413);
+      if (length < 1e6) assertRefused(answer, 413);
+    }
+  }),
+
+  decided("a body in chunks above the cap is 413 before it ends", async (service) => {
+    const half = " ".repeat(32_769);
+    assertRefused(await one(service, chunked(service, [half, half], { isOpen: true })), 413);
+  }),
+
+  { ...decided("what follows a body that is not read is never answered as a request of its own", async (service) => {
+      const { id, name } = await add(service);
+      const path = pets(service);
+      const smuggled = head(service, `GET ${path}/${id}`);
+      const asked = [
+        post(service, smuggled), // over the cap
+        post(service, smuggled, { line: "POST /nothing" }),
+        post(service, smuggled, { line: `PUT ${path}` }),
+        post({ ...service, key: "wrong" }, smuggled),
+        post(service, smuggled, { type: "text/plain" }),
+        post(service, smuggled, { line: `GET ${path}/0` }),
+        post(service, smuggled, { line: `OPTIONS ${path}` }),
+      ];
+      for (const text of asked) {
+        const { answers, raw } = await exchange(service, [text, head(service, "GET /nothing")]);
+        assert.ok(!raw.includes(name), "the body was answered as a request");
+        const [first, second] = answers;
+        assert.ok(first !== undefined, "the first request was not answered");
+        // The server may close the connection, rather than read what nobody wants.
+        if (second !== undefined) assert.equal(second.status, 404);
       }
-    },
-  ),
+    }),
+    limits: { maxBodyBytes: 70 } }, // the pet has fewer bytes, and what is smuggled has more
 
-  decided(
-    "a body in chunks above the cap is 413 before it ends",
-    async (service) => {
-      const half = " ".repeat(32_769);
-      const answer = await one(
-        service,
-        chunked(service, [half, half], { isOpen: true }),
-      );
-      assertRefused(answer, 413);
-    },
-  ),
-
-  {
-    ...decided(
-      "what follows a body that is not read is never answered as a request of its own",
-      async (service) => {
-        const { id, name } = await add(service);
-        const path = pets(service);
-        const smuggled = head(service, `GET ${path}/${id}`);
-        const asked = [
-          post(service, smuggled), // in our tests over the cap
-          post(service, smuggled, { line: "POST /nothing" }),
-          post(service, smuggled, { line: `PUT ${path}` }),
-          post({ ...service, key: "wrong" }, smuggled),
-          post(service, smuggled, { type: "text/plain" }),
-          post(service, smuggled, { line: `GET ${path}/0` }),
-          post(service, smuggled, { line: `OPTIONS ${path}` }),
-        ];
-        for (const text of asked) {
-          const { answers, raw } = await exchange(service, [
-            text,
-            head(service, "GET /nothing"),
-          ]);
-          assert.ok(!raw.includes(name), "what is smuggled is answered");
-          const [first, second] = answers;
-          assert.ok(first !== undefined, "the first request is answered");
-          // The server may close the connection, rather than read what nobody wants.
-          if (second !== undefined) assert.equal(second.status, 404);
-        }
-      },
-    ),
-    limits: { maxBodyBytes: 70 },
-  },
-
-  decided(
-    "Expect: 100-continue with too long a body is refused at once",
-    async (service) => {
-      const more = "Expect: 100-continue\r\n";
-      const sent = post(service, "", { length: 100_000, more });
-      assertRefused(await one(service, sent), 413);
-    },
-  ),
+  decided("Expect: 100-continue with too long a body is refused at once", async (service) => {
+    const more = "Expect: 100-continue\r\n";
+    assertRefused(await one(service, post(service, "", { length: 100_000, more })), 413);
+  }),
 
   // ---- Connections ----
 
-  decided(
-    "what is no HTTP is refused, and the next client is served",
-    async (service) => {
-      const line = `GET ${pets(service)}`;
-      const garbage = [
-        "hello\r\n\r\n",
-        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-        "GET\r\n\r\n",
-        `GET  ${pets(service)} HTTP/1.1\r\n\r\n`,
-        `${line} HTTP/9.9\r\nHost: a\r\n\r\n`,
-        `${line} HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n`,
-        `${line} HTTP/1.1\r\nHost: a\r\nx: \x00\r\n\r\n`,
-        `${line}?${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
-        `${line} HTTP/1.1\r\nHost: a\r\nx: ${"x".repeat(100_000)}\r\n\r\n`,
-      ];
-      for (const bytes of garbage) {
-        const { raw } = await exchange(service, [bytes], { end: true });
-        assert.match(raw, /^$|^HTTP\/1\.1 [45]/);
-        assert.doesNotMatch(raw, /^HTTP\/1\.1 500/);
-        assert.doesNotMatch(raw, /\/work|\.ts:|node:|at /);
-        assert.equal((await one(service, head(service, line))).status, 200);
-      }
-    },
-  ),
+  decided("what is no HTTP is refused, and the next client is served", async (service) => {
+    const line = `GET ${pets(service)}`;
+    const garbage = [
+      "hello\r\n\r\n",
+      "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+      "GET\r\n\r\n",
+      `GET  ${pets(service)} HTTP/1.1\r\n\r\n`,
+      `${line} HTTP/9.9\r\nHost: a\r\n\r\n`,
+      `${line} HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n`,
+      `${line} HTTP/1.1\r\nHost: a\r\nx: \x00\r\n\r\n`,
+      `${line}?${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+      `${line} HTTP/1.1\r\nHost: a\r\nx: ${"x".repeat(100_000)}\r\n\r\n`,
+    ];
+    for (const bytes of garbage) {
+      const { raw } = await exchange(service, [bytes], { end: true });
+      assert.match(raw, /^$|^HTTP\/1\.1 [45]/);
+      assert.doesNotMatch(raw, /^HTTP\/1\.1 500/);
+      assert.doesNotMatch(raw, /\.[jt]s:\d|node:|at \//);
+      assert.equal((await one(service, head(service, line))).status, 200);
+    }
+  }),
 ];
 
 type Addressed = Pick<OpenService, "base" | "key">;
@@ -263,7 +186,7 @@ interface PostOptions {
 }
 
 /** The path of the listing: `/v1/pets`. */
-function pets({ base }: Pick<OpenService, "base">): string {
+export function pets({ base }: Pick<OpenService, "base">): string {
   return `${new URL(base).pathname}/pets`;
 }
 
@@ -272,7 +195,7 @@ function keyOf({ key }: Pick<OpenService, "key">): string {
 }
 
 /** The head of a request, to its end. */
-function head(service: Addressed, line: string, more = ""): string {
+export function head(service: Addressed, line: string, more = ""): string {
   const { host } = new URL(service.base);
   return `${line} HTTP/1.1\r\nHost: ${host}\r\n${keyOf(service)}${more}\r\n`;
 }
@@ -283,9 +206,8 @@ function post(
   body: string,
   options: PostOptions = {},
 ): string {
-  const { type = "application/json", length = body.length, more = "" } =
-    options;
-  const { line = `POST ${pets(service)}` } = options;
+  const { type = "application/json", length = body.length } = options;
+  const { line = `POST ${pets(service)}`, more = "" } = options;
   const fields = `Content-Type: ${type}\r\nContent-Length: ${length}\r\n`;
   return head(service, line, fields + more) + body;
 }
