@@ -7,7 +7,6 @@ import {
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
 import type { OpenService } from "../contract/ask.ts";
-import type { Clause } from "../contract/clause.ts";
 import { HOSTILE_BYTES_CLAUSES } from "../contract/hostile_bytes_contract.ts";
 import { HTTP_CLAUSES } from "../contract/http_contract.ts";
 import { IDEMPOTENCY_CLAUSES } from "../contract/http_idempotency_contract.ts";
@@ -28,11 +27,6 @@ is 0 if no clause fails, otherwise 1; 2 if the arguments are wrong.
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
-const HEADINGS = [
-  ["interface", "The interface"],
-  ["decision", "Decisions where the interface is silent"],
-] as const;
-
 /** Runs the command with the arguments that follow `judge`. */
 export async function runJudge(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, {
@@ -40,9 +34,16 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     only: { type: "string" },
     yes: { type: "boolean" },
   });
-  if (values.help) return void process.stdout.write(HELP);
-  const url = readAddress(positionals);
-  const { key, only, yes } = values;
+  const { help, key, only, yes } = values;
+  if (help) return void process.stdout.write(HELP);
+  const [address = "", ...more] = positionals;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const [, base] = /^(https?:.*\/v1)\/?$/.exec(url?.href ?? "") ?? [];
+  if (url === undefined || base === undefined || more.length > 0) {
+    throw new UsageError(
+      "judge takes the base address of a service, which ends in /v1, such as http://localhost:3000/v1",
+    );
+  }
   if (typeof key !== "string" || key === "") {
     throw new UsageError("judge needs an API key of the service: --key KEY");
   }
@@ -54,34 +55,32 @@ export async function runJudge(args: readonly string[]): Promise<void> {
       `${url.hostname} is not on this machine, and pets that are added there stay: confirm with --yes`,
     );
   }
-  const base = url.origin + url.pathname.replace(/\/$/, "");
   const close = (): Promise<void> => Promise.resolve();
   await judgeAll({ fetch, base, key, close }, only === "spec");
 }
 
-function readAddress([address = "", ...more]: readonly string[]): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  const isBase = url !== undefined && /^https?:$/.test(url.protocol) &&
-    /\/v1\/?$/.test(url.pathname);
-  if (isBase && more.length === 0) return url;
-  throw new UsageError(
-    "judge takes the base address of a service, which ends in /v1, such as http://localhost:3000/v1",
-  );
-}
-
-async function judgeAll(
-  service: OpenService,
-  onlyStated: boolean,
-): Promise<void> {
+async function judgeAll(service: OpenService, isSpec: boolean): Promise<void> {
   await findService(service);
   say(
     `Judging ${service.base}. This adds some hundred pets with random names and leaves them.\n` +
-      "Meanwhile nobody else should add pets.",
+      "Nobody else should add pets meanwhile.",
   );
   const judged = { ...service, ...await findMark(service) };
-  const clauses = clausesFor(service);
-  const total = [];
-  for (const [source, heading] of HEADINGS.slice(0, onlyStated ? 1 : 2)) {
+  const bytes = [...RAW_HTTP_CLAUSES, ...HOSTILE_BYTES_CLAUSES];
+  const needsTcp = { outside: "it takes a connection without TLS" };
+  const clauses = [
+    ...HTTP_CLAUSES,
+    ...IDEMPOTENCY_CLAUSES,
+    ...service.base.startsWith("http:")
+      ? bytes
+      : bytes.map((clause) => ({ ...clause, ...needsTcp })),
+  ];
+  const totals: string[] = [];
+  for (const source of ["interface", "decision"] as const) {
+    if (isSpec && source === "decision") continue;
+    const heading = source === "interface"
+      ? "The interface"
+      : "Decisions where the interface is silent";
     const counts = { holds: 0, fails: 0, unseen: 0 };
     say(`\n${heading}:\n`);
     for (const clause of clauses) {
@@ -90,13 +89,13 @@ async function judgeAll(
       counts[outcome]++;
       say(text);
     }
-    if (counts.fails > 0) process.exitCode = 1;
     const { holds, fails, unseen } = counts;
-    total.push(
+    if (fails > 0) process.exitCode = 1;
+    totals.push(
       `${heading}: ${holds} hold, ${fails} fail, ${unseen} cannot be seen from outside.`,
     );
   }
-  say(`\n${total.join(" ")}`);
+  say(`\n${totals.join("\n")}`);
 }
 
 function say(text: string): void {
@@ -105,48 +104,29 @@ function say(text: string): void {
 
 /** @throws {Error} if there is no service, or it does not know the key. */
 async function findService({ base, key }: OpenService): Promise<void> {
-  let response: Response;
-  try {
-    response = await fetch(`${base}/pets`, {
-      headers: { authorization: `Bearer ${key}` },
-      signal: AbortSignal.timeout(PATIENCE),
+  const headers = { authorization: `Bearer ${key}` };
+  const signal = AbortSignal.timeout(PATIENCE);
+  const { status, body } = await fetch(`${base}/pets`, { headers, signal })
+    .catch((cause) => {
+      throw new Error(`Nothing answers at ${base}`, { cause });
     });
-    await response.body?.cancel();
-  } catch (cause) {
-    throw new Error(`Nothing answers at ${base}`, { cause });
-  }
-  if (response.status === 401) {
-    throw new Error(`The service at ${base} says that the key is wrong (401)`);
-  }
+  await body?.cancel();
+  if (status === 401) throw new Error(`${base} refuses the key (401)`);
 }
 
-/** Adds a pet, and looks whether the listing begins after it when asked to. */
+/** Adds two pets, and looks whether the listing begins after the first when asked to. */
 async function findMark(
   service: OpenService,
 ): Promise<{ readonly mark?: bigint }> {
-  let found: { mark?: bigint } = {};
-  await judge({
-    sentence: "",
-    source: "decision",
-    checks: [async (service) => {
-      const { id: mark } = await add(service);
-      const page = await get(service, `/pets?limit=100&after=${mark - 1n}`);
-      if (petsIn(page).every(({ id }) => id === mark)) found = { mark };
-    }],
-  }, service);
+  let found: { readonly mark?: bigint } = {};
+  const check = async (service: OpenService): Promise<void> => {
+    const { id: mark } = await add(service);
+    const { id: next } = await add(service);
+    const page = petsIn(await get(service, `/pets?limit=100&after=${mark}`));
+    if (page.every(({ id }) => id === next)) found = { mark };
+  };
+  await judge({ sentence: "", source: "decision", checks: [check] }, service);
   return found;
-}
-
-function clausesFor({ base }: OpenService): readonly Clause[] {
-  const outside = "it takes a connection without TLS";
-  const ofBytes = [...RAW_HTTP_CLAUSES, ...HOSTILE_BYTES_CLAUSES];
-  return [
-    ...HTTP_CLAUSES,
-    ...IDEMPOTENCY_CLAUSES,
-    ...base.startsWith("https:")
-      ? ofBytes.map((clause) => ({ ...clause, outside }))
-      : ofBytes,
-  ];
 }
 
 if (import.meta.main) runJudge(process.argv.slice(2)).catch(reportAndExit);
