@@ -66,7 +66,6 @@ export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
 
   decided("a malformed Idempotency-Key is 400, and the message names the header",
     answers(400, [CREATE], { asks: MALFORMED.map((key) => keyed(key)), says: ["Idempotency-Key"] })),
-
   decided("the API key is checked before the Idempotency-Key, and that before the body",
     answers(401, [CREATE], { asks: [keyed('"', { ...TEXT, authorization: "Bearer wrong" })] }),
     answers(400, [CREATE], { asks: [keyed('"', TEXT)], says: ["Idempotency-Key"] }),

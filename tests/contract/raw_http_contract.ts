@@ -16,7 +16,6 @@ import { add, bodyOf, named, newName, petIn, petsIn } from "./own_pets.ts";
 /** The clauses. */
 export const RAW_HTTP_CLAUSES: readonly Clause[] = [
   // ---- Host and target ----
-
   decided("a malformed Host is 400, before the path, the method and the key", async (service) => {
     for (const host of ["a/b", "a b", "a:80:80", "[::1", "a%zz", "http://a"]) {
       for (const line of [`GET ${pets(service)}`, "DELETE /nothing"]) {
@@ -50,7 +49,6 @@ export const RAW_HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   // ---- Methods ----
-
   decided("TRACE and unknown methods are 405 with Allow", async (service) => {
     for (const method of ["TRACE", "PROPFIND", "PUT"]) {
       const answer = await one(service, head(service, `${method} ${pets(service)}`));
@@ -60,7 +58,6 @@ export const RAW_HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   // ---- Credentials ----
-
   decided("a repeated Idempotency-Key is 400", async (service) => {
     for (const [a, b] of [["k", "k"], ['"k"', '"k"'], ['"k', 'k"'], ["k", ""]]) {
       const more = `Idempotency-Key: ${a}\r\nIdempotency-Key: ${b}\r\n`;
@@ -84,7 +81,6 @@ export const RAW_HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   // ---- Bodies ----
-
   decided("a body in chunks is one body", async (service) => {
     const name = newName();
     const answer = await one(service, chunked(service, Array.from(bodyOf({ name }))));
@@ -149,7 +145,6 @@ export const RAW_HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   // ---- Connections ----
-
   decided("what is no HTTP is refused, and the next client is served", async (service) => {
     const line = `GET ${pets(service)}`;
     const garbage = [

@@ -37,26 +37,22 @@ export class Wire {
     socket.on("end", onClose).on("error", onClose).on("close", onClose);
   }
 
-  /** Connects; `text`, if any, is sent at once. */
-  static async open(
-    port: number,
-    text = "",
-    hostname = "127.0.0.1",
-  ): Promise<Wire> {
-    const socket = connect(port, hostname);
+  /** Connects to a server on this machine; `text`, if any, is sent at once. */
+  static open(port: number, text = ""): Promise<Wire> {
+    return Wire.to(`http://127.0.0.1:${port}`, text);
+  }
+
+  /** Connects to the server of an `http:` address. */
+  static async to(address: string, text = ""): Promise<Wire> {
+    const { hostname, port } = new URL(address);
+    const host = hostname.replaceAll(/[[\]]/g, ""); // of IPv6
+    const socket = connect(Number(port || 80), host);
     const wire = new Wire(socket);
     await new Promise((resolve, reject) => {
       socket.once("connect", resolve).once("error", reject);
     });
     wire.write(text);
     return wire;
-  }
-
-  /** Connects to the server of an `http:` address. */
-  static to(address: string): Promise<Wire> {
-    const { hostname, port } = new URL(address);
-    const host = hostname.replace(/^\[(.*)\]$/, "$1");
-    return Wire.open(Number(port || 80), "", host);
   }
 
   /** Sends text, a byte per character. */

@@ -6,7 +6,7 @@ import type { Answer, OpenService } from "../contract/ask.ts";
 import { type Clause, Unseen } from "../contract/clause.ts";
 
 /** How long a clause may take, in ms. */
-export const PATIENCE = 20_000;
+export const PATIENCE = 10_000;
 
 /** What comes of a clause, and the text that says so. */
 export interface Verdict {
@@ -45,7 +45,7 @@ export async function judge(
       return { outcome: "unseen", text };
     }
     const shown = [explain(error), ...lastOf(seen)].join("\n");
-    const text = plain(hidden(shown, service.key)).replaceAll("\n", "\n    ");
+    const text = plain(shown, service.key).replaceAll("\n", "\n    ");
     return { outcome: "fails", text: `fails: ${sentence}\n    ${text}\n` };
   } finally {
     clearTimeout(timer);
@@ -74,38 +74,31 @@ function lastOf(seen: readonly (string | Answer)[]): readonly string[] {
   let start = seen.findLastIndex(isSent);
   while (isSent(seen[start - 1])) start--;
   const shown = seen.slice(Math.max(start, 0)).map((message) => {
-    if (typeof message === "string") return quote(message, "> ");
+    if (typeof message === "string") return quote(message, ">");
     const { status, headers, text } = message;
     const lines = [...headers].map(([name, value]) => `${name}: ${value}\n`);
-    return quote(`${status}\n${lines.join("")}\n${text}`, "< ");
+    return quote(`${status}\n${lines.join("")}\n${text}`, "<");
   });
   return isSent(seen.at(-1)) ? [...shown, "< nothing"] : shown;
 }
 
-/** Each line behind a mark; a long one is cut. */
+/** Each line behind a mark; what is long is cut. */
 function quote(text: string, mark: string): string {
-  return text.trimEnd().split(/\r?\n/).map((line) =>
-    mark +
-    (line.length > 300
-      ? `${line.slice(0, 100)}… (${line.length} characters)`
-      : line)
-  ).join("\n");
+  const lines = text.trimEnd().split(/\r?\n/);
+  if (lines.length > 40) {
+    lines.splice(20, Infinity, `… (${lines.length} lines)`);
+  }
+  return lines.map((line) => {
+    const cut = `${line.slice(0, 100)}… (${line.length} characters)`;
+    return `${mark} ${line.length > 300 ? cut : line}`.trimEnd();
+  }).join("\n");
 }
 
-/** A text without the key, or most of it. */
-function hidden(text: string, key: string): string {
+/** A text without the key, or most of it, and without what could do things to a terminal. */
+function plain(text: string, key: string): string {
   for (const form of [key, encodeURIComponent(key)]) {
     text = text.replaceAll(form, "KEY");
     if (form.length > 3) text = text.replaceAll(form.slice(0, -1), "KEY-1");
   }
-  return text;
-}
-
-/** A text without control characters, which could do things to a terminal. */
-function plain(text: string): string {
-  return text.replaceAll(
-    /[^\P{Cc}\n]/gu,
-    (character) =>
-      `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
+  return text.replaceAll(/[^\P{Cc}\n]/gu, encodeURIComponent);
 }
