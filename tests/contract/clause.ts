@@ -34,6 +34,4 @@ export function decided(sentence: string, ...checks: readonly Check[]): Clause {
 }
 
 /** Thrown by a check that cannot see what it needs to; a test that meets it fails. */
-export class Unseen extends Error {
-  override readonly name = "Unseen";
-}
+export class Unseen extends Error {}

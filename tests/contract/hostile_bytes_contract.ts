@@ -77,8 +77,7 @@ export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
       // now on the key is known, and none is.
       const other = await add(service);
       const name = newName();
-      const message = line(service, "POST", JSON_TYPE + fields) +
-        body.replace(NAME, name);
+      const message = line(service, "POST", JSON_TYPE + fields) + body.replace(NAME, name);
       const answers = await ask(service, message, other);
       const [first = { status: NOTHING }, second, ...more] = answers;
       const all = answers.map(({ status }) => status).join(", ");
@@ -97,8 +96,7 @@ export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
   }),
 
   it("an offer of HTTP/2 by Upgrade is ignored, but on Deno, which refuses it if there is a body", async (service) => {
-    const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n" +
-      "HTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+    const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
     const [list] = await ask(service, line(service, "GET", offer));
     assert.equal(list?.status, 200);
     const { runtime } = service;
@@ -106,10 +104,7 @@ export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
     if (runtime === undefined) statuses.push(400);
     for (const sent of [LENGTH + "\r\n" + REX, CHUNKED + "\r\n" + IN_CHUNKS]) {
       const head = line(service, "POST", JSON_TYPE + offer).slice(0, -2);
-      const [create = { status: NOTHING, text: "" }] = await ask(
-        service,
-        head + sent,
-      );
+      const [create = { status: NOTHING, text: "" }] = await ask(service, head + sent);
       assert.ok(statuses.includes(create.status), `It is ${create.status}`);
       // Before we see it: so it is bare.
       if (runtime === "deno") assert.equal(create.text, "");

@@ -10,13 +10,8 @@
 
 import assert from "node:assert/strict";
 import { answers, CREATE, REX } from "./answers.ts";
-import {
-  type Answer,
-  ask,
-  linked,
-  type OpenService,
-  type Question,
-} from "./ask.ts";
+import { ask, linked } from "./ask.ts";
+import type { Answer, OpenService, Question } from "./ask.ts";
 import { type Clause, decided, stated } from "./clause.ts";
 import * as reply from "./error_reply.ts";
 import * as own from "./own_pets.ts";
@@ -79,9 +74,7 @@ export const HTTP_CLAUSES: readonly Clause[] = [
     const list = await get(service, "/pets", { headers: { origin } });
     assert.equal(list.status, 200);
     for (const { headers } of [preflight, list]) {
-      assert.equal(headers.get("vary"), null);
-      const names = [...headers.keys()];
-      assert.deepEqual(names.filter((name) => name.startsWith("access-control-")), []);
+      assert.deepEqual([...headers.keys()].filter((name) => /^vary$|^access-control-/.test(name)), []);
     }
   }),
 

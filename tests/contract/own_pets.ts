@@ -19,9 +19,7 @@ export function newName(): string {
 }
 
 /** The body of a create: a new name and category 1, unless the members say otherwise. */
-export function bodyOf(
-  members: Readonly<Record<string, unknown>> = {},
-): string {
+export function bodyOf(members: object = {}): string {
   return JSON.stringify({ name: newName(), categoryId: 1, ...members });
 }
 
@@ -37,17 +35,14 @@ export function get(
 /** Sends a create, whatever comes of it. */
 export function create(
   service: OpenService,
-  body: string | Uint8Array | ReadableStream<Uint8Array>,
-  headers: Readonly<Record<string, string | undefined>> = {},
+  body: NonNullable<Question["body"]>,
+  headers: Question["headers"] = {},
 ): Promise<Answer> {
   return ask(service, "POST", "/pets", { body, headers });
 }
 
 /** Adds a pet. */
-export async function add(
-  service: OpenService,
-  members: Readonly<Record<string, unknown>> = {},
-): Promise<Pet> {
+export async function add(service: OpenService, members = {}): Promise<Pet> {
   return petIn(await create(service, bodyOf(members)), 201);
 }
 

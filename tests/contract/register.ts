@@ -32,11 +32,7 @@ export function rawHttpContract(
   name: string,
   open: (limits: ServerLimits) => Promise<OpenServer>,
 ): void {
-  register(
-    name,
-    RAW_HTTP_CLAUSES,
-    async (limits) => asService(await open(limits)),
-  );
+  register(name, RAW_HTTP_CLAUSES, (limits) => asService(open(limits)));
 }
 
 /** Registers the clauses on hostile bytes for a runtime; `open` makes a fresh and empty service. */
@@ -44,15 +40,17 @@ export function hostileBytesContract(
   runtime: "deno" | "bun" | "node",
   open: (limits: ServerLimits) => Promise<OpenServer>,
 ): void {
-  register(
-    runtime,
-    HOSTILE_BYTES_CLAUSES,
-    async (limits) => ({ ...asService(await open(limits)), runtime }),
-  );
+  const openHere = (limits: ServerLimits): Promise<OpenService> =>
+    asService(open(limits), { runtime });
+  register(runtime, HOSTILE_BYTES_CLAUSES, openHere);
 }
 
-function asService({ port, key, close }: OpenServer): OpenService {
-  return { fetch, base: `http://127.0.0.1:${port}/v1`, key, close };
+async function asService(
+  opening: Promise<OpenServer>,
+  more: Partial<OpenService> = {},
+): Promise<OpenService> {
+  const { port, key, close } = await opening;
+  return { fetch, base: `http://127.0.0.1:${port}/v1`, key, close, ...more };
 }
 
 function register(

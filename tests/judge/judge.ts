@@ -40,9 +40,11 @@ export async function judge(
     return { outcome: "holds", text: `holds: ${sentence}` };
   } catch (error) {
     if (error instanceof Unseen) {
-      const text =
-        `cannot be seen from outside: ${sentence} (${error.message})`;
-      return { outcome: "unseen", text };
+      const text = `${sentence} (${error.message})`;
+      return {
+        outcome: "unseen",
+        text: `cannot be seen from outside: ${text}`,
+      };
     }
     const shown = [explain(error), ...lastOf(seen)].join("\n");
     const text = plain(shown, service.key).replaceAll("\n", "\n    ");

@@ -27,6 +27,11 @@ is 0 if no clause fails, otherwise 1; 2 if the arguments are wrong.
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
+const HEADINGS = {
+  interface: "The interface",
+  decision: "Decisions where the interface is silent",
+};
+
 /** Runs the command with the arguments that follow `judge`. */
 export async function runJudge(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, {
@@ -66,21 +71,15 @@ async function judgeAll(service: OpenService, isSpec: boolean): Promise<void> {
       "Nobody else should add pets meanwhile.",
   );
   const judged = { ...service, ...await findMark(service) };
-  const bytes = [...RAW_HTTP_CLAUSES, ...HOSTILE_BYTES_CLAUSES];
-  const needsTcp = { outside: "it takes a connection without TLS" };
-  const clauses = [
-    ...HTTP_CLAUSES,
-    ...IDEMPOTENCY_CLAUSES,
-    ...service.base.startsWith("http:")
-      ? bytes
-      : bytes.map((clause) => ({ ...clause, ...needsTcp })),
-  ];
+  const needsTcp = service.base.startsWith("https:") &&
+    { outside: "it takes a connection without TLS" };
+  const bytes = [...RAW_HTTP_CLAUSES, ...HOSTILE_BYTES_CLAUSES]
+    .map((clause) => ({ ...clause, ...needsTcp }));
+  const clauses = [...HTTP_CLAUSES, ...IDEMPOTENCY_CLAUSES, ...bytes];
   const totals: string[] = [];
   for (const source of ["interface", "decision"] as const) {
     if (isSpec && source === "decision") continue;
-    const heading = source === "interface"
-      ? "The interface"
-      : "Decisions where the interface is silent";
+    const heading = HEADINGS[source];
     const counts = { holds: 0, fails: 0, unseen: 0 };
     say(`\n${heading}:\n`);
     for (const clause of clauses) {
@@ -118,7 +117,7 @@ async function findService({ base, key }: OpenService): Promise<void> {
 async function findMark(
   service: OpenService,
 ): Promise<{ readonly mark?: bigint }> {
-  let found: { readonly mark?: bigint } = {};
+  let found = {};
   const check = async (service: OpenService): Promise<void> => {
     const { id: mark } = await add(service);
     const { id: next } = await add(service);
