@@ -25,7 +25,6 @@ const LENGTH = `Content-Length: ${REX.length}\r\n`;
 const IN_CHUNKS = `${SIZE}\r\n${REX}\r\n0\r\n\r\n`;
 /** How long is waited for more, in ms: longer than a body may take to arrive. */
 const QUIET = 600;
-const LIMITS = { bodyTimeout: 200 };
 
 /** The connection is closed without an answer. */
 const NOTHING = 0;
@@ -141,7 +140,7 @@ function line(service: OpenService, method: string, fields = ""): string {
 }
 
 function it(sentence: string, check: Check): Clause {
-  return { ...decided(sentence, check), limits: LIMITS };
+  return { ...decided(sentence, check), limits: { bodyTimeout: 200 } };
 }
 
 interface Answer {

@@ -29,8 +29,7 @@ const encoded = sending("content-encoding");
 const KEYLESS = authorized(undefined);
 const ANYBODY = { asks: [{}, KEYLESS] };
 const WRONG_KEY = { asks: [authorized("Bearer wrong")] };
-/** One byte more than fits. */
-const TOO_MUCH = "x".repeat(65_537);
+const TOO_MUCH = "x".repeat(65_537); // by one byte
 
 // deno-fmt-ignore -- a table
 /** Values of a member that createPet refuses, as JSON; and how our message says why. */
@@ -68,8 +67,7 @@ export const HTTP_CLAUSES: readonly Clause[] = [
 
   decided("a page of another origin is told nothing: CORS is off, and no response has a field of it", async (service) => {
     const origin = "https://app.example.com";
-    const headers = { origin, "access-control-request-method": "POST" };
-    const preflight = await ask(service, "OPTIONS", "/pets", { headers });
+    const preflight = await ask(service, "OPTIONS", "/pets", { headers: { origin, "access-control-request-method": "POST" } });
     assert.equal(preflight.status, 204);
     const list = await get(service, "/pets", { headers: { origin } });
     assert.equal(list.status, 200);
@@ -258,8 +256,7 @@ export const HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   stated("createPet takes a surrogate pair however it is spelled", async (service) => {
-    const answer = await create(service, '{"name":"\\uD83D\\udc15","categoryId":1}');
-    assert.equal(own.petIn(answer, 201).name, "🐕");
+    assert.equal(own.petIn(await create(service, '{"name":"\\uD83D\\udc15","categoryId":1}'), 201).name, "🐕");
   }),
 
   stated("a categoryId is any int64, exact to the last digit in, stored and out", async (service) => {
@@ -305,11 +302,11 @@ export const HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   decided("an animal whose status is left out is available", async (service) => {
-    const { id, name, ...pet } = await add(service);
-    assert.deepEqual(pet, { categoryId: 1n, status: "available" }, `${id} ${name}`);
+    assert.equal((await add(service)).status, "available");
   }),
 
   decided("createPet answers 201 with the address of the animal", async (service) => {
+    await add(service);
     const answer = await create(service, bodyOf());
     const { id } = own.petIn(answer, 201);
     const location = answer.headers.get("location");
@@ -374,8 +371,8 @@ export const HTTP_CLAUSES: readonly Clause[] = [
       await says(Uint8Array.of(0xff), /UTF-8/);
       await says(TOO_MUCH, /65536/);
     },
-    answers(400, ["GET /pets?limit=101"], { says: ["limit", "1 to 100", '"101"'] }),
-    answers(400, ["GET /pets?after=1&after=1"], { says: ["after must be one", "not 2 values"] })),
+    answers(400, ["GET /pets?limit=0&status=gone&after=x"], { says: ["1 to 100", '"0"', "available, pending, sold", '"gone"', '"x"'] }),
+    answers(400, ["GET /pets?limit=5&limit=5&status=sold&status=sold&after=1&after=1"], { says: ["limit must be one", "status must be one", "after must be one", "not 2 values"] })),
     outside: "each service words its messages itself" },
 
   stated("a body that is missing, or no JSON object, or lacks a field is 400",
