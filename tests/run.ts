@@ -71,7 +71,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   ) => [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
   fuzz: () => [[...DENO, "tests/laws/fuzz_slow.ts"]],
   all: () => [
-    [...PARALLEL, ...files("tests/{adapters,docs,laws}/**/*_slow.ts")],
+    [...PARALLEL, ...files("tests/**/*_slow.ts").filter(isForAll)],
     ["deno", "task", "test:workers"],
     [...DENO, ...files("tests/faults/*_fault.ts")],
     ON_BUN,
@@ -97,6 +97,11 @@ const RUNS: Readonly<Record<string, string>> = {
   fuzz: "1000000",
   long: "20000",
 };
+
+/** The tests of Workers have packages of their own. */
+function isForAll(path: string): boolean {
+  return !path.startsWith("tests/workers/");
+}
 
 function files(pattern: string): readonly string[] {
   return globSync(pattern, { cwd: ROOT });

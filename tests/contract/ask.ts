@@ -8,6 +8,12 @@ export interface OpenService {
   readonly base: string;
   /** A key that it takes. */
   readonly key: string;
+  /** The id of a pet; those up to it are not the tests'. Absent: all are, or the service knows no `after`. */
+  readonly mark?: bigint;
+  /** What runs it, which has ways of its own with hostile bytes; absent: unknown. */
+  readonly runtime?: "deno" | "bun" | "node";
+  /** Is told what is sent, as text, and each answer. */
+  readonly seen?: (message: string | Answer) => void;
   /** Ends it. */
   close(): Promise<void>;
 }
@@ -28,7 +34,7 @@ export interface Answer {
 
 /** Sends one request: `address` is below the base (`/pets`), or absolute. */
 export async function ask(
-  service: Pick<OpenService, "fetch" | "base" | "key">,
+  service: Pick<OpenService, "fetch" | "base" | "key" | "seen">,
   method: string,
   address: string,
   { body, headers = {} }: Question = {},
@@ -48,17 +54,19 @@ export async function ask(
     ? new TextEncoder().encode(body)
     : body;
   const init = { method, headers: sent, duplex: "half" };
+  const fields = [...sent].map(([name, value]) => `${name}: ${value}\n`);
+  const shown = content instanceof ReadableStream ? "(in pieces)" : body ?? "";
+  service.seen?.(`${method} ${url}\n${fields.join("")}\n${shown}`);
   const response = await service.fetch(
     new Request(
       url,
       content === undefined ? init : { ...init, body: content as BodyInit },
     ),
   );
-  return {
-    status: response.status,
-    headers: response.headers,
-    text: await response.text(),
-  };
+  const { status, headers: received } = response;
+  const answer = { status, headers: received, text: await response.text() };
+  service.seen?.(answer);
+  return answer;
 }
 
 /** The address in `Link` with this relation (RFC 8288), resolved as a client does; or `undefined`. */

@@ -25,19 +25,44 @@ export function assertJsonHeaders(headers: Headers): void {
   assert.equal(headers.get("cache-control"), "no-store");
 }
 
+/** Asserts that the body is JSON, as the interface says. */
+export function assertJson({ headers }: Answer): void {
+  const type = headers.get("content-type") ?? "";
+  assert.match(type, /^application\/json *(?:;|$)/i, `Content-Type: ${type}`);
+}
+
 /**
- * Asserts a well-formed refusal with this code: exactly `code`, `message` and `status`, which
- * repeats the status of the response. Returns the message.
+ * Asserts an error as the interface describes it: this status, and an Error body that repeats it.
+ * Returns the message.
  */
+export function assertRefused(answer: Answer, status: number): string {
+  assert.equal(answer.status, status, answer.text);
+  assertJson(answer);
+  const error = JSON.parse(answer.text);
+  assert.equal(typeof error?.code, "string", "code is no string");
+  assert.equal(typeof error.message, "string", "message is no string");
+  assert.equal(error.status, status, "status does not repeat the HTTP status");
+  return error.message;
+}
+
+/** Asserts {@linkcode assertAnyError} with this code. Returns the message. */
 export function assertError(answer: Answer, code: string): string {
   const message = assertAnyError(answer);
   assert.equal(JSON.parse(answer.text).code, code, answer.text);
   return message;
 }
 
-/** As {@linkcode assertError}, with any of the codes. */
+/** Asserts the headers of JSON, and what {@linkcode assertErrorBody} does. */
 export function assertAnyError(answer: Answer): string {
   assertJsonHeaders(answer.headers);
+  return assertErrorBody(answer);
+}
+
+/**
+ * Asserts a well-formed refusal: exactly `code`, `message` and `status`, which repeats the status of
+ * the response and is that of the code. Returns the message.
+ */
+export function assertErrorBody(answer: Answer): string {
   const body: Record<string, unknown> = JSON.parse(answer.text);
   assert.deepEqual(Object.keys(body).sort(), ["code", "message", "status"]);
   const { code, message, status } = body;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import type { Answer } from "./ask.ts";
+import type { Answer, OpenService } from "./ask.ts";
 import { Wire } from "./wire.ts";
 
 /** What came back over one connection. */
@@ -13,43 +13,31 @@ export interface Exchange {
   readonly raw: string;
 }
 
-/** What is not plain from what is sent. */
-export interface ExchangeOptions {
-  /** The method of each request; one answer is awaited for each. Default: the first word of each part. */
-  readonly methods?: readonly string[];
-  /** Whether to end the sending side after the last part. Default: no. */
-  readonly end?: boolean;
-}
-
 /**
  * Sends bytes, one character each, and collects the answers, or what there is when the server closes
  * the connection. Each part goes out when the one before is answered: not every server takes several
- * requests at once. Rejects if neither happens.
+ * requests at once. Rejects if neither happens. `end` ends the sending side after the last part.
  */
 export async function exchange(
-  port: number,
+  service: Pick<OpenService, "base" | "seen">,
   parts: readonly string[],
-  options: ExchangeOptions = {},
+  { end = false } = {},
 ): Promise<Exchange> {
-  const { methods = parts.map(firstWord), end = false } = options;
-  const wire = await Wire.open(port);
+  const wire = await Wire.to(service.base);
   const answers: Answer[] = [];
   try {
-    for (let i = 0; answers.length < methods.length; i++) {
-      wire.write(parts[i] ?? "");
+    for (const [i, part] of parts.entries()) {
+      service.seen?.(part);
+      wire.write(part);
       if (end && i === parts.length - 1) wire.end();
-      const { status, lines, body } = await wire.answer(
-        methods[answers.length],
-      );
-      assert.ok(status >= 100 && status < 600, wire.received);
-      if (status < 200) continue;
+      let answer = await wire.answer(part.split(" ", 1)[0]);
+      while (answer.status < 200) answer = await wire.answer();
+      const { status, lines, body } = answer;
+      assert.ok(status >= 200 && status < 600, wire.received);
       const fields = lines.map((line) => line.split(/: ?(.*)/, 2));
+      const headers = new Headers(fields as [string, string][]);
       const text = Buffer.from(body, "latin1").toString("utf8");
-      answers.push({
-        status,
-        headers: new Headers(fields as [string, string][]),
-        text,
-      });
+      answers.push({ status, headers, text });
     }
   } catch (error) {
     // If an answer is missing, the test will say so.
@@ -57,9 +45,6 @@ export async function exchange(
   } finally {
     wire.close();
   }
+  for (const answer of answers) service.seen?.(answer);
   return { answers, raw: wire.received };
-}
-
-function firstWord(text: string): string {
-  return text.split(" ", 1)[0] ?? "";
 }

@@ -13,7 +13,7 @@ export interface Answer {
 /** How long a test waits for what must happen, in ms. */
 const PATIENCE = 5000;
 
-/** A TCP connection to a server on this machine. */
+/** A TCP connection to a server. */
 export class Wire {
   readonly #socket: Socket;
   #received = "";
@@ -37,9 +37,16 @@ export class Wire {
     socket.on("end", onClose).on("error", onClose).on("close", onClose);
   }
 
-  /** Connects; `text`, if any, is sent at once. */
-  static async open(port: number, text = ""): Promise<Wire> {
-    const socket = connect(port, "127.0.0.1");
+  /** Connects to a server on this machine; `text`, if any, is sent at once. */
+  static open(port: number, text = ""): Promise<Wire> {
+    return Wire.to(`http://127.0.0.1:${port}`, text);
+  }
+
+  /** Connects to the server of an `http:` address. */
+  static async to(address: string, text = ""): Promise<Wire> {
+    const { hostname, port } = new URL(address);
+    const host = hostname.replaceAll(/[[\]]/g, ""); // of IPv6
+    const socket = connect(Number(port || 80), host);
     const wire = new Wire(socket);
     await new Promise((resolve, reject) => {
       socket.once("connect", resolve).once("error", reject);
@@ -102,6 +109,30 @@ export class Wire {
     return await this.#take((text) => this.#isClosed ? text.length : -1);
   }
 
+  /** All that came, once it is enough, or the server has closed or was silent for as many ms. */
+  async until(
+    isEnough: (text: string) => boolean,
+    quiet: number,
+  ): Promise<string> {
+    for (let size = -1; size < this.#all.length && !this.#isClosed;) {
+      size = this.#all.length;
+      if (isEnough(this.#all)) break;
+      await this.#news(quiet);
+    }
+    return this.#all;
+  }
+
+  /** Resolves when something comes or the server closes; at the latest after as many ms. */
+  #news(patience: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, patience);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
   async #body(
     method: string,
     status: number,
@@ -136,13 +167,7 @@ export class Wire {
         const state = this.#isClosed ? "Closed" : "Nothing more comes";
         throw new Error(`${state} after ${JSON.stringify(this.#received)}`);
       }
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, deadline - Date.now());
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      await this.#news(deadline - Date.now());
     }
     const taken = this.#received.slice(0, length(this.#received));
     this.#received = this.#received.slice(taken.length);

@@ -10,7 +10,7 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { httpContract } from "../contract/http_contract.ts";
+import { httpContract } from "../contract/register.ts";
 import { skipping } from "../support/skipping.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
 

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { handler, type LambdaEvent } from "../../docs/examples/lambda.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { httpContract } from "../contract/http_contract.ts";
+import { httpContract } from "../contract/register.ts";
 
 type Routes = Record<string, (request: Request) => Promise<Response>>;
 let opened = 0;

@@ -4,7 +4,7 @@ import { Miniflare } from "miniflare";
 import { after } from "node:test";
 import { type D1Binding, d1Storage } from "../../adapters/d1/mod.ts";
 import { databaseContract } from "../contract/database_contract.ts";
-import { httpContract } from "../contract/http_contract.ts";
+import { httpContract } from "../contract/register.ts";
 
 /** Sends statements to the database; Miniflare's own way there takes ten times as long. */
 const BATCH = `export default {

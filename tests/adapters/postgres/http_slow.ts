@@ -1,7 +1,7 @@
 /** The HTTP contract with animals and keys in PostgreSQL. */
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { storageService } from "../../contract/handle_service.ts";
-import { httpContract } from "../../contract/http_contract.ts";
+import { httpContract } from "../../contract/register.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 
 const { skip, newDatabase } = await sharedPostgres();

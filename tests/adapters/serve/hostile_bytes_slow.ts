@@ -1,5 +1,5 @@
 /** Bytes meant to confuse, on every runtime there is. */
-import { hostileBytesContract } from "../../contract/hostile_bytes_contract.ts";
+import { hostileBytesContract } from "../../contract/register.ts";
 import { onEveryRuntime } from "../../support/servers/start.ts";
 
 onEveryRuntime("bytes meant to confuse", hostileBytesContract);

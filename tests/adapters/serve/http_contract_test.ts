@@ -7,11 +7,11 @@ import {
   memoryStorage,
 } from "../../../mod.ts";
 import type { OpenService } from "../../contract/ask.ts";
-import { httpContract } from "../../contract/http_contract.ts";
 import {
+  httpContract,
   type OpenServer,
   rawHttpContract,
-} from "../../contract/raw_http_contract.ts";
+} from "../../contract/register.ts";
 import { onEveryRuntime } from "../../support/servers/start.ts";
 
 const KEY = "secret";

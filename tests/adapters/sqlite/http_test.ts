@@ -1,7 +1,7 @@
 /** The HTTP contract with animals and keys in an SQLite file. */
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { storageService } from "../../contract/handle_service.ts";
-import { httpContract } from "../../contract/http_contract.ts";
+import { httpContract } from "../../contract/register.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 
 const newPath = temporaryFiles();

@@ -5,7 +5,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import test, { after } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { OpenServer } from "../../contract/raw_http_contract.ts";
+import type { OpenServer } from "../../contract/register.ts";
 import { commandLine, type Runtime } from "../runtime.ts";
 import { skipping } from "../skipping.ts";
 

@@ -1,0 +1,83 @@
+/** Registers the clauses of the contract over HTTP as tests. @module */
+
+import test from "node:test";
+import type { Answer, OpenService } from "./ask.ts";
+import type { Clause, ServerLimits } from "./clause.ts";
+import { assertAnyError, assertJsonHeaders } from "./error_reply.ts";
+import { HOSTILE_BYTES_CLAUSES } from "./hostile_bytes_contract.ts";
+import { HTTP_CLAUSES } from "./http_contract.ts";
+import { IDEMPOTENCY_CLAUSES } from "./http_idempotency_contract.ts";
+import { RAW_HTTP_CLAUSES } from "./raw_http_contract.ts";
+import type { TestOptions } from "./test_options.ts";
+
+/** A service on a socket; its base path is `/v1`. */
+export interface OpenServer {
+  readonly port: number;
+  /** A key that it takes. */
+  readonly key: string;
+  close(): Promise<void>;
+}
+
+/** Registers what any client sees; `open` makes a fresh and empty service for each test. */
+export function httpContract(
+  name: string,
+  open: () => Promise<OpenService>,
+  options: TestOptions = {},
+): void {
+  register(name, [...HTTP_CLAUSES, ...IDEMPOTENCY_CLAUSES], open, options);
+}
+
+/** Registers what a client sees that speaks to a socket; `open` makes a fresh and empty service. */
+export function rawHttpContract(
+  name: string,
+  open: (limits: ServerLimits) => Promise<OpenServer>,
+): void {
+  register(name, RAW_HTTP_CLAUSES, (limits) => asService(open(limits)));
+}
+
+/** Registers the clauses on hostile bytes for a runtime; `open` makes a fresh and empty service. */
+export function hostileBytesContract(
+  runtime: "deno" | "bun" | "node",
+  open: (limits: ServerLimits) => Promise<OpenServer>,
+): void {
+  const openHere = (limits: ServerLimits): Promise<OpenService> =>
+    asService(open(limits), { runtime });
+  register(runtime, HOSTILE_BYTES_CLAUSES, openHere);
+}
+
+async function asService(
+  opening: Promise<OpenServer>,
+  more: Partial<OpenService> = {},
+): Promise<OpenService> {
+  const { port, key, close } = await opening;
+  return { fetch, base: `http://127.0.0.1:${port}/v1`, key, close, ...more };
+}
+
+function register(
+  name: string,
+  clauses: readonly Clause[],
+  open: (limits: ServerLimits) => Promise<OpenService>,
+  options: TestOptions = {},
+): void {
+  for (const { sentence, checks, limits = {} } of clauses) {
+    test(`${name}: ${sentence}`, options, async () => {
+      const service = await open(limits);
+      try {
+        for (const check of checks) {
+          await check({ ...service, seen: assertWellFormed });
+        }
+      } finally {
+        await service.close();
+      }
+    });
+  }
+}
+
+/** What holds for every JSON response, whatever a clause looks at. */
+function assertWellFormed(message: string | Answer): void {
+  if (typeof message === "string") return;
+  const { status, headers, text } = message;
+  if (!headers.get("content-type")?.startsWith("application/json")) return;
+  if (status < 400 || text === "") assertJsonHeaders(headers);
+  else assertAnyError(message);
+}

@@ -1,0 +1,131 @@
+/** The command `judge`: holds the contract against any pet store, and says clause by clause what holds. */
+
+import process from "node:process";
+import {
+  parseArguments,
+  reportAndExit,
+  UsageError,
+} from "../../adapters/standalone/command_line.ts";
+import type { OpenService } from "../contract/ask.ts";
+import { HOSTILE_BYTES_CLAUSES } from "../contract/hostile_bytes_contract.ts";
+import { HTTP_CLAUSES } from "../contract/http_contract.ts";
+import { IDEMPOTENCY_CLAUSES } from "../contract/http_idempotency_contract.ts";
+import { add, get, petsIn } from "../contract/own_pets.ts";
+import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
+import { judge, PATIENCE } from "./judge.ts";
+
+const HELP = `judge: holds the contract of the pet store against any service
+
+  judge ADDRESS --key KEY    ADDRESS ends in /v1: http://localhost:3000/v1
+
+  --only spec    only what the interface says itself, without the decisions where it is silent
+  --yes          also if ADDRESS is not on this machine
+
+It adds some hundred pets with random names and leaves them: the interface has no delete. The status
+is 0 if no clause fails, otherwise 1; 2 if the arguments are wrong.
+`;
+
+const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
+
+const HEADINGS = {
+  interface: "The interface",
+  decision: "Decisions where the interface is silent",
+};
+
+/** Runs the command with the arguments that follow `judge`. */
+export async function runJudge(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArguments(args, {
+    key: { type: "string" },
+    only: { type: "string" },
+    yes: { type: "boolean" },
+  });
+  const { help, key, only, yes } = values;
+  if (help) return void process.stdout.write(HELP);
+  const [address = "", ...more] = positionals;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const [, base] = /^(https?:.*\/v1)\/?$/.exec(url?.href ?? "") ?? [];
+  if (url === undefined || base === undefined || more.length > 0) {
+    throw new UsageError(
+      "judge takes the base address of a service, which ends in /v1, such as http://localhost:3000/v1",
+    );
+  }
+  if (typeof key !== "string" || key === "") {
+    throw new UsageError("judge needs an API key of the service: --key KEY");
+  }
+  if (only !== undefined && only !== "spec") {
+    throw new UsageError(`--only can be spec, not ${only}`);
+  }
+  if (!LOOPBACK.test(url.hostname) && yes !== true) {
+    throw new UsageError(
+      `${url.hostname} is not on this machine, and pets that are added there stay: confirm with --yes`,
+    );
+  }
+  const close = (): Promise<void> => Promise.resolve();
+  await judgeAll({ fetch, base, key, close }, only === "spec");
+}
+
+async function judgeAll(service: OpenService, isSpec: boolean): Promise<void> {
+  await findService(service);
+  say(
+    `Judging ${service.base}. This adds some hundred pets with random names and leaves them.\n` +
+      "Nobody else should add pets meanwhile.",
+  );
+  const judged = { ...service, ...await findMark(service) };
+  const needsTcp = service.base.startsWith("https:") &&
+    { outside: "it takes a connection without TLS" };
+  const bytes = [...RAW_HTTP_CLAUSES, ...HOSTILE_BYTES_CLAUSES]
+    .map((clause) => ({ ...clause, ...needsTcp }));
+  const clauses = [...HTTP_CLAUSES, ...IDEMPOTENCY_CLAUSES, ...bytes];
+  const totals: string[] = [];
+  for (const source of ["interface", "decision"] as const) {
+    if (isSpec && source === "decision") continue;
+    const heading = HEADINGS[source];
+    const counts = { holds: 0, fails: 0, unseen: 0 };
+    say(`\n${heading}:\n`);
+    for (const clause of clauses) {
+      if (clause.source !== source) continue;
+      const { outcome, text } = await judge(clause, judged);
+      counts[outcome]++;
+      say(text);
+    }
+    const { holds, fails, unseen } = counts;
+    if (fails > 0) process.exitCode = 1;
+    totals.push(
+      `${heading}: ${holds} hold, ${fails} fail, ${unseen} cannot be seen from outside.`,
+    );
+  }
+  say(`\n${totals.join("\n")}`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** @throws {Error} if there is no service, or it does not know the key. */
+async function findService({ base, key }: OpenService): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  const signal = AbortSignal.timeout(PATIENCE);
+  const { status, body } = await fetch(`${base}/pets`, { headers, signal })
+    .catch((cause) => {
+      throw new Error(`Nothing answers at ${base}`, { cause });
+    });
+  await body?.cancel();
+  if (status === 401) throw new Error(`${base} refuses the key (401)`);
+}
+
+/** Adds two pets, and looks whether the listing begins after the first when asked to. */
+async function findMark(
+  service: OpenService,
+): Promise<{ readonly mark?: bigint }> {
+  let found = {};
+  const check = async (service: OpenService): Promise<void> => {
+    const { id: mark } = await add(service);
+    const { id: next } = await add(service);
+    const page = petsIn(await get(service, `/pets?limit=100&after=${mark}`));
+    if (page.every(({ id }) => id === next)) found = { mark };
+  };
+  await judge({ sentence: "", source: "decision", checks: [check] }, service);
+  return found;
+}
+
+if (import.meta.main) runJudge(process.argv.slice(2)).catch(reportAndExit);
