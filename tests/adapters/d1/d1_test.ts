@@ -65,7 +65,7 @@ test("d1Storage says what is known after a fault of D1", async () => {
   }
 });
 
-test("d1Storage leaves the table of another program as it is", async () => {
+test("d1Storage does not write to the table of another program", async () => {
   const binding = imitation();
   await binding.batch([binding.prepare("CREATE TABLE pets (id, name)")]);
   const noColumn = /^Error: D1_ERROR: .* no column named category_id/;
