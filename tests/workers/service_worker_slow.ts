@@ -18,10 +18,9 @@ test("a Service Worker serves all without a server", options, async () => {
   const server = await serve(async (request) => {
     const isWorker = request.url.endsWith("/worker.js");
     const type = isWorker ? "text/javascript" : "text/html";
+    const body = isWorker ? outputFiles[0]?.text : "";
     return await showDocs(request) ??
-      new Response(isWorker ? outputFiles[0]?.text : "", {
-        headers: { "content-type": type },
-      });
+      new Response(body, { headers: { "content-type": type } });
   }, { port: 0 });
   const { page, close } = await openPage({});
   try {

@@ -39,6 +39,11 @@ after(() => workerd.dispose());
 const { origin } = await workerd.unsafeGetDirectURL("worker");
 const batchUrl = await workerd.unsafeGetDirectURL("batch");
 
+// A connection is not used again: workerd may close it just then.
+const client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+const send = (to: Request | URL, init: RequestInit = {}) =>
+  fetch(to, { ...init, client });
+
 const binding: D1Binding = {
   prepare(sql) {
     const bind = (...values: unknown[]) => ({ sql, values, bind });
@@ -46,7 +51,7 @@ const binding: D1Binding = {
   },
   async batch(statements) {
     const body = JSON.stringify(statements);
-    const response = await fetch(batchUrl, { method: "POST", body });
+    const response = await send(batchUrl, { method: "POST", body });
     if (!response.ok) throw new Error(await response.text());
     return await response.json();
   },
@@ -55,9 +60,8 @@ const binding: D1Binding = {
 /** The next statement makes the tables anew. */
 async function dropTables(): Promise<void> {
   const tables = ["pets", "api_keys", "idempotency_keys"];
-  const drop = (name: string) =>
-    binding.prepare(`DROP TABLE IF EXISTS ${name}`);
-  await binding.batch(tables.map(drop));
+  const drops = tables.map((name) => `DROP TABLE IF EXISTS ${name}`);
+  await binding.batch(drops.map((sql) => binding.prepare(sql)));
 }
 
 databaseContract("d1Storage in workerd", async () => {
@@ -67,5 +71,6 @@ databaseContract("d1Storage in workerd", async () => {
 
 httpContract("docs/examples/worker.ts in workerd", async () => {
   await dropTables();
-  return { fetch, base: `${origin}/v1`, key: "secret", close: async () => {} };
+  const close = async () => {};
+  return { fetch: send, base: `${origin}/v1`, key: "secret", close };
 });

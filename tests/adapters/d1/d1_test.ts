@@ -2,17 +2,13 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import {
-  type D1Binding,
-  type D1Statement,
-  d1Storage,
-} from "../../../adapters/d1/mod.ts";
+import { type D1Binding, d1Storage } from "../../../adapters/d1/mod.ts";
 import { databaseContract } from "../../contract/database_contract.ts";
 import { REX } from "../../support/new_pet.ts";
 
-interface Prepared extends D1Statement {
+type Prepared = ReturnType<D1Binding["prepare"]> & {
   run(): readonly object[];
-}
+};
 
 /** SQLite in memory as if it were D1: integers come out as JSON has them, and errors as text. */
 function imitation(): D1Binding {
@@ -69,7 +65,7 @@ test("d1Storage says what is known after a fault of D1", async () => {
   }
 });
 
-test("d1Storage leaves the table of another program as it is", async () => {
+test("d1Storage does not write to the table of another program", async () => {
   const binding = imitation();
   await binding.batch([binding.prepare("CREATE TABLE pets (id, name)")]);
   const noColumn = /^Error: D1_ERROR: .* no column named category_id/;
