@@ -366,13 +366,16 @@ export const HTTP_CLAUSES: readonly Clause[] = [
       for (const [, , member, values, reason = ""] of REFUSED_MEMBERS) {
         for (const value of values) await says(bodyWith(member, value), RegExp(`${member} .*${reason}`));
       }
-      await says('{"name":"","categoryId":1.5,"status":"gone"}', /name .*empty.*categoryId .*integer.*status .*one of available, pending, sold/);
+      await says('{"name":"","categoryId":1.5,"status":"gone"}',
+        /name .*empty.*categoryId .*integer.*status .*one of available, pending, sold/);
       await says("{}", /name is required.*categoryId is required/);
       await says(Uint8Array.of(0xff), /UTF-8/);
       await says(TOO_MUCH, /65536/);
     },
-    answers(400, ["GET /pets?limit=0&status=gone&after=x"], { says: ["1 to 100", '"0"', "available, pending, sold", '"gone"', '"x"'] }),
-    answers(400, ["GET /pets?limit=5&limit=5&status=sold&status=sold&after=1&after=1"], { says: ["limit must be one", "status must be one", "after must be one", "not 2 values"] })),
+    answers(400, ["GET /pets?limit=0&status=gone&after=x"],
+      { says: ["1 to 100", '"0"', "available, pending, sold", '"gone"', '"x"'] }),
+    answers(400, ["GET /pets?limit=5&limit=5&status=sold&status=sold&after=1&after=1"],
+      { says: ["limit must be one", "status must be one", "after must be one", "not 2 values"] })),
     outside: "each service words its messages itself" },
 
   stated("a body that is missing, or no JSON object, or lacks a field is 400",

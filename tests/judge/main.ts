@@ -21,7 +21,7 @@ const HELP = `judge: holds the contract of the pet store against any service
   --only spec    only what the interface says itself, without the decisions where it is silent
   --yes          also if ADDRESS is not on this machine
 
-It adds some hundred pets with random names and leaves them: the interface has no delete. The status
+It adds a few hundred pets with random names and leaves them: the interface has no delete. The status
 is 0 if no clause fails, otherwise 1; 2 if the arguments are wrong.
 `;
 
@@ -66,8 +66,8 @@ export async function runJudge(args: readonly string[]): Promise<void> {
 
 async function judgeAll(service: OpenService, isSpec: boolean): Promise<void> {
   await findService(service);
-  say(
-    `Judging ${service.base}. This adds some hundred pets with random names and leaves them.\n` +
+  console.log(
+    `Judging ${service.base}. This adds a few hundred pets with random names and leaves them.\n` +
       "Nobody else should add pets meanwhile.",
   );
   const judged = { ...service, ...await findMark(service) };
@@ -81,12 +81,12 @@ async function judgeAll(service: OpenService, isSpec: boolean): Promise<void> {
     if (isSpec && source === "decision") continue;
     const heading = HEADINGS[source];
     const counts = { holds: 0, fails: 0, unseen: 0 };
-    say(`\n${heading}:\n`);
+    console.log(`\n${heading}:\n`);
     for (const clause of clauses) {
       if (clause.source !== source) continue;
       const { outcome, text } = await judge(clause, judged);
       counts[outcome]++;
-      say(text);
+      console.log(text);
     }
     const { holds, fails, unseen } = counts;
     if (fails > 0) process.exitCode = 1;
@@ -94,11 +94,7 @@ async function judgeAll(service: OpenService, isSpec: boolean): Promise<void> {
       `${heading}: ${holds} hold, ${fails} fail, ${unseen} cannot be seen from outside.`,
     );
   }
-  say(`\n${totals.join("\n")}`);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  console.log(`\n${totals.join("\n")}`);
 }
 
 /** @throws {Error} if there is no service, or it does not know the key. */
