@@ -1,4 +1,4 @@
-/** The service as a fetch function: {@linkcode createService}, and a `Response` of what it answers. @module */
+/** The service as a fetch function: {@linkcode createService}, and a `Response` of what it answers. */
 
 import { toResponse } from "./http/reply.ts";
 import { traced } from "./http/trace.ts";

@@ -1,4 +1,4 @@
-/** What an operation is: a row of `operations.ts`, for the router, the pipeline and the OpenAPI document. @module */
+/** What an operation is: a row of `operations.ts`, for the router, the pipeline and the OpenAPI document. */
 
 import type { BaseUrl } from "./http/base_url.ts";
 import type { BodyLimits, IncomingBody } from "./http/body.ts";

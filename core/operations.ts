@@ -1,4 +1,4 @@
-/** The operations of the service. This table feeds the router, the pipeline and the OpenAPI document. @module */
+/** The operations of the service. This table feeds the router, the pipeline and the OpenAPI document. */
 
 import { createPetDescription } from "./openapi/create_pet.ts";
 import { getOpenApiDescription } from "./openapi/get_openapi.ts";

@@ -1,4 +1,4 @@
-/** The pipeline: host, path, method, key, rate limit, input, storage, reply. The whole service in one place. @module */
+/** The pipeline: host, path, method, key, rate limit, input, storage, reply. The whole service in one place. */
 
 import { type BaseUrl, parseBaseUrl } from "./http/base_url.ts";
 import { createCors } from "./http/cors.ts";

@@ -1,4 +1,4 @@
-/** SHA-256 by WebCrypto. @module */
+/** SHA-256 by WebCrypto. */
 
 /** The SHA-256 digest of a text's UTF-8 bytes, as 64 lower-case hexadecimal digits. */
 export async function sha256(text: string): Promise<string> {

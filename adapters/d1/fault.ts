@@ -1,4 +1,4 @@
-/** D1's errors in the words of the storage port; they have no code, only a message. @module */
+/** D1's errors in the words of the storage port; they have no code, only a message. */
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
 

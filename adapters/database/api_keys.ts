@@ -1,4 +1,4 @@
-/** Records of issued API keys, in SQL that every database takes. @module */
+/** Records of issued API keys, in SQL that every database takes. */
 
 import type {
   ApiKeyStorage,

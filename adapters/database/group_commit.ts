@@ -3,7 +3,7 @@
  *
  * A batch is gathered for one turn of the event loop (`setImmediate`): a microtask gathers nothing,
  * because every request arrives in a task of its own; a timer makes a lone create wait. A full batch
- * goes at once: on Node a turn may take thousands of requests, and seconds. @module
+ * goes at once: on Node a turn may take thousands of requests, and seconds.
  */
 
 import {

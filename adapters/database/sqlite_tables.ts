@@ -1,4 +1,4 @@
-/** The tables in SQL of SQLite. @module */
+/** The tables in SQL of SQLite. */
 
 /** The statements of each version. AUTOINCREMENT: the id of a deleted row is not given again. */
 export const TABLES: readonly (readonly string[])[] = [

@@ -1,4 +1,4 @@
-/** Rows as every database stores them. Only checked values are stored, so they are not checked again. @module */
+/** Rows as every database stores them. Only checked values are stored, so they are not checked again. */
 
 import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
 import {

@@ -1,4 +1,4 @@
-/** Whole tables, read from one database and written to another with the same ids. @module */
+/** Whole tables, read from one database and written to another with the same ids. */
 
 import type { Pet } from "../../core/pets/pet.ts";
 import type { StoredApiKey } from "./stored_row.ts";

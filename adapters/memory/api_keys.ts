@@ -1,4 +1,4 @@
-/** Records of issued API keys kept in memory. @module */
+/** Records of issued API keys kept in memory. */
 
 import type {
   ApiKeyRecord,

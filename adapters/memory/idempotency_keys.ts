@@ -1,4 +1,4 @@
-/** Which pet each idempotency key added, kept in memory. @module */
+/** Which pet each idempotency key added, kept in memory. */
 
 import { checkAtLeast } from "../database/check_option.ts";
 

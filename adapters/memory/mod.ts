@@ -2,7 +2,7 @@
  * Pets kept in memory until the process ends: for embedding, trying out and tests. Runs anywhere.
  *
  * A pet with a name of 18 letters takes about 80 bytes (130 on Bun), and about 90 (130) more once it
- * was listed, because its JSON text is kept. A page costs microseconds at any number of pets. @module
+ * was listed, because its JSON text is kept. A page costs microseconds at any number of pets.
  */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";

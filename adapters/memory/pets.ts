@@ -1,4 +1,4 @@
-/** All pets in memory: half the size of an object for each, and quick to collect as garbage. @module */
+/** All pets in memory: half the size of an object for each, and quick to collect as garbage. */
 
 import {
   type CheckedPet,

@@ -1,4 +1,4 @@
-/** The body of a request on Node, as a web stream or in one piece. @module */
+/** The body of a request on Node, as a web stream or in one piece. */
 
 import type { IncomingMessage } from "node:http";
 import { findField } from "./headers.ts";

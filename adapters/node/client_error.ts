@@ -1,4 +1,4 @@
-/** What a Node server answers without a request: to bytes that are not HTTP, and to slow clients. @module */
+/** What a Node server answers without a request: to bytes that are not HTTP, and to slow clients. */
 
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";

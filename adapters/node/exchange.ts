@@ -1,4 +1,4 @@
-/** One request and its answer on Node, and when their connection is closed. @module */
+/** One request and its answer on Node, and when their connection is closed. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { announcesBody, type StreamBody, type WholeBody } from "./body.ts";

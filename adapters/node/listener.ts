@@ -1,4 +1,4 @@
-/** A fetch function as a request listener of Node's `http.Server`. @module */
+/** A fetch function as a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { partsOf } from "../../core/handler.ts";

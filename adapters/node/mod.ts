@@ -1,4 +1,8 @@
-/** Serves a fetch function with Node's own HTTP server, at its own speed. @module */
+/**
+ * Serves a fetch function with Node's own HTTP server, at its own speed.
+ *
+ * @module
+ */
 
 import { createServer, type Server as HttpServer } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** Pipelined requests: only those with safe methods may be carried out side by side (RFC 9112 §9.3.2). @module */
+/** Pipelined requests: only those with safe methods may be carried out side by side (RFC 9112 §9.3.2). */
 
 import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";

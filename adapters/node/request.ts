@@ -1,4 +1,4 @@
-/** A request on Node: as much of it as the service reads, or a real `Request`. @module */
+/** A request on Node: as much of it as the service reads, or a real `Request`. */
 
 import type { ServiceRequest } from "../../core/operation.ts";
 import {

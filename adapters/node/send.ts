@@ -1,4 +1,4 @@
-/** Sends a `Response` on Node. @module */
+/** Sends a `Response` on Node. */
 
 import type { Reply } from "../../core/http/reply.ts";
 import { clientGone } from "./body.ts";

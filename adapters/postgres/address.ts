@@ -1,4 +1,4 @@
-/** The address of a PostgreSQL database: a connection URI as libpq knows it (its manual, "Connection URIs"). @module */
+/** The address of a PostgreSQL database: a connection URI as libpq knows it (its manual, "Connection URIs"). */
 
 import { readFileSync } from "node:fs";
 import process from "node:process";

@@ -1,4 +1,4 @@
-/** Records of issued API keys in PostgreSQL. @module */
+/** Records of issued API keys in PostgreSQL. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { apiKeyStorage } from "../database/api_keys.ts";

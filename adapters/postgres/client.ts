@@ -1,4 +1,4 @@
-/** The driver's client, made to connect and to end in time. @module */
+/** The driver's client, made to connect and to end in time. */
 
 import { clearTimeout, setTimeout } from "node:timers";
 import pg from "pg";

@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL: which server they go to, and bounded statements and transactions. @module */
+/** Connections to PostgreSQL: which server they go to, and bounded statements and transactions. */
 
 import process from "node:process";
 import pg from "pg";

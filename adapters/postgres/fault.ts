@@ -1,4 +1,4 @@
-/** PostgreSQL's errors (its manual, appendix A) in the words of the storage port. @module */
+/** PostgreSQL's errors (its manual, appendix A) in the words of the storage port. */
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
 

@@ -1,4 +1,4 @@
-/** The tables in PostgreSQL, in the first schema of the search path. @module */
+/** The tables in PostgreSQL, in the first schema of the search path. */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";

@@ -1,4 +1,4 @@
-/** Reads and writes whole tables of a PostgreSQL database. @module */
+/** Reads and writes whole tables of a PostgreSQL database. */
 
 import { parsePostgresUrl } from "./address.ts";
 import { postgresApiKeys } from "./api_keys.ts";

@@ -1,4 +1,4 @@
-/** What Deno and Bun need around a fetch function, so that it is called, and answers, as on Node. @module */
+/** What Deno and Bun need around a fetch function, so that it is called, and answers, as on Node. */
 
 import { partsOf } from "../../core/handler.ts";
 import { internalError, type Refusal } from "../../core/http/refusal.ts";

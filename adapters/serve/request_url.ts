@@ -1,4 +1,4 @@
-/** From a request target (RFC 9112 §3.2) and a `Host`, neither trusted, to a URL that always parses. @module */
+/** From a request target (RFC 9112 §3.2) and a `Host`, neither trusted, to a URL that always parses. */
 
 /** Takes the place of a `Host` that is absent or is no host. */
 export const STAND_IN_HOST = "localhost";

@@ -1,4 +1,4 @@
-/** What the HTTP adapters have in common: each exports a `serve` for a fetch function. @module */
+/** What the HTTP adapters have in common: each exports a `serve` for a fetch function. */
 
 import { Refusal } from "../../core/http/refusal.ts";
 

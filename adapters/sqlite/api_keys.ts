@@ -1,4 +1,4 @@
-/** Records of issued API keys in an SQLite file. @module */
+/** Records of issued API keys in an SQLite file. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { apiKeyStorage } from "../database/api_keys.ts";

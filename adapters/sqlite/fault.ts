@@ -1,4 +1,4 @@
-/** SQLite's result codes in the words of the storage port. @see https://sqlite.org/rescode.html @module */
+/** SQLite's result codes in the words of the storage port. @see https://sqlite.org/rescode.html */
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
 

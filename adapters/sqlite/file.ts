@@ -1,4 +1,4 @@
-/** A connection to an SQLite file: waits for other processes, writes no more after a disk error. @module */
+/** A connection to an SQLite file: waits for other processes, writes no more after a disk error. */
 
 import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-/** Opening an SQLite file: its settings, its tables, and why it cannot be opened. @module */
+/** Opening an SQLite file: its settings, its tables, and why it cannot be opened. */
 
 import {
   accessSync,

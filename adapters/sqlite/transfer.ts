@@ -1,4 +1,4 @@
-/** Reads and writes whole tables of an SQLite file. @module */
+/** Reads and writes whole tables of an SQLite file. */
 
 import { statSync } from "node:fs";
 import { StorageError } from "../../core/pets/pet_storage.ts";

@@ -1,4 +1,4 @@
-/** Where the service is mounted, and the links that follow from it. @module */
+/** Where the service is mounted, and the links that follow from it. */
 
 import type { PetId } from "../pets/pet.ts";
 

@@ -1,4 +1,4 @@
-/** A request's body: media type, encoding, size and deadline, then bytes, text, JSON. @module */
+/** A request's body: media type, encoding, size and deadline, then bytes, text, JSON. */
 
 import type { Deadlines } from "./deadlines.ts";
 import { type ErrorCode, Refusal } from "./refusal.ts";

@@ -1,4 +1,4 @@
-/** Which web pages may read the service's responses: CORS, as the Fetch standard defines it. @module */
+/** Which web pages may read the service's responses: CORS, as the Fetch standard defines it. */
 
 import type { Fields, Reply } from "./reply.ts";
 

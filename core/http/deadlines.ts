@@ -1,4 +1,4 @@
-/** Deadlines that share one timer: one for each body costs 5 to 16 µs, as much as the rest of reading it. @module */
+/** Deadlines that share one timer: one for each body costs 5 to 16 µs, as much as the rest of reading it. */
 
 /** A time by which something must have finished. */
 export interface Deadline {

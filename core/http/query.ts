@@ -1,4 +1,4 @@
-/** The parameters of a query. @module */
+/** The parameters of a query. */
 
 /** What is read of a query: `URLSearchParams`, or as much of one. */
 export interface Query {

@@ -1,4 +1,4 @@
-/** Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing. @module */
+/** Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing. */
 
 import { type Fields, jsonReply, type Reply } from "./reply.ts";
 

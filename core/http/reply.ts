@@ -1,4 +1,4 @@
-/** A response as plain data: only `createHandler` and the adapters make a `Response` of it. @module */
+/** A response as plain data: only `createHandler` and the adapters make a `Response` of it. */
 
 /** Header fields by lower-case name, one value each. */
 export type Fields = Readonly<Record<string, string>>;

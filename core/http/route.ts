@@ -1,4 +1,4 @@
-/** Where a request goes: to an operation, or to a reply that is known already. @module */
+/** Where a request goes: to an operation, or to a reply that is known already. */
 
 import type { Operation } from "../operation.ts";
 import { Refusal } from "./refusal.ts";

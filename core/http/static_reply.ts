@@ -1,4 +1,4 @@
-/** Content that does not change while the process lives, with `ETag` and 304. @module */
+/** Content that does not change while the process lives, with `ETag` and 304. */
 
 import { sha256 } from "../sha256.ts";
 import type { Reply } from "./reply.ts";

@@ -1,4 +1,4 @@
-/** What a request is aimed at: its path and its query. @module */
+/** What a request is aimed at: its path and its query. */
 
 import { Refusal } from "./refusal.ts";
 

@@ -1,4 +1,4 @@
-/** The trace of a request, if the program uses OpenTelemetry. It is where `@opentelemetry/api` keeps it. @module */
+/** The trace of a request, if the program uses OpenTelemetry. It is where `@opentelemetry/api` keeps it. */
 
 import type { ServiceRequest } from "../operation.ts";
 import type { Service } from "../service.ts";

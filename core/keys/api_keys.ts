@@ -3,7 +3,7 @@
  * the keys that it has lately seen to be valid in memory, so as not to hash them at every request.
  *
  * Time tells a guesser nothing: keys are compared by their digests, and a digest that is nearly right
- * says nothing about the key behind it. @module
+ * says nothing about the key behind it.
  */
 
 import { sha256 } from "../sha256.ts";

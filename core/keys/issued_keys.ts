@@ -1,4 +1,4 @@
-/** API keys that the service issues itself. The rules are here; an adapter keeps the records. @module */
+/** API keys that the service issues itself. The rules are here; an adapter keeps the records. */
 
 import * as v from "valibot";
 import { type ApiKeys, rememberKeys } from "./api_keys.ts";

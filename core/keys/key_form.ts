@@ -1,4 +1,4 @@
-/** The form of an issued key: `pet_`, 32 random base62 characters, and 6 more that are their CRC-32. @module */
+/** The form of an issued key: `pet_`, 32 random base62 characters, and 6 more that are their CRC-32. */
 
 const KEY_PREFIX = "pet_";
 const RANDOM_LENGTH = 32;

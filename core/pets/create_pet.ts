@@ -1,4 +1,4 @@
-/** `createPet`: `POST /pets`. @module */
+/** `createPet`: `POST /pets`. */
 
 import { readJson } from "../http/body.ts";
 import { Refusal } from "../http/refusal.ts";

@@ -1,4 +1,4 @@
-/** `getPet`: `GET /pets/{petId}`, deprecated, to be removed on 5 December 2030. @module */
+/** `getPet`: `GET /pets/{petId}`, deprecated, to be removed on 5 December 2030. */
 
 import type { BaseUrl } from "../http/base_url.ts";
 import { quote, Refusal } from "../http/refusal.ts";

@@ -1,4 +1,4 @@
-/** The header `Idempotency-Key` of `createPet` (draft-ietf-httpapi-idempotency-key-header). @module */
+/** The header `Idempotency-Key` of `createPet` (draft-ietf-httpapi-idempotency-key-header). */
 
 import { Refusal } from "../http/refusal.ts";
 import { sha256 } from "../sha256.ts";

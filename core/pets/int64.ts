@@ -3,7 +3,7 @@
  * becomes a `bigint`; a `bigint` becomes JSON text by its own decimal form.
  *
  * `JSON.parse` alone rounds above 2^53. Its reviver is given the source text of each number
- * (the TC39 proposal "JSON.parse source text access"), and that text is exact. @module
+ * (the TC39 proposal "JSON.parse source text access"), and that text is exact.
  */
 
 /** The least int64, −2⁶³. */

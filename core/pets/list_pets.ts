@@ -1,4 +1,4 @@
-/** `listPets`: `GET /pets`. @module */
+/** `listPets`: `GET /pets`. */
 
 import { parseQuery } from "../http/query.ts";
 import { Refusal } from "../http/refusal.ts";

@@ -1,4 +1,4 @@
-/** The check of what a client sends to add a pet. @module */
+/** The check of what a client sends to add a pet. */
 
 import * as v from "valibot";
 import { Refusal } from "../http/refusal.ts";

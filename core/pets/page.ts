@@ -1,4 +1,4 @@
-/** Which page of pets a caller wants. Paging is by key (`after`): a page costs the same at any depth. @module */
+/** Which page of pets a caller wants. Paging is by key (`after`): a page costs the same at any depth. */
 
 import { quote, Refusal } from "../http/refusal.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "./int64.ts";

@@ -1,4 +1,4 @@
-/** What a pet is: the types of the contract, ids, and JSON. int64 members are `bigint`. @module */
+/** What a pet is: the types of the contract, ids, and JSON. int64 members are `bigint`. */
 
 import { INT64_MAX, parseInt64 } from "./int64.ts";
 

@@ -2,7 +2,7 @@
  * The storage port: what the service asks of whatever keeps the pets.
  *
  * An adapter implements {@linkcode PetStorage} and keeps every promise written here;
- * `tests/contract/pet_storage_contract.ts` holds it to them. @module
+ * `tests/contract/pet_storage_contract.ts` holds it to them.
  */
 
 import type { CheckedPet, Pet, PetId, PetStatus } from "./pet.ts";

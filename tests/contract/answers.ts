@@ -1,4 +1,4 @@
-/** A check of many requests that are answered alike. @module */
+/** A check of many requests that are answered alike. */
 
 import assert from "node:assert/strict";
 import { ask, type Question } from "./ask.ts";

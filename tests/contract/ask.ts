@@ -1,4 +1,4 @@
-/** A client with a key, as short as the tests need it. @module */
+/** A client with a key, as short as the tests need it. */
 
 /** A service that a test may talk to. */
 export interface OpenService {

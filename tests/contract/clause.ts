@@ -1,4 +1,4 @@
-/** A clause of the contract over HTTP, as data: tests run it, and so does the judge. @module */
+/** A clause of the contract over HTTP, as data: tests run it, and so does the judge. */
 
 import type { OpenService } from "./ask.ts";
 

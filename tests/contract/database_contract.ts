@@ -1,4 +1,4 @@
-/** The promises of a storage in a database: of pets, API keys and idempotency keys. @module */
+/** The promises of a storage in a database: of pets, API keys and idempotency keys. */
 
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import {

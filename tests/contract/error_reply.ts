@@ -1,4 +1,4 @@
-/** What every refusal looks like, whatever is refused. @module */
+/** What every refusal looks like, whatever is refused. */
 
 import assert from "node:assert/strict";
 import type { Answer } from "./ask.ts";

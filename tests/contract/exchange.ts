@@ -1,4 +1,4 @@
-/** Requests as bytes, over a connection of their own, and the answers to them. @module */
+/** Requests as bytes, over a connection of their own, and the answers to them. */
 
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";

@@ -1,4 +1,4 @@
-/** What every `serve` promises, spoken over TCP, since what matters here are the bytes. @module */
+/** What every `serve` promises, spoken over TCP, since what matters here are the bytes. */
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";

@@ -1,4 +1,4 @@
-/** `handle` itself as a service to talk to: no server, no socket. @module */
+/** `handle` itself as a service to talk to: no server, no socket. */
 
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";

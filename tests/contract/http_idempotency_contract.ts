@@ -1,4 +1,4 @@
-/** What the service promises of `Idempotency-Key` over HTTP. @module */
+/** What the service promises of `Idempotency-Key` over HTTP. */
 
 import assert from "node:assert/strict";
 import { answers, CREATE } from "./answers.ts";

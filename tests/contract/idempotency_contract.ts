@@ -1,4 +1,4 @@
-/** The promises of `PetStorage` about idempotency keys: a test per clause, each on a fresh storage. @module */
+/** The promises of `PetStorage` about idempotency keys: a test per clause, each on a fresh storage. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** The pets that a clause adds, under names of its own, and finds again among any others. @module */
+/** The pets that a clause adds, under names of its own, and finds again among any others. */
 
 import assert from "node:assert/strict";
 import { type Answer, ask, type OpenService, type Question } from "./ask.ts";

@@ -1,4 +1,4 @@
-/** Registers the clauses of the contract over HTTP as tests. @module */
+/** Registers the clauses of the contract over HTTP as tests. */
 
 import test from "node:test";
 import type { Answer, OpenService } from "./ask.ts";

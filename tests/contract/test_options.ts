@@ -1,4 +1,4 @@
-/** How the tests of a contract are registered. @module */
+/** How the tests of a contract are registered. */
 
 /** Options of `node:test` that a contract passes on to each of its tests. */
 export interface TestOptions {

@@ -1,4 +1,4 @@
-/** HTTP/1.1 byte by byte: a TCP connection, and the answers read off it. @module */
+/** HTTP/1.1 byte by byte: a TCP connection, and the answers read off it. */
 
 import { connect, type Socket } from "node:net";
 

@@ -1,4 +1,4 @@
-/** Clients that send nothing, or a drop at a time. @module */
+/** Clients that send nothing, or a drop at a time. */
 
 import { connect } from "node:net";
 

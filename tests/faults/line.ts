@@ -1,4 +1,4 @@
-/** A TCP address of a test's own: what is behind it can change, be far away, or be cut off. @module */
+/** A TCP address of a test's own: what is behind it can change, be far away, or be cut off. */
 
 import { connect, createServer, type Socket } from "node:net";
 import { listen } from "../support/ports.ts";

@@ -1,4 +1,4 @@
-/** How long a server keeps another client waiting while something is done to it. @module */
+/** How long a server keeps another client waiting while something is done to it. */
 
 import { Wire } from "../contract/wire.ts";
 

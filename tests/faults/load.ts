@@ -1,4 +1,4 @@
-/** Load over HTTP, and what became of it: what was acknowledged is there, what was refused is not. @module */
+/** Load over HTTP, and what became of it: what was acknowledged is there, what was refused is not. */
 
 import assert from "node:assert/strict";
 import {

@@ -1,4 +1,4 @@
-/** HTTP with a connection for each request: the `fetch` of Bun has 256 at the most. @module */
+/** HTTP with a connection for each request: the `fetch` of Bun has 256 at the most. */
 
 import { connect } from "node:net";
 

@@ -1,4 +1,4 @@
-/** Two PostgreSQL servers behind two addresses: a primary, and a standby that takes over. @module */
+/** Two PostgreSQL servers behind two addresses: a primary, and a standby that takes over. */
 
 import { test } from "node:test";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";

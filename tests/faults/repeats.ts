@@ -1,4 +1,4 @@
-/** Clients that repeat a create blindly, with the same idempotency key, until it is answered 201. @module */
+/** Clients that repeat a create blindly, with the same idempotency key, until it is answered 201. */
 
 import assert from "node:assert/strict";
 import { pause } from "./load.ts";

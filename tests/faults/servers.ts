@@ -1,4 +1,4 @@
-/** Servers of the pet store that share a database, as processes. @module */
+/** Servers of the pet store that share a database, as processes. */
 
 import assert from "node:assert/strict";
 import {

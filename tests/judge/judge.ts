@@ -1,4 +1,4 @@
-/** Judges one clause, within bounds, and says what comes of it. @module */
+/** Judges one clause, within bounds, and says what comes of it. */
 
 import { AssertionError } from "node:assert";
 import { inspect } from "node:util";

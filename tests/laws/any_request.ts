@@ -1,4 +1,4 @@
-/** Any request at all, whether or not a client would send it, and what its answer must be. @module */
+/** Any request at all, whether or not a client would send it, and what its answer must be. */
 
 import assert from "node:assert/strict";
 import { type Answer, ask, type OpenService } from "../contract/ask.ts";

@@ -1,4 +1,4 @@
-/** Holds the laws of requests for one round at a time, and answers each with what broke them. @module */
+/** Holds the laws of requests for one round at a time, and answers each with what broke them. */
 
 import { inspect } from "node:util";
 import { parentPort } from "node:worker_threads";

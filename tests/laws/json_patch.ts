@@ -1,4 +1,4 @@
-/** JSON Patch (RFC 6902) at JSON Pointers (RFC 6901). A change that would change nothing fails. @module */
+/** JSON Patch (RFC 6902) at JSON Pointers (RFC 6901). A change that would change nothing fails. */
 
 import assert from "node:assert/strict";
 /** A JSON value. */

@@ -1,4 +1,4 @@
-/** Ways to make the OpenAPI document false, by what they make it say. @module */
+/** Ways to make the OpenAPI document false, by what they make it say. */
 
 import { add, type Change, copy, move, remove, replace } from "./json_patch.ts";
 

@@ -1,4 +1,4 @@
-/** Whether a response is one that the OpenAPI document describes. @module */
+/** Whether a response is one that the OpenAPI document describes. */
 
 import assert from "node:assert/strict";
 import { parseInt64, parseJson } from "../../core/pets/int64.ts";

@@ -1,4 +1,4 @@
-/** The npm package, installed in empty folders, does what the README says. @module */
+/** The npm package, installed in empty folders, does what the README says. */
 
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";

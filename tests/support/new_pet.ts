@@ -1,4 +1,4 @@
-/** Pets to add, for tests that call a storage themselves. @module */
+/** Pets to add, for tests that call a storage themselves. */
 
 import type { CheckedPet, NewPet } from "../../core/pets/pet.ts";
 

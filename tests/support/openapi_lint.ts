@@ -1,4 +1,4 @@
-/** Redocly's and Spectral's linters find nothing in the OpenAPI document. @module */
+/** Redocly's and Spectral's linters find nothing in the OpenAPI document. */
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** TCP ports of 127.0.0.1. @module */
+/** TCP ports of 127.0.0.1. */
 
 import { type AddressInfo, createServer, type Server } from "node:net";
 

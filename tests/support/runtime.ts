@@ -1,4 +1,4 @@
-/** The runtime that runs the tests, and how a runtime runs a file. @module */
+/** The runtime that runs the tests, and how a runtime runs a file. */
 
 import process from "node:process";
 

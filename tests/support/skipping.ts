@@ -1,4 +1,4 @@
-/** Skipping tests so that everybody learns why. @module */
+/** Skipping tests so that everybody learns why. */
 
 import { appendFileSync } from "node:fs";
 import process from "node:process";

@@ -1,4 +1,4 @@
-/** Directories that are gone when the tests of a file are over. @module */
+/** Directories that are gone when the tests of a file are over. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

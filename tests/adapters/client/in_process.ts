@@ -1,4 +1,4 @@
-/** A service in process, and a client of it. @module */
+/** A service in process, and a client of it. */
 
 import {
   type MemoryStorage,

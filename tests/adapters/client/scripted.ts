@@ -1,4 +1,4 @@
-/** A network that does what a test says: responses and faults in order, and a clock that never waits. @module */
+/** A network that does what a test says: responses and faults in order, and a clock that never waits. */
 
 import assert from "node:assert/strict";
 import {

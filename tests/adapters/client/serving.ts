@@ -1,4 +1,4 @@
-/** A server on the runtime that runs the tests. @module */
+/** A server on the runtime that runs the tests. */
 
 import type { FetchFunction } from "../../../adapters/serve/server.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";

@@ -1,4 +1,4 @@
-/** What the storages in databases promise of their tables, looked at by SQL. @module */
+/** What the storages in databases promise of their tables, looked at by SQL. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** Chromium as this machine has it, driven by Playwright. @module */
+/** Chromium as this machine has it, driven by Playwright. */
 
 import { existsSync } from "node:fs";
 import { after } from "node:test";

@@ -1,4 +1,4 @@
-/** Tests of what only Node has. @module */
+/** Tests of what only Node has. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";

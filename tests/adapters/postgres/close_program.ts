@@ -1,4 +1,4 @@
-/** Opens the database of its argument with several connections, and closes it when it is told to. @module */
+/** Opens the database of its argument with several connections, and closes it when it is told to. */
 
 import process from "node:process";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";

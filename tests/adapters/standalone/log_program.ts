@@ -1,4 +1,4 @@
-/** Logs 5000 requests, more than a pipe holds, and exits. @module */
+/** Logs 5000 requests, more than a pipe holds, and exits. */
 
 import process from "node:process";
 import { createLog } from "../../../adapters/standalone/log.ts";

@@ -1,4 +1,4 @@
-/** Starts the server, adds pets, prints which attempts to use the disk are refused, and ends. @module */
+/** Starts the server, adds pets, prints which attempts to use the disk are refused, and ends. */
 
 import { DatabaseSync } from "node:sqlite";
 import process from "node:process";

@@ -1,4 +1,4 @@
-/** Databases for the tests of `copy`: what is in them is read by SQL, beside the code that is tested. @module */
+/** Databases for the tests of `copy`: what is in them is read by SQL, beside the code that is tested. */
 
 import assert from "node:assert/strict";
 import { basename } from "node:path";

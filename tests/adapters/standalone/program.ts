@@ -1,4 +1,4 @@
-/** Starts the standalone programs as an operator would, with the flags of the tasks in deno.json. @module */
+/** Starts the standalone programs as an operator would, with the flags of the tasks in deno.json. */
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A create whose body is still on its way: what a server has in flight when it is told to stop. @module */
+/** A create whose body is still on its way: what a server has in flight when it is told to stop. */
 
 import { connect } from "node:net";
 

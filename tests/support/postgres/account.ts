@@ -1,4 +1,4 @@
-/** The account that servers run in. PostgreSQL and PgBouncer refuse to run as root. @module */
+/** The account that servers run in. PostgreSQL and PgBouncer refuse to run as root. */
 
 import { chownSync, readFileSync } from "node:fs";
 import process from "node:process";

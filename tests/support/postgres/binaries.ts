@@ -1,4 +1,4 @@
-/** Where the programs of PostgreSQL are on this machine. @module */
+/** Where the programs of PostgreSQL are on this machine. */
 
 import { join } from "node:path";
 import process from "node:process";

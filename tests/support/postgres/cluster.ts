@@ -1,4 +1,4 @@
-/** A PostgreSQL server of a test's own, which the test may kill. @module */
+/** A PostgreSQL server of a test's own, which the test may kill. */
 
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Runs a command to its end. @module */
+/** Runs a command to its end. */
 
 import { spawn } from "node:child_process";
 

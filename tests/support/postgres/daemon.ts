@@ -1,4 +1,4 @@
-/** Servers as processes. @module */
+/** Servers as processes. */
 
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";

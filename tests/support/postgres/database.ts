@@ -1,4 +1,4 @@
-/** New databases for tests. @module */
+/** New databases for tests. */
 
 import { randomUUID } from "node:crypto";
 import { runSql } from "./sql.ts";

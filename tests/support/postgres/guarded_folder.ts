@@ -1,4 +1,4 @@
-/** Folders of servers that end with the process that made them. @module */
+/** Folders of servers that end with the process that made them. */
 
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";

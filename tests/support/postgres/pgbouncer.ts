@@ -1,4 +1,4 @@
-/** PgBouncer in front of a server, as hosts of PostgreSQL put it there. @module */
+/** PgBouncer in front of a server, as hosts of PostgreSQL put it there. */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

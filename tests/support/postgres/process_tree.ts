@@ -1,4 +1,4 @@
-/** A server and the processes it has forked, as Linux tells of them in /proc. @module */
+/** A server and the processes it has forked, as Linux tells of them in /proc. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";

@@ -1,4 +1,4 @@
-/** The processes of one PostgreSQL server: the postmaster and what it forks. @module */
+/** The processes of one PostgreSQL server: the postmaster and what it forks. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

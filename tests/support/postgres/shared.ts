@@ -1,4 +1,4 @@
-/** Databases for the tests that need no server of their own. @module */
+/** Databases for the tests that need no server of their own. */
 
 import { after } from "node:test";
 import process from "node:process";

@@ -1,4 +1,4 @@
-/** One statement on a connection of its own. @module */
+/** One statement on a connection of its own. */
 
 import { Client } from "pg";
 

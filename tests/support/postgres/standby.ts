@@ -1,4 +1,4 @@
-/** A second server that follows a first by streaming replication. @module */
+/** A second server that follows a first by streaming replication. */
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";

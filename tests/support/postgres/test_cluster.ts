@@ -1,4 +1,4 @@
-/** Tests on a PostgreSQL server of their own. @module */
+/** Tests on a PostgreSQL server of their own. */
 
 import { test } from "node:test";
 import type { TestOptions } from "../../contract/test_options.ts";

@@ -1,4 +1,4 @@
-/** TLS for a server, with a certificate that an authority of the test's own has signed. @module */
+/** TLS for a server, with a certificate that an authority of the test's own has signed. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Waiting for what other processes do. @module */
+/** Waiting for what other processes do. */
 
 /** Looks every 10 ms until it is so; rejects when it is not within `timeout` ms (by default, 30 s). */
 export async function until(

@@ -1,4 +1,4 @@
-/** Starts `storage.ts` in a process of its own, on the runtime that runs the tests. @module */
+/** Starts `storage.ts` in a process of its own, on the runtime that runs the tests. */
 
 import { spawn } from "node:child_process";
 import process from "node:process";

@@ -1,4 +1,4 @@
-/** Serves a fresh service for each line of options that it reads, until its input ends. @module */
+/** Serves a fresh service for each line of options that it reads, until its input ends. */
 
 import process from "node:process";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-/** The standalone server on any of the runtimes, with what it uses of memory and descriptors. @module */
+/** The standalone server on any of the runtimes, with what it uses of memory and descriptors. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

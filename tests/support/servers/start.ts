@@ -1,4 +1,4 @@
-/** Starts `service.ts` on any of the runtimes. @module */
+/** Starts `service.ts` on any of the runtimes. */
 
 import { spawn, spawnSync } from "node:child_process";
 import process from "node:process";
