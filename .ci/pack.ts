@@ -16,6 +16,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -30,9 +31,8 @@ const REPOSITORY: string | undefined = undefined;
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const MAIN = "adapters/standalone/main.ts";
-/** Checks any service against the contract; a command of the package if it is there. */
+/** Checks any service against the contract. In the package it and the contract are no tests. */
 const JUDGE = "tests/judge/main.ts";
-const hasJudge = existsSync(join(ROOT, JUDGE));
 
 interface Config {
   readonly name: string;
@@ -79,7 +79,7 @@ function compile(): void {
   const files = [
     ...Object.values(config.exports),
     MAIN,
-    ...hasJudge ? [JUDGE] : [],
+    JUDGE,
   ];
   const tsconfig = join(folder, "tsconfig.json");
   writeFileSync(
@@ -113,6 +113,7 @@ function compile(): void {
   ];
   run(process.execPath, [...tsc, "-p", tsconfig], folder);
   rmSync(tsconfig);
+  renameSync(join(folder, "tests"), join(folder, "judge"));
   // In declarations TypeScript leaves the names of imported files as they are.
   for (const path of filesLike("**/*.d.ts")) {
     const text = read(path);
@@ -132,14 +133,13 @@ function compile(): void {
 /** The command `petstore`. */
 function program(): string {
   const main = `await import("./${toJavaScript(MAIN)}");`;
-  if (!hasJudge) return `#!/usr/bin/env node\n${main}\n`;
   return `#!/usr/bin/env node
 import process from "node:process";
 import { reportAndExit } from "./adapters/standalone/command_line.js";
 
 const [name, ...args] = process.argv.slice(2);
 if (name === "judge") {
-  const { runJudge } = await import("./${toJavaScript(JUDGE)}");
+  const { runJudge } = await import("./judge/judge/main.js");
   await runJudge(args).catch(reportAndExit);
 } else {
   ${main}

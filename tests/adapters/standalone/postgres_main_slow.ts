@@ -10,7 +10,6 @@ import {
   RUNTIME,
   runToEnd,
   startMain,
-  taskFlags,
   testInFolder,
 } from "./program.ts";
 
@@ -69,9 +68,8 @@ testInFolder(
   "a Unix socket that Deno may not use ends the program with the reason",
   async (cwd) => {
     const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
-    const flags = taskFlags("start").map((flag) =>
-      flag.replace(/^--allow-(?:read|write)$/, "$&=.")
-    );
+    const flags = ["--no-prompt", "--allow-net", "--allow-env"]
+      .concat("--allow-read=.", "--allow-write=.");
     for (const args of [["keys", "list"], ["start"]]) {
       const program = run([...commandLine(MAIN, flags), ...args], { cwd, env });
       assert.equal(await program.exited, 1);
