@@ -74,7 +74,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Compiles the entries, the program, and all that they import. `deno task check` has checked the types. */
+/** Compiles the entries, the program, and all that they import. `deno task check` checks the types. */
 function compile(): void {
   const files = [
     ...Object.values(config.exports),
@@ -144,7 +144,7 @@ if (name === "judge") {
 } else {
   ${main}
   if ([undefined, "help", "--help", "-h"].includes(name)) {
-    process.stdout.write("\\n  judge    holds the contract against any service\\n");
+    process.stdout.write("  judge    checks any service against the contract\\n");
   }
 }
 `;

@@ -7,13 +7,11 @@ import { fileURLToPath } from "node:url";
 import { checkExact } from "../../core/pets/int64.ts";
 import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
-const HELP = `The pet store service
+const HELP = `The pet store service. Add --help to a command to see its options.
 
   start    runs the server
   keys     issues, lists and revokes API keys
   copy     copies all pets and API keys from one database to another
-
-Add --help to a command to see its options.
 `;
 
 // Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing

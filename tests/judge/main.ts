@@ -1,4 +1,4 @@
-/** The command `judge`: holds the contract against any pet store, and says clause by clause what holds. */
+/** The command `judge`: checks any pet store against the contract, clause by clause. */
 
 import process from "node:process";
 import {
@@ -14,15 +14,15 @@ import { add, get, petsIn } from "../contract/own_pets.ts";
 import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
 import { judge, PATIENCE } from "./judge.ts";
 
-const HELP = `judge: holds the contract of the pet store against any service
+const HELP = `judge: checks any service against the contract of the pet store
 
   judge ADDRESS --key KEY    ADDRESS ends in /v1: http://localhost:3000/v1
 
-  --only spec    only what the interface says itself, without the decisions where it is silent
-  --yes          also if ADDRESS is not on this machine
+  --only spec    checks only what the interface says, not the decisions where it is silent
+  --yes          allows an ADDRESS that is not on this machine
 
-It adds a few hundred pets with random names and leaves them: the interface has no delete. The status
-is 0 if no clause fails, otherwise 1; 2 if the arguments are wrong.
+It adds a few hundred pets with random names and leaves them: the interface has no delete. The exit
+status is 0 if no clause fails, 1 if one does, and 2 if the arguments are wrong.
 `;
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
