@@ -26,7 +26,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const TYPESCRIPT = "7.0.2";
-/** To fill in: the address of this repository, as `git+https://…`. npm then makes links of it. */
+/** To fill in: the address of this repository, as `git+https://…`. npm then links to it. */
 const REPOSITORY: string | undefined = undefined;
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));

@@ -17,7 +17,7 @@ import { TABLES } from "../database/sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 import { d1Fault } from "./fault.ts";
 
-/** What is used of a D1 database, the `env.DB` of a Worker. */
+/** A D1 database, the `env.DB` of a Worker: the part of it that is used. */
 export interface D1Binding {
   /** Prepares a statement. */
   prepare(sql: string): D1Statement;
@@ -27,7 +27,7 @@ export interface D1Binding {
   ): Promise<readonly { readonly results: readonly object[] }[]>;
 }
 
-/** What is used of a prepared statement. */
+/** A prepared statement: the part of it that is used. */
 export interface D1Statement {
   /** Makes a statement with values for its parameters. */
   bind(...values: (string | number)[]): D1Statement;
@@ -54,13 +54,13 @@ const KEEP_KEY =
 const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
 
 /**
- * Makes a storage in D1. Its tables `pets`, `api_keys` and `idempotency_keys` are created once a
+ * Makes a storage in D1. Its tables `pets`, `api_keys` and `idempotency_keys` are created when a
  * statement finds one missing. It can serve all requests of a Worker: none waits for another's.
  *
  * @param binding `env.DB`. Not a session of it, which may read from a replica that lags behind.
  * @param options `idempotencyRetention`: how long an idempotency key is kept, in ms; 0 keeps none.
  * Default: 86400000 (24 hours).
- * @throws {RangeError} if it is not an integer of at least 0.
+ * @throws {RangeError} if `idempotencyRetention` is not an integer of at least 0.
  */
 export function d1Storage(
   binding: D1Binding,

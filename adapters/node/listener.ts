@@ -26,8 +26,8 @@ export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 type MountedRequest = IncomingMessage & { readonly originalUrl?: string };
 
 /**
- * Makes the function that answers an exchange when it has its turn, and never throws. A handler of
- * `createHandler` needs no `Request` and `Response`, which cost as much as the rest of a small request.
+ * Makes the function that answers an exchange when it has its turn, and never throws. For a handler of
+ * `createHandler` it makes no `Request` and `Response`: they cost as much as the rest of a small request.
  */
 export function answerer(
   handle: FetchFunction,
@@ -62,7 +62,7 @@ export function answerer(
         known = { host, isPlain: isPlainHost(host) };
       }
       const authority = host !== null && known.isPlain ? host : STAND_IN_HOST;
-      // Express and its like take the prefix of a mount away from `url`, and keep the target here.
+      // Express and its like remove the prefix of a mount from `url`, and keep the whole here.
       const { originalUrl, url: target = "/" } = req as MountedRequest;
       const url = requestUrl(scheme, authority, originalUrl ?? target);
       // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
@@ -73,7 +73,7 @@ export function answerer(
 }
 
 /**
- * A fetch function as a request listener, for those who have a server:
+ * Makes a request listener of a fetch function, for a server of your own:
  *
  * ```ts
  * import { createServer } from "node:http";
@@ -83,8 +83,8 @@ export function answerer(
  * ```
  *
  * The request's path is the one the client sent, also under an Express mount (`app.use("/v1", listener)`),
- * which takes its prefix away from `req.url`. `X-Forwarded-*` is not looked at. A body that another
- * parser, such as `express.json()`, has read before cannot be read again: a create is then a fault.
+ * which removes its prefix from `req.url`. `X-Forwarded-*` is ignored. A body that another parser, such as
+ * `express.json()`, has read before cannot be read again: a create is then answered with 500.
  */
 export function toNodeListener(
   handle: FetchFunction,

@@ -1,4 +1,4 @@
-/** What Prometheus reads at `/metrics`, counted in this process. */
+/** What Prometheus reads at `/metrics`: counts of this process. */
 
 import type { Reply } from "../../core/http/reply.ts";
 import { knownMethod } from "../../core/http/trace.ts";
@@ -13,13 +13,13 @@ const BOUNDS =
 const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 
 export class Metrics {
-  /** By labels: the sum of the seconds, and how many requests took at most as long as each bound. */
+  /** By labels: the sum of the seconds, and for each bound how many requests took no longer. */
   readonly #durations = new Map<string, readonly [number, number[]]>();
   #active = 0;
   #creates = 0;
   #faults = 0;
 
-  /** Counts the creates that a storage is given. */
+  /** Makes a storage that counts the creates it has not finished. */
   watch<T extends PetStorage>(storage: T): T {
     const create: T["create"] = (pet, options) => {
       this.#creates++;
@@ -28,7 +28,7 @@ export class Metrics {
     return { ...storage, create };
   }
 
-  /** Counts and measures the requests to a service. */
+  /** Makes a service that counts and times its requests. */
   measure(service: Service): Service {
     return async (request, connection) => {
       const start = performance.now();

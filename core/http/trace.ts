@@ -1,10 +1,10 @@
-/** The trace of a request, if the program uses OpenTelemetry. It is where `@opentelemetry/api` keeps it. */
+/** The trace of a request, read from where `@opentelemetry/api` keeps it, if the program uses that. */
 
 import type { ServiceRequest } from "../operation.ts";
 import type { Service } from "../service.ts";
 
 const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
-/** From here the instrumentation of Node's HTTP server takes the route, for its span and its metrics. */
+/** The instrumentation of Node's HTTP server takes the route from here, for its span and its metrics. */
 const RPC = Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA");
 
 type Contexts = { active(): { getValue<T>(key: symbol): T | undefined } };
@@ -15,7 +15,7 @@ interface Span {
   updateName(name: string): Span;
 }
 
-/** Deno has them from its start, if `OTEL_DENO=true`; elsewhere an SDK must be loaded first. */
+/** Deno has them from the start if `OTEL_DENO=true`; elsewhere an SDK must be loaded first. */
 function findContexts(): Contexts | undefined {
   const api = Symbol.for("opentelemetry.js.api.1");
   return Reflect.get(globalThis, api)?.context;
@@ -48,7 +48,7 @@ export function traceIds(): () => string {
   };
 }
 
-/** The method if RFC 9110 or RFC 5789 has it. Any other may be the invention of a client. */
+/** The method, if RFC 9110 or RFC 5789 defines it. Any other may be a client's invention. */
 export function knownMethod({ method }: ServiceRequest): string | undefined {
   const known = "GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH";
   return known.split(" ").includes(method) ? method : undefined;

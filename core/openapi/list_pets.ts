@@ -16,7 +16,7 @@ const limit: JsonObject = {
   in: "query",
   required: false,
   description:
-    "The most pets to return, in canonical decimal form: no sign, no leading zeros, no exponent.",
+    "How many pets to return at most, in canonical decimal form: no sign, no leading zeros, no exponent.",
   schema: {
     type: "integer",
     format: "int32",
@@ -37,7 +37,7 @@ const after: JsonObject = {
   in: "query",
   required: false,
   description:
-    "Return only pets whose `id` is greater, as the header `Link` of the page before says. Any 64-bit integer in canonical decimal form.",
+    "Return only pets whose `id` is greater, as the header `Link` of the previous page says. Any 64-bit integer in canonical decimal form.",
   schema: { type: "integer", format: "int64" },
 };
 /** The operation, without the parts that all operations share. */

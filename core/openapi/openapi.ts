@@ -2,8 +2,8 @@
  * The contract as data: an OpenAPI 3.1 document of the service.
  *
  * An operation lists the responses that a caller acts on; `default` is any other error. What does not belong
- * to an operation is said in words: `HEAD`, `OPTIONS`, 404 and 405. `tests/laws/openapi_test.ts` holds the
- * document, the errors in `operations.ts` and the running service against each other.
+ * to an operation is said in words: `HEAD`, `OPTIONS`, 404 and 405. `tests/laws/openapi_test.ts`
+ * compares the document, the errors in `operations.ts` and the running service.
  */
 
 import { type BaseUrl, parseBaseUrl } from "../http/base_url.ts";
@@ -24,10 +24,10 @@ does not.
 pet that existed when it began exactly once, in order.
 
 **Errors.** Every error has a body of \`code\`, \`message\` and \`status\`. Branch on \`code\`; \`message\` is for
-people. A refusal (4xx) has changed nothing. The responses of an operation are those to act on; \`default\` is
-any other error, and names them all.
+people. A refusal (4xx) has changed nothing. Each operation lists the responses to act on;
+\`default\` is any other error, and its description names them.
 
-**Sending again.** To list or to get can be repeated at will, and so can a \`createPet\` with an
+**Sending again.** Listing and getting can be repeated at will, and so can a \`createPet\` with an
 \`Idempotency-Key\`: it adds one pet, however often it is sent. One without, if it was answered 503 with
 \`Retry-After\`, has changed nothing and can be sent again; after a 500, a 503 without \`Retry-After\`, or
 no answer at all, the pet may have been added: look for it with \`after\` and the last \`id\` that you
@@ -65,7 +65,7 @@ export function openApi(baseUrl = "/v1"): JsonObject {
       description: "The animals, also called pets, that the service keeps.",
     }, {
       name: "service",
-      description: "What the service tells of itself, without a key.",
+      description: "What the service says about itself, without a key.",
     }],
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(
@@ -84,7 +84,7 @@ export function openApi(baseUrl = "/v1"): JsonObject {
   };
 }
 
-/** A URL that a path such as `/pets` is put behind; tools take a lone `/` away themselves. */
+/** The URL that tools put before a path such as `/pets`; they remove a lone `/` themselves. */
 function serverUrl(baseUrl: string, { path }: BaseUrl): string {
   return baseUrl.startsWith("/") ? path || "/" : new URL(baseUrl).origin + path;
 }

@@ -10,7 +10,7 @@ import {
 import { invalidKey, missingKey } from "../keys/authenticate.ts";
 import type { JsonObject } from "../operation.ts";
 
-/** A pet. */
+/** The pet in the examples. */
 export const REX = {
   id: 7,
   name: "Rex",
@@ -40,7 +40,7 @@ export function json(schema: string, examples?: JsonObject): JsonObject {
   };
 }
 
-/** An error response, with refusals that it is really sent for. */
+/** An error response, with refusals that the service really sends as examples. */
 export function refused(
   description: string,
   refusals: Readonly<Record<string, Refusal>> = {},
@@ -69,12 +69,12 @@ export const keyErrors: JsonObject = {
 /** The response for all errors that an operation does not list. */
 export function otherErrors(codes: readonly ErrorCode[]): JsonObject {
   const list = codes.map((code) => `${ERROR_STATUS[code]} \`${code}\``);
-  const isStored = codes.includes("service_unavailable");
+  const usesStorage = codes.includes("service_unavailable");
   return {
     ...refused(
       `Any other error: ${list.join(", ")}.`,
-      isStored ? { unavailable } : {},
+      usesStorage ? { unavailable } : {},
     ),
-    ...isStored && { headers: retryAfter },
+    ...usesStorage && { headers: retryAfter },
   };
 }

@@ -18,7 +18,7 @@ const name: JsonObject = {
   type: "string",
   minLength: 1,
   maxLength: MAX_NAME_LENGTH,
-  // \x is written alike in the regular expressions of all languages; \u is not.
+  // All languages write \x alike in regular expressions, but not \u.
   pattern: "^[^\\x00-\\x1f\\x7f]+$",
   description:
     "The pet's name, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
@@ -86,7 +86,7 @@ export const schemas: JsonObject = {
       code: {
         type: "string",
         description:
-          `Machine-readable, and stable: branch on this. Later versions may add codes: go by \`status\` if you do not know one. Known are ${
+          `Machine-readable, and stable: branch on this. Later versions may add codes: go by \`status\` if you do not know one. Known codes: ${
             CODES.map((code) => `\`${code}\``).join(", ")
           }.`,
         examples: CODES,
