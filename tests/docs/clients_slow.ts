@@ -20,7 +20,7 @@ const CLIENTS: Readonly<Record<string, [string, string, RegExp, string]>> = {
   Go: ["main.go", "go version", /go1\.(2[5-9]|[3-9]\d)/, "proxy.golang.org"],
   Python: ["main.py", "python3 -m venv --help", /usage/, "pypi.org"],
   TypeScript: [
-    "main.ts",
+    "main.mts",
     "node --version",
     /v(2[4-9]|22)/,
     "registry.npmjs.org",
@@ -70,7 +70,7 @@ function assertRight(
   const refused = run(last.replace("secret", "wrong"), cwd);
   assert.notEqual(refused.status, 0);
   assert.match(refused.stderr, /\bunauthorized\b/);
-  if (!file.endsWith(".ts")) return;
+  if (!file.endsWith("ts")) return;
   const { status, stderr } = run(`"${process.execPath}" check ${file}`, cwd);
   assert.equal(status, 0, stderr);
 }
