@@ -3,8 +3,6 @@
  * prints what nothing noticed. Fails if too few were noticed; some change nothing that can be seen.
  *
  *     deno run -A tests/mutants.ts [--count N] [--seed N] [PATH…]
- *
- * @module
  */
 
 import { spawn } from "node:child_process";

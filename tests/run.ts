@@ -12,8 +12,6 @@
  * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants.ts`.
  *
  * A number of runs holds for every property; without one, each has its usual number.
- *
- * @module
  */
 
 import { spawn, spawnSync } from "node:child_process";

@@ -1,8 +1,6 @@
 /**
  * The part `http` of the bench: servers in processes of their own, over loopback; ours beside the least
  * that a server with its answers must do, and beside the same service on frameworks.
- *
- * @module
  */
 
 import { type Case, CASES, DURABLE } from "./http/cases.ts";

@@ -1,8 +1,6 @@
 /**
  * The parts of the bench that measure in the process of each runtime, by mitata: the storages beside bare
  * loops of their drivers, and each fast path beside its plain sibling.
- *
- * @module
  */
 
 import { startCluster } from "../support/postgres/cluster.ts";

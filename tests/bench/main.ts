@@ -1,7 +1,5 @@
 /**
  * The bench: `deno task bench` runs all of it, `deno task bench http` one part.
- *
- * @module
  */
 
 import { execFileSync } from "node:child_process";

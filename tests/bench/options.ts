@@ -1,7 +1,5 @@
 /**
  * The options of `deno task bench`.
- *
- * @module
  */
 
 import { parseArgs } from "node:util";

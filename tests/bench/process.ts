@@ -1,7 +1,5 @@
 /**
  * The processes of the bench: started, asked, ended.
- *
- * @module
  */
 
 import { type ChildProcess, spawn } from "node:child_process";

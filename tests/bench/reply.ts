@@ -1,8 +1,6 @@
 /**
  * How a program of the bench hears from the bench and answers: lines of standard input, and marked lines
  * of standard error, as standard output may be a log.
- *
- * @module
  */
 
 import process from "node:process";

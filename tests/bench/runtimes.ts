@@ -1,7 +1,5 @@
 /**
  * The runtimes that are measured: where they are, their flags and their ports.
- *
- * @module
  */
 
 import { spawnSync } from "node:child_process";

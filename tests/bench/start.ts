@@ -1,7 +1,5 @@
 /**
  * The part `start` of the bench: from before a process is started to its first answer over HTTP.
- *
- * @module
  */
 
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";

@@ -1,7 +1,5 @@
 /**
  * Figures, and tables of them: what every part of the bench comes to.
- *
- * @module
  */
 
 /** A table of figures, as it is printed and as `--json` has it. */

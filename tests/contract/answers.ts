@@ -10,6 +10,11 @@ import { add, named, newName } from "./own_pets.ts";
 export const REX = '{"name":"{name}","categoryId":1}';
 export const CREATE = `POST /pets ${REX}`;
 
+/** Requests that begin alike. */
+export function each(start: string, ...ends: readonly string[]): string[] {
+  return ends.map((end) => start + end);
+}
+
 interface Alike {
   /** Each request is sent once with each of these. Default: with the key. */
   readonly asks?: readonly Question[];

@@ -2,8 +2,6 @@
  * The promises of `ApiKeyStorage`, as tests: one per clause, each on a fresh storage.
  *
  * `tests/adapters/memory/memory_test.ts` shows how to hold a storage to them.
- *
- * @module
  */
 
 import assert from "node:assert/strict";

@@ -23,15 +23,18 @@ export interface Clause {
   readonly outside?: string;
 }
 
-/** A clause of the interface itself. */
-export function stated(sentence: string, ...checks: readonly Check[]): Clause {
-  return { sentence, source: "interface", checks };
-}
+/** Makes clauses. The formatter knows `it`: a sentence and its check stay on one line. */
+export const it = {
+  /** A clause of the interface itself. */
+  stated(sentence: string, ...checks: readonly Check[]): Clause {
+    return { sentence, source: "interface", checks };
+  },
 
-/** A clause that answers what the interface leaves open, as docs/contract.md does. */
-export function decided(sentence: string, ...checks: readonly Check[]): Clause {
-  return { sentence, source: "decision", checks };
-}
+  /** A clause that answers what the interface leaves open, as docs/contract.md does. */
+  decided(sentence: string, ...checks: readonly Check[]): Clause {
+    return { sentence, source: "decision", checks };
+  },
+};
 
 /** Thrown by a check that cannot see what it needs to; a test that meets it fails. */
 export class Unseen extends Error {}

@@ -4,13 +4,11 @@
  *
  * Each message is followed at once by another request. Whatever happens to the message, there is never a
  * 5xx, never a second answer to it, and what follows it is never taken for its body.
- *
- * @module
  */
 
 import assert from "node:assert/strict";
 import type { OpenService } from "./ask.ts";
-import { type Check, type Clause, decided } from "./clause.ts";
+import { type Check, type Clause, it as clause } from "./clause.ts";
 import { add, get, named, newName, type Pet } from "./own_pets.ts";
 import { head, pets } from "./raw_http_contract.ts";
 import { Wire } from "./wire.ts";
@@ -66,7 +64,6 @@ const CASES: readonly (readonly [what: string, fields: string, body: string, sta
 /** Bun 1.4 takes what follows the last chunk for the next request, and refuses it. */
 const BUN_TAKES = "a trailer that claims a length";
 
-// deno-fmt-ignore -- one line for each sentence
 /** The clauses. */
 export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
   ...CASES.map(([what, fields, body, statuses]) => {
@@ -76,7 +73,8 @@ export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
       // now on the key is known, and none is.
       const other = await add(service);
       const name = newName();
-      const message = line(service, "POST", JSON_TYPE + fields) + body.replace(NAME, name);
+      const start = line(service, "POST", JSON_TYPE + fields);
+      const message = start + body.replace(NAME, name);
       const answers = await ask(service, message, other);
       const [first = { status: NOTHING }, second, ...more] = answers;
       const all = answers.map(({ status }) => status).join(", ");
@@ -95,7 +93,8 @@ export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
   }),
 
   it("an offer of HTTP/2 by Upgrade is ignored, but on Deno, which refuses it if there is a body", async (service) => {
-    const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+    const offer = "Connection: Upgrade, HTTP2-Settings\r\n" +
+      "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
     const [list] = await ask(service, line(service, "GET", offer));
     assert.equal(list?.status, 200);
     const { runtime } = service;
@@ -103,7 +102,8 @@ export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
     if (runtime === undefined) statuses.push(400);
     for (const sent of [LENGTH + "\r\n" + REX, CHUNKED + "\r\n" + IN_CHUNKS]) {
       const head = line(service, "POST", JSON_TYPE + offer).slice(0, -2);
-      const [create = { status: NOTHING, text: "" }] = await ask(service, head + sent);
+      const answers = await ask(service, head + sent);
+      const [create = { status: NOTHING, text: "" }] = answers;
       assert.ok(statuses.includes(create.status), `It is ${create.status}`);
       // Before we see it: so it is bare.
       if (runtime === "deno") assert.equal(create.text, "");
@@ -140,7 +140,7 @@ function line(service: OpenService, method: string, fields = ""): string {
 }
 
 function it(sentence: string, check: Check): Clause {
-  return { ...decided(sentence, check), limits: { bodyTimeout: 200 } };
+  return { ...clause.decided(sentence, check), limits: { bodyTimeout: 200 } };
 }
 
 interface Answer {

@@ -3,17 +3,17 @@
 import assert from "node:assert/strict";
 import { answers, CREATE } from "./answers.ts";
 import { ask, type OpenService, type Question } from "./ask.ts";
-import { type Clause, decided } from "./clause.ts";
+import { type Clause, it } from "./clause.ts";
 import { assertRefused } from "./error_reply.ts";
 import { bodyOf, named, newName } from "./own_pets.ts";
 
 const TEXT = { "content-type": "text/plain" };
+const WRONG = { authorization: "Bearer wrong" };
 const MALFORMED = ['""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)];
 
-// deno-fmt-ignore -- one line for each sentence and each thing that is sent
 /** The clauses. */
 export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
-  decided("a create with an Idempotency-Key that is sent again is answered as before", async (service) => {
+  it.decided("a create with an Idempotency-Key that is sent again is answered as before", async (service) => {
     const name = newName();
     const key = crypto.randomUUID();
     const send = creator(service, bodyOf({ name }));
@@ -24,19 +24,21 @@ export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
       const again = await send(form);
       assert.equal(again.status, 201, form);
       assert.equal(again.text, first.text);
-      assert.equal(again.headers.get("location"), first.headers.get("location"));
-      assert.equal(again.headers.get("idempotency-replayed"), "true");
+      const { headers } = again;
+      assert.equal(headers.get("location"), first.headers.get("location"));
+      assert.equal(headers.get("idempotency-replayed"), "true");
     }
     assert.equal((await named(service, name)).length, 1);
   }),
 
-  decided("an equal pet is the same request, however it is written", async (service) => {
+  it.decided("an equal pet is the same request, however it is written", async (service) => {
     const name = newName();
     const key = crypto.randomUUID();
     const first = await creator(service, bodyOf({ name }))(key);
+    const spelled = name.replace("e", "\\u0065");
     const equal = [
       `{"categoryId":1.0,"name":"${name}"}`,
-      `{"categoryId":10e-1,"name":"${name.replace("e", "\\u0065")}","status":"available"}`,
+      `{"categoryId":10e-1,"name":"${spelled}","status":"available"}`,
       ` {"name":"${name}","categoryId":1,"id":9,"colour":"brown"}`,
     ];
     for (const body of equal) {
@@ -47,14 +49,16 @@ export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
     assert.equal((await named(service, name)).length, 1);
   }),
 
-  decided("another pet with the same Idempotency-Key is 422", async (service) => {
+  it.decided("another pet with the same Idempotency-Key is 422", async (service) => {
     const name = newName();
     const other = name.toLowerCase();
     const key = crypto.randomUUID();
     const send = creator(service, bodyOf({ name }));
     const first = await send(key);
-    for (const members of [{ name: other }, { name, categoryId: 8 }, { name, status: "sold" }]) {
-      const answer = await creator(service, bodyOf(members))(key);
+    const others = [{ categoryId: 8 }, { status: "sold" }, { name: other }];
+    for (const members of others) {
+      const body = bodyOf({ name, ...members });
+      const answer = await creator(service, body)(key);
       assertRefused(answer, 422);
       assert.equal(answer.headers.get("idempotency-replayed"), null);
       assert.equal(answer.headers.get("location"), null);
@@ -64,16 +68,28 @@ export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
     assert.equal((await named(service, other)).length, 0);
   }),
 
-  decided("a malformed Idempotency-Key is 400, and the message names the header",
-    answers(400, [CREATE], { asks: MALFORMED.map((key) => keyed(key)), says: ["Idempotency-Key"] })),
-  decided("the API key is checked before the Idempotency-Key, and that before the body",
-    answers(401, [CREATE], { asks: [keyed('"', { ...TEXT, authorization: "Bearer wrong" })] }),
-    answers(400, [CREATE], { asks: [keyed('"', TEXT)], says: ["Idempotency-Key"] }),
-    answers(415, [CREATE], { asks: [keyed("k", TEXT)] })),
+  it.decided(
+    "a malformed Idempotency-Key is 400, and the message names the header",
+    answers(400, [CREATE], {
+      asks: MALFORMED.map((key) => keyed(key)),
+      says: ["Idempotency-Key"],
+    }),
+  ),
+  it.decided(
+    "the API key is checked before the Idempotency-Key, and that before the body",
+    answers(401, [CREATE], { asks: [keyed('"', { ...TEXT, ...WRONG })] }),
+    answers(400, [CREATE], {
+      asks: [keyed('"', TEXT)],
+      says: ["Idempotency-Key"],
+    }),
+    answers(415, [CREATE], { asks: [keyed("k", TEXT)] }),
+  ),
 
-  decided("a create that is refused uses no Idempotency-Key up", async (service) => {
+  it.decided("a create that is refused uses no Idempotency-Key up", async (service) => {
     const key = crypto.randomUUID();
-    for (const wrong of ['{"name":""}', "{"]) assertRefused(await creator(service, wrong)(key), 400);
+    for (const wrong of ['{"name":""}', "{"]) {
+      assertRefused(await creator(service, wrong)(key), 400);
+    }
     const answer = await creator(service, bodyOf())(key);
     assert.equal(answer.status, 201);
     assert.equal(answer.headers.get("idempotency-replayed"), null);

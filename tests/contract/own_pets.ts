@@ -46,6 +46,26 @@ export async function add(service: OpenService, members = {}): Promise<Pet> {
   return petIn(await create(service, bodyOf(members)), 201);
 }
 
+/** Adds pets, one after another. */
+export async function addAll(
+  service: OpenService,
+  all: readonly object[],
+): Promise<Pet[]> {
+  const added: Pet[] = [];
+  for (const members of all) added.push(await add(service, members));
+  return added;
+}
+
+/** The pet at an id. */
+export async function petAt(service: OpenService, id: bigint): Promise<Pet> {
+  return petIn(await get(service, `/pets/${id}`), 200);
+}
+
+/** The ids of a page. */
+export async function ids(service: OpenService, query = ""): Promise<bigint[]> {
+  return petsIn(await get(service, `/pets${query}`)).map(({ id }) => id);
+}
+
 /** The pet of an answer, which has this status, with members of the right types. */
 export function petIn(answer: Answer, status: number): Pet {
   assert.equal(answer.status, status, answer.text);

@@ -4,8 +4,6 @@
  * To hold a storage of your own to them, call {@linkcode petStorageContract} in a test file, as
  * `tests/adapters/memory/memory_test.ts` does in one line, and run that with `deno test`, `bun test`
  * or `node --test`.
- *
- * @module
  */
 
 import assert from "node:assert/strict";

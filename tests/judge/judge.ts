@@ -99,8 +99,16 @@ function quote(text: string, mark: string): string {
 /** A text without the key, or most of it, and without what could do things to a terminal. */
 function plain(text: string, key: string): string {
   for (const form of [key, encodeURIComponent(key)]) {
-    text = text.replaceAll(form, "KEY");
-    if (form.length > 3) text = text.replaceAll(form.slice(0, -1), "KEY-1");
+    if (form.length > 3) {
+      text = text.replaceAll(form, "KEY");
+      text = text.replaceAll(form.slice(0, -1), "KEY-1");
+    } else {
+      // Words have a short one by chance.
+      text = text.replaceAll(
+        /[^\s"',=]+/g,
+        (word) => word === form ? "KEY" : word,
+      );
+    }
   }
   return text.replaceAll(/[^\P{Cc}\n]/gu, encodeURIComponent);
 }

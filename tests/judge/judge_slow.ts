@@ -7,6 +7,9 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inNewFolder, RUNTIME } from "../adapters/standalone/program.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
+import { handleService } from "../contract/handle_service.ts";
+import { HTTP_CLAUSES } from "../contract/http_contract.ts";
 import { freePort } from "../support/ports.ts";
 import { withStandalone } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
@@ -104,4 +107,18 @@ test("the judge goes on after a clause that never ends, and hides the key", asyn
   }, service);
   assert.equal(outcome, "fails");
   assert.match(text, /No end after 10 s\s+> KEY KEYx\s+< nothing/);
+});
+
+test("a key of one letter fails no clause, and is hidden only as a word", async () => {
+  const service = { ...handleService({ keys: apiKeys(["k"]) }), key: "k" };
+  for (const { sentence, checks } of HTTP_CLAUSES) {
+    if (!sentence.startsWith("a wrong key is 401")) continue;
+    for (const check of checks) await check(service);
+  }
+  const { text } = await judge({
+    sentence: "it ends",
+    source: "interface",
+    checks: [({ seen }) => Promise.reject(seen?.("Bearer k\nX: key,k\n"))],
+  }, service);
+  assert.match(text, /> Bearer KEY\s+> X: key,KEY/);
 });

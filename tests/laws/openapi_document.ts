@@ -3,7 +3,6 @@
  * the specification says; that is why they are type aliases, which need no comment on each member.
  *
  * @see {@link https://spec.openapis.org/oas/v3.1.1.html}
- * @module
  */
 
 import type { ErrorCode } from "../../core/http/refusal.ts";

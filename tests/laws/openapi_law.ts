@@ -1,8 +1,6 @@
 /**
  * The law that an OpenAPI document is true: what it allows is accepted, what it forbids is refused, and
  * nothing is answered that it does not declare.
- *
- * @module
  */
 
 import assert from "node:assert/strict";

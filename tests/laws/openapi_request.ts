@@ -1,8 +1,6 @@
 /**
  * Requests generated from the OpenAPI document: such as it allows, and such as have one fault. All
  * bounds, names and values come from the document, so a wrong one makes a wrong request.
- *
- * @module
  */
 
 import type {

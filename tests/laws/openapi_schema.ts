@@ -3,8 +3,6 @@
  *
  * Ajv knows integers as JavaScript numbers, which cannot tell 2^63 from 2^63 - 1. So values are read
  * with `bigint` integers, and a keyword of our own judges those.
- *
- * @module
  */
 
 import { Ajv2020 } from "ajv/dist/2020.js";

@@ -1,8 +1,6 @@
 /**
  * Values that the schemas of the OpenAPI document allow, and values near to them that they forbid, as
  * the text of a parameter or as JSON text.
- *
- * @module
  */
 
 import type { OpenApiDocument, Schema } from "./openapi_document.ts";

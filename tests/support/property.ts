@@ -1,8 +1,6 @@
 /**
  * fast-check, with its seed and its number of runs from one place: `deno task laws --runs N --seed N`,
  * which sets `LAWS_RUNS` and `LAWS_SEED`. Without them a property has its usual number of runs.
- *
- * @module
  */
 
 import fc from "fast-check";

@@ -1,7 +1,5 @@
 /**
  * What a server answers, and whether ours does too: only who does the same work is measured.
- *
- * @module
  */
 
 import { setTimeout as delay } from "node:timers/promises";

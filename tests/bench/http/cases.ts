@@ -1,7 +1,5 @@
 /**
  * The requests that are measured, and what ours should reach in each.
- *
- * @module
  */
 
 /** A request, sent again and again. */

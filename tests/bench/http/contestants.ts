@@ -1,7 +1,5 @@
 /**
  * The servers that take part: programs in `tests/bench/contestants`, and the runtimes each runs on.
- *
- * @module
  */
 
 import { resolve } from "node:path";

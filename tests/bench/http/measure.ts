@@ -1,7 +1,5 @@
 /**
  * One case on one runtime: servers are started, filled, compared, warmed up, measured and ended.
- *
- * @module
  */
 
 import { fileURLToPath } from "node:url";

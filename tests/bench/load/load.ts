@@ -1,7 +1,5 @@
 /**
  * The load: as many requests as a server answers, with one under way on each connection.
- *
- * @module
  */
 
 import { type Process, startProcess } from "../process.ts";

@@ -9,8 +9,6 @@
  *   way at once; answers `created ID NAME` or `failed KIND MESSAGE` for each, and `done`.
  *
  * An `open` that fails answers `failed KIND MESSAGE`.
- *
- * @module
  */
 
 import process from "node:process";
