@@ -92,7 +92,7 @@ export const HOSTILE_BYTES_CLAUSES: readonly Clause[] = [
     });
   }),
 
-  it("an offer of HTTP/2 by Upgrade is ignored, but on Deno, which refuses it if there is a body", async (service) => {
+  it("an offer of HTTP/2 by Upgrade is ignored, except by Deno, which refuses it if there is a body", async (service) => {
     const offer = "Connection: Upgrade, HTTP2-Settings\r\n" +
       "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
     const [list] = await ask(service, line(service, "GET", offer));

@@ -43,16 +43,16 @@ const CREATE_TOO_MUCH = `POST /pets ${TOO_MUCH}`;
 /** Values of a member that createPet refuses, as JSON; and how our message says why. */
 const REFUSED_MEMBERS: readonly (readonly [by: typeof it.stated, what: string, member: string, values: readonly string[], reason?: string])[] = [
   [it.stated, "a status that is none of the three", "status", ['""', '"Sold"']],
-  [it.stated, "a status that is no text", "status", ["null", '["sold"]']],
-  [it.stated, "a name that is no text", "name", ["null", "7"]],
+  [it.stated, "a status that is not a string", "status", ["null", '["sold"]']],
+  [it.stated, "a name that is not a string", "name", ["null", "7"]],
   [it.decided, "a name that is empty", "name", ['""'], "empty"],
   [it.decided, "a name that is too long", "name", [`"${"x".repeat(256)}"`, `"${"🐕".repeat(256)}"`]],
   [it.decided, "control characters in a name", "name", ['"R\\u0000x"', '"R\\u001fx"', '"R\\u007fx"'], "control"],
   [it.decided, "a lone surrogate", "name", ['"\\udc15\\ud83d"'], "surrogate"],
   [it.decided, "half a pair", "name", ['"\\ud83d"'], "surrogate"],
-  [it.stated, "a categoryId of a fraction", "categoryId", ["1.5"], "integer"],
-  [it.stated, "a great categoryId", "categoryId", ["9223372036854775808", "1e400"]],
-  [it.stated, "a categoryId that is no number", "categoryId", ['"1"', "null"]],
+  [it.stated, "a categoryId with a fraction", "categoryId", ["1.5"], "integer"],
+  [it.stated, "a categoryId beyond int64", "categoryId", ["9223372036854775808", "1e400"]],
+  [it.stated, "a categoryId that is not a number", "categoryId", ['"1"', "null"]],
 ];
 
 /** The clauses. */
@@ -172,7 +172,7 @@ export const HTTP_CLAUSES: readonly Clause[] = [
 
   // ---- Listing ----
   {
-    ...it.decided("listPets answers an empty array where there is no animal", async (service) => {
+    ...it.decided("listPets answers an empty array if there is no animal", async (service) => {
       const answer = await get(service, "/pets");
       assert.equal(answer.text, "[]");
       assert.equal(answer.headers.get("link"), null);
@@ -198,7 +198,7 @@ export const HTTP_CLAUSES: readonly Clause[] = [
     assert.deepEqual(await own.ids(service, "?limit=2"), page.slice(0, 2));
   }),
 
-  it.stated("listPets answers 20 animals where no limit is sent", async (service) => {
+  it.stated("listPets answers 20 animals if no limit is sent", async (service) => {
     await addMany(service, 21);
     assert.equal(new Set(await own.ids(service)).size, 20);
   }),
@@ -253,7 +253,7 @@ export const HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   it.decided(
-    "listPets refuses an after that is no int64 in canonical form",
+    "listPets refuses an after that is not an int64 in canonical form",
     answers(400, each("GET /pets?after=", "", "x", "1.0", "%2B1", "01"), {
       says: ["after"],
     }),
@@ -348,12 +348,12 @@ export const HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   it.stated(
-    "getPet answers 404 where there is none with the id",
+    "getPet answers 404 if no animal has the id",
     answers(200, ["GET /pets/{id}"]),
     answers(404, each("GET /pets/", "0", "-1", `${INT64_MAX}`)),
   ),
   it.decided(
-    "getPet answers 404 where the id is no int64 in canonical form",
+    "getPet answers 404 if the id is not an int64 in canonical form",
     answers(404, each("GET /pets/", "0{id}", "{id}.0", "+{id}", "%30{id}")),
     answers(404, each("GET /pets/", "{id}%30", "x", `${BEYOND}`, "%", "%FF")),
     answers(404, [`GET /pets/${"1".repeat(2000)}`]),
@@ -492,7 +492,7 @@ export const HTTP_CLAUSES: readonly Clause[] = [
   },
 
   it.stated(
-    "a body that is missing, or no JSON object, or lacks a field is 400",
+    "a body that is missing, is not a JSON object, or lacks a field is 400",
     answers(400, each("POST /pets ", "", "{", "null", "{}"), AS_JSON),
     answers(400, each("POST /pets ", `[${REX}]`, REX + REX), AS_JSON),
     answers(400, each("POST /pets ", '{"name":"{name}"}', '{"categoryId":1}')),
@@ -559,7 +559,7 @@ export const HTTP_CLAUSES: readonly Clause[] = [
     }
   }),
 
-  it.decided("every response of JSON says so, and is neither guessed at nor kept", async (service) => {
+  it.decided("every JSON response says so, and forbids sniffing and caching", async (service) => {
     for await (const { headers } of answersOfAllKinds(service)) {
       reply.assertJsonHeaders(headers);
     }

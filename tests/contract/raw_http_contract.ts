@@ -163,7 +163,7 @@ export const RAW_HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   // ---- Connections ----
-  it.decided("what is no HTTP is refused, and the next client is served", async (service) => {
+  it.decided("what is not HTTP is refused, and the next client is served", async (service) => {
     const line = `GET ${pets(service)}`;
     const garbage = [
       "hello\r\n\r\n",
