@@ -31,7 +31,8 @@ export async function judge(
   });
   const watched: OpenService = {
     ...service,
-    fetch: (request) => fetch(request, { signal, redirect: "manual" }),
+    fetch: async (request) =>
+      bounded(await fetch(request, { signal, redirect: "manual" })),
     seen: (message) => void seen.push(message),
   };
   try {
@@ -54,6 +55,18 @@ export async function judge(
     ended.catch(() => {}); // nobody waits for it any more
     end.abort();
   }
+}
+
+/** A response whose body fails if it has more bytes than a hundred of the largest pets. */
+function bounded({ body, status, headers }: Response): Response {
+  let rest = 2 ** 24;
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if ((rest -= chunk.length) < 0) throw new Error("The body is too long");
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(body && body.pipeThrough(count), { status, headers });
 }
 
 function explain(error: unknown): string {
