@@ -133,6 +133,7 @@ function compile(): void {
 /** The command `petstore`. */
 function program(): string {
   const main = `await import("./${toJavaScript(MAIN)}");`;
+  // After --help nobody may read any more, as in a pipe to head: console.log does not mind.
   return `#!/usr/bin/env node
 import process from "node:process";
 import { reportAndExit } from "./adapters/standalone/command_line.js";
@@ -144,7 +145,7 @@ if (name === "judge") {
 } else {
   ${main}
   if ([undefined, "help", "--help", "-h"].includes(name)) {
-    process.stdout.write("  judge    checks any service against the contract\\n");
+    console.log("  judge    checks any service against the contract");
   }
 }
 `;

@@ -45,10 +45,11 @@ const SELECT = `SELECT ${COLUMNS} FROM pets WHERE`;
 const PAGE = "id > CAST(? AS INTEGER) ORDER BY id LIMIT ?";
 const INSERT =
   "INSERT INTO pets (name, category_id, status) SELECT ?, CAST(? AS INTEGER), ?";
-// Each new key drops up to two expired ones, so the table shrinks.
+// Each new key drops up to two expired ones, so the table shrinks. A pet may have been deleted by hand.
 const FORGET_KEYS =
-  `DELETE FROM idempotency_keys WHERE created <= ? AND (key = ?
-  OR key IN (SELECT key FROM idempotency_keys ORDER BY created LIMIT 2))`;
+  `DELETE FROM idempotency_keys WHERE created <= ?1 AND (key = ?2
+  OR key IN (SELECT key FROM idempotency_keys ORDER BY created LIMIT 2))
+  OR key = ?2 AND NOT EXISTS (SELECT 1 FROM pets WHERE id = pet_id)`;
 const KEEP_KEY =
   "INSERT OR IGNORE INTO idempotency_keys SELECT ?, max(id), ? FROM pets";
 const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";

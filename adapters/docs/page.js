@@ -58,9 +58,11 @@ function checkKey(address) {
   return (authorize, { authActions, errActions }) => async (auths) => {
     const authId = "apiKey";
     const headers = { authorization: `Bearer ${auths[authId]?.value ?? ""}` };
-    const { message } = await fetch(`${address}?limit=1`, { headers })
-      .then((response) => response.ok ? {} : response.json())
-      .catch((cause) => cause);
+    const message = await fetch(`${address}?limit=1`, { headers })
+      .then(async (response) =>
+        response.ok ? undefined : await reason(response)
+      )
+      .catch((cause) => cause.message);
     errActions.clear({ authId });
     if (message !== undefined) {
       return errActions.newAuthErr({ authId, level: "not accepted", message });
@@ -68,6 +70,12 @@ function checkKey(address) {
     authorize(auths);
     authActions.showDefinitions(false);
   };
+}
+
+/** What an error response says; a proxy may send another than the service. */
+async function reason(response) {
+  const error = await response.json();
+  return error?.message ?? `The answer is ${response.status}`;
 }
 
 /** In place of the list of servers, of which there is one. */

@@ -1,6 +1,7 @@
 /** The log: JSON lines, requests on standard output, faults on standard error. */
 
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import { traceIds } from "../../core/http/trace.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -20,12 +21,16 @@ export interface RequestLine {
 export interface Log {
   request(line: RequestLine): void;
   fault(cause: unknown, id: string | undefined): void;
-  /** Settles when all request lines are written: on Bun and Node `process.exit` drops the rest. */
+  /** Settles when all request lines are written, or nobody reads them: then `process.exit` drops the rest. */
   flush(): Promise<void>;
 }
 
 /** For how long request lines are gathered, to be written at once, in ms. A write costs as much as a request. */
 const GATHERING_TIME = 10;
+/** If more bytes than this wait for a reader, what comes is dropped. On Deno the server itself waits. */
+const MAX_WAITING = 1024 * 1024;
+/** How long the end of the process waits for a reader, in ms. */
+const PATIENCE = 3000;
 
 /** The log of this process. */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
@@ -37,8 +42,8 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 
   function writeHeld(): void {
     const text = held;
-    if (text === "") return; // a flush was earlier
     held = "";
+    if (text === "" || isStuck(process.stdout)) return;
     written = new Promise((resolve) =>
       process.stdout.write(text, () => resolve())
     );
@@ -65,18 +70,23 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
       },"id":"${id}"${trace && `,"trace_id":"${trace}"`}}\n`;
     },
     fault(cause, id) {
+      if (isStuck(process.stderr)) return;
       const [time, trace_id] = [new Date(), traceId() || undefined];
       const line = { time, id, trace_id, error: describe(cause) };
       process.stderr.write(`${JSON.stringify(line)}\n`);
     },
     async flush() {
-      if (held !== "") writeHeld();
-      await written;
+      writeHeld();
+      await Promise.race([written, delay(PATIENCE, null, { ref: false })]);
     },
   };
 }
 
 function ignore(): void {}
+
+function isStuck(stream: { readonly writableLength: number }): boolean {
+  return stream.writableLength > MAX_WAITING;
+}
 
 /**
  * An error with its stack and causes. For a storage error the message is enough, and while a database is

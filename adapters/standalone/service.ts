@@ -96,8 +96,7 @@ Add a pet, then list the pets:
 `;
     },
     async close() {
-      await storage.close();
-      await log.flush();
+      await storage.close().finally(() => log.flush());
     },
   };
 }

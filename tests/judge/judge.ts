@@ -31,7 +31,8 @@ export async function judge(
   });
   const watched: OpenService = {
     ...service,
-    fetch: (request) => fetch(request, { signal, redirect: "manual" }),
+    fetch: async (request) =>
+      bounded(await fetch(request, { signal, redirect: "manual" })),
     seen: (message) => void seen.push(message),
   };
   try {
@@ -46,14 +47,27 @@ export async function judge(
         text: `cannot be seen from outside: ${text}`,
       };
     }
-    const shown = [explain(error), ...lastOf(seen)].join("\n");
-    const text = plain(shown, service.key).replaceAll("\n", "\n    ");
+    const hide = (text: string) => plain(text, service.key);
+    const shown = [hide(explain(error)), ...lastOf(seen, hide)].join("\n");
+    const text = shown.replaceAll("\n", "\n    ");
     return { outcome: "fails", text: `fails: ${sentence}\n    ${text}\n` };
   } finally {
     clearTimeout(timer);
     ended.catch(() => {}); // nobody waits for it any more
     end.abort();
   }
+}
+
+/** A response whose body fails if it has more bytes than a hundred of the largest pets. */
+function bounded({ body, status, headers }: Response): Response {
+  let rest = 2 ** 24;
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if ((rest -= chunk.length) < 0) throw new Error("The body is too long");
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(body && body.pipeThrough(count), { status, headers });
 }
 
 function explain(error: unknown): string {
@@ -69,17 +83,20 @@ function explain(error: unknown): string {
   return `${said}${is} should be ${not}`;
 }
 
-/** The last requests, and what came back. */
-function lastOf(seen: readonly (string | Answer)[]): readonly string[] {
+/** The last requests, and what came back; the key is hidden before anything is cut. */
+function lastOf(
+  seen: readonly (string | Answer)[],
+  hide: (text: string) => string,
+): readonly string[] {
   const isSent = (message: string | Answer | undefined) =>
     typeof message === "string";
   let start = seen.findLastIndex(isSent);
   while (isSent(seen[start - 1])) start--;
   const shown = seen.slice(Math.max(start, 0)).map((message) => {
-    if (typeof message === "string") return quote(message, ">");
+    if (typeof message === "string") return quote(hide(message), ">");
     const { status, headers, text } = message;
     const lines = [...headers].map(([name, value]) => `${name}: ${value}\n`);
-    return quote(`${status}\n${lines.join("")}\n${text}`, "<");
+    return quote(hide(`${status}\n${lines.join("")}\n${text}`), "<");
   });
   return isSent(seen.at(-1)) ? [...shown, "< nothing"] : shown;
 }

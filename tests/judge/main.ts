@@ -101,10 +101,10 @@ async function judgeAll(service: OpenService, isSpec: boolean): Promise<void> {
 async function findService({ base, key }: OpenService): Promise<void> {
   const headers = { authorization: `Bearer ${key}` };
   const signal = AbortSignal.timeout(PATIENCE);
-  const { status, body } = await fetch(`${base}/pets`, { headers, signal })
-    .catch((cause) => {
-      throw new Error(`Nothing answers at ${base}`, { cause });
-    });
+  const init: RequestInit = { headers, signal, redirect: "manual" };
+  const { status, body } = await fetch(`${base}/pets`, init).catch((cause) => {
+    throw new Error(`Nothing answers at ${base}`, { cause });
+  });
   await body?.cancel();
   if (status === 401) throw new Error(`${base} refuses the key (401)`);
 }

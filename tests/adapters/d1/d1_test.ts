@@ -71,3 +71,11 @@ test("d1Storage does not write to the table of another program", async () => {
   const noColumn = /^Error: D1_ERROR: .* no column named category_id/;
   await assert.rejects(d1Storage(binding).create(REX), noColumn);
 });
+
+test("d1Storage adds a pet anew if it was deleted by hand", async () => {
+  const binding = imitation();
+  const add = () => d1Storage(binding).create(REX, { idempotencyKey: "k" });
+  await add();
+  await binding.batch([binding.prepare("DELETE FROM pets")]);
+  assert.deepEqual(await add(), { id: 2n, ...REX });
+});
