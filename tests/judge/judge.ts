@@ -47,7 +47,8 @@ export async function judge(
         text: `cannot be seen from outside: ${text}`,
       };
     }
-    const hide = (text: string) => plain(text, service.key);
+    const hide = (text: string) =>
+      plain(text.replaceAll("\r\n", "\n"), service.key);
     const shown = [hide(explain(error)), ...lastOf(seen, hide)].join("\n");
     const text = shown.replaceAll("\n", "\n    ");
     return { outcome: "fails", text: `fails: ${sentence}\n    ${text}\n` };
@@ -103,7 +104,7 @@ function lastOf(
 
 /** Each line behind a mark; what is long is cut. */
 function quote(text: string, mark: string): string {
-  const lines = text.trimEnd().split(/\r?\n/);
+  const lines = text.trimEnd().split("\n");
   if (lines.length > 40) {
     lines.splice(20, Infinity, `… (${lines.length} lines)`);
   }
