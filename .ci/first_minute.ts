@@ -68,7 +68,7 @@ function draw(lines: readonly string[]): string {
 <title id="title">The first minute with the pet store, in a terminal</title>
 <desc id="desc">deno task start prints the address, the page, the first API key, and two curl commands. The first adds a pet, the second lists it.</desc>
 <rect width="810" height="${height}" rx="8" fill="#161b22"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" xml:space="preserve">
 ${text.join("\n")}
 </g>
 </svg>
