@@ -4,6 +4,17 @@
  * A fulfilled create is committed at the primary database, which runs one transaction at a time, so ids
  * become visible in ascending order. D1 takes no `bigint` and rounds beyond 2⁵³: an int64 is sent as text.
  *
+ * ```ts
+ * import { createHandler, type Handler, issuedKeys } from "@petstore/service";
+ * import { type D1Binding, d1Storage } from "@petstore/service/d1";
+ *
+ * // Once, for all requests of a Worker.
+ * function open({ DB }: { readonly DB: D1Binding }): Handler {
+ *   const storage = d1Storage(DB);
+ *   return createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
+ * }
+ * ```
+ *
  * @module
  */
 
