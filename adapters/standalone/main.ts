@@ -21,7 +21,9 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   keepCompiledCode();
   switch (name) {
     case "start":
-      return await (await import("./start.ts")).runStart(args);
+      await (await import("./start.ts")).runStart(args);
+      // Otherwise it is written only if the process ends by itself.
+      return module.flushCompileCache?.();
     case "keys":
       return await (await import("./keys.ts")).runKeys(args);
     case "copy":

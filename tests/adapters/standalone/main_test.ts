@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { listen } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
+import { RUNTIME } from "../../support/runtime.ts";
 import {
   runMain,
   type RunningServer,
@@ -55,6 +58,21 @@ it("start prints the first key once, and keeps it and the animals over a restart
   );
   assert.equal(await second.end("SIGINT"), 0);
 });
+
+it(
+  "start keeps what Node compiles while the server runs, so a killed one need not compile again",
+  async (cwd) => {
+    const cache = join(cwd, "compiled");
+    const server = await startMain({ cwd, env: { NODE_COMPILE_CACHE: cache } });
+    const files = () => readdirSync(cache, { recursive: true });
+    try {
+      await until("compiled code is kept", () => files().length > 9, 5000);
+    } finally {
+      await server.end();
+    }
+  },
+  { skip: skipping(RUNTIME !== "node" && "only Node compiles again") },
+);
 
 it(
   "start prints curl lines that work when pasted: one adds a pet, one lists it",
