@@ -115,6 +115,8 @@ async function main(args: readonly string[]): Promise<boolean> {
 
   const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
   const skipped = process.env.TEST_SKIPPED = join(folder, "skipped");
+  // Under `npx -p PACKAGE`, an inner `npx NAME` would run NAME as a command and install nothing.
+  delete process.env.npm_config_package;
   writeFileSync(skipped, "");
   let cluster: Cluster | undefined;
   try {
