@@ -21,6 +21,8 @@ export interface RequestLine {
 export interface Log {
   request(line: RequestLine): void;
   fault(cause: unknown, id: string | undefined): void;
+  /** Writes text for people to standard error. */
+  tell(text: string): void;
   /** Settles when all request lines are written, or nobody reads them: then `process.exit` drops the rest. */
   flush(): Promise<void>;
 }
@@ -43,15 +45,14 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   function writeHeld(): void {
     const text = held;
     held = "";
-    if (text === "" || isStuck(process.stdout)) return;
+    if (text === "" || !takesMore(process.stdout)) return;
     written = new Promise((resolve) =>
       process.stdout.write(text, () => resolve())
     );
   }
 
-  // If nobody reads the log any more, the server goes on without it.
-  for (const stream of [process.stdout, process.stderr]) {
-    if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
+  function tell(text: string): void {
+    if (takesMore(process.stderr)) process.stderr.write(text);
   }
 
   return {
@@ -70,11 +71,11 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
       },"id":"${id}"${trace && `,"trace_id":"${trace}"`}}\n`;
     },
     fault(cause, id) {
-      if (isStuck(process.stderr)) return;
       const [time, trace_id] = [new Date(), traceId() || undefined];
       const line = { time, id, trace_id, error: describe(cause) };
-      process.stderr.write(`${JSON.stringify(line)}\n`);
+      tell(`${JSON.stringify(line)}\n`);
     },
+    tell,
     async flush() {
       writeHeld();
       await Promise.race([written, delay(PATIENCE, null, { ref: false })]);
@@ -84,8 +85,13 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 
 function ignore(): void {}
 
-function isStuck(stream: { readonly writableLength: number }): boolean {
-  return stream.writableLength > MAX_WAITING;
+/**
+ * Whether a stream takes more; otherwise what comes is dropped. If its reader goes away, the server goes on
+ * without it. Streams are touched at the first write only: Bun takes 10 ms to make them.
+ */
+function takesMore(stream: NodeJS.WriteStream): boolean {
+  if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
+  return stream.writableLength <= MAX_WAITING;
 }
 
 /**

@@ -118,7 +118,7 @@ const server: ServeDefaultExport = {
     return service.handle(request, info);
   },
   onListen(address) {
-    orExit(async () => process.stderr.write(await service.greeting(address)));
+    orExit(() => service.greet(address));
   },
 };
 

@@ -22,10 +22,10 @@ export interface Service {
   handle(request: Request, connection?: unknown): Promise<Response>;
   /** From now on new requests are answered 503; fulfilled when none is being answered. */
   readonly drain: App["drain"];
-  /** What to tell people once it listens. Issues the very first key, so call it once at most. */
-  greeting(
+  /** Tells people that it listens. Issues the very first key, so call it once at most. */
+  greet(
     address: { readonly hostname: string; readonly port: number },
-  ): Promise<string>;
+  ): Promise<void>;
   /** Reads the documentation page: that takes long, so the server listens first. */
   openDocs(): Promise<void>;
   close(): Promise<void>;
@@ -70,20 +70,21 @@ export async function openService(config: Config): Promise<Service> {
 
     openDocs: async () => void await openDocs(),
 
-    async greeting(address) {
+    async greet(address) {
       const page = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
       const where = `The pet store listens at ${pets}
 ${typeof page === "string" ? page : `Read and try it at ${server}/docs`}
 `;
-      if (config.fixedKeys.length > 0) return where;
+      if (config.fixedKeys.length > 0) return log.tell(where);
       const first = await issued.issueFirst("first key");
       if (first === undefined) {
-        return `${where}For another API key, run: ${PROGRAM} keys issue NAME\n`;
+        const command = `${PROGRAM} keys issue NAME`;
+        return log.tell(`${where}For another API key, run: ${command}\n`);
       }
       const curl = `curl -w '\\n' -H "Authorization: Bearer ${first.key}"`;
-      return `${where}
+      log.tell(`${where}
 This is the first API key. It is shown only now:
 
     ${first.key}
@@ -93,7 +94,7 @@ Add a pet, then list the pets:
     ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' "${pets}"
     ${curl} "${pets}"
 
-`;
+`);
     },
     async close() {
       await storage.close().finally(() => log.flush());

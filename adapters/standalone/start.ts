@@ -57,7 +57,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
     close: () => service.close(),
     timeout: config.shutdownTimeout,
   });
-  process.stderr.write(await service.greeting(server));
+  await service.greet(server);
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */
