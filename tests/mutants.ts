@@ -32,7 +32,7 @@ interface Mutant {
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const SOURCES = [
   "core/**/*.ts",
-  "adapters/{client,database,memory,sqlite}/*.ts",
+  "adapters/{client,d1,database,memory,sqlite}/*.ts",
 ];
 /** How long the tests of one folder may take, in ms: a mutant may loop for ever. */
 const TIMEOUT = 180_000;

@@ -200,6 +200,7 @@ export function sharedIdempotencyContract(
       await open({ idempotencyRetention: 0 }),
     ];
     try {
+      for (const older of [2, 3, 4]) await keeps.create(REX, key(older));
       const first = await keeps.create(REX, key(1));
       const second = await forgets.create(REX, key(1));
       assert.ok(second.id > first.id);

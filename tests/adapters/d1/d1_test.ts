@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { type D1Binding, d1Storage } from "../../../adapters/d1/mod.ts";
+import { petId } from "../../../core/pets/pet.ts";
 import { databaseContract } from "../../contract/database_contract.ts";
 import { REX } from "../../support/new_pet.ts";
+
+const KEY = { idempotencyKey: "k" };
 
 type Prepared = ReturnType<D1Binding["prepare"]> & {
   run(): readonly object[];
@@ -56,13 +59,38 @@ test("d1Storage says what is known after a fault of D1", async () => {
       "unavailable",
     "Exceeded maximum DB size": "unavailable",
   };
-  for (const [message, kind] of Object.entries(ofCreate)) {
-    const cause = new Error(`D1_ERROR: ${message}`);
+  for (const [text, kind] of Object.entries(ofCreate)) {
+    const cause = new Error(`D1_ERROR: ${text}`);
     const batch = () => Promise.reject(cause);
     const storage = d1Storage({ ...imitation(), batch });
-    await assert.rejects(storage.create(REX), { kind, cause });
-    await assert.rejects(storage.ping(), { kind: "unavailable", cause });
+    const fault = (action: string, kind = "unavailable") => ({
+      kind,
+      cause,
+      message: `Cannot ${action}: ${cause}`,
+    });
+    const notCreated = fault("create pet", kind);
+    await assert.rejects(storage.create(REX), notCreated);
+    await assert.rejects(storage.create(REX, KEY), notCreated);
+    await assert.rejects(storage.get(petId(1n)), fault("get pet"));
+    await assert.rejects(storage.list({ limit: 1 }), fault("list pets"));
+    await assert.rejects(storage.ping(), fault("reach the database"));
   }
+});
+
+test("d1Storage closes once what is under way has ended, and refuses what comes later", async () => {
+  const { promise, resolve } = Promise.withResolvers<[]>();
+  const storage = d1Storage({ ...imitation(), batch: () => promise });
+  const ping = storage.ping();
+  let isClosed = false;
+  const closing = storage.close().then(() => isClosed = true);
+  await assert.rejects(storage.ping(), {
+    kind: "unavailable",
+    message: "Cannot reach the database: the storage is closed",
+  });
+  await new Promise(setImmediate);
+  assert.equal(isClosed, false);
+  resolve([]);
+  await Promise.all([ping, closing]);
 });
 
 test("d1Storage does not write to the table of another program", async () => {
@@ -74,7 +102,7 @@ test("d1Storage does not write to the table of another program", async () => {
 
 test("d1Storage adds a pet anew if it was deleted by hand", async () => {
   const binding = imitation();
-  const add = () => d1Storage(binding).create(REX, { idempotencyKey: "k" });
+  const add = () => d1Storage(binding).create(REX, KEY);
   await add();
   await binding.batch([binding.prepare("DELETE FROM pets")]);
   assert.deepEqual(await add(), { id: 2n, ...REX });
