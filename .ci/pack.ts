@@ -132,8 +132,6 @@ function compile(): void {
 
 /** The command `petstore`. */
 function program(): string {
-  const main = `await import("./${toJavaScript(MAIN)}");`;
-  // After --help nobody may read any more, as in a pipe to head: console.log does not mind.
   return `#!/usr/bin/env node
 import process from "node:process";
 import { reportAndExit } from "./adapters/standalone/command_line.js";
@@ -143,10 +141,7 @@ if (name === "judge") {
   const { runJudge } = await import("./judge/judge/main.js");
   await runJudge(args).catch(reportAndExit);
 } else {
-  ${main}
-  if ([undefined, "help", "--help", "-h"].includes(name)) {
-    console.log("  judge    checks any service against the contract");
-  }
+  await import("./${toJavaScript(MAIN)}");
 }
 `;
 }

@@ -7,12 +7,15 @@ import { fileURLToPath } from "node:url";
 import { checkExact } from "../../core/pets/int64.ts";
 import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
+/** The npm package has one more command: its `bin.js` runs the judge of the tests. */
+const hasJudge = PROGRAM === "petstore";
+
 const HELP = `The pet store service. Add --help to a command to see its options.
 
   start    runs the server
   keys     issues, lists and revokes API keys
   copy     copies all pets and API keys from one database to another
-`;
+${hasJudge ? "  judge    checks any service against the contract\n" : ""}`;
 
 // Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing
 // is reported as everything else that goes wrong.
@@ -35,7 +38,9 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
       return void process.stdout.write(HELP);
     default:
       throw new UsageError(
-        `There is no command ${JSON.stringify(name)}: use start, keys or copy`,
+        `There is no command ${JSON.stringify(name)}: use ${
+          hasJudge ? "start, keys, copy or judge" : "start, keys or copy"
+        }`,
       );
   }
 }
