@@ -88,7 +88,7 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
     [2, /--key KEY/, local],
     [2, /--only can be spec/, local, ...KEY, "--only", "x"],
     [2, /example\.com is not .*--yes/, "https://example.com/v1", ...KEY],
-    [1, /^Nothing answers at http:.*\n$/, local, ...KEY],
+    [1, /^Nothing answers at http:.*: .*refused.*\n$/i, local, ...KEY],
   ];
   for (const [expected, words, ...args] of wrong) {
     const { status, text } = run(args);

@@ -103,7 +103,9 @@ async function findService({ base, key }: OpenService): Promise<void> {
   const signal = AbortSignal.timeout(PATIENCE);
   const init: RequestInit = { headers, signal, redirect: "manual" };
   const { status, body } = await fetch(`${base}/pets`, init).catch((cause) => {
-    throw new Error(`Nothing answers at ${base}`, { cause });
+    while (cause.cause instanceof Error) cause = cause.cause;
+    const reason = cause.message || cause.code; // Node gives two addresses that refuse no message
+    throw new Error(`Nothing answers at ${base}: ${reason}`, { cause });
   });
   await body?.cancel();
   if (status === 401) throw new Error(`${base} refuses the key (401)`);
