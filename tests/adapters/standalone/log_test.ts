@@ -70,8 +70,13 @@ test("the log loses no line if its reader is slower than the program ends", asyn
   clearTimeout(timer);
   let text = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) text += chunk;
-  const ids = text.trimEnd().split("\n").map((line) => JSON.parse(line).id);
+  const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const ids = lines.map(({ id }) => id);
   assert.deepEqual(ids, Array.from({ length: 5000 }, (_, id) => String(id)));
+  const { time, ...line } = lines[0];
+  const logged = { method: "GET", route: null, status: 200, ms: 1, id: "0" };
+  assert.deepEqual(line, logged);
+  assert.equal(new Date(time).toISOString(), time);
 });
 
 const skip = skipping(RUNTIME === "deno" && "Deno waits for the reader");

@@ -33,7 +33,10 @@ test("/metrics counts requests by route, method and status, none of which a clie
   await handle(request("GET", "/v1/pets/7"));
   await handle(request("GET", "/v1/pets/8"));
   await handle(request("MADEUP", "/no/such/path"));
-  const text = await (await handle(request("GET", "/metrics"))).text();
+  const metrics = await handle(request("GET", "/metrics"));
+  const type = "text/plain; version=0.0.4; charset=utf-8";
+  assert.equal(metrics.headers.get("content-type"), type);
+  const text = await metrics.text();
   assert.deepEqual(text.match(/(?<=_count\{).*/g), [
     'http_route="/v1/pets",http_request_method="POST",http_response_status_code="201"} 1',
     'http_route="/v1/pets/{petId}",http_request_method="GET",http_response_status_code="404"} 2',
