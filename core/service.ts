@@ -184,6 +184,9 @@ function refusalFor(cause: unknown): Refusal {
 function checkOptions(options: ServiceOptions): void {
   const { storage, keys, baseUrl, rateLimit } = options;
   const { maxBodyBytes, bodyTimeout } = options;
+  if (storage instanceof Promise) {
+    throw new TypeError("Wrong option storage: it is a promise, so await it");
+  }
   for (const method of ["create", "get", "list"] as const) {
     checkKind(storage?.[method], "function", `storage.${method}`);
   }

@@ -182,7 +182,7 @@ function check<T>(
 function checkBigint(value: unknown, name: string): void {
   if (typeof value === "bigint") return;
   throw new TypeError(
-    `${name} must be a bigint, as 7n or BigInt("7"), not ${typeof value}`,
+    `${name} must be a bigint, such as 7n or BigInt("7"), not ${typeof value}`,
   );
 }
 

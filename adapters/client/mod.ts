@@ -100,7 +100,7 @@ export interface Client {
   /**
    * One pet; rejects with the code `not_found` if it does not exist.
    *
-   * @deprecated The service removes it on 5 December 2030. Use `listPets` with a `status`.
+   * @deprecated To be removed on 5 December 2030. Use `listPets` with a `status`.
    */
   getPet(id: bigint, options?: CallOptions): Promise<Pet>;
 }

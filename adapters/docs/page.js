@@ -30,7 +30,7 @@ function show(spec, address) {
 <summary>Read this before you write a client</summary>\n
 ${spec.info.description}\n</details>`;
   spec.components.securitySchemes.apiKey.description =
-    "Ask the operator of this service for a key. If you started it with `deno task start`: the first start printed one, and `deno task keys issue NAME` issues another.";
+    "Ask the operator of this service for a key. If you started it yourself: the first start printed one, and `deno task keys issue NAME` (with the npm package, `petstore keys issue NAME`) issues another.";
   const ui = globalThis.SwaggerUIBundle({
     spec: { ...spec, servers: [{ url: base || "/" }] },
     dom_id: "#reference",

@@ -49,6 +49,9 @@ export function serve(
 ): Promise<Server> {
   const { port = DEFAULT_PORT, hostname = DEFAULT_HOSTNAME } = options;
   return new Promise((resolve, reject) => {
+    if ("Bun" in globalThis) {
+      throw new TypeError("On Bun, use serve of @petstore/service/bun");
+    }
     try {
       const server = createFetchServer(handle, options);
       const close = closer(server);

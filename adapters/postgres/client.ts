@@ -10,21 +10,29 @@ const END_TIMEOUT = 1000;
 /** The driver's type omits the settings that the pool passes to a client. */
 export type PoolClientConstructor = new () => pg.Client;
 
+type Callback = (error: Error) => void;
+
+/** What is used of the driver's client, so that it has a type without `@types/pg` too. */
+interface DriverClient {
+  readonly connection: { readonly stream: { destroy(): void } };
+  connect(callback?: Callback): Promise<unknown> | void;
+  end(callback?: Callback): Promise<unknown> | void;
+  once(event: "end", listener: () => void): unknown;
+}
+
+const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
+
 /** Clients that connect to the current host, and whose faults and ends reach the pool in time. */
 export function clientsOf(
   currentHost: () => PostgresHost,
 ): PoolClientConstructor {
-  class Client extends pg.Client {
+  class Client extends DriverClient {
     constructor(config: pg.ClientConfig) {
       // The pool makes the password non-enumerable, so `...` leaves it out.
       super({ ...config, password: config.password, ...currentHost() });
     }
 
-    override connect(): Promise<pg.Client>;
-    override connect(callback: (error: Error) => void): void;
-    override connect(
-      callback?: (error: Error) => void,
-    ): Promise<pg.Client> | void {
+    override connect(callback?: Callback): Promise<unknown> | void {
       if (callback === undefined) return super.connect();
       try {
         super.connect(callback);
@@ -35,9 +43,7 @@ export function clientsOf(
       }
     }
 
-    override end(): Promise<void>;
-    override end(callback: (error: Error) => void): void;
-    override end(callback?: (error: Error) => void): Promise<void> | void {
+    override end(callback?: Callback): Promise<unknown> | void {
       // The driver waits for the server to close the connection; one that hangs never does.
       const cut = () => this.connection.stream.destroy();
       const timer = setTimeout(cut, END_TIMEOUT).unref();

@@ -122,7 +122,9 @@ export function postgresConnections(
   /** When each connection was made, and when one was last lost, in ms. */
   const made = new WeakMap<pg.PoolClient, number>();
   let lost = -Infinity;
-  pool.on("connect", (client) => made.set(client, performance.now()));
+  pool.on("connect", (client: pg.PoolClient) => {
+    made.set(client, performance.now());
+  });
 
   /** Takes a connection, but none that is older than the last loss: each might hang in turn. */
   async function take(): Promise<pg.PoolClient> {

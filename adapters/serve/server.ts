@@ -12,7 +12,7 @@ export interface ServeOptions {
   /** Address to listen on. `0.0.0.0` or `::` opens it to the network. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * Told what the fetch function threw, or that it returned no `Response`. On Node it is
+   * Called with what the fetch function threw, or if it returned no `Response`. On Node it is
    * also told of response bodies that fail while being sent; Deno and Bun report those themselves. Its own
    * errors are ignored.
    * Default: `console.error`.

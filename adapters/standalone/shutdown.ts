@@ -39,7 +39,7 @@ export function stopOnSignal(ending: {
     process.on(signal, () => {
       if (isStopping) process.exit(1);
       process.stderr.write(
-        `${signal}: finishing the requests in flight; once more to end at once\n`,
+        `${signal}: finishing the requests in flight; signal again to end at once\n`,
       );
       end().catch(reportAndExit);
     });

@@ -10,7 +10,7 @@ import { sha256 } from "../sha256.ts";
 
 /** The port that {@linkcode createHandler} asks whether a bearer token is a valid API key. */
 export interface ApiKeys {
-  /** Fulfilled with whether the key is valid now. */
+  /** Resolves to whether the key is valid now. */
   verify(key: string): Promise<boolean>;
 }
 
@@ -39,6 +39,7 @@ const MAX_REMEMBERED = 10_000;
  * ASCII (U+0021–U+007E), which no `Authorization: Bearer` header carries (RFC 9110 §5.5, §11.4).
  */
 export function apiKeys(keys: readonly string[]): ApiKeys {
+  if (!Array.isArray(keys)) throw new TypeError("API keys must be an array");
   for (const [index, key] of keys.entries()) {
     if (!isSendable(key)) {
       throw new TypeError(

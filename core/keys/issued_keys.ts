@@ -6,9 +6,9 @@ import { sha256 } from "../sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
 import { nameSchema } from "../pets/new_pet.ts";
 
-/** What is kept of an issued key, and can be shown of it again. */
+/** What is stored of an issued key; none of it is secret. */
 export interface ApiKeyRecord {
-  /** Identifies the record among people: 1, 2, 3, …. It opens nothing. */
+  /** A number for people: 1, 2, 3, …. */
   readonly id: number;
   /** What it was issued for; the rules are those of a pet's name. */
   readonly name: string;
@@ -61,7 +61,7 @@ export interface IssuedKeys extends ApiKeys {
   /** All keys ever issued, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;
   /**
-   * Revokes a key: at once here, within {@linkcode REVOCATION_DELAY} ms in other processes.
+   * Revokes a key: at once here, within a second in other processes.
    * @returns the record; `undefined` if it is not found.
    */
   revoke(id: number): Promise<ApiKeyRecord | undefined>;

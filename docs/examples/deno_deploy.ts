@@ -6,7 +6,8 @@
  * keys (`PETSTORE_API_KEYS`, as a secret) are optional. You can issue keys from anywhere:
  * `DATABASE_URL=postgres://… deno task keys issue "mobile app"`.
  *
- * To run the same program locally: `DATABASE_URL=postgres://… deno run -A docs/examples/deno_deploy.ts`.
+ * To run the same program locally:
+ * `DENO_SERVE_ADDRESS=tcp:127.0.0.1:8000 DATABASE_URL=postgres://… deno run -A docs/examples/deno_deploy.ts`.
  *
  * @see {@link https://docs.deno.com/deploy/reference/runtime/}
  * @module
@@ -58,7 +59,7 @@ async function connect(): Promise<Database> {
 
 // Opened late, so that an instance without its database still listens and answers with 503.
 const storage: PetStorage = {
-  create: async (pet) => (await open()).storage.create(pet),
+  create: async (pet, options) => (await open()).storage.create(pet, options),
   get: async (id) => (await open()).storage.get(id),
   list: async (query) => (await open()).storage.list(query),
   ping: async () => (await open()).storage.ping(),

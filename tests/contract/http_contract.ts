@@ -322,12 +322,17 @@ export const HTTP_CLAUSES: readonly Clause[] = [
   }),
 
   it.stated("a categoryId is any int64, exact to the last digit in, stored and out", async (service) => {
+    const all: own.Pet[] = [];
     for (const categoryId of EXACT) {
       const body = bodyWith("categoryId", `${categoryId}`);
       const created = own.petIn(await create(service, body), 201);
       assert.equal(created.categoryId, categoryId);
       assert.deepEqual(await own.petAt(service, created.id), created);
-      assert.deepEqual(await named(service, created.name), [created]);
+      all.push(created);
+    }
+    // Last, because not every listing can be searched.
+    for (const pet of all) {
+      assert.deepEqual(await named(service, pet.name), [pet]);
     }
   }),
 

@@ -391,6 +391,10 @@ test("createHandler throws a TypeError for an option of a wrong kind", () => {
       JSON.stringify(options),
     );
   }
+  const storage = Promise.resolve(memoryStorage()) as unknown as PetStorage;
+  assert.throws(() => handler({ storage }), /storage: .* await it/);
+  const keys = "secret" as unknown as readonly string[];
+  assert.throws(() => apiKeys(keys), /^TypeError: API keys must be an array/);
 });
 
 test("createHandler throws a RangeError for a number out of bounds", () => {

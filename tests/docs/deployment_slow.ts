@@ -35,12 +35,17 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(
 const KEY = "secret";
 
 /** The status and the headers of a create. */
-async function create(origin: string, key = KEY): Promise<Response> {
+async function create(
+  origin: string,
+  key = KEY,
+  headers = {},
+): Promise<Response> {
   const response = await fetch(`${origin}/v1/pets`, {
     method: "POST",
     headers: {
       "authorization": `Bearer ${key}`,
       "content-type": "application/json",
+      ...headers,
     },
     body: '{"name":"Rex","categoryId":9007199254740993}',
     // Less than the storage would wait for a database that is not there.
@@ -221,6 +226,10 @@ test("the image is built of the files that are sent for it, on the Deno that the
     stage.matchAll(/^COPY (.+) \S+$/gm),
     ([, sources = ""]) => sources.split(" "),
   ).flat();
+  const folder = "docs/examples/container";
+  const compose = read(`${folder}/compose.yaml`);
+  const context = one(compose, /^    context: (\S+)$/m);
+  assert.equal(join(ROOT, folder, context, "."), join(ROOT, "."));
   const [all, ...sent] = read("docs/examples/container/Dockerfile.dockerignore")
     .split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   assert.equal(all, "*");
@@ -270,7 +279,11 @@ test(
         assert.equal((await create(origin, good)).status, 201);
       }
       assert.equal((await create(origin, "guess")).status, 401);
-      assert.equal(await statusOf(`${origin}/v1/pets/3`), 200);
+      const again = { "idempotency-key": "a" };
+      await create(origin, KEY, again);
+      const { headers } = await create(origin, KEY, again);
+      assert.equal(headers.get("idempotency-replayed"), "true");
+      assert.equal(await statusOf(`${origin}/v1/pets/4`), 200);
     });
   },
 );

@@ -6,6 +6,7 @@ import {
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
+import { checkExact } from "../../core/pets/int64.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { HOSTILE_BYTES_CLAUSES } from "../contract/hostile_bytes_contract.ts";
 import { HTTP_CLAUSES } from "../contract/http_contract.ts";
@@ -34,6 +35,8 @@ const HEADINGS = {
 
 /** Runs the command with the arguments that follow `judge`. */
 export async function runJudge(args: readonly string[]): Promise<void> {
+  checkExact();
+  process.stdout.on("error", () => process.exit(1)); // nobody reads any more, as after `| head`
   const { values, positionals } = parseArguments(args, {
     key: { type: "string" },
     only: { type: "string" },
