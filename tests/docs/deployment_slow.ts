@@ -228,7 +228,7 @@ test("the image is built of the files that are sent for it, on the Deno that the
   ).flat();
   const folder = "docs/examples/container";
   const compose = read(`${folder}/compose.yaml`);
-  const context = one(compose, /^    context: (\S+)$/m);
+  const context = one(compose, /^ *context: (\S+)$/m);
   assert.equal(join(ROOT, folder, context, "."), join(ROOT, "."));
   const [all, ...sent] = read("docs/examples/container/Dockerfile.dockerignore")
     .split("\n").filter((line) => line !== "" && !line.startsWith("#"));

@@ -139,7 +139,7 @@ test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async
   assert.ok(existsSync(join(full, "node_modules/.cache/petstore")));
   for (const form of ["npx -y --package ", "bunx -p ", "pnpm dlx --package="]) {
     const help = await sh(`${form}${tarball} petstore --help`, pnpm);
-    assert.match(help, /^The pet store service\.[^]*^  judge /m);
+    assert.match(help, /^The pet store service\.[^]*^ +judge /m);
   }
 });
 
