@@ -21,7 +21,7 @@ interface AppParts {
   /** The page that documents the service, for paths that the service does not have. */
   readonly docs?: DocsReplies | undefined;
   readonly storage: PetStorage;
-  readonly log: Log;
+  readonly log: Pick<Log, "request" | "fault">;
   /** Answers `/metrics`; absent if there is no such path. */
   readonly metrics?: (() => Answer) | undefined;
   readonly addCors?: AddCors | undefined;

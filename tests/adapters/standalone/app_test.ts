@@ -24,7 +24,6 @@ function open({ storage = memoryStorage(), docs }: Options = {}) {
     log: {
       request: (line) => void lines.push(line),
       fault: (cause, id) => void faults.push({ cause, id }),
-      flush: async () => {},
     },
   });
   const handle = toHandler({ service: answer, report: () => {} });
