@@ -128,7 +128,8 @@ export function createService(options: ServiceOptions): Service {
       const call = { request, query: target.query, petId: parameter };
       return finish(route, await operation.run(call, context));
     } catch (cause) {
-      return { ...finish(route, refusalFor(cause)), cause };
+      const reason = isRequest(request) ? cause : notRequest;
+      return { ...finish(route, refusalFor(cause)), cause: reason };
     }
   }
 
@@ -168,6 +169,19 @@ function finisher(
     const { status, headers, body } = reply;
     return { reply: { status, headers: deprecate(headers), body }, template };
   };
+}
+
+/** What is likely if it is none: Node's own request, as in `app.use("/v1", handle)`. */
+const notRequest = new TypeError(
+  "handle takes a Request: on Node, mount toNodeListener(handle)",
+);
+
+function isRequest(request: ServiceRequest): boolean {
+  try {
+    return typeof request.headers.get === "function";
+  } catch {
+    return true; // the cause says why
+  }
 }
 
 function refusalFor(cause: unknown): Refusal {

@@ -371,6 +371,14 @@ test("handle waits for a slow body as long as bodyTimeout says, 10 s by default"
   }
 });
 
+test("onError is told that handle was mounted as a listener of Node", async () => {
+  let told: unknown;
+  const handle = handler({ onError: (cause) => told = cause });
+  const request = { method: "GET", url: "/v1/pets", headers: {} };
+  await handle(request as unknown as Request);
+  assert.match(String(told), /mount toNodeListener/);
+});
+
 test("createHandler throws a TypeError for an option of a wrong kind", () => {
   const wrong: Record<string, unknown>[] = [
     { storage: undefined },
