@@ -35,9 +35,18 @@ export function createHandler(options: HandlerOptions): Handler {
     service: createService(options),
     report(cause, request) {
       // Errors of the reporter itself are ignored.
-      (async () => await onError(cause, request))().catch(() => {});
+      (async () => await onError(explain(cause, request), request))()
+        .catch(() => {});
     },
   });
+}
+
+/** Names a likely mistake: `app.use("/v1", handle)` passes Node's own request. */
+function explain(cause: unknown, { headers }: Request): unknown {
+  if ("get" in Object(headers)) return cause;
+  const message =
+    "handle takes a Request: on Node, mount toNodeListener(handle)";
+  return new TypeError(message, { cause });
 }
 
 /**

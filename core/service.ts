@@ -128,8 +128,7 @@ export function createService(options: ServiceOptions): Service {
       const call = { request, query: target.query, petId: parameter };
       return finish(route, await operation.run(call, context));
     } catch (cause) {
-      const reason = isRequest(request) ? cause : notRequest;
-      return { ...finish(route, refusalFor(cause)), cause: reason };
+      return { ...finish(route, refusalFor(cause)), cause };
     }
   }
 
@@ -169,19 +168,6 @@ function finisher(
     const { status, headers, body } = reply;
     return { reply: { status, headers: deprecate(headers), body }, template };
   };
-}
-
-/** What is likely if it is none: Node's own request, as in `app.use("/v1", handle)`. */
-const notRequest = new TypeError(
-  "handle takes a Request: on Node, mount toNodeListener(handle)",
-);
-
-function isRequest(request: ServiceRequest): boolean {
-  try {
-    return typeof request.headers.get === "function";
-  } catch {
-    return true; // the cause says why
-  }
 }
 
 function refusalFor(cause: unknown): Refusal {

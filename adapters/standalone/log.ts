@@ -45,15 +45,10 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   function writeHeld(): void {
     const text = held;
     held = "";
-    if (text === "" || !takesMore(process.stdout)) return;
-    written = new Promise((resolve) =>
-      process.stdout.write(text, () => resolve())
-    );
+    if (text !== "") written = write(process.stdout, text) ?? written;
   }
 
-  function tell(text: string): void {
-    if (takesMore(process.stderr)) process.stderr.write(text);
-  }
+  const tell = (text: string) => void write(process.stderr, text);
 
   return {
     request({ method, route = null, status, ms, id }) {
@@ -86,12 +81,16 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
 function ignore(): void {}
 
 /**
- * Whether a stream takes more; otherwise what comes is dropped. If its reader goes away, the server goes on
- * without it. Streams are touched at the first write only: Bun takes 10 ms to make them.
+ * Writes text, unless too much waits already. If its reader goes away, the server goes on without it.
+ * Streams are touched here first, not at the start: Bun takes 10 ms to make them.
  */
-function takesMore(stream: NodeJS.WriteStream): boolean {
+function write(
+  stream: NodeJS.WriteStream,
+  text: string,
+): Promise<void> | undefined {
   if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
-  return stream.writableLength <= MAX_WAITING;
+  if (stream.writableLength > MAX_WAITING) return undefined;
+  return new Promise((resolve) => stream.write(text, () => resolve()));
 }
 
 /**
