@@ -8,7 +8,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
 import {
   type CheckedPet,
   type Pet,

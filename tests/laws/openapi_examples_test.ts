@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import type { HandlerOptions } from "../../core/service.ts";
+import type { HandlerOptions } from "../../core/handler.ts";
 import { documentOf } from "./openapi_document.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
