@@ -26,13 +26,10 @@
  * @module
  */
 
-export {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-} from "./core/handler.ts";
+export { createHandler, type Handler } from "./core/handler.ts";
+export type { HandlerOptions } from "./core/service.ts";
 
-export type { ServiceRequest } from "./core/http/message.ts";
+export type { Fields, ServiceRequest } from "./core/http/message.ts";
 export type { BeyondLimit, WithinLimit } from "./core/http/rate_limit.ts";
 export type { ErrorBody, ErrorCode } from "./core/http/refusal.ts";
 export { openApi } from "./core/operations/operations.ts";

@@ -2,34 +2,10 @@
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { corsLayer } from "./http/cors.ts";
-import {
-  type Layer,
-  type Service,
-  type ServiceRequest,
-  toResponse,
-} from "./http/message.ts";
+import { type Layer, type Service, toResponse } from "./http/message.ts";
 import { traced } from "./http/trace.ts";
 import { checkKind, checkNames } from "./options.ts";
-import { createService, type ServiceOptions } from "./service.ts";
-
-/** Settings of {@linkcode createHandler}. */
-export interface HandlerOptions extends Omit<ServiceOptions, "baseUrl"> {
-  /**
-   * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
-   * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
-   */
-  readonly baseUrl?: string;
-  /**
-   * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
-   * of all, `"*"`. Default: none but those of the service's own origin.
-   */
-  readonly cors?: { readonly origins: readonly string[] | "*" };
-  /**
-   * Receives the cause of every 500 and 503, which the client never sees, and the request. If it fails
-   * itself, that is ignored. Default: `console.error`.
-   */
-  readonly onError?: (cause: unknown, request: ServiceRequest) => void;
-}
+import { createService, type HandlerOptions } from "./service.ts";
 
 /** The service as a fetch function. It never rejects. */
 export type Handler = (request: Request) => Promise<Response>;

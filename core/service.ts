@@ -2,7 +2,12 @@
 
 import type { BaseUrl } from "./http/base_url.ts";
 import { Deadlines } from "./http/deadlines.ts";
-import type { Answer, Fields, Service } from "./http/message.ts";
+import type {
+  Answer,
+  Fields,
+  Service,
+  ServiceRequest,
+} from "./http/message.ts";
 import {
   type BeyondLimit,
   tooMany,
@@ -27,14 +32,17 @@ import { operations } from "./operations/operations.ts";
 import { checkInteger, checkKind } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 
-/** Settings of {@linkcode createService}. */
-export interface ServiceOptions {
+/** Settings of `createHandler`. */
+export interface HandlerOptions {
   /** Keeps the pets. */
   readonly storage: PetStorage;
   /** Says which API keys are valid. */
   readonly keys: ApiKeys;
-  /** Where the service is mounted. */
-  readonly baseUrl: BaseUrl;
+  /**
+   * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
+   * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
+   */
+  readonly baseUrl?: string;
   /**
    * The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). A `Content-Length` below
    * it is trusted; if you replace the body, delete the header.
@@ -43,10 +51,26 @@ export interface ServiceOptions {
   /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;
   /**
+   * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
+   * of all, `"*"`. Default: none but those of the service's own origin.
+   */
+  readonly cors?: { readonly origins: readonly string[] | "*" };
+  /**
    * Counts each request with a valid API key, and says whether it is within the limit. Either way the
    * answer gets the header fields that it returns. Default: no limit.
    */
   readonly rateLimit?: (key: string) => Promise<WithinLimit | BeyondLimit>;
+  /**
+   * Receives the cause of every 500 and 503, which the client never sees, and the request. If it fails
+   * itself, that is ignored. Default: `console.error`.
+   */
+  readonly onError?: (cause: unknown, request: ServiceRequest) => void;
+}
+
+/** Settings of {@linkcode createService}. */
+export interface ServiceOptions
+  extends Omit<HandlerOptions, "baseUrl" | "cors" | "onError"> {
+  readonly baseUrl: BaseUrl;
 }
 
 /** An endpoint at its full path. */

@@ -5,13 +5,17 @@ import { tooManyRequests } from "./refusal.ts";
 
 /** The request is within the limit: its answer gets the header fields, such as `RateLimit`. */
 export interface WithinLimit {
+  /** Tells the two apart. */
   readonly allowed: true;
+  /** Header fields by lower-case name. */
   readonly headers: Fields;
 }
 
 /** The request is one too many: it is answered 429 with the header fields, such as `Retry-After`. */
 export interface BeyondLimit {
+  /** Tells the two apart. */
   readonly allowed: false;
+  /** Header fields by lower-case name. */
   readonly headers: Fields;
 }
 

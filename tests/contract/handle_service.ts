@@ -2,7 +2,8 @@
 
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { createHandler, type HandlerOptions } from "../../core/handler.ts";
+import { createHandler } from "../../core/handler.ts";
+import type { HandlerOptions } from "../../core/service.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { KeepsApiKeys } from "./api_key_storage_contract.ts";

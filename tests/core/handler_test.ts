@@ -3,11 +3,7 @@ import process from "node:process";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-} from "../../core/handler.ts";
+import { createHandler, type Handler } from "../../core/handler.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import type { ServiceRequest } from "../../core/http/message.ts";
 import { petId } from "../../core/pets/pet.ts";
@@ -17,7 +13,7 @@ import {
   type PetStorage,
   StorageError,
 } from "../../core/pets/pet_storage.ts";
-import { createService } from "../../core/service.ts";
+import { createService, type HandlerOptions } from "../../core/service.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 
