@@ -1,7 +1,6 @@
 /** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
 
 import type { BaseUrl } from "./http/base_url.ts";
-import { Deadlines } from "./http/deadlines.ts";
 import type {
   Answer,
   Fields,
@@ -101,7 +100,7 @@ export function createService(
     storage,
     baseUrl,
     maxBodyBytes,
-    deadlines: new Deadlines(bodyTimeout),
+    bodyTimeout,
     document: staticContent(
       () => JSON.stringify(openApiDocument(baseUrl, operations)),
       {

@@ -1,6 +1,5 @@
 /** A request's body: media type, encoding, size and deadline, then bytes and text. */
 
-import type { Deadlines } from "./deadlines.ts";
 import { type ErrorCode, Refusal } from "./refusal.ts";
 import type { Fields, ServiceRequest } from "./message.ts";
 
@@ -10,8 +9,8 @@ type Bytes = ArrayBuffer | Uint8Array;
 export interface BodyLimits {
   /** The most bytes that are read. */
   readonly maxBodyBytes: number;
-  /** Until when the whole body must have arrived. */
-  readonly deadlines: Deadlines;
+  /** How long the whole body may take to arrive, in ms. */
+  readonly bodyTimeout: number;
 }
 
 /**
@@ -148,21 +147,22 @@ function checkTransferCoding(
 
 /**
  * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). It gives the
- * same result as {@linkcode readStream} in less than half the time.
+ * same result as {@linkcode readStream}, without which a create would take 1.17 (Deno), 1.48 (Bun) or
+ * 1.51 (Node) times the processor time of its whole request.
  */
 function readWhole(
   request: ServiceRequest,
-  { maxBodyBytes, deadlines }: BodyLimits,
+  { maxBodyBytes, bodyTimeout }: BodyLimits,
 ): Promise<Bytes | Refusal> {
   return new Promise((resolve) => {
-    const deadline = deadlines.start(() => resolve(late));
+    const timer = setTimeout(() => resolve(late), bodyTimeout);
     request.arrayBuffer().then((buffer) => {
-      deadlines.stop(deadline);
+      clearTimeout(timer);
       // It may be longer than announced if an embedder replaced the body.
       const isTooLarge = buffer.byteLength > maxBodyBytes;
       resolve(isTooLarge ? tooLarge(maxBodyBytes) : buffer);
     }, () => {
-      deadlines.stop(deadline);
+      clearTimeout(timer);
       resolve(cutShort);
     });
   });
@@ -171,16 +171,16 @@ function readWhole(
 /** Reads a body piece by piece. Each is copied at once, so that the runtime can let go of it. */
 async function readStream(
   request: ServiceRequest,
-  { maxBodyBytes, deadlines }: BodyLimits,
+  { maxBodyBytes, bodyTimeout }: BodyLimits,
 ): Promise<Bytes | Refusal> {
   const { body } = request;
   if (body === null) return missing;
   const reader = body.getReader();
   let isLate = false;
-  const deadline = deadlines.start(() => {
+  const timer = setTimeout(() => {
     isLate = true;
     giveUp(reader); // and the read under way ends
-  });
+  }, bodyTimeout);
   try {
     let bytes = new Uint8Array(1024);
     let length = 0;
@@ -201,7 +201,7 @@ async function readStream(
   } catch {
     return isLate ? late : cutShort;
   } finally {
-    deadlines.stop(deadline);
+    clearTimeout(timer);
   }
 }
 
