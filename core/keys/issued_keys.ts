@@ -84,6 +84,8 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
       return { key, record: await storage.insert(record) };
     },
     async issueFirst(name) {
+      // Looks first, because a database that takes no writes, such as a read replica, may have keys.
+      if ((await storage.list()).length > 0) return undefined;
       const { key, record } = await makeKey(name);
       const inserted = await storage.insertFirst(record);
       return inserted && { key, record: inserted };
