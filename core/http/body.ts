@@ -72,20 +72,19 @@ export async function readText(
   request: ServiceRequest,
   limits: BodyLimits,
 ): Promise<string | Refusal> {
-  if (isMissing(request)) return missing;
-  const refusal = checkMediaType(request.headers);
-  if (refusal !== undefined) return refusal;
+  const { headers } = request;
+  const length = headers.get("content-length");
+  const isAnnounced = length !== null ||
+    headers.get("transfer-encoding") !== null;
+  if (length !== null && /^0+$/.test(length)) return missing;
+  if (!isAnnounced && request.body === null) return missing;
+  const refusal = checkMediaType(headers);
+  if (isAnnounced && refusal !== undefined) return refusal;
   const bytes = await readBytes(request, limits);
-  if (bytes instanceof Refusal) return bytes;
-  return bytes.byteLength === 0 ? missing : decodeUtf8(bytes);
-}
-
-/** Tells whether a request has no body by its header: no length and no coding, or a length of 0. */
-function isMissing(request: ServiceRequest): boolean {
-  const length = request.headers.get("content-length");
-  if (length !== null) return /^0+$/.test(length);
-  return request.headers.get("transfer-encoding") === null &&
-    request.body === null;
+  if (bytes instanceof Refusal) return refusal ?? bytes;
+  // Deno has a stream for a body that is missing, and only reading it tells.
+  if (bytes.byteLength === 0) return missing;
+  return refusal ?? decodeUtf8(bytes);
 }
 
 /**
