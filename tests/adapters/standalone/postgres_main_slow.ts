@@ -162,7 +162,7 @@ test(
 
 it(
   "a server that cannot issue the first key says so once, runs, and issues it when the lock is gone",
-  async (cwd, env, cluster) => {
+  async (cwd, env) => {
     assert.equal((await runToEnd(["keys", "list"], { cwd, env })).code, 0);
     const client = new pg.Client(env.DATABASE_URL);
     await client.connect();
@@ -182,7 +182,7 @@ it(
       }
       await client.query("COMMIT");
       const stderr = () => servers.map((server) => server.stderr()).join("\n");
-      await until("a key is issued", async () => /    pet_/.test(stderr()));
+      await until("a key is issued", async () => /^ {4}pet_/m.test(stderr()));
       const { stdout } = await runToEnd(["keys", "list", "--json"], {
         cwd,
         env,
