@@ -18,10 +18,7 @@ export async function listPets(
   const page = parsePage(parseQuery(query));
   if (page instanceof Refusal) return page;
   const found = await storage.list(page);
-  const body = found.toJson?.() ?? petsToJson(found.pets);
-  if (typeof body !== "string") {
-    throw new TypeError("The storage returned JSON that is not a text");
-  }
+  const body = petsToJson(found.pets);
   if (found.last === undefined) return jsonReply(200, body);
   return jsonReply(200, body, {
     link: `<${baseUrl.page(nextPage(page, petId(found.last)))}>; rel="next"`,

@@ -244,31 +244,22 @@ test("handle answers 500 where a storage lists what is no page, or adds nothing"
   }
 });
 
-test("handle sends the JSON text that a page writes, and links where it says that more match", async () => {
+test("handle links to the next page if the storage says that more pets match", async () => {
   const asked: PetQuery[] = [];
-  const toJson = () => '[ "kept" ]';
   const fetch = handler({
     storage: listing((query) => {
       asked.push(query);
-      const page = {
-        get pets() {
-          return assert.fail("asked for objects");
-        },
-        toJson,
-      };
-      return asked.length === 1
-        ? Object.assign(page, { last: petId(9n) })
-        : page;
+      return asked.length === 1 ? { pets: [], last: petId(9n) } : { pets: [] };
     }),
   });
   const first = await send(fetch, "GET", "/pets?limit=7&status=sold");
-  assert.equal(first.text, '[ "kept" ]');
+  assert.equal(first.text, "[]");
   assert.equal(
     first.headers.get("link"),
     '<?limit=7&status=sold&after=9>; rel="next"',
   );
   const second = await send(fetch, "GET", "/pets?after=9");
-  assert.equal(second.text, '[ "kept" ]');
+  assert.equal(second.text, "[]");
   assert.equal(second.headers.get("link"), null);
   assert.deepEqual(asked, [
     { limit: 7, status: "sold" },
@@ -276,13 +267,10 @@ test("handle sends the JSON text that a page writes, and links where it says tha
   ]);
 });
 
-test("handle answers 500 where the last id of a page is none, or its JSON no text", async () => {
-  const lasts = [null, 0n, -1n, 2n ** 63n, 1.5, "x>; rel=evil", {}]
-    .map((last) => ({ pets: [], last }));
-  const texts = [0, {}, [], new String("[]")]
-    .map((json) => ({ pets: [], toJson: () => json }));
-  for (const page of [...lasts, ...texts]) {
-    const fetch = handler({ storage: listing(() => page), onError: () => {} });
+test("handle answers 500 if the last id of a page is not an id", async () => {
+  for (const last of [null, 0n, -1n, 2n ** 63n, 1.5, "x>; rel=evil", {}]) {
+    const storage = listing(() => ({ pets: [], last }));
+    const fetch = handler({ storage, onError: () => {} });
     assertError(await send(fetch, "GET", "/pets"), "internal_error");
   }
 });
