@@ -8,11 +8,14 @@
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { storageContract } from "@petstore/service/contract";
- * import { describe, it } from "node:test";
  *
- * describe("memoryStorage", () => {
- *   storageContract({ it, open: async () => memoryStorage() });
+ * // Without a test framework: each check is rejected if the storage breaks its promise.
+ * const checks: (() => Promise<void>)[] = [];
+ * storageContract({
+ *   it: (_title, check) => checks.push(check),
+ *   open: async () => memoryStorage(),
  * });
+ * for (const check of checks) await check();
  * ```
  *
  * @module
