@@ -3,7 +3,6 @@
 import { test } from "node:test";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { storageLaws } from "../laws/storage_laws.ts";
 import {
   type Open,
   retentionContract,
@@ -30,5 +29,4 @@ export function databaseContract(
   storageContract({ it, open, newPlace });
   retentionContract(it, newPlace);
   sharedRetentionContract(it, newPlace);
-  storageLaws(it, open);
 }

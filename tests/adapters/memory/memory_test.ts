@@ -9,14 +9,11 @@ import {
 import { itOf } from "../../contract/database_contract.ts";
 import { retentionContract } from "../../contract/retention_contract.ts";
 import { storageContract } from "../../contract/storage/mod.ts";
-import { storageLaws } from "../../laws/storage_laws.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 
 const it = itOf("memoryStorage");
-const open = async () => memoryStorage();
-storageContract({ it, open });
+storageContract({ it, open: async () => memoryStorage() });
 retentionContract(it, async () => async (options) => memoryStorage(options));
-storageLaws(it, open);
 
 test("memoryStorage finds every pet of thousands by id, by page and by status", async () => {
   const storage = memoryStorage();
