@@ -115,6 +115,13 @@ test("an adapter imports the core, itself and what it shares; standalone any", (
   assert.deepEqual(wrong(/^adapters\//, isAllowed), []);
 });
 
+test("the contract of a storage imports node:assert/strict, the core and itself", () => {
+  const isAllowed = (name: string) =>
+    name === "node:assert/strict" ||
+    /^(?:core|tests\/contract\/storage)\//.test(name);
+  assert.deepEqual(wrong(/^tests\/contract\/storage\//, isAllowed), []);
+});
+
 test("the core, the client and the storages in memory and D1 know no runtime", () => {
   assert.deepEqual(wrong(ANYWHERE, (name) => !/^node:/.test(name)), []);
   for (const { path, text } of files(ANYWHERE)) {

@@ -28,9 +28,12 @@ export interface NewApiKeyRecord {
   readonly created: Date;
 }
 
-/** The port to whatever keeps the records of issued keys. Durable as `PetStorage` is. */
+/**
+ * The port to whatever keeps the records of issued keys. It is as durable as the `PetStorage` that has it,
+ * and rejects as `unavailable` once that is closed.
+ */
 export interface ApiKeyStorage {
-  /** Keeps a record. */
+  /** Keeps a record; rejects if a record has this digest. */
   insert(record: NewApiKeyRecord): Promise<ApiKeyRecord>;
   /**
    * Keeps a record only if no record exists yet, not even a revoked one. Of any number of calls at

@@ -97,6 +97,7 @@ const RUN_ELSEWHERE: readonly string[] = [
   "deno_deploy.ts", // deployment_slow.ts
   "lambda.ts", // recipes_test.ts
   "service_worker.ts", // tests/workers/service_worker_slow.ts
+  "storage_contract.ts", // storage_contract_test.ts
   "worker.ts", // tests/workers/worker_slow.ts
 ];
 
@@ -114,6 +115,10 @@ test("every ts block is part of an example, line for line, and imports from the 
       .replaceAll(
         /"(?:\.\.\/)+adapters\/(\w+)\/mod\.ts"/g,
         '"@petstore/service/$1"',
+      )
+      .replaceAll(
+        /"(?:\.\.\/)+tests\/contract\/storage\/mod\.ts"/g,
+        '"@petstore/service/contract"',
       )
   );
   for (const { file, text } of blocksOf("ts")) {

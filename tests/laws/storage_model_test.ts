@@ -13,7 +13,7 @@ import {
 } from "../../core/pets/pet.ts";
 import type { PetQuery, PetStorage } from "../../core/pets/pet_storage.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
-import { anyNewPet } from "../contract/pet_storage_contract.ts";
+import { anyNewPet } from "../support/any_pet.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { fc, patience, runs } from "../support/property.ts";

@@ -8,7 +8,7 @@ import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
 import { ask, type OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { anyNewPet } from "../contract/pet_storage_contract.ts";
+import { anyNewPet } from "../support/any_pet.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { documentOf } from "./openapi_document.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
-import type { Open } from "../../contract/idempotency_contract.ts";
+import type { Open } from "../../contract/retention_contract.ts";
 import type { TestOptions } from "../../contract/test_options.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 

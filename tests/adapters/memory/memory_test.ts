@@ -6,17 +6,14 @@ import {
   PET_STATUSES,
   petId,
 } from "../../../core/pets/pet.ts";
-import { apiKeyStorageContract } from "../../contract/api_key_storage_contract.ts";
-import { idempotencyContract } from "../../contract/idempotency_contract.ts";
-import { petStorageContract } from "../../contract/pet_storage_contract.ts";
+import { itOf } from "../../contract/database_contract.ts";
+import { retentionContract } from "../../contract/retention_contract.ts";
+import { storageContract } from "../../contract/storage/mod.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 
-petStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
-apiKeyStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
-idempotencyContract(
-  "memoryStorage",
-  async () => async (options) => memoryStorage(options),
-);
+const it = itOf("memoryStorage");
+storageContract({ it, open: async () => memoryStorage() });
+retentionContract(it, async () => async (options) => memoryStorage(options));
 
 test("memoryStorage finds every pet of thousands by id, by page and by status", async () => {
   const storage = memoryStorage();

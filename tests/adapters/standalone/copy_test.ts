@@ -10,10 +10,8 @@ import { copyAll } from "../../../adapters/standalone/copy_records.ts";
 import { Progress } from "../../../adapters/standalone/progress.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
-import {
-  anyNewPet,
-  DELICATE_NAMES,
-} from "../../contract/pet_storage_contract.ts";
+import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
+import { anyNewPet } from "../../support/any_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { until } from "../../support/postgres/until.ts";
 import { fc } from "../../support/property.ts";
