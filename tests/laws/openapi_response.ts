@@ -1,15 +1,15 @@
 /** Whether a response is one that the OpenAPI document describes. */
 
 import assert from "node:assert/strict";
-import { parseInt64, parseJson } from "../../core/pets/int64.ts";
-import type { OperationDescription, Schema } from "./openapi_document.ts";
+import { parseJson } from "../../core/pets/int64.ts";
+import type { OperationDescription } from "./openapi_document.ts";
 import type { Answer } from "../contract/ask.ts";
 import {
   assertError,
   assertJsonHeaders,
   STATUS_OF,
 } from "../contract/error_reply.ts";
-import type { Judge } from "./openapi_schema.ts";
+import { judge, parseText } from "./openapi_schema.ts";
 
 /** Fields that the document says in words or not at all, by the status that has them. */
 const ALWAYS = [
@@ -29,9 +29,8 @@ const DEPRECATION = ["deprecation", "sunset", "link"];
  */
 export function assertDeclared(
   answer: Answer,
-  { operation, judge, isHead }: {
+  { operation, isHead }: {
     readonly operation: OperationDescription;
-    readonly judge: Judge;
     readonly isHead: boolean;
   },
 ): void {
@@ -81,9 +80,4 @@ export function assertDeclared(
   if (isHead) return assert.equal(text, "");
   assert.deepEqual(judge(body.schema, parseJson(text)), [], text);
   if (code !== "") assertError(answer, code);
-}
-
-/** The value that a header field or a parameter denotes: an integer in canonical form, or the text. */
-export function parseText(schema: Schema, text: string): unknown {
-  return schema.type === "integer" ? parseInt64(text) ?? text : text;
 }

@@ -7,16 +7,14 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
-import type { OpenApiDocument, Schema } from "./openapi_document.ts";
+import { parseInt64 } from "../../core/pets/int64.ts";
+import { DOCUMENT, type Schema } from "./openapi_document.ts";
 
 /** An integer schema with all that it says of the value. */
 export interface IntegerBounds {
   readonly min: bigint | undefined;
   readonly max: bigint | undefined;
 }
-
-/** Judges values by a schema; an empty list where it allows the value. */
-export type Judge = (schema: Schema, value: unknown) => readonly string[];
 
 const FORMAT_BITS: Readonly<Record<string, bigint>> = {
   int32: 31n,
@@ -35,53 +33,52 @@ export function integerBounds(schema: Schema): IntegerBounds {
 }
 
 /** The schema that a reference points at; what stands beside the reference wins. */
-export function resolve(document: OpenApiDocument, schema: Schema): Schema {
+export function resolve(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...rest } = schema;
   const name = $ref.replace("#/components/schemas/", "");
-  const target = document.components.schemas[name];
+  const target = DOCUMENT.components.schemas[name];
   assert.ok(target !== undefined, `there is no ${$ref}`);
-  return resolve(document, { ...target, ...rest });
+  return resolve({ ...target, ...rest });
 }
 
-/** Makes a judge of a document's schemas. Values are as `parseJson` reads them. */
-export function createJudge(document: OpenApiDocument): Judge {
-  const ajv = new Ajv2020({ allErrors: true });
-  ajv.addFormat("uri-reference", (text) => URL.canParse(text, "http://x/"));
-  ajv.addKeyword({
-    keyword: "exactInteger",
-    validate: ({ min, max }: IntegerBounds, value: unknown) =>
-      typeof value === "bigint" && (min === undefined || value >= min) &&
-      (max === undefined || value <= max),
-  });
-  const compiled = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
+const ajv = new Ajv2020({ allErrors: true });
+ajv.addFormat("uri-reference", (text) => URL.canParse(text, "http://x/"));
+ajv.addKeyword({
+  keyword: "exactInteger",
+  validate: ({ min, max }: IntegerBounds, value: unknown) =>
+    typeof value === "bigint" && (min === undefined || value >= min) &&
+    (max === undefined || value <= max),
+});
+const compiled = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
 
-  return (schema, value) => {
-    const known = compiled.get(schema);
-    const validate = known ?? ajv.compile(toAjv(document, schema));
-    compiled.set(schema, validate);
-    return validate(value) ? [] : [ajv.errorsText(validate.errors)];
-  };
+/** Judges a value as `parseJson` reads it: returns what is wrong with it, an empty list if nothing is. */
+export function judge(schema: Schema, value: unknown): readonly string[] {
+  const validate = compiled.get(schema) ?? ajv.compile(toAjv(schema));
+  compiled.set(schema, validate);
+  return validate(value) ? [] : [ajv.errorsText(validate.errors)];
+}
+
+/** Returns the value that a header field or a parameter denotes: an integer in canonical form, or the text. */
+export function parseText(schema: Schema, text: string): unknown {
+  return schema.type === "integer" ? parseInt64(text) ?? text : text;
 }
 
 /** The same schema without references, and with integers as the keyword `exactInteger`. */
-function toAjv(
-  document: OpenApiDocument,
-  schema: Schema,
-): Record<string, unknown> {
-  const resolved = resolve(document, schema);
+function toAjv(schema: Schema): Record<string, unknown> {
+  const resolved = resolve(schema);
   if (resolved.type === "integer") {
     return { exactInteger: integerBounds(resolved) };
   }
   const { items, properties, ...rest } = resolved;
   return {
     ...rest,
-    ...(items === undefined ? {} : { items: toAjv(document, items) }),
+    ...(items === undefined ? {} : { items: toAjv(items) }),
     ...(properties === undefined ? {} : {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, property]) => [
           name,
-          toAjv(document, property),
+          toAjv(property),
         ]),
       ),
     }),
