@@ -244,9 +244,8 @@ function write(body: Json, whims: readonly number[]): string {
     const units = Array.from({ length: value.length }, (_, i) => {
       const unit = value.charAt(i);
       const hex = value.charCodeAt(i).toString(16).padStart(4, "0");
-      if (/[^"\\\u0000-\u001f\ud800-\udfff]/.test(unit) && whim() < 6) {
-        return unit;
-      }
+      const isBare = unit >= " " && !/["\\\p{Cs}]/u.test(unit);
+      if (isBare && whim() < 6) return unit;
       if (unit === "/" || unit === '"') return `\\${unit}`;
       return unit === "\n" ? "\\n" : `\\u${whim() < 4 ? hex : upper(hex)}`;
     });
