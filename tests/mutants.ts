@@ -7,6 +7,7 @@
 
 import { spawn } from "node:child_process";
 import {
+  chmodSync,
   cpSync,
   globSync,
   mkdtempSync,
@@ -193,6 +194,7 @@ const chosen = all.map((mutant, i) => ({ mutant, order: order(i + 1) }))
 const queue = [...chosen];
 const survivors: Mutant[] = [];
 const folder = mkdtempSync(join(tmpdir(), "petstore-mutants-"));
+chmodSync(folder, 0o755); // the account of PostgreSQL reads it
 const copies = ["a", "b"].map((name) => join(folder, name));
 try {
   await Promise.all(copies.map(async (copy, i) => {

@@ -13,7 +13,7 @@
  *
  * A number of runs holds for every property; without one, each has its usual number. If no test ends for
  * some minutes, the one that hangs is named and ended. If `EXPECTED_SKIPS` is set, a test that was
- * skipped for any other reason than its lines begin with is a failure.
+ * skipped is a failure, unless the reason begins as one of its lines does.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
