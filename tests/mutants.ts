@@ -197,7 +197,7 @@ const folder = mkdtempSync(join(tmpdir(), "petstore-mutants-"));
 chmodSync(folder, 0o755); // the account of PostgreSQL reads it
 const copies = ["a", "b"].map((name) => join(folder, name));
 try {
-  await Promise.all(copies.map(async (copy, i) => {
+  const runs = await Promise.allSettled(copies.map(async (copy, i) => {
     const filter = (path: string): boolean => !/\/\.git$/.test(path);
     cpSync(ROOT, copy, { recursive: true, verbatimSymlinks: true, filter });
     const rooms = new Set(chosen.map(({ path }) => dirname(path)));
@@ -208,6 +208,7 @@ try {
       if (!await isNoticed(copy, next)) survivors.push(next);
     }
   }));
+  for (const run of runs) if (run.status === "rejected") throw run.reason;
   // One at a time: tests with deadlines must not fail for want of a processor.
   const [copy = ""] = copies;
   if (survivors.length > 0) await assertSound(copy, [ALL]);
