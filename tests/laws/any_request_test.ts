@@ -10,7 +10,7 @@ import {
 import { handleService } from "../contract/handle_service.ts";
 import { fc, runs } from "../support/property.ts";
 import { DOCUMENT } from "./openapi_document.ts";
-import { assertDeclared } from "./openapi_response.ts";
+import { assertDeclared } from "./openapi_schema.ts";
 
 /** Any bytes, some of them nearly JSON. */
 const bytes = fc.oneof(

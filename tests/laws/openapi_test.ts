@@ -21,7 +21,7 @@ import {
   methodsOf,
   USED,
 } from "./openapi_request.ts";
-import { assertDeclared } from "./openapi_response.ts";
+import { assertDeclared } from "./openapi_schema.ts";
 
 /** After so many requests every response has come at least once. */
 const RUNS_FOR_ALL = 2000;
