@@ -47,7 +47,7 @@ export interface HandlerOptions {
    * it is trusted; if you replace the body, delete the header.
    */
   readonly maxBodyBytes?: number;
-  /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
+  /** Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;
   /**
    * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or

@@ -16,7 +16,7 @@ import { Metrics } from "./metrics.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
-/** How long to wait before trying again to issue the first key, in ms. */
+/** Pause before another attempt to issue the first key, in ms. */
 const ISSUE_INTERVAL = 1000;
 
 /** The standalone service. */

@@ -5,11 +5,11 @@ import type { Fields, ServiceRequest } from "./message.ts";
 
 type Bytes = ArrayBuffer | Uint8Array;
 
-/** How much of a body is read, and for how long. */
+/** Limits to the reading of a body. */
 export interface BodyLimits {
   /** The most bytes that are read. */
   readonly maxBodyBytes: number;
-  /** How long the whole body may take to arrive, in ms. */
+  /** Time that the whole body may take to arrive, in ms. */
   readonly bodyTimeout: number;
 }
 
@@ -212,7 +212,7 @@ function grow(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  // How the other side takes it changes nothing: the answer is already known.
+  // The answer is already known, so it does not matter if cancelling fails.
   reader.cancel().catch(() => {});
 }
 

@@ -6,11 +6,11 @@ import { sha256 } from "../http/sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
 import { nameSchema } from "../name.ts";
 
-/** What is stored of an issued key; none of it is secret. */
+/** The record of an issued key; none of it is secret. */
 export interface ApiKeyRecord {
   /** A number for people: 1, 2, 3, …. */
   readonly id: number;
-  /** What it was issued for; the rules are those of a pet's name. */
+  /** The purpose or owner of the key, by the rules of a pet's name. */
   readonly name: string;
   /** When it was issued. */
   readonly created: Date;
@@ -20,7 +20,7 @@ export interface ApiKeyRecord {
 
 /** A record to be kept. */
 export interface NewApiKeyRecord {
-  /** What the key is for. */
+  /** The purpose or owner of the key. */
   readonly name: string;
   /** SHA-256 of the key: 64 lower-case hexadecimal digits. */
   readonly digest: string;
@@ -40,7 +40,7 @@ export interface ApiKeyStorage {
    * once, in any number of processes, at most one gets its record, the others `undefined`.
    */
   insertFirst(record: NewApiKeyRecord): Promise<ApiKeyRecord | undefined>;
-  /** Whether a record that is not revoked has this digest. */
+  /** Tells whether a record that is not revoked has this digest. */
   isActive(digest: string): Promise<boolean>;
   /** All records, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;

@@ -1,4 +1,4 @@
-/** What a pet is: the types of the contract, ids, and JSON. int64 members are `bigint`. */
+/** Pets: the types of the contract, ids, and JSON. int64 members are `bigint`. */
 
 import { INT64_MAX, parseInt64 } from "../json.ts";
 
@@ -12,7 +12,7 @@ export type { brand };
 /** Identifier of a pet: 1 to 2⁶³ − 1, ascending in order of creation, never reused. */
 export type PetId = bigint & { readonly [brand]: "PetId" };
 
-/** What a client sends to add a pet. */
+/** A pet as a client sends it, to be added. */
 export interface NewPet {
   /** 1 to 255 Unicode code points, well-formed, no control characters (U+0000–U+001F, U+007F). */
   readonly name: string;
