@@ -64,9 +64,7 @@ export type AnyPetStoreError =
  * import { PetStoreError, type PetStoreErrorDetails } from "@petstore/service/client";
  *
  * const details: PetStoreErrorDetails = { code: "timeout", uncertain: true };
- * throwsInTest(new PetStoreError("Cannot create pet", details)); // from a client that a test made up
- *
- * function throwsInTest(_error: Error): void {}
+ * const error = new PetStoreError("Cannot create pet", details); // for a test that has no service
  * ```
  */
 export interface PetStoreErrorDetails extends

@@ -47,10 +47,10 @@ import {
   type PetsPage,
   type PetsQuery,
 } from "./calls.ts";
-import { PetStoreError } from "./error.ts";
+import type { PetStoreError } from "./error.ts";
 import { exchange } from "./exchange.ts";
 import { type ClientOptions, readOptions } from "./options.ts";
-import { type Failure, type Outcome, readOutcome } from "./outcome.ts";
+import { type Outcome, readOutcome } from "./outcome.ts";
 import { isTransient, pause, retryDelay } from "./retry.ts";
 
 export type { ErrorCode } from "../../core/http/refusal.ts";
@@ -157,7 +157,7 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const settings = readOptions(options);
-  const { key, retries, random, clock } = settings;
+  const { retries, random, clock } = settings;
 
   async function perform<T extends object>(
     call: ClientCall<T>,
@@ -165,20 +165,14 @@ export function createClient(options: ClientOptions): Client {
   ): Promise<T> {
     for (let attempt = 0, uncertain = false;; attempt++) {
       const received = await exchange(call, settings, signal);
-      const now = clock.now();
-      const outcome: Outcome<T> = readOutcome(received, call, {
-        key,
-        now,
-        uncertain,
-      });
+      const options = { ...settings, uncertain };
+      const outcome: Outcome<T> = readOutcome(received, call, options);
       if ("result" in outcome) return outcome.result;
-      const failure: Failure = outcome.failure;
+      const failure: PetStoreError = outcome.failure;
       const delay = attempt < retries && isTransient(failure, call)
         ? retryDelay(failure, attempt, random)
         : undefined;
-      if (delay === undefined) {
-        throw new PetStoreError(failure.message, failure);
-      }
+      if (delay === undefined) throw failure;
       ({ uncertain } = failure);
       await pause(delay, clock, signal);
     }

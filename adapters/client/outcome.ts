@@ -4,27 +4,15 @@ import * as v from "valibot";
 import { ERROR_STATUS } from "../../core/http/refusal.ts";
 import { parseJson } from "../../core/json.ts";
 import type { ClientCall } from "./calls.ts";
-import type { PetStoreErrorCode, PetStoreErrorDetails } from "./error.ts";
+import { PetStoreError, type PetStoreErrorCode } from "./error.ts";
 import { MAX_BODY_BYTES, type Received } from "./exchange.ts";
+import type { Settings } from "./options.ts";
 import { parseRetryAfter } from "./retry.ts";
 
-/** A failed call: what its {@linkcode PetStoreError} will say. */
-export interface Failure extends PetStoreErrorDetails {
-  readonly message: string;
-  readonly uncertain: boolean;
-}
-
 /** The result of a call, or why it failed. */
-export type Outcome<T> = { readonly result: T } | { readonly failure: Failure };
-
-interface OutcomeOptions {
-  /** Kept out of every message, whatever the server says. */
-  readonly key: string;
-  /** In ms since 1970. */
-  readonly now: number;
-  /** Whether an earlier attempt may have added the pet. */
-  readonly uncertain: boolean;
-}
+export type Outcome<T> =
+  | { readonly result: T }
+  | { readonly failure: PetStoreError };
 
 /** The Error body of the contract, its status as {@linkcode parseJson} reads it. */
 const errorBodySchema = v.object({
@@ -38,11 +26,15 @@ const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
 /** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
 
-/** Returns the result of a call, or why it failed. */
+/**
+ * Returns the result of a call, or why it failed.
+ *
+ * @param options `uncertain` if an earlier attempt may have added the pet. No message shows the `key`.
+ */
 export function readOutcome<T extends object>(
   received: Received,
   call: ClientCall<T>,
-  { key, now, uncertain }: OutcomeOptions,
+  { key, clock, uncertain }: Settings & { readonly uncertain: boolean },
 ): Outcome<T> {
   const { status, headers, text, fault } = received;
   const isCreate = call.body !== undefined;
@@ -50,15 +42,13 @@ export function readOutcome<T extends object>(
   const known = {
     status: status === 0 ? undefined : status,
     requestId: requestId === null ? undefined : show(requestId, key),
-    retryAfter: parseRetryAfter(headers.get("retry-after"), now),
+    retryAfter: parseRetryAfter(headers.get("retry-after"), clock.now()),
     uncertain: isCreate,
   };
-  const fail = (
-    code: PetStoreErrorCode,
-    reason: string,
-  ): { readonly failure: Failure } => {
+  const fail = (code: PetStoreErrorCode, reason: string): Outcome<T> => {
+    const details = { ...known, code, cause: fault?.cause };
     const message = `Cannot ${call.action}: ${reason}`;
-    return { failure: { ...known, code, message, cause: fault?.cause } };
+    return { failure: new PetStoreError(message, details) };
   };
   if (fault !== undefined) {
     return fail(fault.code, show(describeFault(received), key));
@@ -82,14 +72,12 @@ export function readOutcome<T extends object>(
   // without Retry-After, that the service cannot tell.
   const isCertain = statusOf.has(refusal.code) && !uncertain &&
     (status < 500 || (status === 503 && known.retryAfter !== undefined));
-  return {
-    failure: {
-      ...known,
-      code: show(refusal.code, key),
-      message: show(refusal.message, key),
-      uncertain: isCreate && !isCertain,
-    },
-  };
+  const failure = new PetStoreError(show(refusal.message, key), {
+    ...known,
+    code: show(refusal.code, key),
+    uncertain: isCreate && !isCertain,
+  });
+  return { failure };
 }
 
 function describeFault({ status, url, fault }: Received): string {

@@ -1,8 +1,8 @@
 /** Decides if and when a call is tried again. */
 
 import type { ClientCall } from "./calls.ts";
+import type { PetStoreError } from "./error.ts";
 import type { Clock } from "./options.ts";
-import type { Failure } from "./outcome.ts";
 
 /** The longest `Retry-After` that is honoured, and the longest pause added to it, in ms. */
 const MAX_PAUSE = 30_000;
@@ -18,7 +18,7 @@ const TRANSIENT = [408, 429, 502, 503, 504];
  * connection would be harmless too, but `fetch` does not tell it from one that broke later.)
  */
 export function isTransient(
-  { code, status = 0, uncertain }: Failure,
+  { code, status = 0, uncertain }: PetStoreError,
   { body, idempotencyKey }: ClientCall<object>,
 ): boolean {
   const isRepeatable = body === undefined || idempotencyKey !== undefined;
@@ -34,7 +34,7 @@ export function isTransient(
  * @returns `undefined` if the response asks for more than 30 s: then the caller decides.
  */
 export function retryDelay(
-  { retryAfter = 0 }: Failure,
+  { retryAfter = 0 }: PetStoreError,
   attempt: number,
   random: () => number,
 ): number | undefined {
