@@ -83,6 +83,7 @@ export interface PetStoreErrorDetails extends
  * @example
  * ```ts
  * import { createClient, PetStoreError } from "@petstore/service/client";
+ * import assert from "node:assert/strict";
  *
  * const fetch = () => Response.json({ code: "not_found", message: "No such pet", status: 404 }, { status: 404 });
  * const client = createClient({ baseUrl: "http://localhost/v1", key: "secret", fetch });
@@ -90,7 +91,7 @@ export interface PetStoreErrorDetails extends
  *   await client.getPet(7n);
  * } catch (error) {
  *   if (!(error instanceof PetStoreError) || error.code !== "not_found") throw error;
- *   console.log(error.message, error.status); // "No such pet" 404
+ *   assert.equal(error.status.toFixed(), "404"); // a `number`: `undefined` is ruled out by the code
  * }
  * ```
  */
