@@ -1,10 +1,8 @@
 /** Chromium as this machine has it, driven by Playwright. */
 
-import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after } from "node:test";
 import process from "node:process";
-import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 const [chromium, failure] = await import("playwright-core").then(
@@ -63,22 +61,4 @@ export async function openPage(
     complaints.push(`${message.text()} ${message.location().url}`);
   });
   return { page, requests, complaints, close: () => context.close() };
-}
-
-/** The success criteria that the page has to meet: WCAG 2.2, A and AA. */
-const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-
-/** Finds violations of WCAG on the page as it is shown now: rule, selector and problem of each. */
-export async function violations(page: Page): Promise<readonly string[]> {
-  // A dialog that still fades in has other colours.
-  await page.evaluate(
-    "Promise.allSettled(document.getAnimations().map((each) => each.finished))",
-  );
-  await page.evaluate(axe.source);
-  const options = JSON.stringify({ runOnly: { type: "tag", values: WCAG } });
-  const found: AxeResults = await page.evaluate(`axe.run(${options})`);
-  assert.ok(found.passes.length > 10, "axe has looked at the page");
-  return found.violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id} ${node.target}: ${node.failureSummary}`)
-  );
 }

@@ -6,13 +6,14 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import test from "node:test";
+import axe, { type AxeResults } from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { createHandler } from "../../../core/handler.ts";
 import { skipping } from "../../support/skipping.ts";
-import { noBrowser, type Opened, openPage, violations } from "./browser.ts";
+import { noBrowser, type Opened, openPage } from "./browser.ts";
 
 const skip = skipping(noBrowser);
 
@@ -116,6 +117,24 @@ async function execute(
     .innerText();
   const status = await row.locator(".response-col_status").innerText();
   return { status: status.trim().slice(0, 3), body };
+}
+
+/** The success criteria that the page has to meet: WCAG 2.2, A and AA. */
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** Finds violations of WCAG on the page as it is shown now: rule, selector and problem of each. */
+async function violations(page: Page): Promise<readonly string[]> {
+  // A dialog that still fades in has other colours.
+  await page.evaluate(
+    "Promise.allSettled(document.getAnimations().map((each) => each.finished))",
+  );
+  await page.evaluate(axe.source);
+  const options = JSON.stringify({ runOnly: { type: "tag", values: WCAG } });
+  const found: AxeResults = await page.evaluate(`axe.run(${options})`);
+  assert.ok(found.passes.length > 10, "axe has looked at the page");
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id} ${node.target}: ${node.failureSummary}`)
+  );
 }
 
 async function addPet(origin: string, categoryId: string): Promise<void> {
