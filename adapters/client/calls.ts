@@ -8,17 +8,13 @@ import {
   petId,
   type PetStatus,
 } from "../../core/pets/pet.ts";
-import type { Received } from "./exchange.ts";
+import type { CallRequest, Received } from "./exchange.ts";
 import { nextTarget, parseLinks } from "./link.ts";
 import { isOn, type Settings } from "./options.ts";
 
 /** One operation, about to be performed. */
-export interface ClientCall<T extends object> {
+export interface ClientCall<T extends object> extends CallRequest {
   readonly action: "list pets" | "create pet" | "get pet";
-  readonly url: string;
-  /** The JSON text of a create. Calls without a body only read. */
-  readonly body?: string;
-  readonly idempotencyKey?: string | undefined;
   /** Makes the result from the response's JSON body, or says what is wrong with it. */
   read(body: unknown, received: Received): T | string;
 }

@@ -1,7 +1,14 @@
 /** Sends one request and reads its whole response, within a time limit and until the caller aborts. */
 
-import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
+
+/** What a call sends. */
+export interface CallRequest {
+  readonly url: string;
+  /** The JSON text of a create. Calls without a body only read. */
+  readonly body?: string;
+  readonly idempotencyKey?: string | undefined;
+}
 
 /** What came back for a request. */
 export interface Received {
@@ -29,7 +36,7 @@ export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
  * @throws the reason of `signal` if that aborts.
  */
 export async function exchange(
-  call: ClientCall<object>,
+  call: CallRequest,
   { fetch, clock, timeout, key }: Settings,
   signal?: AbortSignal,
 ): Promise<Received> {
@@ -65,7 +72,7 @@ export async function exchange(
 }
 
 function toRequest(
-  { url, body, idempotencyKey }: ClientCall<object>,
+  { url, body, idempotencyKey }: CallRequest,
   key: string,
   signal: AbortSignal,
 ): Request {

@@ -1,7 +1,7 @@
 /** Decides if and when a call is tried again. */
 
-import type { ClientCall } from "./calls.ts";
 import type { PetStoreError } from "./error.ts";
+import type { CallRequest } from "./exchange.ts";
 import type { Clock } from "./options.ts";
 
 /** The longest `Retry-After` that is honoured, and the longest pause added to it, in ms. */
@@ -19,7 +19,7 @@ const TRANSIENT = [408, 429, 502, 503, 504];
  */
 export function isTransient(
   { code, status = 0, uncertain }: PetStoreError,
-  { body, idempotencyKey }: ClientCall<object>,
+  { body, idempotencyKey }: CallRequest,
 ): boolean {
   const isRepeatable = body === undefined || idempotencyKey !== undefined;
   if (!isRepeatable) return status === 503 && !uncertain;
