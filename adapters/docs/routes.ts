@@ -14,6 +14,11 @@ export interface DocsOptions {
   readonly path?: string;
   /** Another path that shows the same page, such as `/`. Default: none. */
   readonly alias?: string;
+  /**
+   * Whether an accepted API key survives a reload, in the tab's `sessionStorage`. All scripts of the
+   * same origin can read it there, so switch this on only if you trust them all. Default: `false`.
+   */
+  readonly rememberKey?: boolean;
 }
 
 /** The size of the pieces in which Deno sends a large file, in bytes. */
@@ -29,7 +34,7 @@ export interface DocsRoute extends Route {
 
 /**
  * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
- * goes nowhere else. The style sheet has its icons in `data:`.
+ * goes nowhere else. The icons of the style sheet are `data:` URLs.
  */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -39,7 +44,7 @@ const HTML = "text/html; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
-/** The files that the page loads: name, media type, and where they are. */
+/** The files that the page loads: name, media type, and module specifier. */
 const FILES: readonly (readonly [string, string, string])[] = [
   ["swagger-ui.css", CSS, "swagger-ui-dist/swagger-ui.css"],
   ["swagger-ui.js", JAVASCRIPT, "swagger-ui-dist/swagger-ui-bundle.js"],
@@ -53,7 +58,8 @@ const FILES: readonly (readonly [string, string, string])[] = [
  * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
  */
 export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
-  checkNames(options, ["openApiUrl", "path", "alias"], "docs");
+  const names = ["openApiUrl", "path", "alias", "rememberKey"] as const;
+  checkNames(options, names, "docs");
   const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
   checkPath(openApiUrl, "openApiUrl");
   checkPath(path, "path");
@@ -68,7 +74,8 @@ export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
       .replaceAll(
         "__openApiUrl__",
         () => escapeHtml(relative(page, openApiUrl)),
-      );
+      )
+      .replaceAll("__rememberKey__", `${options.rememberKey === true}`);
   const pages = alias === undefined ? [path] : [path, alias];
   return [
     ...pages.map((page) => route(page, HTML, () => html(page))),
@@ -95,7 +102,7 @@ function route(
 ): DocsRoute {
   const content = staticContent(text, {
     "content-type": mediaType,
-    // The names have no version: a browser asks each time, and is told 304.
+    // The names have no version, so a browser asks each time and gets a 304.
     "cache-control": "no-cache",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",
@@ -140,7 +147,7 @@ async function readText(specifier: string): Promise<string> {
   }
 }
 
-/** A reference to the path `to` for a page at the path `from` (RFC 3986 §4.2). */
+/** Makes a relative reference to the path `to` from a page at the path `from` (RFC 3986 §4.2). */
 function relative(from: string, to: string): string {
   return "../".repeat(from.split("/").length - 2) + to.slice(1);
 }
