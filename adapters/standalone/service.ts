@@ -45,6 +45,7 @@ export async function openService(config: Config): Promise<Service> {
     openApiUrl: `${baseUrl.path}/openapi.json`,
     path: "/docs",
     alias: "/",
+    rememberKey: true,
   });
   let loading: Promise<string | undefined> | undefined;
   /** Reads the page; fulfilled with why that is not possible: the service works without it. */
