@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
 import { isPassing } from "./fault.ts";
-import type { IfMissing } from "../database/transfer.ts";
+import type { Access } from "../database/transfer.ts";
 
 /** Of this program's advisory locks: "PETS" in ASCII. */
 const PREFIX = 0x50455453n << 32n;
@@ -64,18 +64,18 @@ const VERSION = {
  * Creates the tables if they are missing. Any number of servers may do so at once. Waits up to `patience` ms for
  * a database server that cannot be reached yet.
  *
- * @param ifMissing `refuse` changes nothing.
+ * @param access `read` creates nothing, and fails if the tables are missing.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.
  */
 export async function openSchema(
   connections: PostgresConnections,
   patience: number,
-  ifMissing: IfMissing = "create",
+  access: Access = "write",
 ): Promise<void> {
   const deadline = performance.now() + patience;
   for (;;) {
     try {
-      return await createTables(connections, ifMissing);
+      return await createTables(connections, access);
     } catch (error) {
       if (!(error instanceof StorageError)) {
         const reason = error instanceof Error ? error.message : String(error);
@@ -90,13 +90,13 @@ export async function openSchema(
 
 async function createTables(
   connections: PostgresConnections,
-  ifMissing: IfMissing,
+  access: Access,
 ): Promise<void> {
   const action = "open the database";
   const send: Send = (...args) => connections.read(action, ...args);
   // First without the lock, as a standby, or a user who may not create tables, can.
   if (await hasTables(send)) return;
-  if (ifMissing === "refuse") {
+  if (access === "read") {
     throw new Error("it has no tables of this program; nothing was changed");
   }
   await connections.transaction(action, SCHEMA_LOCK, async (send) => {

@@ -11,6 +11,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
+import type { Access } from "../database/transfer.ts";
 import { SCHEMA_VERSION, TABLES } from "../database/sqlite_tables.ts";
 import { faultReason, isAccessFault } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
@@ -26,20 +27,21 @@ const CACHE_SIZE = 16_000;
 const APPLICATION_ID = 0x50455453;
 
 /**
- * Opens a file; if it is missing, creates it and its tables. Any number of processes may do so at once.
+ * Opens a file; creates it and its tables if they are missing. Any number of processes may do so at once.
  *
  * @param lockTimeout how long to wait for other processes that lock the file, in ms.
- * @param access `read` also accepts a file that cannot be written.
+ * @param access `read` also accepts a file that cannot be written, but none without tables.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export async function openSqliteFile(
   path: string,
   lockTimeout: number,
-  access: "read" | "write",
+  access: Access,
 ): Promise<SqliteFile> {
   try {
     return await patiently(lockTimeout, () => {
-      createPrivate(path);
+      if (access === "write") createPrivate(path);
+      else if (isMissing(path)) throw new Error("there is no such file");
       const db = new DatabaseSync(path);
       try {
         setUp(db, access);
@@ -55,6 +57,10 @@ export async function openSqliteFile(
   }
 }
 
+function isMissing(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) === undefined;
+}
+
 /** SQLite would let others read the file. It gives the files beside it the same mode. */
 function createPrivate(path: string): void {
   try {
@@ -62,12 +68,14 @@ function createPrivate(path: string): void {
   } catch { /* It exists, or cannot be created: SQLite says which. */ }
 }
 
-function setUp(db: DatabaseSync, access: "read" | "write"): void {
+function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
   // First, because the file may not be ours; in a transaction, because another process may be creating
   // the tables.
   db.prepare("BEGIN").run();
-  hasTables(db);
+  if (!hasTables(db) && access === "read") {
+    throw new Error("it has no tables of this program; nothing was changed");
+  }
   db.prepare("COMMIT").run();
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
