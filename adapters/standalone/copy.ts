@@ -121,9 +121,6 @@ function asText({ pets, apiKeys }: Result): string {
 
 function asTable(title: string, { from, to }: Copied): string {
   const indent = " ".repeat(title.length);
-  const width = String(Math.max(from.count, to.count)).length;
-  const [first, second] = [from, to].map(({ count, sha256 }) =>
-    `${String(count).padStart(width)}  SHA-256 ${sha256}`
-  );
-  return `${title}  FROM  ${first}\n${indent}  TO    ${second}`;
+  return `${title}  FROM  SHA-256 ${from.sha256}  ${from.count}
+${indent}  TO    SHA-256 ${to.sha256}  ${to.count}`;
 }

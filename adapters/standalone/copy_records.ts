@@ -49,10 +49,7 @@ export interface Copied {
 }
 
 /** The result. */
-export interface Result {
-  readonly pets: Copied;
-  readonly apiKeys: Copied;
-}
+export type Result = Readonly<Record<"pets" | "apiKeys", Copied>>;
 
 /**
  * Copies what TO does not have, after comparing what it has.
@@ -86,38 +83,25 @@ export async function copyAll(job: Job): Promise<Result> {
   }
 }
 
-/** Compares all rows of TO with as many of FROM. Changes nothing. */
-async function compare(
-  table: Table,
-  { from, to, progress }: Job,
-): Promise<Survey> {
-  const { least } = await survey(from, table);
-  const target = await survey(to, table);
-  if (least < 1n || target.least < 1n) {
-    throw new ConfigError(
-      `${least < 1n ? "FROM" : "TO"} has ${table.plural} with ids below 1, ` +
-        "which are not copied: delete them, or give them other ids. Nothing was changed",
-    );
-  }
-  progress.begin("Comparing", 2 * target.count, table.plural);
-  const [expected, actual] = await Promise.all(
-    [from, to].map((database) =>
-      summarize(table, pages(database, table, 0n, target.last), progress)
-    ),
-  );
-  if (actual?.sha256 === expected?.sha256) return target;
+/** Compares all rows of TO with those of FROM. Changes nothing. */
+async function compare(table: Table, job: Job): Promise<Survey> {
+  await survey(job.from, table);
+  const target = await survey(job.to, table);
+  const sides = await summarize("Comparing", table, target, job);
+  if (sides.from.sha256 === sides.to.sha256) return target;
   throw new ConfigError(
     `TO has ${table.plural} that FROM does not have. Nothing was changed: ` +
       "TO must be empty, or have only what an earlier copy of FROM wrote",
   );
 }
 
-/** Copies the rows after the id `last`, up to the last that FROM has now; then summarizes both sides. */
+/** Copies the rows after the id `last`, up to the last that FROM has now. */
 async function copyTable(
   table: Table,
-  { from, to, progress }: Job,
+  job: Job,
   { count: earlier, last }: Survey,
 ): Promise<Copied> {
+  const { from, to, progress } = job;
   const source = await survey(from, table);
   // From now on TO gives no id that FROM has given, even if this ends early and a server uses TO.
   await to.continueAfter(table, source.given);
@@ -127,60 +111,66 @@ async function copyTable(
     await write(to, table, page);
     progress.add(page.length);
   }
-  progress.begin("Verifying", 2 * source.count, table.plural);
-  const summaries = await Promise.all([
-    summarize(table, pages(from, table, 0n, source.last), progress),
-    summarize(table, pages(to, table, 0n, INT64_MAX), progress),
-  ]);
-  progress.end();
+  const sides = await summarize("Verifying", table, source, job);
   // FROM may have given more meanwhile.
   const now = await survey(from, table);
   await to.continueAfter(table, now.given);
-  const more = now.count - source.count;
-  return { earlier, copied, more, from: summaries[0], to: summaries[1] };
+  return { earlier, copied, more: now.count - source.count, ...sides };
 }
 
 /** Copies which pets idempotency keys have added, but for pets that TO does not have. */
 async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
   const { last } = await survey(to, PETS);
-  const lastText = "\u{10ffff}";
-  for await (const page of pages(from, IDEMPOTENCY_KEYS, "", lastText)) {
+  const end = "\u{10ffff}"; // of all texts
+  for await (const page of pages(from, IDEMPOTENCY_KEYS, "", end)) {
     const rows = page.filter(([, petId]) => petId as bigint <= last);
     await write(to, IDEMPOTENCY_KEYS, rows);
   }
 }
 
-/** What a table has. */
+/** What a table has, and the greatest id that it has or had. */
 interface Survey {
   readonly count: number;
-  /** The least and the greatest id. */
-  readonly least: bigint;
   readonly last: bigint;
-  /** The greatest id that it has or had. */
   readonly given: bigint;
 }
 
+/** @throws {ConfigError} if rows would be left out. */
 async function survey(database: Transfer, table: Table): Promise<Survey> {
   const sql = `SELECT count(*), coalesce(min(id), 1), coalesce(max(id), 0),
     (${database.selectLastGiven(table)}) FROM ${table.name}`;
   const [row] = await database.read(table, sql);
   const [count, least, last, given] = row as [bigint, bigint, bigint, bigint];
-  return { count: Number(count), least, last, given };
+  if (least >= 1n) return { count: Number(count), last, given };
+  throw new ConfigError(
+    `Cannot copy ${table.plural} with ids below 1, such as ${least}: delete them, or give them other ids`,
+  );
 }
 
+/** Summarizes as many rows of FROM as a survey found, and all of TO. */
 async function summarize(
+  doing: string,
   table: Table,
-  pages: AsyncIterable<readonly Row[]>,
-  progress: Progress,
-): Promise<Summary> {
-  const hash = createHash("sha256");
-  let count = 0;
-  for await (const page of pages) {
-    hash.update(page.map((row) => `${toText(table, row)}\n`).join(""));
-    count += page.length;
-    progress.add(page.length);
+  { count, last }: Survey,
+  { from, to, progress }: Job,
+): Promise<Pick<Copied, "from" | "to">> {
+  async function summary(rows: ReturnType<typeof pages>): Promise<Summary> {
+    const hash = createHash("sha256");
+    let count = 0;
+    for await (const page of rows) {
+      hash.update(page.map((row) => `${toText(table, row)}\n`).join(""));
+      count += page.length;
+      progress.add(page.length);
+    }
+    return { count, sha256: hash.digest("hex") };
   }
-  return { count, sha256: hash.digest("hex") };
+  progress.begin(doing, 2 * count, table.plural);
+  const [ofFrom, ofTo] = await Promise.all([
+    summary(pages(from, table, 0n, last)),
+    summary(pages(to, table, 0n, INT64_MAX)),
+  ]);
+  progress.end();
+  return { from: ofFrom, to: ofTo };
 }
 
 /** Writes a row the same for every database: a pet as `GET` returns it. */

@@ -12,7 +12,6 @@ export class Progress {
   readonly #now: () => number;
   #stage: readonly [doing: string, total: number, what: string] | undefined;
   #done = 0;
-  #startedAt = 0;
   #writtenAt = 0;
 
   /** @param now a clock, in ms. */
@@ -24,10 +23,9 @@ export class Progress {
   /** Begins a stage: "Copying" so many "pets". A total of 0 is not shown. */
   begin(doing: string, total: number, what: string): void {
     this.end();
-    if (total === 0) return;
-    this.#stage = [doing, total, what];
     this.#done = 0;
-    this.#startedAt = this.#writtenAt = this.#now();
+    this.#writtenAt = this.#now();
+    this.#stage = total > 0 ? [doing, total, what] : undefined;
     if (this.#stream.isTTY) this.#write();
   }
 
@@ -52,23 +50,14 @@ export class Progress {
 
   #write(end = ""): void {
     if (this.#stage === undefined) return;
+    this.#writtenAt = this.#now();
     const [doing, total, what] = this.#stage;
     const done = Math.min(this.#done, total);
-    this.#writtenAt = this.#now();
-    const seconds = (this.#writtenAt - this.#startedAt) / 1000;
-    const left = Math.ceil(seconds * (total - done) / done);
-    const line =
-      `${doing}: ${
-        Math.floor(100 * done / total)
-      }%, ${done} of ${total} ${what}` +
-      (left > 0 && left < Infinity ? `, ${asTime(left)} left` : "");
+    const percent = Math.floor(100 * done / total);
+    const line = `${doing}: ${percent}%, ${done} of ${total} ${what}`;
     // \x1b[K erases what a longer line left.
     this.#stream.write(
       this.#stream.isTTY ? `\r${line}\x1b[K${end}` : `${line}\n`,
     );
   }
-}
-
-function asTime(seconds: number): string {
-  return seconds < 100 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }
