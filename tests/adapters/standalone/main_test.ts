@@ -4,10 +4,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
+import { fileURLToPath } from "node:url";
 import { listen } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
-import { RUNTIME } from "../../support/runtime.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import {
+  run,
   runMain,
   type RunningServer,
   runToEnd,
@@ -255,6 +257,24 @@ for (const name of ["", "keys", "copy"]) {
     assert.ok(stdout.includes(`\n${example}`), stdout);
   });
 }
+
+it("openapi refuses arguments with 2, and shows its usage if asked", async (cwd) => {
+  const path = fileURLToPath(
+    new URL("../../../adapters/standalone/openapi.ts", import.meta.url),
+  );
+  for (
+    const [argument, code, output] of [
+      ["--bogus", 2, /^There is no option --bogus, only --help$/m],
+      ["pets", 2, /^openapi takes no arguments$/m],
+      ["--help", 0, /^Usage: .*\nExample: /m],
+    ] as const
+  ) {
+    const command = commandLine(path, ["--allow-env=BASE_URL"]);
+    const program = run([...command, argument], { cwd });
+    assert.equal(await program.exited, code);
+    assert.match(program.stdout() + program.stderr(), output);
+  }
+});
 
 it("--version prints the version in deno.json", async (cwd) => {
   const config = new URL("../../../deno.json", import.meta.url);
