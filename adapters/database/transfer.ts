@@ -8,6 +8,8 @@ export interface Table {
   /** For messages. */
   readonly plural: string;
   readonly columns: readonly string[];
+  /** The types of the columns. */
+  readonly types: readonly ("bigint" | "smallint" | "text")[];
   /** What to do if the table already has a row with the same key. */
   readonly onConflict: string;
 }
@@ -17,6 +19,7 @@ export const PETS: Table = {
   name: "pets",
   plural: "pets",
   columns: PET_COLUMNS.split(", "),
+  types: ["bigint", "text", "bigint", "smallint"],
   onConflict: "DO NOTHING",
 };
 
@@ -25,6 +28,7 @@ export const API_KEYS: Table = {
   name: "api_keys",
   plural: "API keys",
   columns: ["id", "name", "digest", "created", "revoked"],
+  types: ["bigint", "text", "text", "bigint", "bigint"],
   onConflict: `DO UPDATE SET revoked = excluded.revoked
     WHERE api_keys.digest = excluded.digest AND api_keys.revoked IS NULL`,
 };
@@ -33,6 +37,7 @@ export const IDEMPOTENCY_KEYS: Table = {
   name: "idempotency_keys",
   plural: "idempotency keys",
   columns: ["key", "pet_id", "created"],
+  types: ["text", "bigint", "bigint"],
   onConflict:
     "DO UPDATE SET pet_id = excluded.pet_id, created = excluded.created",
 };

@@ -121,8 +121,7 @@ async function copyTable(
 /** Copies which pets idempotency keys have added, but for pets that TO does not have. */
 async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
   const { last } = await survey(to, PETS);
-  const end = "\u{10ffff}"; // of all texts
-  for await (const page of pages(from, IDEMPOTENCY_KEYS, "", end)) {
+  for await (const page of pages(from, IDEMPOTENCY_KEYS, "")) {
     const rows = page.filter(([, petId]) => petId as bigint <= last);
     await write(to, IDEMPOTENCY_KEYS, rows);
   }
@@ -167,7 +166,7 @@ async function summarize(
   progress.begin(doing, 2 * count, table.plural);
   const [ofFrom, ofTo] = await Promise.all([
     summary(pages(from, table, 0n, last)),
-    summary(pages(to, table, 0n, INT64_MAX)),
+    summary(pages(to, table, 0n)),
   ]);
   progress.end();
   return { from: ofFrom, to: ofTo };
@@ -175,31 +174,37 @@ async function summarize(
 
 /** Writes a row the same for every database: a pet as `GET` returns it. */
 function toText(table: Table, row: Row): string {
-  return table === PETS
-    ? petToJson(toPet(row))
-    : JSON.stringify(row.map((value) => value === null ? null : `${value}`));
+  return table === PETS ? petToJson(toPet(row)) : JSON.stringify(exact(row));
+}
+
+/** Makes text of integers, which a number in JSON may round. */
+function exact(row: Row): readonly (string | null)[] {
+  return row.map((value) => value === null ? null : `${value}`);
 }
 
 type Row = readonly Value[];
 
-/** Reads the rows with a key above `after` and up to `end`. */
+/** Reads the rows with a key above `after`, and an id up to `end`. */
 async function* pages(
   database: Transfer,
   table: Table,
   after: Value,
-  end: Value,
+  end: bigint = INT64_MAX,
 ): AsyncGenerator<readonly Row[], undefined> {
   const [key] = table.columns;
   const columns = table.columns.map((column) => database.select(column));
+  // An upper limit here would have PostgreSQL sort a table that it has no statistics of.
   const sql = `SELECT ${columns} FROM ${table.name}
-    WHERE ${key} > ? AND ${key} <= ? ORDER BY ${key} LIMIT ${PAGE}`;
-  for (let last: Value | undefined = after; last !== undefined;) {
-    const rows = await database.read(table, sql, [last, end]);
+    WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
+  for (let last = after;;) {
+    const rows = await database.read(table, sql, [last]);
     // Two SQLite files never wait for anything: without this a signal is not heard before the end.
     await nextTurn();
-    const page = rows.map((row) => decode(table, row));
+    const page = rows.map((row) => decode(table, row))
+      .filter(([id]) => typeof id !== "bigint" || id <= end);
     yield page;
-    last = page.at(-1)?.[0];
+    if (page.length < PAGE) return;
+    last = page.at(-1)?.[0] ?? last;
   }
 }
 
@@ -224,10 +229,12 @@ async function write(
   table: Table,
   rows: readonly Row[],
 ): Promise<void> {
-  if (rows.length === 0) return;
-  const { name, columns, onConflict } = table;
-  const values = rows.map(() => `(${columns.map(() => "?")})`);
-  const sql = `INSERT INTO ${name} (${columns}) VALUES ${values}
-    ON CONFLICT (${columns[0]}) ${onConflict}`;
-  await database.write(table, sql, rows.flat());
+  const { name, columns, types, onConflict } = table;
+  const values = types.map((type, index) =>
+    `CAST(value->>${index} AS ${type})`
+  );
+  const sql = `INSERT INTO ${name} (${columns}) SELECT ${values}
+    FROM json_each(?) WHERE true ON CONFLICT (${columns[0]}) ${onConflict}`;
+  // All rows are one value: an object, because in PostgreSQL json_each() takes no array.
+  await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
 }
