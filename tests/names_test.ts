@@ -36,9 +36,6 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/node/whole_body_test.ts":
     "adapters/node/body.ts adapters/node/headers.ts",
   "adapters/client/http_test.ts": "adapters/client/mod.ts",
-  "adapters/client/operations_test.ts": "adapters/client/calls.ts",
-  "adapters/client/response_test.ts":
-    "adapters/client/answer.ts adapters/client/error.ts",
   "adapters/docs/docs_test.ts": "adapters/docs/mod.ts adapters/docs/routes.ts",
 
   "adapters/memory/memory_test.ts":
@@ -55,7 +52,7 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/postgres/connections.ts adapters/postgres/fault.ts",
 
   "adapters/standalone/copy_test.ts":
-    "adapters/standalone/copy_records.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",
+    "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/service.ts adapters/standalone/start.ts",
   "adapters/standalone/app_test.ts":
