@@ -17,7 +17,7 @@ export interface PetQuery {
   readonly after?: bigint;
 }
 
-/** What {@linkcode PetStorage.list} returns. */
+/** A page of pets. */
 export interface PetPage {
   /** The pets that match, ascending by id. */
   readonly pets: readonly Pet[];
@@ -74,7 +74,7 @@ export function toPage(found: readonly Pet[], limit: number): PetPage {
 /** A fault of the storage that a caller can act on. Its `cause` is the driver's own error. */
 export class StorageError extends Error {
   /**
-   * What is known about the operation that failed. `unavailable`: nothing happened, and it can be tried
+   * Says what is known about the operation that failed. `unavailable`: nothing happened, and it can be tried
    * again. `outcome_unknown`: a create was under way, and may have happened.
    */
   readonly kind: "unavailable" | "outcome_unknown";

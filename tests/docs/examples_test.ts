@@ -129,9 +129,7 @@ test("every ts block is part of an example, line for line, and imports from the 
   }
 });
 
-const notDeno = skipping(
-  RUNTIME !== "deno" && "the documents are checked on Deno",
-);
+const notDeno = RUNTIME !== "deno" && "the documents are checked on Deno";
 
 test("the examples type-check", { skip: notDeno }, () => {
   const { status, stderr } = spawnSync(
@@ -143,11 +141,8 @@ test("the examples type-check", { skip: notDeno }, () => {
 });
 
 for (const [file, [runtime, ...args]] of Object.entries(RUNS)) {
-  const skip = skipping(
-    runtime !== RUNTIME && `docs/examples/${file} is for ${runtime}`,
-  );
-
-  test(`docs/examples/${file} serves the pet store`, { skip }, async () => {
+  if (runtime !== RUNTIME) continue;
+  test(`docs/examples/${file} serves the pet store`, async () => {
     await inNewFolder(async (folder) => {
       const port = String(await freePort());
       const place = (text: string): string =>

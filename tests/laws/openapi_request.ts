@@ -3,15 +3,14 @@
  * bounds, names and values come from the document, so a wrong one makes a wrong request.
  */
 
-import type {
-  OpenApiDocument,
-  OperationDescription,
-  Parameter,
-  PathItem,
+import {
+  DOCUMENT,
+  type OperationDescription,
+  type Parameter,
+  type PathItem,
 } from "./openapi_document.ts";
 import type { Question } from "../contract/ask.ts";
-import { parseText } from "./openapi_response.ts";
-import { createJudge, type Judge, resolve } from "./openapi_schema.ts";
+import { judge, parseText, resolve } from "./openapi_schema.ts";
 import { anyText, validJson, validText, wrongBody } from "./openapi_value.ts";
 import { fc } from "../support/property.ts";
 
@@ -47,14 +46,6 @@ export const USED = {
   body: '{"name":"\u{10ffff}","categoryId":-77}',
 } as const;
 
-/** The document, and what is beside it to make requests. */
-interface Context {
-  readonly document: OpenApiDocument;
-  readonly judge: Judge;
-  /** The entity tag of the document as it is served. */
-  readonly etag: string;
-}
-
 /** An operation, and where it is. */
 interface Place {
   readonly path: string;
@@ -82,30 +73,25 @@ type Case = Pick<Generated, "expected"> & Partial<Generated> & {
  *
  * @param etag the entity tag of the document as it is served.
  */
-export function anyRequest(
-  document: OpenApiDocument,
-  etag: string,
-): fc.Arbitrary<Generated> {
-  const context = { document, judge: createJudge(document), etag };
+export function anyRequest(etag: string): fc.Arbitrary<Generated> {
   return fc.oneof(
-    ...Object.entries(document.paths).flatMap(([path, item]) => [
+    ...Object.entries(DOCUMENT.paths).flatMap(([path, item]) => [
       ...Object.entries(item).flatMap(([method, operation]) =>
-        requestsTo({ path, method: method.toUpperCase(), operation }, context)
+        requestsTo({ path, method: method.toUpperCase(), operation }, etag)
       ),
-      { weight: 15, arbitrary: otherMethod(path, document) },
+      { weight: 15, arbitrary: otherMethod(path) },
     ]),
-    { weight: 10, arbitrary: unknownPath(document) },
+    { weight: 10, arbitrary: unknownPath() },
   );
 }
 
 function requestsTo(
   { path, method, operation }: Place,
-  context: Context,
+  etag: string,
 ): fc.WeightedArbitrary<Generated>[] {
-  const { document, judge, etag } = context;
   const { parameters = [], errors } = operation;
   const media = operation.requestBody?.content["application/json"];
-  const allowed = draft(operation, document);
+  const allowed = draft(operation);
   const arbitraries: fc.WeightedArbitrary<Generated>[] = [];
   const add = (weight: number, cases: fc.Arbitrary<Case>): void => {
     const place = { path, method, operation };
@@ -123,7 +109,7 @@ function requestsTo(
 
   for (const parameter of parameters) {
     const { name } = parameter;
-    const schema = resolve(document, parameter.schema);
+    const schema = resolve(parameter.schema);
     // A path that can be no identifier of anything is a path of nothing.
     const expected = parameter.in === "path" ? 404 : 400;
     if (name !== "If-None-Match") { // of which no text is wrong
@@ -185,7 +171,7 @@ function requestsTo(
   if (media !== undefined) {
     add(
       80,
-      fc.tuple(allowed, wrongBody(media.schema, context)).map((
+      fc.tuple(allowed, wrongBody(media.schema)).map((
         [draft, [fault, body]],
       ) => ({ draft: { ...draft, body }, expected: 400, fault })),
     );
@@ -213,7 +199,7 @@ function requestsTo(
     });
   }
 
-  const needsKey = (operation.security ?? document.security).length > 0;
+  const needsKey = (operation.security ?? DOCUMENT.security).length > 0;
   add(
     10,
     fc.tuple(allowed, keyFault).map(([draft, authorization]) => ({
@@ -274,18 +260,17 @@ function finish(
 /** A request that the document allows, not yet put together. */
 function draft(
   { parameters = [], requestBody }: OperationDescription,
-  document: OpenApiDocument,
 ): fc.Arbitrary<Draft> {
   const media = requestBody?.content["application/json"];
   const texts = parameters.map((parameter) => {
-    const text = validText(resolve(document, parameter.schema))
+    const text = validText(resolve(parameter.schema))
       .filter((value) => value.trim() !== "*") // the tag of whatever there is
       .map((value) => [parameter, value] as const);
     return parameter.required ? text : fc.option(text, { nil: undefined });
   });
   const body = media === undefined
     ? fc.constant(undefined)
-    : validJson(resolve(document, media.schema), document);
+    : validJson(resolve(media.schema));
   return fc.record({ texts: fc.tuple(...texts), body }).map((parts) =>
     parts.texts.filter((text) => text !== undefined).reduce<Draft>(
       (whole, [parameter, value]) => replace(whole, parameter, [value]),
@@ -349,9 +334,8 @@ const hostFault = fc.constantFrom(
 /** Requests that are the path's own matter: `OPTIONS`, and methods that it does not have. */
 function otherMethod(
   path: string,
-  document: OpenApiDocument,
 ): fc.Arbitrary<Generated> {
-  const known = methodsOf(document.paths[path] ?? {}).slice(0, -1);
+  const known = methodsOf(DOCUMENT.paths[path] ?? {}).slice(0, -1);
   const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "QUERY", "OPTIONS"]
     .filter((method) => !known.includes(method));
   const headers = fc.oneof(
@@ -381,8 +365,8 @@ export function methodsOf(item: PathItem): string[] {
   return [...methods, "OPTIONS"];
 }
 
-function unknownPath(document: OpenApiDocument): fc.Arbitrary<Generated> {
-  const known = Object.keys(document.paths).map((path) =>
+function unknownPath(): fc.Arbitrary<Generated> {
+  const known = Object.keys(DOCUMENT.paths).map((path) =>
     new RegExp(`^${path.replace(/\{[^}]+\}/g, "[^/]+")}$`)
   );
   const paths = [

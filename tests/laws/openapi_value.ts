@@ -3,8 +3,8 @@
  * the text of a parameter or as JSON text.
  */
 
-import type { OpenApiDocument, Schema } from "./openapi_document.ts";
-import { integerBounds, type Judge, resolve } from "./openapi_schema.ts";
+import type { Schema } from "./openapi_document.ts";
+import { integerBounds, judge, resolve } from "./openapi_schema.ts";
 import { fc } from "../support/property.ts";
 
 // What the contract knows, whatever the document says: one that forbids it is found out.
@@ -67,11 +67,8 @@ const nearPattern = fc.oneof(
 );
 
 /** JSON text that a schema allows. */
-export function validJson(
-  schema: Schema,
-  document: OpenApiDocument,
-): fc.Arbitrary<string> {
-  const resolved = resolve(document, schema);
+export function validJson(schema: Schema): fc.Arbitrary<string> {
+  const resolved = resolve(schema);
   if (resolved.enum !== undefined) {
     return fc.constantFrom(
       ...resolved.enum.map((text) => JSON.stringify(text)),
@@ -83,7 +80,7 @@ export function validJson(
     case "string":
       return allowedString(resolved).map((text) => JSON.stringify(text));
     default:
-      return members(resolved, document).map(spellObject);
+      return members(resolved).map(spellObject);
   }
 }
 
@@ -92,12 +89,11 @@ type Members = Readonly<Record<string, string>>;
 /** Members of an object that its schema allows; those that it does not require come and go. */
 function members(
   { properties = {}, required = [] }: Schema,
-  document: OpenApiDocument,
 ): fc.Arbitrary<Members> {
   const known = Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [
       name,
-      validJson(property, document),
+      validJson(property),
     ]),
   );
   const extra = fc.option(
@@ -172,16 +168,10 @@ function repeated(
 type Fault = readonly [fault: string, body: string];
 
 /** Bodies that the schema forbids, or that are not JSON. */
-export function wrongBody(
-  schema: Schema,
-  { document, judge }: {
-    readonly document: OpenApiDocument;
-    readonly judge: Judge;
-  },
-): fc.Arbitrary<Fault> {
-  const resolved = resolve(document, schema);
+export function wrongBody(schema: Schema): fc.Arbitrary<Fault> {
+  const resolved = resolve(schema);
   const { properties = {}, required = [] } = resolved;
-  const valid = members(resolved, document);
+  const valid = members(resolved);
 
   const lacking = fc.tuple(valid, fc.constantFrom(...required)).map(
     ([whole, name]): Fault => {
@@ -190,7 +180,7 @@ export function wrongBody(
     },
   );
   const wrong = Object.entries(properties).map(([name, property]) => {
-    const member = resolve(document, property);
+    const member = resolve(property);
     const value = nearValue(member).filter((exact) =>
       judge(member, exact).length > 0
     );

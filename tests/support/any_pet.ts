@@ -1,6 +1,6 @@
 /** Pets for properties. */
 
-import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
 import { type CheckedPet, PET_STATUSES } from "../../core/pets/pet.ts";
 import { newPet } from "./new_pet.ts";
 import { fc } from "./property.ts";

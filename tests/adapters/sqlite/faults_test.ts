@@ -239,9 +239,7 @@ test("sqliteStorage gives and finds ids beyond 2^53 exactly", async () => {
 });
 
 test("sqliteStorage says which permissions Deno must give it", {
-  skip: skipping(
-    process.versions.deno === undefined && "only Deno has permissions",
-  ),
+  skip: process.versions.deno === undefined && "only Deno has permissions",
 }, async () => {
   const repository = fileURLToPath(new URL("../../..", import.meta.url));
   const path = newPath();

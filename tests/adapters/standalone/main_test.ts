@@ -71,7 +71,7 @@ it(
       await server.end();
     }
   },
-  { skip: skipping(RUNTIME !== "node" && "only Node compiles again") },
+  { skip: RUNTIME !== "node" && "only Node compiles again" },
 );
 
 it(
