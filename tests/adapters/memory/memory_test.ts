@@ -60,3 +60,20 @@ test("memoryStorage keeps nothing of a create that fails because its status is u
   assert.deepEqual((await storage.list({ limit: 9 })).pets, []);
   assert.equal((await storage.create(REX)).id, 1n);
 });
+
+test("memoryStorage keeps an idempotency key for 24 hours by default", async () => {
+  const { now } = performance;
+  let time = 0;
+  performance.now = () => time;
+  try {
+    const storage = memoryStorage();
+    const sent = () => storage.create(REX, { idempotencyKey: "key" });
+    const first = await sent();
+    time = 24 * 60 * 60 * 1000 - 1;
+    assert.deepEqual(await sent(), { ...first, replayed: true });
+    time++;
+    assert.equal((await sent()).replayed, undefined);
+  } finally {
+    performance.now = now;
+  }
+});
