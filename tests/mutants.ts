@@ -205,7 +205,11 @@ try {
       await assertSound(copy, testsOf(`${room}/mod.ts`));
     }
     for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-      if (!await isNoticed(copy, next)) survivors.push(next);
+      const noticed = await isNoticed(copy, next);
+      if (!noticed) survivors.push(next);
+      console.log(
+        `${noticed ? "Noticed" : "Survived the nearest tests"}: ${show(next)}`,
+      );
     }
   }));
   for (const run of runs) if (run.status === "rejected") throw run.reason;

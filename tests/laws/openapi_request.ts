@@ -8,10 +8,12 @@ import {
   type OperationDescription,
   type Parameter,
   type PathItem,
+  type Schema,
 } from "./openapi_document.ts";
+import { parseJson } from "../../core/json.ts";
 import type { Question } from "../contract/ask.ts";
-import { judge, parseText, resolve } from "./openapi_schema.ts";
-import { anyText, validJson, validText, wrongBody } from "./openapi_value.ts";
+import { anyBody, whims, write } from "./any_body.ts";
+import { integerBounds, judge, parseText, resolve } from "./openapi_schema.ts";
 import { fc } from "../support/property.ts";
 
 /** A service in a state that decides what becomes of a request. */
@@ -171,9 +173,12 @@ function requestsTo(
   if (media !== undefined) {
     add(
       80,
-      fc.tuple(allowed, wrongBody(media.schema)).map((
-        [draft, [fault, body]],
-      ) => ({ draft: { ...draft, body }, expected: 400, fault })),
+      fc.tuple(allowed, bodies.filter((body) => !isAllowed(media.schema, body)))
+        .map(([draft, body]) => ({
+          draft: { ...draft, body },
+          expected: 400,
+          fault: "the body",
+        })),
     );
     add(
       10,
@@ -270,7 +275,7 @@ function draft(
   });
   const body = media === undefined
     ? fc.constant(undefined)
-    : validJson(resolve(media.schema));
+    : bodies.filter((body) => isAllowed(media.schema, body));
   return fc.record({ texts: fc.tuple(...texts), body }).map((parts) =>
     parts.texts.filter((text) => text !== undefined).reduce<Draft>(
       (whole, [parameter, value]) => replace(whole, parameter, [value]),
@@ -395,4 +400,84 @@ function unknownPath(): fc.Arbitrary<Generated> {
     expected: 404,
     fault: "a path that is not described",
   }));
+}
+
+// ---- Values ----
+
+// What the contract knows, whatever the document says: one that forbids it is found out.
+const KNOWN = ["available", "pending", "sold", "1", "9223372036854775807"];
+
+/** Integers within bounds, and often at one. */
+function integer({ min, max }: {
+  readonly min: bigint | undefined;
+  readonly max: bigint | undefined;
+}): fc.Arbitrary<bigint> {
+  const low = min ?? -(2n ** 80n);
+  const high = max ?? 2n ** 80n;
+  const small = fc.bigInt({
+    min: low > 1n ? low : 1n,
+    max: high < 60n ? high : 60n,
+  });
+  return fc.oneof(
+    fc.constantFrom(low, high),
+    small,
+    fc.bigInt({ min: low, max: high }),
+  );
+}
+
+/** The text of a value that a parameter may have. */
+function validText(schema: Schema): fc.Arbitrary<string> {
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (schema.pattern !== undefined) {
+    return fc.stringMatching(new RegExp(schema.pattern));
+  }
+  return schema.type === "string"
+    ? fc.string({ minLength: schema.minLength ?? 0 })
+    : integer(integerBounds(schema)).map(String);
+}
+
+/** Any text for a parameter, near to what it may be or not. */
+function anyText(schema: Schema): fc.Arbitrary<string> {
+  const valid = validText(schema);
+  const { min = -(2n ** 64n), max = 2n ** 64n } = integerBounds(schema);
+  return fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom(min - 1n, max + 1n).map(String) },
+    fc.tuple(
+      fc.constantFrom("", "+", "-", "0", " ", "0x"),
+      valid,
+      fc.constantFrom("", ".0", "e0", " ", "n", ",1", "s"),
+    ).map((parts) => parts.join("")),
+    valid.map((text) => text.toUpperCase()),
+    fc.constantFrom(...KNOWN),
+    fc.constantFrom("", "null", "true", "NaN", "Infinity", "1e1", "10.0"),
+    fc.string({ unit: "grapheme" }),
+    fc.bigInt().map(String),
+    ...(schema.pattern === undefined ? [] : [nearPattern]),
+  );
+}
+
+/** Texts that a pattern is likely to forbid. */
+const nearPattern = fc.oneof(
+  fc.constantFrom('"', '""', '"a', '"a"b', '"a"", "b"', '"\\a"', "a b", '" "'),
+  fc.string({ unit: fc.constantFrom('"', "\\", "a") }),
+  fc.constantFrom("a".repeat(256), `"${"a".repeat(256)}"`),
+);
+
+/** Any body, most of them JSON. No schema can say that a text must be well-formed Unicode. */
+const bodies = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.tuple(anyBody, whims).map(([body, whims]) =>
+      write(body, whims)
+    ).filter((body) => !/\\ud[89a-f]/i.test(body)),
+  },
+  fc.constantFrom("", "{", '{"name":"Rex","categoryId":1}x', "[{}"),
+);
+
+function isAllowed(schema: Schema, body: string): boolean {
+  try {
+    return judge(schema, parseJson(body)).length === 0;
+  } catch {
+    return false; // no JSON
+  }
 }

@@ -21,6 +21,6 @@ for (
 
 it("copy without arguments says how it is used", async (cwd) => {
   const { stdout, stderr } = await runToEnd(["copy"], { cwd });
-  assert.match(stdout + stderr, /^ +copy FROM TO /m);
+  assert.match(stdout + stderr, /copy FROM TO/);
   assert.deepEqual(readdirSync(cwd), []);
 });
