@@ -92,16 +92,26 @@ const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 const OLDEST = `${NOW} - $7::bigint`;
 // For a batch with keys. What others committed while this waited for its turn cannot be selected, but it
 // conflicts: a key that is known and not expired stays as it is, is not in `claimed`, and the id of its
-// pet is never used. Each new key drops up to two expired ones.
+// pet is never used. A key in `orphaned` counts as unused: its pet was deleted by hand. Each new key drops
+// up to two expired ones.
+//
+// `logged` writes to the log even if every key is known. So the commit, and with it the replay, waits for
+// the synchronous standby as a create does: the pets may not be there yet.
 const CREATE_ONCE = {
   name: "create pets once",
-  text: `WITH ${TURN}, new AS MATERIALIZED (
+  text: `WITH ${TURN}, logged AS MATERIALIZED (
+      SELECT pg_logical_emit_message(true, 'petstore', '') FROM turn
+    ), orphaned AS MATERIALIZED (
+      SELECT pet_id FROM idempotency_keys LEFT JOIN pets ON id = pet_id
+      WHERE key = ANY ($6) AND id IS NULL
+    ), new AS MATERIALIZED (
       SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
       FROM (SELECT new.*
-        FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
+        FROM logged, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
           WITH ORDINALITY AS new (name, category_id, status, key, place)
         WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
-          WHERE known.key = new.key AND created > ${OLDEST})
+          WHERE known.key = new.key AND created > ${OLDEST}
+            AND pet_id NOT IN (SELECT pet_id FROM orphaned))
         ORDER BY place) AS sorted
     ), forgotten AS (
       DELETE FROM idempotency_keys
@@ -115,6 +125,7 @@ const CREATE_ONCE = {
       ON CONFLICT (key) DO UPDATE
         SET pet_id = excluded.pet_id, created = excluded.created
         WHERE known.created <= ${OLDEST}
+          OR known.pet_id IN (SELECT pet_id FROM orphaned)
       RETURNING pet_id
     ), added AS (
       INSERT INTO pets (id, name, category_id, status)
