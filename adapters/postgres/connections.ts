@@ -25,7 +25,7 @@ interface Timeouts {
 }
 
 /** A statement that the server prepares once for each connection; its name is unique in this program. */
-interface Statement {
+export interface Statement {
   readonly name: string;
   readonly text: string;
 }
@@ -46,6 +46,8 @@ type Run = (action: string, ...args: Parameters<Send>) => ReturnType<Send>;
 
 /** The connections to one database. */
 export interface PostgresConnections {
+  /** As the address says. */
+  readonly maxConnections: number;
   /** Sends a statement that changes nothing. */
   readonly read: Run;
   /** Sends a statement that changes something, in a transaction of its own. */
@@ -232,6 +234,8 @@ export function postgresConnections(
   }
 
   return {
+    maxConnections: address.connectionLimit,
+
     read: (action, ...args) => use(action, (ask) => ask(...args)),
 
     write: (action, ...args) => use(action, (_, commit) => commit(...args)),

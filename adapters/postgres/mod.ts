@@ -17,11 +17,7 @@
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
-import {
-  type PetStorage,
-  StorageError,
-  toPage,
-} from "../../core/pets/pet_storage.ts";
+import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import {
   type Create,
@@ -31,8 +27,9 @@ import {
 import { parsePostgresUrl } from "./address.ts";
 import { postgresApiKeys } from "./api_keys.ts";
 import { DURABLY, postgresConnections, type Value } from "./connections.ts";
+import { petReads } from "./reads.ts";
 import { openSchema, PETS_LOCK } from "./schema.ts";
-import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
+import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 
 /** Settings of {@linkcode postgresStorage}. */
 export interface PostgresStorageOptions {
@@ -141,19 +138,6 @@ const REPLAYS = {
   name: "pets of idempotency keys",
   text: `SELECT key, id, name, category_id, status
     FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`,
-};
-const GET = {
-  name: "get pet",
-  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
-};
-const LIST = {
-  name: "list pets",
-  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
-};
-const LIST_STATUS = {
-  name: "list pets of status",
-  text: `SELECT ${PET_COLUMNS} FROM pets
-    WHERE status = $3 AND id > $1 ORDER BY id LIMIT $2`,
 };
 const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
 
@@ -269,22 +253,7 @@ export async function postgresStorage(
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
-    async get(id) {
-      const [row] = await read("get pet", GET, [id]);
-      return row && toPet(row);
-    },
-
-    async list({ limit, status, after = 0n }) {
-      // One more than the page holds tells whether there is a next one.
-      const values = [after, limit + 1];
-      const rows = status === undefined
-        ? await read("list pets", LIST, values)
-        : await read("list pets", LIST_STATUS, [
-          ...values,
-          STATUS_CODE[status],
-        ]);
-      return toPage(rows.map(toPet), limit);
-    },
+    ...petReads(connections),
 
     async ping() {
       await read("reach the database", PING);
