@@ -244,7 +244,7 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
 
 it("prepares its reads anew after the type of a column was changed", async (cluster) => {
   const url = await cluster.newDatabase();
-  await using(url, async (storage) => {
+  await using(`${url}?connection_limit=1`, async (storage) => {
     const { id } = await storage.create(REX);
     const read = () =>
       Promise.all([storage.get(id), storage.list({ limit: 1 })]);
