@@ -16,6 +16,10 @@ export const READ_LIMITS = { maxGroup: 2000, maxQueue: 10_000, maxWait: 2000 };
 /** The limit of the longest page that shares a statement; the service's pages are not longer. */
 const MAX_SHARED = 100;
 
+/** The pets of a status, after an id, in the order of the index. */
+const ofStatus = (code: string, after: string) =>
+  `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
+
 // One pet, or page, has a statement of its own: it takes half as long as a group of one.
 export const GET = {
   name: "get pet",
@@ -29,14 +33,14 @@ export const LIST = {
   name: "list pets",
   text: `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
 };
+// With `status = $3` the planner might walk through the primary key: it does not know how rare a status is.
 export const LIST_STATUS = {
   name: "list pets of status",
   text: `SELECT ${PET_COLUMNS} FROM pets
-    WHERE status = $3 AND id > $1 ORDER BY id LIMIT $2`,
+    WHERE ${ofStatus("$3", "$1")} LIMIT $2`,
 };
-// For the planner: knowing only `size`, it would expect a tenth of the table for each page; and with
-// `status = code` it would walk through the primary key.
-const pageWhere = (condition: string) =>
+// With `LIMIT size` alone the planner would expect a tenth of the table for each page.
+const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
       SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_SHARED + 1}
     ) AS longest LIMIT size) AS page`;
@@ -45,16 +49,12 @@ export const LIST_ALL = {
   name: "list pages of pets",
   text: `SELECT page.*, place
     FROM unnest($1::int[], $2::bigint[], $3::int[]) AS asked (place, after, size),
-      ${pageWhere("id > after ORDER BY id")}
+      ${page("id > after ORDER BY id")}
     UNION ALL
     SELECT page.*, place
     FROM unnest($4::int[], $5::bigint[], $6::int[], $7::smallint[])
         AS asked (place, after, size, code),
-      ${
-    pageWhere(
-      "(status, id) > (code, after) AND status <= code ORDER BY status, id",
-    )
-  }`,
+      ${page(ofStatus("code", "after"))}`,
 };
 
 /** As in `PetStorage`. */
