@@ -1,7 +1,7 @@
 /** Group commit: creates that arrive together share one transaction, and so one write to disk. */
 
 import type { CheckedPet, Pet } from "../../core/pets/pet.ts";
-import { grouped } from "./grouped.ts";
+import { grouped, type GroupedOptions } from "./grouped.ts";
 
 /** A pet to create, and its idempotency key if it has one. */
 export interface Create {
@@ -12,41 +12,23 @@ export interface Create {
 /** The pet that a create added, now or before. */
 export type Created = Pet & { readonly replayed?: true };
 
-/** Settings of {@linkcode groupCommit}. */
-export interface GroupCommitOptions {
-  /**
-   * Stores a batch, all or nothing, except the pets whose key was stored before. Results are in order;
-   * an error stands for a pet that is stored but cannot be returned. If it rejects, every create of the
-   * batch fails. No key is in a batch twice, and one batch runs at a time.
-   */
-  readonly commit: (
-    batch: readonly Create[],
-  ) => Promise<readonly (Created | Error)[]>;
-  /** The maximum number of pets in a batch. */
-  readonly maxBatch: number;
-  /** The maximum number of pets that wait for a batch; any more are refused. */
-  readonly maxQueue: number;
-  /** The longest wait for a batch, in ms. */
-  readonly maxWait: number;
-}
-
-/** Creates pets in batches, each as `create` of `PetStorage` does. */
+/** Creates pets in groups, each as `create` of `PetStorage` does. */
 export interface GroupCommit {
   create(pet: CheckedPet, key?: string): Promise<Created>;
   /** Refuses further creates; fulfilled once all that were accepted are settled. */
   close(): Promise<void>;
 }
 
-/** Queues creates in front of a database. */
-export function groupCommit(options: GroupCommitOptions): GroupCommit {
-  const { commit, maxBatch, maxQueue, maxWait } = options;
-  const { run, close } = grouped({
-    action: "create pet",
-    send: commit,
-    maxGroup: maxBatch,
-    maxQueue,
-    maxWait,
-  });
+/**
+ * Queues creates in front of a database.
+ *
+ * @param options `send` stores a group, all or nothing, except the pets whose key was stored before; an
+ * error stands for a pet that is stored but cannot be returned. No key is in a group twice.
+ */
+export function groupCommit(
+  options: Omit<GroupedOptions<Create, Created>, "action">,
+): GroupCommit {
+  const { run, close } = grouped({ ...options, action: "create pet" });
   /** The creates with a key that are not settled, for others with the same key. */
   const underWay = new Map<string, Promise<Created>>();
 

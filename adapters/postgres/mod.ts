@@ -3,7 +3,7 @@
  * machines.
  *
  * A fulfilled create is committed. Creates that arrive together at one server share one statement, and
- * all servers take turns, so that ids become visible in ascending order.
+ * all servers take turns, so that ids become visible in ascending order. Reads share statements too.
  *
  * ```ts
  * import { env } from "node:process";
@@ -246,7 +246,12 @@ export async function postgresStorage(
     }
   }
 
-  const creates = groupCommit({ commit, maxBatch, maxQueue, maxWait: 2000 });
+  const creates = groupCommit({
+    send: commit,
+    maxGroup: maxBatch,
+    maxQueue,
+    maxWait: 2000,
+  });
 
   return {
     apiKeys: postgresApiKeys(connections),

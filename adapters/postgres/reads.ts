@@ -89,42 +89,39 @@ export function petReads({ read, maxConnections }: PostgresConnections): {
     sizeOf: ({ limit }) =>
       limit > MAX_SHARED ? READ_LIMITS.maxGroup : limit + 1,
     async send(queries) {
-      const pages = await readPages(queries);
+      // The rows of a page that is alone have no place.
+      const rows = await readPages(queries);
+      const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
       return queries.map(({ limit }, place) =>
-        orError(() => toPage((pages[place] ?? []).map(toPet), limit))
+        orError(() => toPage((pages.get(place) ?? []).map(toPet), limit))
       );
     },
   });
 
   /** Reads one pet more than each page holds: it tells whether there is a next page. */
-  async function readPages(
-    queries: readonly PetQuery[],
-  ): Promise<readonly (readonly Row[])[]> {
+  function readPages(queries: readonly PetQuery[]): Promise<readonly Row[]> {
     const asked = queries.map(({ limit, status, after = 0n }, place) => ({
-      values: [place, after, limit + 1],
+      ...{ place, after, size: limit + 1 },
       code: status && STATUS_CODE[status],
     }));
     const [first, ...others] = asked;
     if (first !== undefined && others.length === 0) {
-      const [, ...values] = first.values;
-      return [
-        first.code === undefined
-          ? await read("list pets", LIST, values)
-          : await read("list pets", LIST_STATUS, [...values, first.code]),
-      ];
+      const { after, size, code } = first;
+      return code === undefined
+        ? read("list pets", LIST, [after, size])
+        : read("list pets", LIST_STATUS, [after, size, code]);
     }
-    const all = asked.filter(({ code }) => code === undefined);
+    const columns = (pages: typeof asked) => [
+      pages.map(({ place }) => place),
+      pages.map(({ after }) => after),
+      pages.map(({ size }) => size),
+    ];
     const some = asked.filter(({ code }) => code !== undefined);
-    const columns = (of: typeof asked) =>
-      [0, 1, 2].map((column) => of.map(({ values }) => values[column] ?? null));
-    const rows = await read("list pets", LIST_ALL, [
-      ...columns(all),
+    return read("list pets", LIST_ALL, [
+      ...columns(asked.filter(({ code }) => code === undefined)),
       ...columns(some),
       some.map(({ code = null }) => code),
     ]);
-    const pages: Row[][] = queries.map(() => []);
-    for (const row of rows) pages[Number(row[4])]?.push(row);
-    return pages;
   }
 
   return { get: gets.run, list: lists.run };
