@@ -45,6 +45,20 @@ function together(pages: readonly Page[]): readonly string[] {
   ];
 }
 
+/** How many blocks a statement reads, in the cache or not; it compiles nothing. */
+async function blocksOf(
+  client: Client,
+  name: string,
+  values: readonly (string | number)[],
+): Promise<number> {
+  const { rows } = await client.query(
+    `explain (analyze, buffers, format json) execute ${name}(${values})`,
+  );
+  const [{ Plan, JIT }] = rows[0]["QUERY PLAN"];
+  assert.equal(JIT, undefined);
+  return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
+}
+
 testCluster(
   "a page of 2.5 million pets reads no more when it shares a statement than alone, at any depth, for any status",
   async (cluster) => {
@@ -68,34 +82,21 @@ testCluster(
         await client.query(`prepare ${name} as ${text}`);
       }
 
-      /** How many blocks a statement reads, in the cache or not; it compiles nothing. */
-      async function blocksOf(
-        name: string,
-        values: readonly (string | number)[],
-      ): Promise<number> {
-        const { rows } = await client.query(
-          `explain (analyze, buffers, format json) execute ${name}(${values})`,
-        );
-        const [{ Plan, JIT }] = rows[0]["QUERY PLAN"];
-        assert.equal(JIT, undefined);
-        return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
-      }
-
       for (const mode of ["force_custom_plan", "force_generic_plan"]) {
         await client.query(`set plan_cache_mode = ${mode}`);
         let sum = 0;
         for (const page of PAGES) {
           const { after, size, code } = page;
           const alone = code === undefined
-            ? await blocksOf("LIST", [after, size])
-            : await blocksOf("LIST_STATUS", [after, size, code]);
-          const shared = await blocksOf("LIST_ALL", together([page]));
+            ? await blocksOf(client, "LIST", [after, size])
+            : await blocksOf(client, "LIST_STATUS", [after, size, code]);
+          const shared = await blocksOf(client, "LIST_ALL", together([page]));
           const what = `${mode} ${JSON.stringify(page)}: ${shared}, ${alone}`;
           assert.ok(shared <= alone, what);
           assert.ok(alone <= MOST, what);
           sum += alone;
         }
-        const all = await blocksOf("LIST_ALL", together(PAGES));
+        const all = await blocksOf(client, "LIST_ALL", together(PAGES));
         assert.ok(all <= sum, `${mode}: ${all} of ${sum}`);
       }
     } finally {
