@@ -32,7 +32,7 @@ async function firstMinute(folder: string): Promise<readonly string[]> {
       const text of server.stderr.pipeThrough(new TextDecoderStream())
     ) {
       greeting += text;
-      if (greeting.endsWith('/v1/pets"\n\n')) break;
+      if (/^ {4}pet_\w+\n\n$/m.test(greeting)) break;
     }
     const commands = greeting.match(/(?<=^ {4})curl .*/gm) ?? [];
     if (commands.length !== 2) throw new Error(`It did not start: ${greeting}`);

@@ -79,11 +79,14 @@ export const PROGRAM = import.meta.url.endsWith(".js")
   ? "deno task"
   : `${"Bun" in globalThis ? "bun" : "node"} adapters/standalone/main.ts`;
 
-/** Says how to install a package that is missing. */
+/** Says how to install a package that is missing. A program that npx runs does not see what `npm install` adds. */
 export function howToInstall(name: string): string {
-  return PROGRAM === "petstore"
-    ? `run "npm install ${name}" where @petstore/service is installed, or "npx --package @petstore/service --package ${name} petstore start"`
-    : 'run "npx -y deno@2.9.6 install" in the folder of the pet store';
+  if (PROGRAM !== "petstore") {
+    return 'run "npx -y deno@2.9.6 install" in the folder of the pet store';
+  }
+  return import.meta.url.includes("/_npx/")
+    ? `add "--package ${name}" to npx`
+    : `run "npm install ${name}"`;
 }
 
 /** Says how to install the package that an `import` did not find; `undefined` for any other error. */

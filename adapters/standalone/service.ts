@@ -94,22 +94,21 @@ export async function openService(config: Config): Promise<Service> {
       const problem = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
-      const where = `The pet store listens at ${pets}
-${problem ?? `Read and try it at ${server}/docs`}
-`;
-      if (fixedKeys !== undefined) return log.tell(where);
+      const page = problem ?? `Read and try it at ${server}/docs`;
+      const listening = `The pet store listens at ${pets}`;
+      if (fixedKeys !== undefined) return log.tell(`${page}\n${listening}\n`);
       const command = `${PROGRAM} keys issue NAME`;
       try {
         const first = await issued.issueFirst("first key");
         log.tell(
           first === undefined
-            ? `${where}For another API key, run: ${command}\n`
-            : `${where}\n${introduce(first.key, pets)}`,
+            ? `${page}\nFor another API key, run: ${command}\n${listening}\n`
+            : `${page}\n\n${introduce(first.key, pets)}`,
         );
       } catch (cause) {
         if (!(cause instanceof StorageError)) throw cause;
         log.tell(
-          `${where}No API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n`,
+          `${page}\nNo API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n${listening}\n`,
         );
         issueLater(pets);
       }
@@ -121,17 +120,18 @@ ${problem ?? `Read and try it at ${server}/docs`}
   };
 }
 
-/** Shows the first key, and two commands to begin with. */
+/** Shows two commands to begin with, and then, apart, the address and the first key. */
 function introduce(key: string, pets: string): string {
   const curl = `curl -w '\\n' -H "Authorization: Bearer ${key}"`;
-  return `This is the first API key. It is shown only now:
-
-    ${key}
-
-Add a pet, then list the pets:
+  return `Add a pet, then list the pets:
 
     ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' "${pets}"
     ${curl} "${pets}"
+
+The pet store listens at ${pets}
+Its first API key, shown only now:
+
+    ${key}
 
 `;
 }
@@ -140,7 +140,7 @@ Add a pet, then list the pets:
 function explain(cause: unknown): string {
   const { message } = cause as Error;
   return message.includes("swagger-ui-dist")
-    ? `The page /docs needs a package: ${howToInstall("swagger-ui-dist")}`
+    ? `No page at /docs: ${howToInstall("swagger-ui-dist")}`
     : message;
 }
 

@@ -2,7 +2,12 @@
 
 import process from "node:process";
 import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
-import { parseArguments, readArgument, UsageError } from "./command_line.ts";
+import {
+  parseArguments,
+  PROGRAM,
+  readArgument,
+  UsageError,
+} from "./command_line.ts";
 import { readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { openService } from "./service.ts";
@@ -10,21 +15,24 @@ import { stopOnSignal } from "./shutdown.ts";
 
 const HELP = `start: runs the server
 
-  --host HOST    the address to listen on (127.0.0.1; 0.0.0.0 is every address of this machine)
-  --port PORT    the port to listen on (8000; 0 is any free one)
+Usage:    ${PROGRAM} start [--host HOST] [--port PORT]
+Example:  ${PROGRAM} start --port 9000
+
+  --host HOST    the address to listen on (127.0.0.1; 0.0.0.0 means every address of this machine)
+  --port PORT    the port to listen on (8000; 0 means any free port)
 
 Settings in the environment, with their defaults:
 
   DATABASE_URL       sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:
-  PETSTORE_API_KEYS  none; fixed keys, separated by commas, accepted beside the issued ones
+  PETSTORE_API_KEYS  none; fixed keys, separated by commas, accepted in addition to issued ones
   BASE_URL           /v1; a path, or an absolute URL that Location and Link are made from
-  CORS_ORIGINS       none; origins whose pages may call, separated by commas, or *
-  RATE_LIMIT         none; as 100/10s: for each API key, and for each address if there is no valid key
-  PETSTORE_HOST      127.0.0.1; as --host
-  PORT               8000; as --port
-  REQUEST_LOG        on; or off
-  METRICS            off; or on: /metrics answers, for Prometheus
-  SHUTDOWN_TIMEOUT   10; seconds that requests in flight may take to finish at the end
+  CORS_ORIGINS       none; origins whose pages may read responses, separated by commas, or *
+  RATE_LIMIT         none; such as 100/10s: for each API key, and for each address without a valid key
+  PETSTORE_HOST      127.0.0.1; same as --host
+  PORT               8000; same as --port
+  REQUEST_LOG        on; or off: no line for each request
+  METRICS            off; or on: adds /metrics, for Prometheus
+  SHUTDOWN_TIMEOUT   10; seconds that requests in flight may take to finish at shutdown
 `;
 
 /** Runs the command with the arguments that follow `start`. */

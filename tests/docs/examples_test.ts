@@ -242,23 +242,28 @@ test("the transcripts are what the commands print", {
   await inNewFolder(async (cwd) => {
     const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
     const server = await startMain(surroundings);
-    const [shownKey = ""] = read("README.md").match(/\bpet_\w{38}\b/) ?? [];
     let assignments = "";
 
     /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */
     async function run(command: string): Promise<string> {
-      const [tool, task, name = "", ...args] = Array.from(
-        command.replace(/postgres:\S+/, "sqlite:moved.db")
-          .matchAll(/"([^"]*)"|\S+/g),
-        ([word, quoted]) => quoted ?? word,
-      );
-      if (tool === "deno" && task === "task") {
-        if (name === "start") return server.stderr();
-        const ended = await runToEnd([name, ...args], surroundings);
+      const [, variable, before = "", inner] =
+        /^(\w+)="(.*)\$\((.*)\)"$/.exec(command) ?? [];
+      if (inner !== undefined) {
+        assignments += `${variable}="${before}${(await run(inner)).trim()}"\n`;
+        return "";
+      }
+      const [, task] = /^(?:npx -y deno@\S+|deno) task (?:-q )?(.*)$/
+        .exec(command) ?? [];
+      if (task !== undefined) {
+        const args = Array.from(
+          task.replace(/postgres:\S+/, "sqlite:moved.db")
+            .matchAll(/"([^"]*)"|\S+/g),
+          ([word, quoted]) => quoted ?? word,
+        );
+        const ended = await runToEnd(args, surroundings);
         return ended.stdout + ended.stderr;
       }
       const script = `${assignments}${command}\n`
-        .replaceAll(/\bpet_\w{38}\b/g, server.key ?? "")
         .replaceAll("http://127.0.0.1:8000", server.origin)
         .replaceAll("curl ", "curl --silent --show-error ");
       if (/^\w+=/.test(command)) assignments += `${command}\n`;
@@ -267,13 +272,15 @@ test("the transcripts are what the commands print", {
     }
 
     try {
+      // The README says to paste these first.
+      const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
+      for (const command of printed) await run(command);
       for (const { file, text } of blocksOf("console")) {
         if (file === "docs/judge.md") continue; // tests/judge/judge_slow.ts
         let actual = "";
         for (const [, command = "", output = "", rest] of text.matchAll(STEP)) {
           const printed = (await run(command))
             .replaceAll(server.origin, "http://127.0.0.1:8000")
-            .replaceAll(server.key ?? "", shownKey)
             .replaceAll(/\r|\s+$/g, "").replace(/.$/, "$&\n");
           const same = masked(printed) === masked(output);
           actual += `$ ${command}\n${same ? output : printed}${rest}`;
@@ -317,7 +324,7 @@ test(
     for (const file of documents) {
       for (
         const [line, npx, task = ""] of read(file).matchAll(
-          /\bdeno(?:@(\S+))? task ([\w:]+)/g,
+          /\bdeno(?:@(\S+))? task (?:-q )?([\w:]+)/g,
         )
       ) {
         assert.ok(Object.hasOwn(tasks, task), `${file}: ${line}`);

@@ -122,13 +122,15 @@ test("esbuild and Vite bundle the service and the client", async () => {
 for (const [name, node] of Object.entries(runtimes)) {
   test(`the program works with valibot alone on ${name}`, async () => {
     const env = { DATABASE_URL: `sqlite:${await freePort()}.db` };
-    await withServer(npm, node, env, async ({ origin, key = "" }) => {
+    await withServer(npm, node, env, async ({ origin, key = "", stderr }) => {
       const settings = { PETSTORE_URL: `${origin}/v1`, PETSTORE_KEY: key };
       const added = await sh(`${node} client.mjs`, npm, settings);
       assert.match(added, /^1 Rex, category 9007199254740993$/m);
       const page = await fetch(`${origin}/docs`);
       assert.equal(page.status, 404);
-      assert.match(await page.text(), /run "npm install swagger-ui-dist"/);
+      const hint = 'No page at /docs: run "npm install swagger-ui-dist"\n';
+      assert.equal(await page.text(), hint);
+      assert.ok(stderr().startsWith(hint), stderr());
     });
     const keys = await sh(`${node} ${BIN} keys list`, npm, env);
     assert.match(keys, /^1 .* first key$/m);
@@ -137,7 +139,7 @@ for (const [name, node] of Object.entries(runtimes)) {
     assert.match(copied, /^Copied pets: 1, API keys: 1$/m);
     await assert.rejects(
       sh(`${copy} postgres://127.0.0.1/pets`, npm),
-      /\nThe package pg is not installed: run "npm install pg" /,
+      /\nThe package pg is not installed: run "npm install pg"$/m,
     );
   });
 

@@ -246,7 +246,7 @@ for (
   });
 }
 
-for (const name of ["", "keys", "copy"]) {
+for (const name of ["", "start", "keys", "copy"]) {
   it(`${name} --help shows its usage and an example`, async (cwd) => {
     const args = [...name ? [name] : [], "--help"];
     const { code, stdout } = await runToEnd(args, { cwd });

@@ -54,6 +54,20 @@ for (
   });
 }
 
+it("the first start shows the address and the key last, apart from the rest", async (cwd) => {
+  const { origin, key, end, stderr } = await startMain({ cwd });
+  const greeting = stderr();
+  await end();
+  const last = `
+The pet store listens at ${origin}/v1/pets
+Its first API key, shown only now:
+
+    ${key}
+
+`;
+  assert.ok(greeting.endsWith(`"\n${last}`), greeting);
+});
+
 it("a second start says how to get another key", async (cwd) => {
   const first = await startMain({ cwd });
   await first.end();
