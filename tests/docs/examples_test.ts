@@ -381,3 +381,17 @@ test("the tables have every setting and every error code", () => {
     assert.match(read("docs/contract.md"), row);
   }
 });
+
+test("the figures of the README's table are those of docs/judge.md and docs/speed.md", () => {
+  const [, hold, fail] = read("docs/judge.md")
+    .match(/^The interface: (\d+) hold, (\d+) fail/m) ?? [];
+  const readme = read("README.md");
+  const clauses = `| ${fail} of ${Number(hold) + Number(fail)} clauses fail `;
+  assert.ok(readme.includes(clauses), clauses);
+  const [row = ""] = readme.match(/^\| \[Creates a second\].*$/m) ?? [];
+  const rates = row.match(/\d+,\d{3}/g) ?? [];
+  assert.equal(rates.length, 4);
+  for (const rate of rates) {
+    assert.ok(read("docs/speed.md").includes(rate), rate);
+  }
+});
