@@ -1,6 +1,6 @@
 /**
- * docs/clients.md is true: its commands generate clients and build its programs, which add a pet to a real
- * server and list all of them, page by page.
+ * docs/clients.md is true: its commands generate clients and build the programs in docs/examples/clients/,
+ * which add a pet to a real server and list all of them, page by page.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { inNewFolder } from "../adapters/standalone/program.ts";
 import { withStandalone } from "../support/servers/standalone.ts";
 import { skipping } from "../support/skipping.ts";
 
-const PAGE = new URL("../../docs/clients.md", import.meta.url);
+const DOCS = new URL("../../docs/", import.meta.url);
 const timeout = 1_200_000; // packages are fetched and compiled
 
 /** By heading: the program's name, what its tools say of themselves, and where packages come from. */
@@ -45,10 +45,14 @@ for (const [name, [file, probe, right, host]] of Object.entries(CLIENTS)) {
     () =>
       inNewFolder((cwd) =>
         withStandalone(deno, {}, async ({ port }) => {
-          const page = readFileSync(PAGE, "utf8").replaceAll("8000", `${port}`);
+          const [page = "", program = ""] = [
+            "clients.md",
+            `examples/clients/${file}`,
+          ]
+            .map((path) => readFileSync(new URL(path, DOCS), "utf8"))
+            .map((text) => text.replaceAll("8000", `${port}`));
           const section = page.slice(page.indexOf(`\n## ${name}\n`));
-          const blocks = section.matchAll(/^```\w+\n([^]*?)^```$/gm);
-          const [commands = "", program = ""] = [...blocks].map(([, it]) => it);
+          const [, commands = ""] = /^```sh\n([^]*?)^```$/m.exec(section) ?? [];
           assertRight({ commands, program, file, cwd });
         })
       ),

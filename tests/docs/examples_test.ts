@@ -50,7 +50,7 @@ interface Block {
   readonly text: string;
 }
 
-// Those of clients.md are run by clients_slow.ts.
+// Those of clients.md, some in other languages, are run by clients_slow.ts.
 const blocks: readonly Block[] = documents.filter((file) =>
   file !== "docs/clients.md"
 ).flatMap((file) =>
