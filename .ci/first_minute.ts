@@ -7,16 +7,16 @@
  */
 
 const PICTURE = new URL("../docs/first_minute.svg", import.meta.url);
-/** As much of a line as fits in, up to the end of a word. */
+/** The part of a line that fits in, up to the end of a word. */
 const FITTING = /.{1,92}(?= |$)/g;
-/** Of a command, and of what is said beside the terminal, by the first character of the line. */
+/** Colors of commands and comments, by the first character of the line. */
 const COLORS: Readonly<Record<string, string>> = {
   $: "#7ee787",
   "#": "#9da7b3",
 };
 const ADDRESS = "http://127.0.0.1:8000";
 
-/** What the server prints until it is ready, and then what its two commands print. */
+/** Returns what the server prints until it is ready, and then what its two commands print. */
 async function firstMinute(folder: string): Promise<readonly string[]> {
   const server = new Deno.Command(Deno.execPath(), {
     args: ["task", "start", "--port", "0"],
@@ -52,7 +52,7 @@ async function firstMinute(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** A terminal with these lines, broken between words. It needs no script, no style sheet and no font. */
+/** Draws a terminal with these lines, broken between words, without a script, a style sheet or a font. */
 function draw(lines: readonly string[]): string {
   const rows = lines.flatMap((line) => {
     const color = COLORS[line.charAt(0)] ?? "#e6edf3";
@@ -66,7 +66,7 @@ function draw(lines: readonly string[]): string {
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" width="810" viewBox="0 0 810 ${height}" role="img" aria-labelledby="title desc">
 <title id="title">The first minute with the pet store, in a terminal</title>
-<desc id="desc">deno task start prints the address, the page, the first API key, and two curl commands. The first adds a pet, the second lists it.</desc>
+<desc id="desc">deno task start prints the docs page, two curl commands, the address and the first API key. The first command adds a pet, the second lists it.</desc>
 <rect width="810" height="${height}" rx="8" fill="#161b22"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" xml:space="preserve">
 ${text.join("\n")}
@@ -75,7 +75,7 @@ ${text.join("\n")}
 `;
 }
 
-/** The spaces at the beginning are not left out then. */
+/** Escapes text, and keeps the spaces at its beginning. */
 function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
     .replace(/^ +/, (spaces) => "\u00a0".repeat(spaces.length));
