@@ -18,6 +18,7 @@
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { checkNames } from "../../core/options.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import {
   type Create,
@@ -165,6 +166,12 @@ export async function postgresStorage(
   url: string,
   options: PostgresStorageOptions = {},
 ): Promise<PostgresStorage> {
+  checkNames(
+    options,
+    ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
+      .concat("maxBatch", "maxQueue", "idempotencyRetention"),
+    "postgresStorage",
+  );
   const {
     connectTimeout = 3000,
     queryTimeout = 5000,

@@ -21,6 +21,7 @@
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, toPage } from "../../core/pets/pet_storage.ts";
+import { checkNames } from "../../core/options.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import {
   type Create,
@@ -78,6 +79,11 @@ export async function sqliteStorage(
   path: string,
   options: SqliteStorageOptions = {},
 ): Promise<SqliteStorage> {
+  checkNames(
+    options,
+    ["lockTimeout", "maxBatch", "maxQueue", "idempotencyRetention"],
+    "sqliteStorage",
+  );
   const {
     lockTimeout = 5000,
     maxBatch = 256,
