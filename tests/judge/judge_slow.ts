@@ -7,14 +7,18 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inNewFolder, RUNTIME } from "../adapters/standalone/program.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
-import { handleService } from "../contract/handle_service.ts";
-import { HTTP_CLAUSES } from "../contract/http_contract.ts";
 import { freePort } from "../support/ports.ts";
 import { withStandalone } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
 import { skipping } from "../support/skipping.ts";
-import { judge } from "./judge.ts";
+import { judge, judgeClause, type Report, type Verdict } from "./judge.ts";
+import {
+  clause,
+  FREEDOMS,
+  HIDDEN,
+  MISTAKES,
+  serviceWith,
+} from "./switchable_store.ts";
 
 const FLAGS = { deno: ["run", "-A"], bun: [], node: ["--no-warnings"] };
 const KEY = ["--key", "secret"];
@@ -97,28 +101,36 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
   }
 });
 
-test("the judge goes on after a clause that never ends, and hides the key", async () => {
-  const never = () => new Promise<never>(() => {});
-  const service = { fetch: never, base: "", close: never, key: "secret" };
-  const { outcome, text } = await judge({
-    sentence: "it ends",
-    source: "interface",
-    checks: [({ seen, key }) => (seen?.(`${key} ${key}x`), never())],
-  }, service);
-  assert.equal(outcome, "fails");
-  assert.match(text, /No end after 10 s\s+> KEY KEYx\s+< nothing/);
+test("the judge blames no freedom that a store takes", async () => {
+  for (const freedom of FREEDOMS) {
+    assert.deepEqual(await failing(freedom), [], freedom);
+  }
 });
 
-test("a key of one letter fails no clause, and is hidden only as a word", async () => {
-  const service = { ...handleService({ keys: apiKeys(["k"]) }), key: "k" };
-  for (const { sentence, checks } of HTTP_CLAUSES) {
-    if (!sentence.startsWith("a wrong key is 401")) continue;
-    for (const check of checks) await check(service);
+test("the judge blames each mistake by the clause of its name, whatever freedom the store takes", async () => {
+  for (const [mistake, sentence] of Object.entries(MISTAKES)) {
+    for (const freedom of FREEDOMS) {
+      const service = serviceWith(mistake, freedom);
+      const { outcome } = await judgeClause(clause(sentence), service);
+      const isHidden = HIDDEN[freedom]?.includes(mistake) ?? false;
+      assert.equal(outcome !== "fails", isHidden, `${mistake}, ${freedom}`);
+    }
   }
-  const { text } = await judge({
-    sentence: "it ends",
-    source: "interface",
-    checks: [({ seen }) => Promise.reject(seen?.("Bearer k\nX: key,k\n"))],
-  }, service);
-  assert.match(text, /> Bearer KEY\s+> X: key,KEY/);
 });
+
+test("the judge blames each mistake after all other clauses, even if no page links the next", async () => {
+  for (const [mistake, sentence] of Object.entries(MISTAKES)) {
+    const verdicts = await failing(mistake, "no page links the next");
+    const sentences = verdicts.map((verdict) => verdict.sentence);
+    assert.ok(sentences.includes(sentence), mistake);
+  }
+});
+
+/** The clauses of the interface that fail on a store. */
+async function failing(
+  ...switches: readonly string[]
+): Promise<readonly Verdict[]> {
+  const service = serviceWith(...switches);
+  const { clauses } = await judge(service, { isInterfaceOnly: true });
+  return clauses.filter(({ outcome }) => outcome === "fails");
+}
