@@ -114,27 +114,34 @@ export class PetsClient {
   /**
    * Finds all pets with one of these names, in the order of the listing. `query` can filter: `&status=sold`.
    *
-   * @throws {Unseen} if there is none, and the listing cannot be followed to its end.
+   * @throws {Unseen} if one is missing, and the listing cannot be followed to its end.
    */
   async findPets(
     names: string | readonly string[],
     query = "",
   ): Promise<readonly Pet[]> {
     const { mark } = this.#service;
-    const start = mark === undefined ? "" : `&after=${mark}`;
-    let address = `${this.base}/pets?limit=100${start}${query}`;
+    const start = `${this.base}/pets?limit=100${query}`;
+    const after = (id: bigint) => `${start}&after=${id}`;
+    let address = mark === undefined ? start : after(mark);
     const wanted = [names].flat();
     const found: Pet[] = [];
     for (let i = 0; i < MOST_PAGES; i++) {
       const answer = await this.get(address);
       const page = petsIn(answer);
       found.push(...page.filter(({ name }) => wanted.includes(name)));
+      const last = page.at(-1);
       const next = nextPage(answer, address);
-      if (next === undefined && page.length < 100) return found;
-      if (next === undefined) break;
-      address = next;
+      if (next !== undefined) address = next;
+      else if (page.length < 100 || last === undefined) return found;
+      else if (mark !== undefined) address = after(last.id);
+      else if (i > 0) return found; // a store that linked this page would link the next
+      else break;
     }
-    if (found.length > 0) return found;
+    const missing = wanted.filter((name) =>
+      !found.some((pet) => pet.name === name)
+    );
+    if (missing.length === 0) return found;
     throw new Unseen("the listing has too many pets, or no next page");
   }
 

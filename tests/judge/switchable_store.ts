@@ -195,6 +195,7 @@ export const FREEDOMS = [
   "pages link elsewhere",
   "the store has 30 pets",
   "the store has 250 pets",
+  "the store has 60 pets and no links",
   "the store has 150 pets and no links",
   "pets have more members",
   "errors have more members",
@@ -313,13 +314,9 @@ function switchableStore(
   }
   const on = new Set(switches);
   const pets: Pet[] = [];
-  const crowd = on.has("the store has 30 pets")
-    ? 30
-    : on.has("the store has 250 pets")
-    ? 250
-    : on.has("the store has 150 pets and no links")
-    ? 150
-    : 0;
+  const sizes = switches.map((name) => /^the store has (\d+)/.exec(name)?.[1]);
+  const crowd = Math.max(0, ...sizes.map((size) => Number(size ?? 0)));
+  const isWithoutLinks = switches.some((name) => name.endsWith("no links"));
   for (let i = 0; i < crowd; i++) {
     const status = ["available", "pending", "sold"][i % 3];
     const name = `Old${String.fromCharCode(97 + i % 26)}`;
@@ -529,10 +526,7 @@ function switchableStore(
       next.searchParams.set("cursor", `c${start}`);
       const first = `<${href}>; title="a, b"; rel="first last"`;
       headers.set("link", `${first}, <${next.search}>; rel=next`);
-    } else if (
-      !on.has("no page links the next") &&
-      !on.has("the store has 150 pets and no links")
-    ) {
+    } else if (!on.has("no page links the next") && !isWithoutLinks) {
       next.searchParams.set("page", `${start}`);
       headers.set("link", `<${next.href}>; rel="prefetch next"`);
     }
