@@ -126,13 +126,22 @@ export class PetsClient {
     let address = mark === undefined ? start : after(mark);
     const wanted = [names].flat();
     const found: Pet[] = [];
+    const earlier = new Set<bigint | string>();
     for (let i = 0; i < MOST_PAGES; i++) {
+      earlier.add(address);
       const answer = await this.get(address);
+      if (i > 0 && answer.status !== 200) break; // the interface shows no links
       const page = petsIn(answer);
-      found.push(...page.filter(({ name }) => wanted.includes(name)));
+      found.push(
+        ...page.filter(({ id, name }) =>
+          wanted.includes(name) && !earlier.has(id)
+        ),
+      );
+      for (const { id } of page) earlier.add(id);
       const last = page.at(-1);
       const next = nextPage(answer, address);
-      if (next !== undefined) address = next;
+      if (next !== undefined && earlier.has(next)) break;
+      else if (next !== undefined) address = next;
       else if (page.length < 100 || last === undefined) return found;
       else if (mark !== undefined) address = after(last.id);
       else if (i > 0) return found; // a store that linked this page would link the next
@@ -157,7 +166,7 @@ export class PetsClient {
 
 /** A name that no other pet has: letters only, which any store should take. */
 export function newName(): string {
-  const letters = crypto.getRandomValues(new Uint8Array(16));
+  const letters = crypto.getRandomValues(new Uint8Array(9));
   return `Rex${String.fromCharCode(...letters.map((byte) => 97 + byte % 26))}`;
 }
 
@@ -214,7 +223,10 @@ function readExactly(text: string): unknown {
     // The third argument has no type in TypeScript yet.
     (_name, value: unknown, context?: { readonly source?: string }) =>
       Number.isInteger(value)
-        ? BigInt(/^-?\d+$/.exec(context?.source ?? "")?.[0] ?? Number(value))
+        ? BigInt(
+          /^(-?\d+)(?:\.0+)?$/.exec(context?.source ?? "")?.[1] ??
+            Number(value),
+        )
         : value,
   );
 }

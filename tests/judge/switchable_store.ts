@@ -89,6 +89,7 @@ export const MISTAKES: Readonly<Record<string, string>> = {
   "a key may be in token": ELSEWHERE,
   "a key may be in the body": ELSEWHERE,
   "a key may be in X-API-Key": ELSEWHERE,
+  "a key may be in a form": ELSEWHERE,
   // Pets
   "201 is 200": CREATED,
   "201 is text": CREATED,
@@ -132,6 +133,8 @@ export const MISTAKES: Readonly<Record<string, string>> = {
   "names are cut at 100": NAME,
   "names are cut at 255": NAME,
   "names are cut in the listing": NAME,
+  "names are cut at 300 bytes": NAME,
+  "names are numbers if they can be": NAME,
   "names are lower-cased": NAME,
   "names have single spaces": NAME,
   "names lose backslashes": NAME,
@@ -193,6 +196,9 @@ export const FREEDOMS = [
   "pages link by number",
   "pages link by cursor among other links",
   "pages link elsewhere",
+  "pages link in a circle",
+  "pages link to a failure",
+  "pages overlap",
   "the store has 30 pets",
   "the store has 250 pets",
   "the store has 60 pets and no links",
@@ -200,6 +206,7 @@ export const FREEDOMS = [
   "pets have more members",
   "errors have more members",
   "JSON is indented, with a charset",
+  "integers end in .0",
   "a status that is left out is pending",
   "a status that is left out stays away",
   "an invalid query is 400",
@@ -242,6 +249,7 @@ export const HIDDEN: Readonly<Record<string, readonly string[]>> = {
     "names are cut at 50",
     "names are cut at 100",
     "names are cut at 255",
+    "names are cut at 300 bytes",
     "names are cut in the listing",
   ],
   "blank names are 400": [
@@ -461,6 +469,7 @@ function switchableStore(
   }
 
   function list({ searchParams: query, href }: URL): Response {
+    if (query.get("page") === "x") throw new Refused(500);
     const known = ["limit", "status", "page", "cursor"];
     const isUnknown = [...query.keys()].some((name) => !known.includes(name));
     if (isUnknown && on.has("unknown parameters are 400")) {
@@ -512,13 +521,18 @@ function switchableStore(
       on,
     );
     const hasNext = start + limit < found.length;
-    if (hasNext) link(answer.headers, href, start + limit);
+    const next = start + limit - (on.has("pages overlap") ? 1 : 0);
+    if (hasNext) link(answer.headers, href, next);
     return answer;
   }
 
   function link(headers: Headers, href: string, start: number): void {
     const next = new URL(href);
-    if (on.has("pages link elsewhere")) {
+    if (on.has("pages link in a circle")) {
+      headers.set("link", `<${href}>; rel="next"`);
+    } else if (on.has("pages link to a failure")) {
+      headers.set("link", '<?page=x>; rel="next"');
+    } else if (on.has("pages link elsewhere")) {
       next.hostname = "elsewhere.example";
       next.searchParams.set("page", `${start}`);
       headers.set("link", `<${next.href}>; rel="next"`);
@@ -567,6 +581,8 @@ function authorize(
     if (searchParams.get(name) === KEY) return true;
   }
   if (on.has("a key may be in the body") && body.includes(KEY)) return true;
+  const isForm = body.startsWith(`access_token=${KEY}`);
+  if (on.has("a key may be in a form") && isForm) return true;
   if (on.has("a key may be in X-API-Key") && headers.get("x-api-key") === KEY) {
     return true;
   }
@@ -702,6 +718,13 @@ function keptName(name: string, on: ReadonlySet<Switch>): string {
   for (const length of [32, 50, 100, 255]) {
     if (on.has(`names are cut at ${length}`)) name = name.slice(0, length);
   }
+  if (on.has("names are cut at 300 bytes")) {
+    const bytes = new TextEncoder().encode(name).slice(0, 300);
+    name = new TextDecoder().decode(bytes);
+  }
+  if (on.has("names are numbers if they can be") && Number(name) > 0) {
+    name = `${Number(name)}`;
+  }
   if (on.has("names are lower-cased")) name = name.toLowerCase();
   if (on.has("names have single spaces")) name = name.replaceAll(/ +/g, " ");
   if (on.has("names lose backslashes")) name = name.replaceAll("\\", "");
@@ -833,19 +856,22 @@ function json(
       ? "application/json; charset=utf-8"
       : "application/json",
   };
-  const text = stringify(value);
+  const isDecimal = on.has("integers end in .0");
+  const text = stringify(value, isDecimal ? ".0" : "");
   return new Response(isIndented ? `\n ${text}\n` : text, { status, headers });
 }
 
-/** JSON with exact integers; numbers beyond doubles are shown as they can be. */
-function stringify(value: unknown): string {
-  if (typeof value === "bigint") return `${value}`;
-  if (Array.isArray(value)) return `[${value.map(stringify)}]`;
+/** JSON with exact integers, which may have an ending. */
+function stringify(value: unknown, ending = ""): string {
+  if (typeof value === "bigint") return `${value}${ending}`;
+  if (Array.isArray(value)) {
+    return `[${value.map((item) => stringify(item, ending))}]`;
+  }
   if (typeof value !== "object" || value === null) {
     return JSON.stringify(value) ?? "null";
   }
   const members = Object.entries(value).filter(([, one]) => one !== undefined)
-    .map(([name, one]) => `${JSON.stringify(name)}:${stringify(one)}`);
+    .map(([name, one]) => `${JSON.stringify(name)}:${stringify(one, ending)}`);
   return `{${members}}`;
 }
 
