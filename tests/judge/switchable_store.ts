@@ -226,12 +226,12 @@ const CHANGES: Mistakes = {
     },
   ),
   ...breaking("a wrong key is 401 with an Error body, whatever the operation", {
-    "any key will do": letsIn(({ token }) => token !== ""),
-    "any key will do for GET /pets/ID": letsIn(({ operation, token }) =>
-      operation === "get" && token !== ""
+    "any key will do": letsIn(({ scheme }) => scheme === "bearer"),
+    "any key will do for GET /pets/ID": letsIn(({ operation, scheme }) =>
+      operation === "get" && scheme === "bearer"
     ),
-    "any key will do for POST /pets": letsIn(({ operation, token }) =>
-      operation === "create" && token !== ""
+    "any key will do for POST /pets": letsIn(({ operation, scheme }) =>
+      operation === "create" && scheme === "bearer"
     ),
     "a key may be longer": letsIn(({ scheme, token }) =>
       scheme === "bearer" && token.startsWith(KEY)
