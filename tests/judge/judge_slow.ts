@@ -82,7 +82,10 @@ test(SHOWN, { skip }, () =>
       const [shown = ""] = page.split(/^\$ deno .*\n|^```$/m).slice(-2);
       let rest = mask(judged.text);
       for (const part of mask(shown).split(/^ *…\n/m)) {
-        assert.ok(rest.includes(part), `not there, or not then: ${part}`);
+        assert.ok(
+          rest.includes(part),
+          `not there, or not then: ${part}\nThe rest: ${rest}`,
+        );
         rest = rest.slice(rest.indexOf(part) + part.length);
       }
       assert.equal(rest, "");
