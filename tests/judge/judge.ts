@@ -169,32 +169,35 @@ function withPatience(
   patience = PATIENCE,
 ): OpenService["fetch"] {
   return async (request) => {
-    const signal = AbortSignal.timeout(patience);
+    const end = new AbortController();
+    const { signal } = end;
     const late = new Promise<never>((_resolve, reject) => {
-      signal.addEventListener("abort", () => {
-        reject(new Error(`No answer after ${patience / 1000} s`));
-      });
+      signal.addEventListener("abort", () => reject(signal.reason));
     });
-    late.catch(() => {}); // if the answer came first
-    const answer = service.fetch(request, { signal, redirect: "manual" });
+    const reason = new Error(`No answer after ${patience / 1000} s`);
+    const timer = setTimeout(() => end.abort(reason), patience);
+    const answer = service.fetch(request, { signal, redirect: "manual" })
+      .then(readWhole);
     answer.catch(() => {}); // if the time limit came first
-    const { body, status, headers } = await Promise.race([answer, late]);
-    return new Response(body && body.pipeThrough(limited()), {
-      status,
-      headers,
-    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }
 
-/** Fails if a body has more bytes than a hundred of the largest pets. */
-function limited(): TransformStream<Uint8Array, Uint8Array> {
+/** Reads a response; fails if its body has more bytes than a hundred of the largest pets. */
+async function readWhole(response: Response): Promise<Response> {
+  const { body, status, headers } = response;
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let rest = 2 ** 24;
-  return new TransformStream({
-    transform(chunk, controller) {
-      if ((rest -= chunk.length) < 0) throw new Error("The body is too long");
-      controller.enqueue(chunk);
-    },
-  });
+  for await (const chunk of body ?? []) {
+    if ((rest -= chunk.length) < 0) throw new Error("The body is too long");
+    chunks.push(chunk);
+  }
+  const whole = chunks.length > 0 ? new Blob(chunks) : null;
+  return new Response(whole, { status, headers });
 }
 
 function explain(error: unknown): string {
