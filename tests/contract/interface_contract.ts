@@ -46,8 +46,7 @@ const NAMES: readonly ((name: string) => string)[] = [
   (name) => `${name}\u0001`,
   (name) => `${name}\t\nx`,
   (name) => `${name}${"🐕".repeat(100)}`,
-  () => " ",
-  () => "0123",
+  () => `0${randomId()}`,
   ...[33, 51, 101, 129, 255, 300, 1100].map((length) => (name: string) =>
     name.padEnd(length, "x")
   ),
@@ -260,7 +259,7 @@ export const INTERFACE_CLAUSES: Clauses = {
       const pet = petIn(answer, 201);
       assert.equal(pet.name, name, `name ${i}`);
       assert.deepEqual(await client.getPet(pet.id), pet);
-      if (name.includes("Rex")) added.push(pet); // others may have the other names
+      added.push(pet);
     }
     await assertListed(client, added);
   },
