@@ -63,7 +63,7 @@ export const HTTP_CLAUSES: Clauses = {
       assert.equal((await client.get(path)).status, 200, path);
     }
     const others = [
-      ...["/pets/", "//pets", "/PETS", "/petsx", "", "/", "/%70ets"],
+      ...["/pets/", "//pets", "/PETS", "/petsx", "", "/"],
       ...[`/pets%2F${id}`, `/pets//${id}`, `/pets/${id}/`, `/pets/${id}/x`],
       ...[`${above}/pets`, `${above}/v2/pets`, `${above}/V1/pets`],
     ];
@@ -364,7 +364,7 @@ export const HTTP_CLAUSES: Clauses = {
   ) {
     const { id } = await client.addPet();
     const others = [
-      ...[`0${id}`, `${id}.0`, `+${id}`, `%30${id}`, `${id}%30`, `${id}x`],
+      ...[`0${id}`, `${id}.0`, `+${id}`, `${id}x`],
       ...["x", `${INT64_MAX + 1n}`, "%", "%FF", "1".repeat(2000)],
     ];
     for (const other of others) {

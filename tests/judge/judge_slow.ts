@@ -10,7 +10,6 @@ import { inNewFolder, RUNTIME } from "../adapters/standalone/program.ts";
 import { freePort } from "../support/ports.ts";
 import { withStandalone } from "../support/servers/standalone.ts";
 import { findRuntimes, type FoundRuntime } from "../support/servers/start.ts";
-import { skipping } from "../support/skipping.ts";
 import { judge, judgeClause, type Report, type Verdict } from "./judge.ts";
 import {
   clause,
@@ -56,7 +55,7 @@ for (const runtime of findRuntimes()) {
     }));
 }
 
-const skip = skipping(RUNTIME !== "deno" && "the naive store runs on Deno");
+const skip = RUNTIME !== "deno" && "the naive store runs on Deno";
 const SHOWN = "docs/judge.md shows what the judge says of a naive pet store";
 test(SHOWN, { skip }, () =>
   inNewFolder(async (cwd) => {

@@ -6,7 +6,7 @@ import {
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
-import { checkExact } from "../../core/pets/int64.ts";
+import { checkExact } from "../../core/json.ts";
 import { judge, PATIENCE, type Report, type Verdict } from "./judge.ts";
 
 const HELP = `judge: checks any service against the contract of the pet store
