@@ -22,6 +22,3 @@ export interface Clause {
 
 /** Checks, each under the sentence that it checks. */
 export type Clauses = Readonly<Record<string, Check | Clause>>;
-
-/** Thrown by a check that cannot see what it needs to see; a test that meets it fails. */
-export class Unseen extends Error {}

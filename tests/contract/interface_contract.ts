@@ -11,7 +11,7 @@
  */
 
 import assert from "node:assert/strict";
-import { type Clauses, Unseen } from "./clause.ts";
+import type { Clauses } from "./clause.ts";
 import { assertRefused } from "./error_reply.ts";
 import {
   newName,
@@ -19,6 +19,7 @@ import {
   petIn,
   type PetsClient,
   petsIn,
+  Unseen,
 } from "./pets_client.ts";
 
 const STATUSES = ["available", "pending", "sold"];

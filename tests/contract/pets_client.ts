@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { type Answer, ask, type OpenService, type Question } from "./ask.ts";
-import { Unseen } from "./clause.ts";
 import { assertJson } from "./error_reply.ts";
 
 /** The members of a pet that the interface names, exact to the last digit. */
@@ -18,6 +17,9 @@ type Fields = NonNullable<Question["headers"]>;
 
 /** The most pages that are searched for a pet. */
 const MOST_PAGES = 50;
+
+/** Thrown by a check that cannot see what it needs to see; a test that meets it fails. */
+export class Unseen extends Error {}
 
 /** Sends requests with the key of a service. Paths are below its base address: `/pets`. */
 export class PetsClient {
