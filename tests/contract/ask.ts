@@ -1,4 +1,4 @@
-/** A client with a key, as short as the tests need it. */
+/** Sends single requests with a key to a service. */
 
 /** A service that a test may talk to. */
 export interface OpenService {
@@ -20,7 +20,7 @@ export interface OpenService {
   close(): Promise<void>;
 }
 
-/** What a test says of a request; the key goes with it unless `authorization` is given. */
+/** The body and header fields of a request; the key is added unless `authorization` is given. */
 export interface Question {
   readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
   /** Values by name; `undefined` leaves a field out. */

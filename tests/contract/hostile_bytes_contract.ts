@@ -20,7 +20,7 @@ const CHUNKED = "Transfer-Encoding: chunked\r\n";
 const JSON_TYPE = "Content-Type: application/json\r\n";
 const LENGTH = `Content-Length: ${REX.length}\r\n`;
 const IN_CHUNKS = `${SIZE}\r\n${REX}\r\n0\r\n\r\n`;
-/** How long a server may say nothing before it counts as silent, in ms. */
+/** A server that sends nothing for so long counts as silent, in ms. */
 const QUIET = 5000;
 
 /** The connection is closed without an answer. */

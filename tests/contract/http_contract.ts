@@ -2,7 +2,7 @@
  * The promises that this project makes where the interface is silent: a clause for each row of the tables
  * in docs/contract.md. Those of the interface itself are in `interface_contract.ts`.
  *
- * What `fetch` cannot send is in `raw_http_contract.ts`.
+ * `raw_http_contract.ts` has the clauses that `fetch` cannot send.
  */
 
 import assert from "node:assert/strict";

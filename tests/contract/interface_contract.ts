@@ -1,7 +1,7 @@
 /**
  * The promises of the interface itself, each with a check that fails on a mistake and on nothing else.
  *
- * What the interface does not show is free: the range and order of ids, the order and the paging of a
+ * A store is free where the interface shows nothing: the range and order of ids, the order and the paging of a
  * listing, further members, the status of a pet that was added without one, and the answer to an invalid
  * query. A store may also refuse a category or a name that it does not like, but not change it.
  *

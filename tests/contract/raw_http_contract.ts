@@ -203,7 +203,7 @@ interface PostOptions {
   /** The method and the path. Default: those of a create. */
   readonly line?: string;
   readonly type?: string;
-  /** What `Content-Length` says. Default: the truth. */
+  /** The value of `Content-Length`. Default: the true length. */
   readonly length?: number;
   /** More header lines. */
   readonly more?: string;

@@ -38,7 +38,7 @@ export interface Report {
   readonly petsAdded: number;
 }
 
-/** How to judge. */
+/** Settings of {@linkcode judge}. */
 export interface JudgeOptions {
   /** If set, only the clauses of the interface are judged. */
   readonly isInterfaceOnly?: boolean;

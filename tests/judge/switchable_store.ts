@@ -71,9 +71,9 @@ interface Change {
   /** Answers with another pet than the one found, or than none. */
   readonly found?: (at: number, pets: readonly Pet[]) => Pet | undefined;
   readonly order?: (pets: readonly Pet[]) => readonly Pet[];
-  /** Whether a pet is on a page with this status. */
+  /** Decides if a pet is listed with this status. */
   readonly filter?: (pet: Pet, status: string) => boolean;
-  /** The limit: of the query, valid or not, and with a status or not. */
+  /** Changes the limit of a page; `sent` is its text in the query. */
   readonly limit?: (
     limit: number,
     sent: string | null,
@@ -90,7 +90,7 @@ interface Change {
   readonly told?: (told: Told) => Told;
   /** Writes 1 as 1.0. */
   readonly isDecimal?: boolean;
-  /** How many pets there are at the start. */
+  /** The number of pets at the start. */
   readonly size?: number;
 }
 
