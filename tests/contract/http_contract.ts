@@ -70,6 +70,46 @@ export const HTTP_CLAUSES: Clauses = {
     for (const path of others) assertRefused(await client.get(path), 404);
   },
 
+  async "a path with encoded letters, digits, - . _ or ~ is the same path"(
+    client,
+  ) {
+    const { id } = await client.addPet();
+    const digits = encoded(`${id}`);
+    const same = {
+      "/pets": ["/%70ets", "/pet%73", `/${encoded("pets")}`],
+      "/pets?limit=1": ["/%70ets?limit=1"],
+      [`/pets/${id}`]: [`/pets/${digits}`, `/p%65ts/${digits.toLowerCase()}`],
+    };
+    for (const [path, spellings] of Object.entries(same)) {
+      const plain = await client.get(path);
+      assert.equal(plain.status, 200, path);
+      for (const spelling of spellings) {
+        const answer = await client.get(spelling);
+        assert.equal(answer.status, 200, spelling);
+        assert.equal(answer.text, plain.text);
+      }
+    }
+    const body = client.petJson();
+    petIn(await client.send("POST", "/%70ets", { body }), 201);
+    assertRefused(await client.send("PUT", "/%70ets"), 405);
+    assertRefused(await client.get("/%70ets", NO_KEY), 401);
+    assertRefused(await client.get(`/pets/%30${id}`), 404); // 07
+  },
+
+  async "no other encoded byte is decoded, and none twice: the path is 404"(
+    client,
+  ) {
+    const { id } = await client.addPet();
+    const twice = encoded(encoded(`${id}`).replaceAll("%", "%25"));
+    const others = [
+      ...[`/pets%2F${id}`, `/pets%2f${id}`, `/pets/%2F${id}`],
+      ...["%25", "%00", "%FF", "%"].map((end) => `/pets/${id}${end}`),
+      ...[`/pets/%25${encoded(`${id}`).slice(1)}`, `/pets/${twice}`],
+      ...["/%50ETS", "/%2570ets", "/pets%3Flimit=1"],
+    ];
+    for (const path of others) assertRefused(await client.get(path), 404);
+  },
+
   async "another method on a known path is 405 with Allow, key or none"(
     client,
   ) {
@@ -364,7 +404,7 @@ export const HTTP_CLAUSES: Clauses = {
   ) {
     const { id } = await client.addPet();
     const others = [
-      ...[`0${id}`, `${id}.0`, `+${id}`, `${id}x`],
+      ...[`0${id}`, `${id}.0`, `+${id}`, `%30${id}`, `${id}x`],
       ...["x", `${INT64_MAX + 1n}`, "%", "%FF", "1".repeat(2000)],
     ];
     for (const other of others) {
@@ -422,6 +462,22 @@ export const HTTP_CLAUSES: Clauses = {
     await client.assertNotAdded(name);
     const identity = { "content-encoding": "Identity" };
     petIn(await client.post(client.petJson(), identity), 201);
+  },
+
+  async "a missing body is 400, whatever its media type or coding"(client) {
+    const names = ["content-type", "content-encoding"];
+    for (const value of ["text/plain", "gzip", "application/json"]) {
+      for (const name of names) {
+        const headers = { [name]: value };
+        assertRefused(await client.send("POST", "/pets", { headers }), 400);
+      }
+    }
+    const keyed = { "content-type": "text/plain", "idempotency-key": '"' };
+    const malformed = await client.send("POST", "/pets", { headers: keyed });
+    assert.match(assertRefused(malformed, 400), /Idempotency-Key/);
+    const stranger = { ...keyed, ...NO_KEY };
+    const refused = await client.send("POST", "/pets", { headers: stranger });
+    assertRefused(refused, 401);
   },
 
   async "createPet refuses bytes that are not UTF-8"(client) {
@@ -559,6 +615,20 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
+  "no answer has a field of a rate limit if none is set": {
+    async check(client) {
+      const answers = [
+        ...await answersOfAllKinds(client),
+        await client.send("OPTIONS", "/pets"),
+      ];
+      for (const { headers } of answers) {
+        assert.equal(headers.get("ratelimit"), null);
+        assert.equal(headers.get("ratelimit-policy"), null);
+      }
+    },
+    outside: "a service may limit its callers",
+  },
+
   // ---- Deprecation ----
   async "every response of getPet says that it is deprecated"(client) {
     const from = `${client.base}/pets/${(await client.addPet()).id}`;
@@ -655,4 +725,13 @@ function ownFields({ headers }: Answer): Record<string, string | null> {
 
 function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
+}
+
+/** Each character of a path as percent-encoded ASCII. */
+function encoded(text: string): string {
+  return Array.from(
+    bytes(text),
+    (byte) => `%${byte.toString(16).toUpperCase()}`,
+  )
+    .join("");
 }

@@ -56,6 +56,18 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     }
   },
 
+  async "dot segments stay what they are, however they are spelled"(client) {
+    const path = pets(client);
+    const get = (target: string) => one(client, head(client, `GET ${target}`));
+    // Bun resolves them before the service sees them (RFC 3986 §5.2.4).
+    const { status } = await get(`${path}/../pets`);
+    assert.ok([404, 200].includes(status), `plain dots are ${status}`);
+    for (const dots of ["%2e%2e", "%2E.", ".%2e"]) {
+      const answer = await get(`${path}/${dots}/pets`);
+      assert.equal(answer.status, status, dots);
+    }
+  },
+
   // ---- Methods ----
   async "TRACE and unknown methods are 405 with Allow"(client) {
     for (const method of ["TRACE", "PROPFIND", "PUT"]) {
@@ -103,6 +115,44 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     const sent = chunked(client, Array.from(client.petJson({ name })));
     const answer = await one(client, sent);
     assert.equal(petIn(answer, 201).name, name);
+  },
+
+  async "a missing body is 400, and chunks that turn out empty are checked like others"(
+    client,
+  ) {
+    const line = `POST ${pets(client)}`;
+    for (const length of ["", "Content-Length: 0\r\n"]) {
+      for (
+        const type of [
+          "Content-Type: text/plain\r\n",
+          "Content-Encoding: gzip\r\n",
+          "",
+        ]
+      ) {
+        await refused(client, head(client, line, type + length), 400);
+      }
+    }
+    const empty = chunked(client, []);
+    await refused(client, empty, 400);
+    await refused(client, empty.replace("application/json", "text/plain"), 415);
+  },
+
+  async "a request in HTTP/1.0 with Transfer-Encoding is answered, and the connection closed"(
+    client,
+  ) {
+    const sent = chunked(client, [client.petJson()])
+      .replace("HTTP/1.1", "HTTP/1.0\r\nConnection: keep-alive");
+    client.report(sent);
+    const next = head(client, `GET ${pets(client)}`);
+    const wire = await Wire.to(client.base, sent + next);
+    try {
+      const raw = await wire.rest(); // rejects if it is not closed
+      // Deno and Bun refuse it (RFC 9112 §6.1).
+      assert.match(raw, /^HTTP\/1\.[01] (?:201|400) /);
+      assert.equal(raw.split(/^HTTP\/1\.[01] /m).length, 2, raw);
+    } finally {
+      wire.close();
+    }
   },
 
   "a body that stops coming is 408": {
