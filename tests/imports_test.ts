@@ -72,6 +72,33 @@ test("core imports itself and valibot", () => {
   );
 });
 
+/** Which rooms of `core/` each of them may import besides itself; files in none are rooms of their own. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  http: [],
+  "json.ts": [],
+  "name.ts": [],
+  "options.ts": [],
+  pets: ["http", "json.ts", "name.ts"],
+  keys: ["http", "name.ts"],
+  openapi: ["http", "name.ts", "pets", "keys"],
+  operations: ["http", "json.ts", "pets", "keys", "openapi"],
+  "service.ts": [
+    ...["http", "json.ts", "keys", "openapi", "operations", "options.ts"],
+    "pets",
+  ],
+  "handler.ts": ["http", "options.ts", "service.ts"],
+};
+
+test("folders of the core are layers: each imports only those below it", () => {
+  const isAllowed = (name: string, importer: string): boolean => {
+    const [, room = ""] = importer.split("/");
+    const [, other = ""] = name.split("/");
+    return name === "valibot" || other === room ||
+      LAYERS[room]?.includes(other) === true;
+  };
+  assert.deepEqual(wrong(/^core\//, isAllowed), []);
+});
+
 test("mod.ts imports the core and the storage in memory", () => {
   const isAllowed = (name: string) => /^(?:core|adapters\/memory)\//.test(name);
   assert.deepEqual(wrong(/^mod\.ts$/, isAllowed), []);

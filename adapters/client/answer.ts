@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { ERROR_STATUS } from "../../core/http/refusal.ts";
-import { parseJson } from "../../core/pets/int64.ts";
+import { parseJson } from "../../core/json.ts";
 import type { Call } from "./calls.ts";
 import { PetStoreError, type PetStoreErrorDetails } from "./error.ts";
 import { type Answer, type Fault, MAX_BODY_BYTES } from "./exchange.ts";

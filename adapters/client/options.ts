@@ -1,7 +1,7 @@
 /** The options of a client, and where its key may go. */
 
 import { isSendable } from "../../core/keys/api_keys.ts";
-import { checkExact } from "../../core/pets/int64.ts";
+import { checkExact } from "../../core/json.ts";
 
 /** The time, as the client needs it. Tests pass a clock that does not wait. */
 export interface Clock {

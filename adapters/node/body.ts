@@ -32,8 +32,14 @@ export function isBodyUsed(req: IncomingMessage): boolean {
   return req.readableDidRead && hasBody(req);
 }
 
-/** Whether bytes follow the header (RFC 9112 §6.3). */
-export function announcesBody(req: IncomingMessage): boolean {
+/** Tells whether bytes follow the header (RFC 9112 §6.3, RFC 9113 §8.1). */
+export function announcesBody(
+  req: IncomingMessage & {
+    readonly stream?: { readonly endAfterHeaders?: boolean };
+  },
+): boolean {
+  const isEnd = req.stream?.endAfterHeaders; // HTTP/2
+  if (isEnd !== undefined) return !isEnd;
   const length = findField(req.rawHeaders, "content-length");
   if (length !== null) return Number(length) !== 0;
   return findField(req.rawHeaders, "transfer-encoding") !== null;
@@ -99,7 +105,7 @@ export function nodeBody(
     stream: new ReadableStream(source, { highWaterMark: 0 }),
     abandon() {
       const isRest = isOpen;
-      // If all was read, as mostly, the error would be made for nobody.
+      // Skip the error if the body was fully read, the usual case.
       if (isOpen) {
         fail(new DOMException("The request is already answered", "AbortError"));
       }

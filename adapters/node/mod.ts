@@ -6,8 +6,9 @@
 
 import { createServer, type Server as HttpServer } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
-import { clientErrorListener, currentAnswer, refuse } from "./client_error.ts";
-import { answerer, type NodeListener } from "./listener.ts";
+import { clientErrorListener, refuse } from "./client_error.ts";
+import { createResponder, type NodeListener } from "./listener.ts";
+import { currentResponse } from "./pipeline.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -79,7 +80,7 @@ function createFetchServer(
     headersTimeout = Math.min(10_000, requestTimeout || Infinity),
     keepAliveTimeout = 5_000,
   } = options;
-  // Named, as not every version of Node's types knows the last one.
+  // A variable, because older @types/node lack `optimizeEmptyRequests`.
   const settings = {
     headersTimeout,
     requestTimeout,
@@ -93,9 +94,9 @@ function createFetchServer(
   };
   const server = createServer(settings);
   const isOpen = (): boolean => server.listening;
-  const answer = answerer(handle, onError);
+  const respond = createResponder(handle, onError);
   const listener = (awaitsContinue: boolean): NodeListener => (req, res) =>
-    answer({ req, res, awaitsContinue, isOpen });
+    respond({ req, res, awaitsContinue, isOpen });
   server.on("request", listener(false));
   server.on("checkContinue", listener(true));
   // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open).
@@ -131,7 +132,7 @@ function closer(server: HttpServer): () => Promise<void> {
         resolve();
       });
       for (const socket of sockets) {
-        const current = currentAnswer(socket);
+        const current = currentResponse(socket);
         if (current === undefined) socket.destroy();
         else current.once("close", () => socket.destroySoon());
       }

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { INT64_MAX } from "../../core/pets/int64.ts";
+import { INT64_MAX } from "../../core/json.ts";
 import { type Pet, petToJson } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { StoredApiKey } from "../database/stored_row.ts";

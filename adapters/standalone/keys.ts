@@ -8,7 +8,7 @@ import {
   type IssuedKeys,
   issuedKeys,
 } from "../../core/keys/issued_keys.ts";
-import { nameSchema } from "../../core/pets/new_pet.ts";
+import { nameSchema } from "../../core/name.ts";
 import { parseArguments, UsageError } from "./command_line.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
 import { giveBackPermissions, openStorage } from "./open_storage.ts";

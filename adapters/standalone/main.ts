@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { checkExact } from "../../core/pets/int64.ts";
+import { checkExact } from "../../core/json.ts";
 import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
 /** The npm package has one more command: its `bin.js` runs the judge of the tests. */

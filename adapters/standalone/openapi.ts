@@ -1,7 +1,7 @@
 /** Prints the OpenAPI document of a service at `BASE_URL` (default `/v1`). */
 
 import process from "node:process";
-import { openApi } from "../../core/openapi/openapi.ts";
+import { openApi } from "../../core/operations/operations.ts";
 import { check } from "./config.ts";
 import { reportAndExit } from "./command_line.ts";
 

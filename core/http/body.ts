@@ -1,17 +1,10 @@
-/** A request's body: media type, encoding, size and deadline, then bytes, text, JSON. */
+/** A request's body: media type, encoding, size and deadline, then bytes and text. */
 
 import type { Deadlines } from "./deadlines.ts";
 import { type ErrorCode, Refusal } from "./refusal.ts";
-import type { Fields } from "./reply.ts";
-import { parseJson } from "../pets/int64.ts";
+import type { Fields, ServiceRequest } from "./message.ts";
 
 type Bytes = ArrayBuffer | Uint8Array;
-
-/** What is read of a request to get its body: a `Request`, or as much of one. */
-export interface IncomingBody
-  extends Pick<Request, "body" | "bodyUsed" | "arrayBuffer"> {
-  readonly headers: Pick<Headers, "get">;
-}
 
 /** How much of a body is read, and for how long. */
 export interface BodyLimits {
@@ -45,41 +38,55 @@ const wrongTransferCoding = refuse(
   "bad_request",
   "its Transfer-Encoding must be chunked",
 );
+/** The 400 for a body that is missing. */
 export const missing: Refusal = refuse("bad_request", "it is missing");
 const late = refuse(
   "request_timeout",
   "it did not arrive in time",
 );
-const cutShort = refuse("bad_request", "it was cut short");
+/** The 400 for a body whose connection ended before it did. */
+export const cutShort: Refusal = refuse("bad_request", "it was cut short");
 const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
-const tooDeep = refuse("bad_request", "its JSON is nested too deeply");
+/** The 400 for JSON that is nested too deeply. */
+export const tooDeep: Refusal = refuse(
+  "bad_request",
+  "its JSON is nested too deeply",
+);
 const tooManyPieces = refuse(
   "payload_too_large",
   `it came in more than ${MAX_PIECES} tiny pieces`,
 );
-const notJson = refuse("bad_request", "it is not valid JSON");
+/** The 400 for a text that is not JSON. */
+export const notJson: Refusal = refuse("bad_request", "it is not valid JSON");
 
 function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
   return new Refusal(code, `Cannot read the body: ${reason}`, headers);
 }
 
 /**
- * Reads a JSON body, with int64 numbers as `bigint`.
+ * Reads the text of a JSON body.
  *
- * @returns the value, or a {@linkcode Refusal}: 415 for another media type or any content coding,
- * 413 for too many bytes, 408 if they stop coming, 400 if they are not UTF-8 or not JSON.
+ * @returns the text, or a {@linkcode Refusal}: 400 if there is no body, 415 for another media type or any
+ * content coding, 413 for too many bytes, 408 if they stop coming, 400 if they are not UTF-8.
  */
-export async function readJson(
-  request: IncomingBody,
+export async function readText(
+  request: ServiceRequest,
   limits: BodyLimits,
-): Promise<unknown> {
+): Promise<string | Refusal> {
+  if (isMissing(request)) return missing;
   const refusal = checkMediaType(request.headers);
   if (refusal !== undefined) return refusal;
   const bytes = await readBytes(request, limits);
   if (bytes instanceof Refusal) return bytes;
-  if (bytes.byteLength === 0) return missing;
-  const text = decodeUtf8(bytes);
-  return text instanceof Refusal ? text : parse(text);
+  return bytes.byteLength === 0 ? missing : decodeUtf8(bytes);
+}
+
+/** Tells whether a request has no body by its header: no length and no coding, or a length of 0. */
+function isMissing(request: ServiceRequest): boolean {
+  const length = request.headers.get("content-length");
+  if (length !== null) return /^0+$/.test(length);
+  return request.headers.get("transfer-encoding") === null &&
+    request.body === null;
 }
 
 /**
@@ -110,7 +117,7 @@ export function checkMediaType(
 
 /** Reads the bytes of a body up to the cap. If there are more, the rest is not read. */
 function readBytes(
-  request: IncomingBody,
+  request: ServiceRequest,
   limits: BodyLimits,
 ): Promise<Bytes | Refusal> | Refusal {
   // Not the client's fault: it gets a 500, and `onError` this error.
@@ -144,7 +151,7 @@ function checkTransferCoding(
  * same result as {@linkcode readStream} in less than half the time.
  */
 function readWhole(
-  request: IncomingBody,
+  request: ServiceRequest,
   { maxBodyBytes, deadlines }: BodyLimits,
 ): Promise<Bytes | Refusal> {
   return new Promise((resolve) => {
@@ -163,7 +170,7 @@ function readWhole(
 
 /** Reads a body piece by piece. Each is copied at once, so that the runtime can let go of it. */
 async function readStream(
-  request: IncomingBody,
+  request: ServiceRequest,
   { maxBodyBytes, deadlines }: BodyLimits,
 ): Promise<Bytes | Refusal> {
   const { body } = request;
@@ -223,13 +230,5 @@ function decodeUtf8(bytes: Bytes): string | Refusal {
     return utf8.decode(bytes);
   } catch {
     return notUtf8;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (cause) {
-    return cause instanceof RangeError ? tooDeep : notJson; // a RangeError: the stack was used up
   }
 }

@@ -2,9 +2,9 @@
 
 import * as v from "valibot";
 import { type ApiKeys, rememberKeys } from "./api_keys.ts";
-import { sha256 } from "../sha256.ts";
+import { sha256 } from "../http/sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
-import { nameSchema } from "../pets/new_pet.ts";
+import { nameSchema } from "../name.ts";
 
 /** What is stored of an issued key; none of it is secret. */
 export interface ApiKeyRecord {

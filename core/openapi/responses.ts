@@ -8,7 +8,7 @@ import {
   unavailable,
 } from "../http/refusal.ts";
 import { invalidKey, missingKey } from "../keys/authenticate.ts";
-import type { JsonObject } from "../operation.ts";
+import type { JsonObject } from "./json_object.ts";
 
 /** The pet in the examples. */
 export const REX = {

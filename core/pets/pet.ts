@@ -1,6 +1,6 @@
 /** What a pet is: the types of the contract, ids, and JSON. int64 members are `bigint`. */
 
-import { INT64_MAX, parseInt64 } from "./int64.ts";
+import { INT64_MAX, parseInt64 } from "../json.ts";
 
 /** Availability of a pet. */
 export type PetStatus = "available" | "pending" | "sold";
@@ -39,9 +39,6 @@ export const PET_STATUSES: readonly PetStatus[] = [
   "pending",
   "sold",
 ];
-
-/** The most code points that a name may have; the least is 1. */
-export const MAX_NAME_LENGTH = 255;
 
 /**
  * Makes a {@linkcode PetId} of an integer that is known to be one, as a storage does.

@@ -23,12 +23,6 @@ export interface PetPage {
   readonly pets: readonly Pet[];
   /** The id of the last of them if more pets match. */
   readonly last?: PetId;
-  /**
-   * Writes the pets as a JSON array without white space, each byte for byte as `petToJson` does: for a
-   * storage that keeps their text. It belongs on the prototype, so that `{ ...page, pets: visible }`,
-   * as a wrapper that hides pets may write, is without it.
-   */
-  toJson?(): string;
 }
 
 /**

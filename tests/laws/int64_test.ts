@@ -1,7 +1,7 @@
 /** Laws of int64: exact to the last digit, in, stored and out (decision: `categoryId`). */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parseInt64, parseJson } from "../../core/pets/int64.ts";
+import { parseInt64, parseJson } from "../../core/json.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";

@@ -1,4 +1,4 @@
-/** What a JSON number denotes, by exact arithmetic; it shares nothing with `core/pets/int64.ts`. */
+/** What a JSON number denotes, by exact arithmetic; it shares nothing with `core/json.ts`. */
 import { fc } from "../support/property.ts";
 
 /** A JSON number (RFC 8259 §6), taken apart. */

@@ -27,7 +27,8 @@ const away: Partial<HandlerOptions> = {
   storage: { ...memoryStorage(), create: fail, get: fail, list: fail },
 };
 const limited: Partial<HandlerOptions> = {
-  rateLimit: () => Promise.resolve({ "retry-after": "1" }),
+  rateLimit: () =>
+    Promise.resolve({ allowed: false, headers: { "retry-after": "1" } }),
 };
 
 /** What to send for each example, to a service whose only animals are the Rexes 1 to 7. */

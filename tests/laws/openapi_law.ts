@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import { INT64_MAX, INT64_MIN, parseInt64 } from "../../core/pets/int64.ts";
+import { INT64_MAX, INT64_MIN, parseInt64 } from "../../core/json.ts";
 import { checkNewPet } from "../../core/pets/new_pet.ts";
 import { type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
@@ -190,9 +190,12 @@ async function openServices(): Promise<
       storage: counted,
       rateLimit: () =>
         Promise.resolve({
-          "retry-after": "5",
-          "ratelimit-policy": '"default";q=100;w=10',
-          "ratelimit": '"default";r=0;t=5',
+          allowed: false,
+          headers: {
+            "retry-after": "5",
+            "ratelimit-policy": '"key";q=100;w=10',
+            "ratelimit": '"key";r=0;t=5',
+          },
         }),
     }),
     slow: handleService({ storage: counted, bodyTimeout: 1 }),

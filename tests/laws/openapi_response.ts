@@ -1,7 +1,7 @@
 /** Whether a response is one that the OpenAPI document describes. */
 
 import assert from "node:assert/strict";
-import { parseInt64, parseJson } from "../../core/pets/int64.ts";
+import { parseInt64, parseJson } from "../../core/json.ts";
 import type { OperationDescription, Schema } from "./openapi_document.ts";
 import type { Answer } from "../contract/ask.ts";
 import {

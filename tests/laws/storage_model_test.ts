@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
-import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
 import {
   type CheckedPet,
   type Pet,

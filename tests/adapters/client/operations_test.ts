@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { NewPet } from "../../../adapters/client/mod.ts";
-import { INT64_MAX, INT64_MIN } from "../../../core/pets/int64.ts";
+import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { PET_STATUSES } from "../../../core/pets/pet.ts";
 import { BASE, inProcess, KEY } from "./in_process.ts";
 import { collect, json, petJson, scripted } from "./scripted.ts";

@@ -8,7 +8,7 @@ import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import { copyAll } from "../../../adapters/standalone/copy_records.ts";
 import { Progress } from "../../../adapters/standalone/progress.ts";
-import { INT64_MAX, INT64_MIN } from "../../../core/pets/int64.ts";
+import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import {
   anyNewPet,
@@ -417,7 +417,7 @@ for (
     [
       "postgres://u:s3cret@127.0.0.1:1/d?sslmode=maybe sqlite:b",
       ConfigError,
-      /^FROM is wrong/,
+      /^FROM: /,
     ],
   ] as const
 ) {

@@ -70,7 +70,7 @@ testInFolder(
   "serve.ts refuses a wrong setting with a message and exit code 1",
   async (cwd) => {
     const started = startServe({ cwd, env: { BASE_URL: "v1" } });
-    await assert.rejects(started, /BASE_URL is wrong/);
+    await assert.rejects(started, /BASE_URL: Wrong/);
   },
   { skip: NODE },
 );

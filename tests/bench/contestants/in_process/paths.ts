@@ -1,9 +1,9 @@
 // Each fast path of the core beside its plain sibling.
 import { decodeQuery, parseQuery } from "../../../../core/http/query.ts";
 import { parsePage } from "../../../../core/pets/page.ts";
-import { parseJson } from "../../../../core/pets/int64.ts";
+import { parseJson } from "../../../../core/json.ts";
 import { joinPet, petsToJson } from "../../../../core/pets/pet.ts";
-import { sha256 } from "../../../../core/sha256.ts";
+import { sha256 } from "../../../../core/http/sha256.ts";
 import { apiKeys, type Pet, petId } from "../../../../mod.ts";
 import { serveTasks } from "../../reply.ts";
 import { compareAll, type CompareOptions, type Comparison } from "./compare.ts";

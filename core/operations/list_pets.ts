@@ -1,15 +1,42 @@
-/** `listPets` in the OpenAPI document. */
+/** `listPets`: `GET /pets`. */
 
+import { type Answer, jsonAnswer } from "../http/message.ts";
 import { parseQuery } from "../http/query.ts";
-import type { Refusal } from "../http/refusal.ts";
+import { Refusal } from "../http/refusal.ts";
+import type { JsonObject } from "../openapi/json_object.ts";
+import { json, keyErrors, refused, REX } from "../openapi/responses.ts";
 import {
   DEFAULT_LIMIT,
   MAX_LIMIT,
   MIN_LIMIT,
+  nextPage,
   parsePage,
 } from "../pets/page.ts";
-import type { JsonObject } from "../operation.ts";
-import { json, keyErrors, refused, REX } from "./responses.ts";
+import { petId, petsToJson } from "../pets/pet.ts";
+import {
+  type Call,
+  COMMON_ERRORS,
+  type Context,
+  type Operation,
+} from "./operation.ts";
+
+/**
+ * Answers 200 with a page of pets as a bare array, ascending by id, and with
+ * `Link: <…>; rel="next"` (RFC 8288) exactly when more pets match; 400 for a wrong parameter.
+ */
+async function run(
+  { query }: Call,
+  { storage, baseUrl }: Context,
+): Promise<Answer> {
+  const page = parsePage(parseQuery(query));
+  if (page instanceof Refusal) return page;
+  const { pets, last } = await storage.list(page);
+  const body = petsToJson(pets);
+  if (last === undefined) return jsonAnswer(200, body);
+  const next = `?${nextPage(page, petId(last))}`;
+  const link = `<${baseUrl.link(`/pets${next}`, next)}>; rel="next"`;
+  return jsonAnswer(200, body, { link });
+}
 
 const limit: JsonObject = {
   name: "limit",
@@ -40,8 +67,8 @@ const after: JsonObject = {
     "Return only pets whose `id` is greater, as the header `Link` of the previous page says. Any 64-bit integer in canonical decimal form.",
   schema: { type: "integer", format: "int64" },
 };
-/** The operation, without the parts that all operations share. */
-export const listPetsDescription: JsonObject = {
+
+const description: JsonObject = {
   operationId: "listPets",
   summary: "List all animals",
   description:
@@ -70,4 +97,13 @@ export const listPetsDescription: JsonObject = {
     ),
     ...keyErrors,
   },
+};
+
+/** The operation. */
+export const listPets: Operation = {
+  method: "GET",
+  path: "/pets",
+  errors: COMMON_ERRORS,
+  run,
+  description,
 };

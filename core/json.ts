@@ -1,6 +1,6 @@
 /**
- * 64-bit integers as JSON numbers, exact to the last digit. This is the only file where JSON text
- * becomes a `bigint`; a `bigint` becomes JSON text by its own decimal form.
+ * JSON with 64-bit integers, exact to the last digit. This is the only file where JSON text becomes a
+ * `bigint`; a `bigint` becomes JSON text by its own decimal form.
  *
  * `JSON.parse` alone rounds above 2^53. Its reviver is given the source text of each number
  * (the TC39 proposal "JSON.parse source text access"), and that text is exact.

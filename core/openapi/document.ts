@@ -3,15 +3,25 @@
  *
  * An operation lists the responses that a caller acts on; `default` is any other error. What does not belong
  * to an operation is said in words: `HEAD`, `OPTIONS`, 404 and 405. `tests/laws/openapi_test.ts`
- * compares the document, the errors in `operations.ts` and the running service.
+ * compares the document, the errors of the operations and the running service.
  */
 
-import { type BaseUrl, parseBaseUrl } from "../http/base_url.ts";
-import { ERROR_STATUS } from "../http/refusal.ts";
-import type { JsonObject, Operation } from "../operation.ts";
-import { operations } from "../operations.ts";
+import type { BaseUrl } from "../http/base_url.ts";
+import { ERROR_STATUS, type ErrorCode } from "../http/refusal.ts";
+import type { JsonObject } from "./json_object.ts";
 import { otherErrors } from "./responses.ts";
 import { schemas } from "./schemas.ts";
+
+/** An operation as the document describes it. */
+export interface DescribedOperation {
+  readonly method: "GET" | "POST";
+  /** The path template below the base address, such as `/pets/{petId}`. */
+  readonly path: string;
+  /** All errors that it answers with. In the document, those that no caller acts on are `default`. */
+  readonly errors: readonly ErrorCode[];
+  /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */
+  readonly description: JsonObject;
+}
 
 const DESCRIPTION = `
 **Key.** Every operation on pets needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
@@ -39,15 +49,11 @@ Error. A server that is shutting down may answer any request with a 503 Error an
 was changed. Query parameters and members of a body that are not described here are ignored.
 `.trim();
 
-/**
- * Makes the OpenAPI 3.1 document of a service with this `baseUrl`, as `GET {baseUrl}/openapi.json`
- * answers it.
- *
- * @param baseUrl as the option of `createHandler`. Default: `/v1`.
- * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
- */
-export function openApi(baseUrl = "/v1"): JsonObject {
-  const url = serverUrl(baseUrl, parseBaseUrl(baseUrl));
+/** Makes the OpenAPI 3.1 document of operations at a base address. */
+export function openApiDocument(
+  { url }: BaseUrl,
+  operations: readonly DescribedOperation[],
+): JsonObject {
   return {
     openapi: "3.1.1",
     info: {
@@ -68,9 +74,10 @@ export function openApi(baseUrl = "/v1"): JsonObject {
       description: "What the service says about itself, without a key.",
     }],
     security: [{ apiKey: [] }],
-    paths: Object.fromEntries(
-      operations.map(({ path }) => [path, pathItem(path)]),
-    ),
+    paths: Object.fromEntries(operations.map(({ path }) => [
+      path,
+      pathItem(operations.filter((operation) => operation.path === path)),
+    ])),
     components: {
       schemas,
       securitySchemes: {
@@ -84,22 +91,15 @@ export function openApi(baseUrl = "/v1"): JsonObject {
   };
 }
 
-/** The URL that tools put before a path such as `/pets`; they remove a lone `/` themselves. */
-function serverUrl(baseUrl: string, { path }: BaseUrl): string {
-  return baseUrl.startsWith("/") ? path || "/" : new URL(baseUrl).origin + path;
-}
-
 /** The operations of a path by method. */
-function pathItem(path: string): JsonObject {
-  return Object.fromEntries(
-    operations.filter((operation) => operation.path === path)
-      .map((
-        operation,
-      ) => [operation.method.toLowerCase(), describe(operation)]),
-  );
+function pathItem(operations: readonly DescribedOperation[]): JsonObject {
+  return Object.fromEntries(operations.map((operation) => [
+    operation.method.toLowerCase(),
+    describe(operation),
+  ]));
 }
 
-function describe({ description, errors }: Operation): JsonObject {
+function describe({ description, errors }: DescribedOperation): JsonObject {
   const responses = description.responses as JsonObject;
   const others = errors.filter((code) => !(ERROR_STATUS[code] in responses));
   return {

@@ -1,7 +1,8 @@
-/** `getOpenApi`, the document itself, in the OpenAPI document. */
+/** `getOpenApi`: `GET /openapi.json`, the document itself. */
 
-import type { JsonObject } from "../operation.ts";
-import { json, refused } from "./responses.ts";
+import type { JsonObject } from "../openapi/json_object.ts";
+import { json, refused } from "../openapi/responses.ts";
+import type { Operation } from "./operation.ts";
 
 const headers: JsonObject = {
   ETag: {
@@ -10,8 +11,7 @@ const headers: JsonObject = {
   },
 };
 
-/** The operation, without the parts that all operations share. */
-export const getOpenApiDescription: JsonObject = {
+const description: JsonObject = {
   operationId: "getOpenApi",
   summary: "Get this document",
   description:
@@ -39,4 +39,14 @@ export const getOpenApiDescription: JsonObject = {
     },
     "400": refused("The `Host` header is malformed."),
   },
+};
+
+/** The operation. */
+export const getOpenApi: Operation = {
+  method: "GET",
+  path: "/openapi.json",
+  isPublic: true,
+  errors: ["bad_request"],
+  run: ({ request }, { document }) => document(request),
+  description,
 };

@@ -1,29 +1,37 @@
 /** Content that does not change while the process lives, with `ETag` and 304. */
 
-import { sha256 } from "../sha256.ts";
-import type { Reply } from "./reply.ts";
+import type { Answer, Fields, ServiceRequest } from "./message.ts";
+import { sha256 } from "./sha256.ts";
 
 /** Answers with a content, or with 304. */
-export type StaticReply = (
-  request: { readonly headers: Pick<Headers, "get"> },
-) => Promise<Reply>;
+export type StaticContent = (
+  request: Pick<ServiceRequest, "headers">,
+) => Promise<Answer>;
+
+/** The two answers of a content. */
+interface Content {
+  readonly etag: string;
+  readonly whole: Answer;
+  readonly notModified: Answer;
+}
 
 /**
- * Makes a stage that answers 200 with a content and its `ETag`, or 304 if the client has it. The
- * content and its tag are made on first use, not here: some runtimes forbid hashing while a module
- * loads.
+ * Answers 200 with a content and its `ETag`, or 304 if the client has it. The content and its tag are
+ * made on first use, not here, because some runtimes forbid hashing while a module loads.
  *
- * @param headers the fields of the 200 beside `ETag` and `X-Content-Type-Options`.
+ * @param headers the fields of the 200 in addition to `ETag` and `X-Content-Type-Options`.
  */
-export function staticReply(
-  content: () => string,
-  headers: Readonly<Record<string, string>>,
-): StaticReply {
+export function staticContent(
+  text: () => string | Promise<string>,
+  headers: Fields,
+): StaticContent {
   let making: Promise<Content> | undefined;
 
   async function make(): Promise<Content> {
-    const body = content();
-    const etag = await strongETag(body);
+    // Bytes, because a text would be encoded for each request.
+    const body = new TextEncoder().encode(await text());
+    // A strong entity tag (RFC 9110 §8.8.3): no other content has it.
+    const etag = `"${(await sha256(body)).slice(0, 32)}"`;
     const { "cache-control": cacheControl = "" } = headers;
     const all = { ...headers, "x-content-type-options": "nosniff", etag };
     return {
@@ -38,7 +46,7 @@ export function staticReply(
     };
   }
 
-  return async function reply(request) {
+  return async (request) => {
     making ??= make().catch((cause) => {
       making = undefined; // the next request tries again
       throw cause;
@@ -50,19 +58,8 @@ export function staticReply(
   };
 }
 
-interface Content {
-  readonly etag: string;
-  readonly whole: Reply;
-  readonly notModified: Reply;
-}
-
-/** A strong entity tag (RFC 9110 §8.8.3): no other text has it. */
-export async function strongETag(text: string): Promise<string> {
-  return `"${(await sha256(text)).slice(0, 32)}"`;
-}
-
 /**
- * Whether `If-None-Match` says that the client has what `etag` names: `*`, or a list that has the
+ * Tells whether `If-None-Match` says that the client has what `etag` names: `*`, or a list that has the
  * same opaque tag, weak or strong (RFC 9110 §13.1.2). A field that is neither says nothing.
  */
 export function matchesETag(ifNoneMatch: string | null, etag: string): boolean {

@@ -1,9 +1,10 @@
-/** The page and its files as plain data. */
+/** The page and its files as routes. */
 
 import { readFile } from "node:fs/promises";
-import { Refusal } from "../../core/http/refusal.ts";
-import type { Reply } from "../../core/http/reply.ts";
-import { type StaticReply, staticReply } from "../../core/http/static_reply.ts";
+import type { Answer, ServiceRequest } from "../../core/http/message.ts";
+import type { Route } from "../../core/http/router.ts";
+import { staticContent } from "../../core/http/static_content.ts";
+import { checkNames } from "../../core/options.ts";
 
 /** Settings of `docs`. */
 export interface DocsOptions {
@@ -15,11 +16,13 @@ export interface DocsOptions {
   readonly alias?: string;
 }
 
-/** Does what `Docs` does, with plain data. */
-export type DocsReplies = (
-  request: Pick<Request, "method"> & Parameters<StaticReply>[0],
-  path: string,
-) => Promise<Reply | undefined>;
+/** A route of the page or one of its files; it needs no key. */
+export interface DocsRoute extends Route {
+  readonly isPublic: true;
+  readonly run: (
+    call: { readonly request: Pick<ServiceRequest, "headers"> },
+  ) => Promise<Answer>;
+}
 
 /**
  * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
@@ -41,14 +44,13 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["page.js", JAVASCRIPT, "./page.js"],
 ];
 
-const methodNotAllowed = new Refusal(
-  "method_not_allowed",
-  "Cannot use this method on the documentation: it has GET, HEAD",
-  { allow: "GET, HEAD" },
-);
-
-/** Reads the files, and makes the function that replies with them. */
-export async function docsReplies(options: DocsOptions): Promise<DocsReplies> {
+/**
+ * Makes the routes. Each reads its file when it is first asked, or by {@linkcode loadDocs}.
+ *
+ * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
+ */
+export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
+  checkNames(options, ["openApiUrl", "path", "alias"], "docs");
   const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
   checkPath(openApiUrl, "openApiUrl");
   checkPath(path, "path");
@@ -57,29 +59,38 @@ export async function docsReplies(options: DocsOptions): Promise<DocsReplies> {
   }
   if (alias !== undefined) checkPath(alias, "alias");
 
-  const template = await readText("./page.html");
-  const replies = new Map<string, StaticReply>();
-  for (const page of alias === undefined ? [path] : [path, alias]) {
-    const html = template
-      .replaceAll("__files__", escapeHtml(relative(page, path)))
-      .replaceAll("__openApiUrl__", escapeHtml(relative(page, openApiUrl)));
-    replies.set(page, file(html, HTML));
-  }
-  for (const [name, mediaType, specifier] of FILES) {
-    replies.set(`${path}/${name}`, file(await readText(specifier), mediaType));
-  }
-
-  return async (request, path) => {
-    const reply = replies.get(path);
-    if (reply === undefined) return undefined;
-    return request.method === "GET" || request.method === "HEAD"
-      ? await reply(request)
-      : methodNotAllowed;
-  };
+  const html = async (page: string): Promise<string> =>
+    (await readText("./page.html"))
+      .replaceAll("__files__", () => escapeHtml(relative(page, path)))
+      .replaceAll(
+        "__openApiUrl__",
+        () => escapeHtml(relative(page, openApiUrl)),
+      );
+  const pages = alias === undefined ? [path] : [path, alias];
+  return [
+    ...pages.map((page) => route(page, HTML, () => html(page))),
+    ...FILES.map(([name, mediaType, specifier]) =>
+      route(`${path}/${name}`, mediaType, () => readText(specifier))
+    ),
+  ];
 }
 
-function file(text: string, mediaType: string): StaticReply {
-  return staticReply(() => text, {
+/**
+ * Reads all files now.
+ *
+ * @throws {Error} if one cannot be read, for instance because `swagger-ui-dist` is not installed.
+ */
+export async function loadDocs(routes: readonly DocsRoute[]): Promise<void> {
+  const request = { headers: new Headers() };
+  await Promise.all(routes.map(({ run }) => run({ request })));
+}
+
+function route(
+  path: string,
+  mediaType: string,
+  text: () => Promise<string>,
+): DocsRoute {
+  const content = staticContent(text, {
     "content-type": mediaType,
     // The names have no version: a browser asks each time, and is told 304.
     "cache-control": "no-cache",
@@ -87,6 +98,8 @@ function file(text: string, mediaType: string): StaticReply {
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
   });
+  const run: DocsRoute["run"] = ({ request }) => content(request);
+  return { method: "GET", path, isPublic: true, run };
 }
 
 async function readText(specifier: string): Promise<string> {

@@ -6,7 +6,7 @@ import {
   INT64_MIN,
   isInt64,
   parseJson,
-} from "../../../core/pets/int64.ts";
+} from "../../core/json.ts";
 
 test("isInt64 tells a bigint within the bounds from all else", () => {
   assert.equal(isInt64(INT64_MIN), true);

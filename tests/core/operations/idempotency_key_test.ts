@@ -5,7 +5,7 @@ import {
   malformedKey,
   parseIdempotencyKey,
   storedKey,
-} from "../../../core/pets/idempotency_key.ts";
+} from "../../../core/operations/idempotency_key.ts";
 import { apiKeys } from "../../../core/keys/api_keys.ts";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import { ask } from "../../contract/ask.ts";
