@@ -18,6 +18,8 @@ import { createRateLimiter } from "./rate_limit.ts";
 export interface Service {
   /** Answers a request; `connection` is what the runtime hands over beside it. */
   handle(request: Request, connection?: unknown): Promise<Response>;
+  /** The same without `Request` and `Response`. */
+  readonly answer: App["service"];
   /** From now on new requests are answered 503; fulfilled when none is being answered. */
   readonly drain: App["drain"];
   /** Tells people that it listens. Issues the very first key, so call it once at most. */
@@ -67,6 +69,7 @@ export async function openService(config: Config): Promise<Service> {
 
   return {
     handle: toFetch(app.service),
+    answer: app.service,
     drain: app.drain,
 
     openDocs: async () => void await openDocs(),
@@ -75,17 +78,21 @@ export async function openService(config: Config): Promise<Service> {
       const problem = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
+      // Without the end of the line, so that whoever reads it also waits for what follows.
       const where = `The pet store listens at ${pets}
-${problem ?? `Read and try it at ${server}/docs`}
-`;
-      if (fixedKeys !== undefined) return log.tell(where);
+${problem ?? `Read and try it at ${server}/docs`}`;
+      const told = log.tell(where);
+      if (fixedKeys !== undefined) return void log.tell("\n");
+      // A key is shown once: it is not issued while nothing can be written.
+      await told;
       const first = await issued.issueFirst("first key");
       if (first === undefined) {
         const command = `${PROGRAM} keys issue NAME`;
-        return log.tell(`${where}For another API key, run: ${command}\n`);
+        return void log.tell(`\nFor another API key, run: ${command}\n`);
       }
       const curl = `curl -w '\\n' -H "Authorization: Bearer ${first.key}"`;
-      log.tell(`${where}
+      log.tell(`
+
 This is the first API key. It is shown only now:
 
     ${first.key}
@@ -98,7 +105,7 @@ Add a pet, then list the pets:
 `);
     },
     async close() {
-      await storage.close().finally(() => log.flush());
+      await storage.close();
     },
   };
 }

@@ -1,11 +1,12 @@
 /** The command `start`: runs the server. */
 
 import process from "node:process";
+import { toFetch } from "../../core/handler.ts";
 import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 import { parseArguments, UsageError } from "./command_line.ts";
 import { readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
-import { openService } from "./service.ts";
+import { openService, type Service } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
 const HELP = `start: runs the server
@@ -43,21 +44,36 @@ export async function runStart(args: readonly string[]): Promise<void> {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string" ? readPort("--port", port) : config.port,
   };
-  const [serve, service] = await Promise.all([
-    loadServe(),
-    openService(config),
-  ]);
-  const server = await serve(service.handle, address);
-  await service.openDocs();
-  await giveBackPermissions(config.database);
-  stopOnSignal({
+  let service: Service | undefined;
+  let server: Server | undefined;
+  // Before it listens: a signal at any time ends it in order.
+  const shutdown = stopOnSignal({
     async finish() {
-      await Promise.all([service.drain(), server.close()]);
+      // Requests that wait for the storage to open are not answered.
+      if (service === undefined) return;
+      await Promise.all([service.drain(), server?.close()]);
     },
-    close: () => service.close(),
+    close: async () => await service?.close(),
     timeout: config.shutdownTimeout,
   });
-  await service.greet(server);
+  const opening = Promise.withResolvers<Service>();
+  const serve = await loadServe();
+  // Before the storage is opened: a port that is in use leaves no file behind.
+  server = await serve(
+    toFetch(async (request, connection) =>
+      await (service ?? await opening.promise).answer(request, connection)
+    ),
+    address,
+  );
+  try {
+    service = await openService(config);
+    opening.resolve(service);
+    await service.openDocs();
+    await giveBackPermissions(config.database);
+    if (!shutdown.isStopping) await service.greet(server);
+  } catch (cause) {
+    if (!shutdown.isStopping) throw cause;
+  }
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */
