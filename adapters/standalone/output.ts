@@ -11,7 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const GATHERING_TIME = 10;
 /** The pause before another attempt, in ms. */
 const RETRY_INTERVAL = 20;
-/** If more characters than this wait, further text is dropped. */
+/** If more characters than this wait, further text is dropped; as many may be under way. */
 const MAX_WAITING = 1024 * 1024;
 /**
  * A pipe takes so many bytes whole or not at all (POSIX asks for 512). Deno does not tell how many of

@@ -45,13 +45,12 @@ export async function runStart(args: readonly string[]): Promise<void> {
     port: typeof port === "string" ? readPort("--port", port) : config.port,
   };
   let service: Service | undefined;
-  let server: Server | undefined;
   // Before it listens: a signal at any time ends it in order.
   const shutdown = stopOnSignal({
     async finish() {
       // Requests that wait for the storage to open are not answered.
       if (service === undefined) return;
-      await Promise.all([service.drain(), server?.close()]);
+      await Promise.all([service.drain(), server.close()]);
     },
     close: async () => await service?.close(),
     timeout: config.shutdownTimeout,
@@ -59,9 +58,10 @@ export async function runStart(args: readonly string[]): Promise<void> {
   const opening = Promise.withResolvers<Service>();
   const serve = await loadServe();
   // Before the storage is opened: a port that is in use leaves no file behind.
-  server = await serve(
-    toFetch(async (request, connection) =>
-      await (service ?? await opening.promise).answer(request, connection)
+  const server = await serve(
+    toFetch((request, connection) =>
+      service?.answer(request, connection) ??
+        opening.promise.then(({ answer }) => answer(request, connection))
     ),
     address,
   );
