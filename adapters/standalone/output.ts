@@ -4,7 +4,7 @@
  * it can be written.
  */
 
-import { fstatSync, write } from "node:fs";
+import { write } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** How long text is gathered, to be written at once, in ms. A write costs as much as a request. */
@@ -14,8 +14,8 @@ const RETRY_INTERVAL = 20;
 /** If more characters than this wait, further text is dropped; as many may be under way. */
 const MAX_WAITING = 1024 * 1024;
 /**
- * A pipe takes so many bytes whole or not at all (POSIX asks for 512). Deno does not tell how many of
- * more it took before an error.
+ * How much Deno is given at once, in bytes: it does not tell how much it wrote before an error, and so
+ * some lines may come twice. A pipe takes so many bytes whole or not at all.
  */
 const PIPE_BUF = 4096;
 /** How long {@linkcode flushOutput} waits for a reader, in ms. */
@@ -94,7 +94,7 @@ async function writeSome(
   bytes: Uint8Array,
 ): Promise<number> {
   // Deno's node:fs would block the event loop while a pipe is full.
-  if ("Deno" in globalThis && !fstatSync(descriptor).isFile()) {
+  if ("Deno" in globalThis) {
     const stream = descriptor === 1 ? Deno.stdout : Deno.stderr;
     return await stream.write(bytes.subarray(0, PIPE_BUF));
   }

@@ -1,11 +1,13 @@
 /** The command `start`: runs the server. */
 
 import process from "node:process";
+import { inspect } from "node:util";
 import { toFetch } from "../../core/handler.ts";
 import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 import { parseArguments, UsageError } from "./command_line.ts";
 import { readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
+import { standardError } from "./output.ts";
 import { openService, type Service } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
@@ -40,9 +42,12 @@ export async function runStart(args: readonly string[]): Promise<void> {
   }
 
   const config = readConfig(process.env);
-  const address = {
+  const options = {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string" ? readPort("--port", port) : config.port,
+    // `console.error` would wait for the reader of a full pipe.
+    onError: (error: unknown) =>
+      void standardError.write(`${inspect(error)}\n`),
   };
   let service: Service | undefined;
   // Before it listens: a signal at any time ends it in order.
@@ -63,7 +68,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
       service?.answer(request, connection) ??
         opening.promise.then(({ answer }) => answer(request, connection))
     ),
-    address,
+    options,
   );
   try {
     service = await openService(config);

@@ -1,7 +1,7 @@
 /** What `sqliteStorage` does when the disk is full, failing or read-only. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
@@ -14,6 +14,7 @@ import {
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
 import { startStorage } from "../../support/programs/storage_process.ts";
+import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
@@ -21,15 +22,12 @@ import { newPet, REX } from "../../support/new_pet.ts";
 const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 
 const directory = temporaryDirectory();
-const NO_SMALL_DISK = skipping(
-  !canMountSmallDisk() && "only root on Linux can mount a small disk",
-);
 const failingDisk = compileFailingDisk();
 
 test("sqliteStorage is unavailable on a full disk and recovers", {
   skip: NO_SMALL_DISK,
 }, () =>
-  withSmallDisk(async (disk) => {
+  withSmallDisk(directory, async (disk) => {
     const path = join(disk, "full.db");
     const filler = join(disk, "filler");
     writeFileSync(filler, new Uint8Array(1_000_000));
@@ -60,7 +58,7 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
 test("sqliteStorage refuses to open a file on a read-only disk", {
   skip: NO_SMALL_DISK,
 }, () =>
-  withSmallDisk(async (disk) => {
+  withSmallDisk(directory, async (disk) => {
     const path = join(disk, "old.db");
     await (await sqliteStorage(path)).close();
     execFileSync("mount", ["-o", "remount,ro", disk]);
@@ -236,28 +234,6 @@ async function createUntilRefused(
       }
     }
   }
-}
-
-/** Lends a file system of 4 MB. */
-async function withSmallDisk(
-  use: (path: string) => Promise<void>,
-): Promise<void> {
-  const path = mkdtempSync(join(directory, "disk-"));
-  execFileSync("mount", mountOptions(path));
-  try {
-    await use(path);
-  } finally {
-    execFileSync("umount", ["--lazy", path]);
-  }
-}
-
-function canMountSmallDisk(): boolean {
-  const path = mkdtempSync(join(directory, "disk-"));
-  return succeeds("mount", mountOptions(path)) && succeeds("umount", [path]);
-}
-
-function mountOptions(path: string): readonly string[] {
-  return ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path];
 }
 
 function compileFailingDisk(): string | undefined {

@@ -5,11 +5,13 @@ import {
   spawn,
 } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { commandLine } from "../../support/runtime.ts";
+import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { skipping } from "../../support/skipping.ts";
 import { until } from "../../support/postgres/until.ts";
 import {
@@ -151,13 +153,7 @@ for (const [kind, script] of Object.entries(WRITERS)) {
       child.stdin.end();
       assert.deepEqual(await once(child, "exit"), [0, null]);
       const text = await reading;
-      const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
-      const { dropped } = lines.pop();
-      assert.deepEqual(
-        lines.map(({ id }) => id),
-        Array.from(lines, (_, index) => String(index)),
-      );
-      assert.equal(lines.length + dropped, 100_000);
+      assertCounted(text, 100_000);
       assert.ok(text.length < 3_000_000, `${text.length}`); // of 8,500,000
     },
     { skip: NO_PIPES },
@@ -175,6 +171,39 @@ for (const [kind, script] of Object.entries(WRITERS)) {
     },
     { skip: NO_PIPES },
   );
+}
+
+it(
+  "a log on a full disk holds nothing up, and lines come again once there is space",
+  (folder) =>
+    withSmallDisk(folder, async (disk) => {
+      const filler = join(disk, "filler");
+      const file = join(disk, "log");
+      writeFileSync(filler, new Uint8Array(4_100_000));
+      const words = ["-c", WRITERS.blocking, file, ...loggingCommand(20)];
+      const child = spawn("sh", words, { timeout: 30_000 });
+      const [longest] = await once(child.stderr, "data");
+      assert.ok(Number(longest) < 500, `${longest}`);
+      rmSync(filler);
+      child.stdin.end();
+      assert.deepEqual(await once(child, "exit"), [0, null]);
+      const text = readFileSync(file, "utf8");
+      // Deno may have written a part of these lines before: they are there once more.
+      const whole = text.split("\n").filter((line) => /^{[^{]*}$/.test(line));
+      assertCounted([...new Set(whole)].join("\n"), 100_000);
+    }),
+  { skip: NO_SMALL_DISK },
+);
+
+/** Checks that the first lines are all there, and that the last tells how many were dropped. */
+function assertCounted(text: string, count: number): void {
+  const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const { dropped } = lines.pop();
+  assert.deepEqual(
+    lines.map(({ id }) => id),
+    Array.from(lines, (_, index) => String(index)),
+  );
+  assert.equal(lines.length + dropped, count);
 }
 
 const SINKS = {
