@@ -1,7 +1,6 @@
 /** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
 
 import type { BaseUrl } from "./http/base_url.ts";
-import { Deadlines } from "./http/deadlines.ts";
 import type {
   Answer,
   Fields,
@@ -48,7 +47,7 @@ export interface HandlerOptions {
    * it is trusted; if you replace the body, delete the header.
    */
   readonly maxBodyBytes?: number;
-  /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
+  /** Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;
   /**
    * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
@@ -101,7 +100,7 @@ export function createService(
     storage,
     baseUrl,
     maxBodyBytes,
-    deadlines: new Deadlines(bodyTimeout),
+    bodyTimeout,
     document: staticContent(
       () => JSON.stringify(openApiDocument(baseUrl, operations)),
       {

@@ -7,7 +7,6 @@ import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { skipping } from "./support/skipping.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -115,6 +114,13 @@ test("an adapter imports the core, itself and what it shares; standalone any", (
   assert.deepEqual(wrong(/^adapters\//, isAllowed), []);
 });
 
+test("the contract of a storage imports node:assert/strict, the core and itself", () => {
+  const isAllowed = (name: string) =>
+    name === "node:assert/strict" ||
+    /^(?:core|tests\/contract\/storage)\//.test(name);
+  assert.deepEqual(wrong(/^tests\/contract\/storage\//, isAllowed), []);
+});
+
 test("the core, the client and the storages in memory and D1 know no runtime", () => {
   assert.deepEqual(wrong(ANYWHERE, (name) => !/^node:/.test(name)), []);
   for (const { path, text } of files(ANYWHERE)) {
@@ -167,9 +173,7 @@ test("the service has no package that only tests need, and tests the same versio
   }
 });
 
-const skip = skipping(
-  !("Deno" in globalThis) && "only Deno has permissions to deny",
-);
+const skip = !("Deno" in globalThis) && "only Deno has permissions to deny";
 test("mod.ts can be imported without any permission", { skip }, async () => {
   const program = `const mod = await import("${new URL(
     "../mod.ts",

@@ -169,7 +169,7 @@ async function batch(
   } catch (error) {
     if (!/no such table/.test(String(error))) throw error;
   }
-  await binding.batch(TABLES.flat().map((sql) => binding.prepare(sql)));
+  await binding.batch(TABLES.map((sql) => binding.prepare(sql)));
   return await binding.batch(statements);
 }
 

@@ -14,7 +14,15 @@ export interface DocsOptions {
   readonly path?: string;
   /** Another path that shows the same page, such as `/`. Default: none. */
   readonly alias?: string;
+  /**
+   * Whether an accepted API key survives a reload, in the tab's `sessionStorage`. All scripts of the
+   * same origin can read it there, so switch this on only if you trust them all. Default: `false`.
+   */
+  readonly rememberKey?: boolean;
 }
+
+/** The size of the pieces in which Deno sends a large file, in bytes. */
+const PIECE = 128 * 1024;
 
 /** A route of the page or one of its files; it needs no key. */
 export interface DocsRoute extends Route {
@@ -26,7 +34,7 @@ export interface DocsRoute extends Route {
 
 /**
  * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
- * goes nowhere else. The style sheet has its icons in `data:`.
+ * goes nowhere else. The icons of the style sheet are `data:` URLs.
  */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -36,7 +44,7 @@ const HTML = "text/html; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
-/** The files that the page loads: name, media type, and where they are. */
+/** The files that the page loads: name, media type, and module specifier. */
 const FILES: readonly (readonly [string, string, string])[] = [
   ["swagger-ui.css", CSS, "swagger-ui-dist/swagger-ui.css"],
   ["swagger-ui.js", JAVASCRIPT, "swagger-ui-dist/swagger-ui-bundle.js"],
@@ -50,7 +58,8 @@ const FILES: readonly (readonly [string, string, string])[] = [
  * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
  */
 export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
-  checkNames(options, ["openApiUrl", "path", "alias"], "docs");
+  const names = ["openApiUrl", "path", "alias", "rememberKey"] as const;
+  checkNames(options, names, "docs");
   const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
   checkPath(openApiUrl, "openApiUrl");
   checkPath(path, "path");
@@ -65,7 +74,8 @@ export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
       .replaceAll(
         "__openApiUrl__",
         () => escapeHtml(relative(page, openApiUrl)),
-      );
+      )
+      .replaceAll("__rememberKey__", `${options.rememberKey === true}`);
   const pages = alias === undefined ? [path] : [path, alias];
   return [
     ...pages.map((page) => route(page, HTML, () => html(page))),
@@ -92,14 +102,38 @@ function route(
 ): DocsRoute {
   const content = staticContent(text, {
     "content-type": mediaType,
-    // The names have no version: a browser asks each time, and is told 304.
+    // The names have no version, so a browser asks each time and gets a 304.
     "cache-control": "no-cache",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
   });
-  const run: DocsRoute["run"] = ({ request }) => content(request);
+  const run: DocsRoute["run"] = async ({ request }) =>
+    inPieces(await content(request));
   return { method: "GET", path, isPublic: true, run };
+}
+
+/**
+ * Has a large file sent piece by piece, as the client takes it. Deno would copy all of it for each client
+ * that asks and reads nothing, as HTTP/2 allows 200 times a connection; Bun and Node do not.
+ */
+function inPieces(answer: Answer): Answer {
+  const { body, headers } = answer;
+  const isLarge = body instanceof Uint8Array && body.byteLength > PIECE;
+  if (!("Deno" in globalThis) || !isLarge) return answer;
+  let start = 0;
+  const pieces = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      controller.enqueue(body.subarray(start, start += PIECE));
+      if (start >= body.byteLength) controller.close();
+    },
+  }, { highWaterMark: 0 });
+  const length = String(body.byteLength);
+  return {
+    ...answer,
+    headers: { ...headers, "content-length": length },
+    body: pieces,
+  };
 }
 
 async function readText(specifier: string): Promise<string> {
@@ -113,7 +147,7 @@ async function readText(specifier: string): Promise<string> {
   }
 }
 
-/** A reference to the path `to` for a page at the path `from` (RFC 3986 §4.2). */
+/** Makes a relative reference to the path `to` from a page at the path `from` (RFC 3986 §4.2). */
 function relative(from: string, to: string): string {
   return "../".repeat(from.split("/").length - 2) + to.slice(1);
 }

@@ -21,7 +21,7 @@ export class IdempotencyKeys {
     this.#now = now;
   }
 
-  /** How many keys are in memory. */
+  /** The number of keys in memory. */
   get size(): number {
     return this.#kept.size;
   }

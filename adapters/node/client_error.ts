@@ -1,4 +1,4 @@
-/** What a Node server answers without a request: to bytes that are not HTTP, and to slow clients. */
+/** Answers of a Node server where there is no request: to bytes that are not HTTP, and to slow clients. */
 
 import { STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
@@ -21,7 +21,7 @@ const headerTooLarge = new Refusal(
   "Cannot read request: its header is too large",
 );
 
-/** How long a refused client is listened to, so that it can read why, in ms. */
+/** Time for which a refused client is listened to, so that it can read why, in ms. */
 const LINGER = 1000;
 
 /** Answers `clientError` events. */

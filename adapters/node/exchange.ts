@@ -8,9 +8,9 @@ import { findField } from "./headers.ts";
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** Whether the client sends its body only when told so (RFC 9110 §10.1.1). */
+  /** True if the client sends its body only when told so (RFC 9110 §10.1.1). */
   readonly awaitsContinue: boolean;
-  /** Whether the server takes further requests, on this connection or any. */
+  /** Tells whether the server takes further requests, on this connection or any. */
   readonly isOpen: () => boolean;
   /** The request's body, once someone asked for it. */
   body?: StreamBody | WholeBody;
@@ -23,9 +23,9 @@ export interface Exchange {
 const MAX_DISCARD = 64 * 1024;
 /** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
 const MIN_PIECE = 64;
-/** How long a connection is kept for a client that goes on sending after its answer, in ms. */
+/** Time for which a connection is kept for a client that goes on sending after its response, in ms. */
 const LINGER = 1000;
-/** How long the rest of a body nobody wants may take if the connection is kept, in ms. */
+/** Time that the rest of an unwanted body may take if the connection is kept, in ms. */
 const MAX_DISCARD_TIME = 10_000;
 
 /** Decides, before the head of the answer is written, whether the connection is kept after it. */

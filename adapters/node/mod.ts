@@ -26,16 +26,16 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 /** Settings of {@linkcode serve} on Node. */
 export interface NodeServeOptions extends ServeOptions {
   /**
-   * How long a client may take over the head of a request, in ms. Default: 10,000. This and
+   * Time that a client may take over the head of a request, in ms. Default: 10,000. This and
    * `requestTimeout` are looked at once a second; a client that is too slow gets a `408`.
    */
   readonly headersTimeout?: number;
   /**
-   * How long a client may take over a whole request, its body included, in ms. Default: 30,000. How
-   * long the answer takes is not limited.
+   * Time that a client may take over a whole request, its body included, in ms. Default: 30,000. The
+   * response may take any time.
    */
   readonly requestTimeout?: number;
-  /** How long a connection may stay idle between requests, in ms. Default: 5,000. */
+  /** Time that a connection may stay idle between requests, in ms. Default: 5,000. */
   readonly keepAliveTimeout?: number;
 }
 

@@ -6,10 +6,10 @@ import type { Socket } from "node:net";
 
 const SAFE: readonly (string | undefined)[] = ["GET", "HEAD", "OPTIONS"];
 
-/** How many answers of a connection are made before the client has taken the first of them. */
+/** The most responses of a connection that are begun before the client has taken the first of them. */
 const MAX_BEGUN = 8;
 /**
- * How many may wait. Node reads no more from a connection with 64 KiB of answers waiting, and is told
+ * The most responses that may wait. Node reads no more from a connection with 64 KiB of answers waiting, and is told
  * that each waiting one is as large as `WEIGHT`; but it cannot stop within what it has read, and 64 KiB
  * may have a thousand requests in them, of 3 KB each. With so many, the connection is closed.
  */
@@ -19,7 +19,7 @@ const WEIGHT = 2048;
 /** The answers of a connection that had another one before them. */
 interface Queue {
   last: ServerResponse;
-  /** How many are not out yet. */
+  /** The number of responses that are not out yet. */
   length: number;
 }
 

@@ -9,17 +9,22 @@ import { API_KEYS_LOCK } from "./schema.ts";
 export function postgresApiKeys(
   { read, transaction }: PostgresConnections,
 ): ApiKeyStorage {
-  const statement = (name: string, sql: string) => {
-    let place = 0;
-    return { name, text: sql.replaceAll("?", () => `$${++place}`) };
-  };
   return apiKeyStorage(
-    (action, sql, ...values) => read(action, statement(action, sql), values),
+    (action, sql, ...values) => read(action, numbered(action, sql), values),
     (action, sql, ...values) =>
       transaction(
         action,
         API_KEYS_LOCK,
-        (send) => send(statement(action, sql), values),
+        (send) => send(numbered(action, sql), values),
       ),
   );
+}
+
+/** Makes a statement of SQL in which each `?` stands for a value. */
+export function numbered(
+  name: string,
+  sql: string,
+): { readonly name: string; readonly text: string } {
+  let place = 0;
+  return { name, text: sql.replaceAll("?", () => `$${++place}`) };
 }

@@ -164,7 +164,7 @@ const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
  * @throws {TypeError} if the address is malformed, or has a parameter that is unknown or wrong.
  * @throws {RangeError} if an option is out of range.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why. The tables
- * of another program, or of a later version of this one, are not changed.
+ * of another program, or of another version of this one, are not changed.
  */
 export async function postgresStorage(
   url: string,

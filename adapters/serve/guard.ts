@@ -1,4 +1,4 @@
-/** What Deno and Bun need around a fetch function, so that it is called, and answers, as on Node. */
+/** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
 import { serviceOf } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";

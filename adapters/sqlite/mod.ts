@@ -72,7 +72,7 @@ export interface SqliteStorage extends PetStorage {
  * @throws {TypeError} if the path is empty, `:memory:` or a URI.
  * @throws {RangeError} if an option is out of range.
  * @throws {StorageError} `unavailable` if the file cannot be used; the message says why. A file of
- * another program, or of a later version of this one, is not changed.
+ * another program, or of another version of this one, is not changed.
  */
 export async function sqliteStorage(
   path: string,

@@ -25,11 +25,11 @@ export interface Config {
   readonly rateLimit: RateLimit | undefined;
   readonly host: string;
   readonly port: number;
-  /** Whether each request is logged. */
+  /** If true, each request is logged. */
   readonly requestLog: boolean;
-  /** Whether `/metrics` answers. */
+  /** If true, `/metrics` answers. */
   readonly metrics: boolean;
-  /** How long requests in flight may take to finish at the end, in ms. */
+  /** Time that requests in flight may take to finish at the end, in ms. */
   readonly shutdownTimeout: number;
 }
 

@@ -1,4 +1,4 @@
-/** What Prometheus reads at `/metrics`: counts of this process. */
+/** Counts of this process, for Prometheus to read at `/metrics`. */
 
 import type { Answer, Layer } from "../../core/http/message.ts";
 import { knownMethod } from "../../core/http/trace.ts";

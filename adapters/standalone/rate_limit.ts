@@ -1,4 +1,4 @@
-/** How often a caller may call, counted in the memory of this process, and who the caller is. */
+/** Rate limits, counted in the memory of this process, by key and by address. */
 
 import {
   type Layer,

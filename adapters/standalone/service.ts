@@ -4,6 +4,7 @@ import { toFetch } from "../../core/handler.ts";
 import { JSON_HEADERS } from "../../core/http/message.ts";
 import type { ApiKeys } from "../../core/keys/api_keys.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { docsRoutes, loadDocs } from "../docs/routes.ts";
 import { origin } from "../serve/server.ts";
@@ -15,6 +16,10 @@ import { Metrics } from "./metrics.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
+/** Pause before another attempt to issue the first key, in ms. */
+const ISSUE_INTERVAL = 1000;
+
+/** The standalone service. */
 export interface Service {
   /** Answers a request; `connection` is what the runtime hands over beside it. */
   handle(request: Request, connection?: unknown): Promise<Response>;
@@ -42,6 +47,7 @@ export async function openService(config: Config): Promise<Service> {
     openApiUrl: `${baseUrl.path}/openapi.json`,
     path: "/docs",
     alias: "/",
+    rememberKey: true,
   });
   let loading: Promise<string | undefined> | undefined;
   /** Reads the page; fulfilled with why that is not possible: the service works without it. */
@@ -67,6 +73,19 @@ export async function openService(config: Config): Promise<Service> {
     })),
   });
 
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  /** Tries again and again to issue the first key, and shows it then. */
+  function issueLater(pets: string): void {
+    retry = setTimeout(async () => {
+      try {
+        const first = await issued.issueFirst("first key");
+        if (first !== undefined) log.tell(introduce(first.key, pets));
+      } catch {
+        issueLater(pets); // the fault was told before
+      }
+    }, ISSUE_INTERVAL);
+  }
+
   return {
     handle: toFetch(app.service),
     answer: app.service,
@@ -85,29 +104,42 @@ ${problem ?? `Read and try it at ${server}/docs`}`;
       if (fixedKeys !== undefined) return void log.tell("\n");
       // A key is shown once: it is not issued while nothing can be written.
       await told;
-      const first = await issued.issueFirst("first key");
-      if (first === undefined) {
-        const command = `${PROGRAM} keys issue NAME`;
-        return void log.tell(`\nFor another API key, run: ${command}\n`);
+      const command = `${PROGRAM} keys issue NAME`;
+      try {
+        const first = await issued.issueFirst("first key");
+        log.tell(
+          first === undefined
+            ? `\nFor another API key, run: ${command}\n`
+            : `\n\n${introduce(first.key, pets)}`,
+        );
+      } catch (cause) {
+        if (!(cause instanceof StorageError)) throw cause;
+        log.tell(
+          `\nNo API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n`,
+        );
+        issueLater(pets);
       }
-      const curl = `curl -w '\\n' -H "Authorization: Bearer ${first.key}"`;
-      log.tell(`
+    },
+    async close() {
+      clearTimeout(retry);
+      await storage.close();
+    },
+  };
+}
 
-This is the first API key. It is shown only now:
+/** Shows the first key, and two commands to begin with. */
+function introduce(key: string, pets: string): string {
+  const curl = `curl -w '\\n' -H "Authorization: Bearer ${key}"`;
+  return `This is the first API key. It is shown only now:
 
-    ${first.key}
+    ${key}
 
 Add a pet, then list the pets:
 
     ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' "${pets}"
     ${curl} "${pets}"
 
-`);
-    },
-    async close() {
-      await storage.close();
-    },
-  };
+`;
 }
 
 /** Says why the documentation page cannot be read. */

@@ -4,7 +4,7 @@ import process from "node:process";
 import { inspect } from "node:util";
 import { toFetch } from "../../core/handler.ts";
 import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
-import { parseArguments, UsageError } from "./command_line.ts";
+import { parseArguments, readArgument, UsageError } from "./command_line.ts";
 import { readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { standardError } from "./output.ts";
@@ -44,7 +44,9 @@ export async function runStart(args: readonly string[]): Promise<void> {
   const config = readConfig(process.env);
   const options = {
     hostname: typeof host === "string" ? host : config.host,
-    port: typeof port === "string" ? readPort("--port", port) : config.port,
+    port: typeof port === "string"
+      ? await readArgument(() => readPort("--port", port))
+      : config.port,
     // `console.error` would wait for the reader of a full pipe.
     onError: (error: unknown) =>
       void standardError.write(`${inspect(error)}\n`),

@@ -1,17 +1,16 @@
 /** A request's body: media type, encoding, size and deadline, then bytes and text. */
 
-import type { Deadlines } from "./deadlines.ts";
 import { type ErrorCode, Refusal } from "./refusal.ts";
 import type { Fields, ServiceRequest } from "./message.ts";
 
 type Bytes = ArrayBuffer | Uint8Array;
 
-/** How much of a body is read, and for how long. */
+/** Limits to the reading of a body. */
 export interface BodyLimits {
   /** The most bytes that are read. */
   readonly maxBodyBytes: number;
-  /** Until when the whole body must have arrived. */
-  readonly deadlines: Deadlines;
+  /** Time that the whole body may take to arrive, in ms. */
+  readonly bodyTimeout: number;
 }
 
 /**
@@ -73,20 +72,19 @@ export async function readText(
   request: ServiceRequest,
   limits: BodyLimits,
 ): Promise<string | Refusal> {
-  if (isMissing(request)) return missing;
-  const refusal = checkMediaType(request.headers);
-  if (refusal !== undefined) return refusal;
+  const { headers } = request;
+  const length = headers.get("content-length");
+  const isAnnounced = length !== null ||
+    headers.get("transfer-encoding") !== null;
+  if (length !== null && /^0+$/.test(length)) return missing;
+  if (!isAnnounced && request.body === null) return missing;
+  const refusal = checkMediaType(headers);
+  if (isAnnounced && refusal !== undefined) return refusal;
   const bytes = await readBytes(request, limits);
-  if (bytes instanceof Refusal) return bytes;
-  return bytes.byteLength === 0 ? missing : decodeUtf8(bytes);
-}
-
-/** Tells whether a request has no body by its header: no length and no coding, or a length of 0. */
-function isMissing(request: ServiceRequest): boolean {
-  const length = request.headers.get("content-length");
-  if (length !== null) return /^0+$/.test(length);
-  return request.headers.get("transfer-encoding") === null &&
-    request.body === null;
+  if (bytes instanceof Refusal) return refusal ?? bytes;
+  // Deno has a stream for a body that is missing, and only reading it tells.
+  if (bytes.byteLength === 0) return missing;
+  return refusal ?? decodeUtf8(bytes);
 }
 
 /**
@@ -148,21 +146,22 @@ function checkTransferCoding(
 
 /**
  * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). It gives the
- * same result as {@linkcode readStream} in less than half the time.
+ * same result as {@linkcode readStream}, without which a create would take 1.17 (Deno), 1.48 (Bun) or
+ * 1.51 (Node) times the processor time of its whole request.
  */
 function readWhole(
   request: ServiceRequest,
-  { maxBodyBytes, deadlines }: BodyLimits,
+  { maxBodyBytes, bodyTimeout }: BodyLimits,
 ): Promise<Bytes | Refusal> {
   return new Promise((resolve) => {
-    const deadline = deadlines.start(() => resolve(late));
+    const timer = setTimeout(() => resolve(late), bodyTimeout);
     request.arrayBuffer().then((buffer) => {
-      deadlines.stop(deadline);
+      clearTimeout(timer);
       // It may be longer than announced if an embedder replaced the body.
       const isTooLarge = buffer.byteLength > maxBodyBytes;
       resolve(isTooLarge ? tooLarge(maxBodyBytes) : buffer);
     }, () => {
-      deadlines.stop(deadline);
+      clearTimeout(timer);
       resolve(cutShort);
     });
   });
@@ -171,16 +170,16 @@ function readWhole(
 /** Reads a body piece by piece. Each is copied at once, so that the runtime can let go of it. */
 async function readStream(
   request: ServiceRequest,
-  { maxBodyBytes, deadlines }: BodyLimits,
+  { maxBodyBytes, bodyTimeout }: BodyLimits,
 ): Promise<Bytes | Refusal> {
   const { body } = request;
   if (body === null) return missing;
   const reader = body.getReader();
   let isLate = false;
-  const deadline = deadlines.start(() => {
+  const timer = setTimeout(() => {
     isLate = true;
     giveUp(reader); // and the read under way ends
-  });
+  }, bodyTimeout);
   try {
     let bytes = new Uint8Array(1024);
     let length = 0;
@@ -201,7 +200,7 @@ async function readStream(
   } catch {
     return isLate ? late : cutShort;
   } finally {
-    deadlines.stop(deadline);
+    clearTimeout(timer);
   }
 }
 
@@ -213,7 +212,7 @@ function grow(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  // How the other side takes it changes nothing: the answer is already known.
+  // The answer is already known, so it does not matter if cancelling fails.
   reader.cancel().catch(() => {});
 }
 

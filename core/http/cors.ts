@@ -1,4 +1,4 @@
-/** Which web pages may read the service's responses: CORS, as the Fetch standard defines it. */
+/** CORS, as the Fetch standard defines it: which web pages may read the service's responses. */
 
 import { type Fields, type Layer, withFields } from "./message.ts";
 

@@ -27,7 +27,7 @@ export interface Answer {
     | null;
   /** The path as a template, `/v1/pets/{petId}`, for logs and traces; absent if there is no such path. */
   readonly route?: string | undefined;
-  /** What went wrong, for the server's log; present if this is a 500, or the 503 of a storage. */
+  /** The error, for the server's log; present if this is a 500, or the 503 of a storage. */
   readonly cause?: unknown;
 }
 

@@ -16,9 +16,9 @@ export interface ApiKeys {
 
 /** Settings of {@linkcode rememberKeys}. */
 export interface RememberKeysOptions {
-  /** How long a key that was valid is taken as valid without asking again, in ms. */
+  /** Time for which a key that was valid is taken as valid without asking again, in ms. */
   readonly maxAge: number;
-  /** Whether a text can be a key at all; a text that cannot be is not looked up. Default: any can. */
+  /** Tells whether a text can be a key at all. One that cannot be is not looked up. Default: any can. */
   readonly canBeKey?: (text: string) => boolean;
   /** The time in ms, from any start. Default: a clock that is never set back. */
   readonly now?: () => number;

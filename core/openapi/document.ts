@@ -43,6 +43,10 @@ people. A refusal (4xx) has changed nothing. Each operation lists the responses 
 no answer at all, the pet may have been added: look for it with \`after\` and the last \`id\` that you
 know before sending it again.
 
+**Header fields.** A server may give every answer an \`X-Request-Id\`, and, if it limits rates, each answer
+that was counted \`RateLimit\` and \`RateLimit-Policy\`. A 401 has \`WWW-Authenticate\`, a 415 \`Accept\`, a
+405 \`Allow\`.
+
 **All paths.** \`HEAD\` is answered as \`GET\`, without the body, and \`OPTIONS\` with 204 and the methods of the
 path in \`Allow\`, without a key. Another method is a 405 Error, and a path that is not described here a 404
 Error. A server that is shutting down may answer any request with a 503 Error and \`Retry-After\`; nothing
@@ -59,8 +63,7 @@ export function openApiDocument(
     info: {
       title: "Pet store",
       version: "1.0.0",
-      summary:
-        "Lists and adds animals, also called pets, over HTTP with JSON bodies.",
+      summary: "Lists and adds pets over HTTP with JSON bodies.",
       description: DESCRIPTION,
       contact: { name: "The operator of this service" },
       license: { name: "MIT", identifier: "MIT" },
@@ -68,7 +71,7 @@ export function openApiDocument(
     servers: [{ url }],
     tags: [{
       name: "animals",
-      description: "The animals, also called pets, that the service keeps.",
+      description: "The pets that the service keeps.",
     }, {
       name: "service",
       description: "What the service says about itself, without a key.",

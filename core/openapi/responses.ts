@@ -1,4 +1,4 @@
-/** What the responses of several operations have in common, as the OpenAPI document describes it. */
+/** Parts of the OpenAPI document that the responses of several operations share. */
 
 import {
   ERROR_STATUS,

@@ -5,7 +5,7 @@ import { sha256 } from "../http/sha256.ts";
 import { parseBearer } from "../keys/authenticate.ts";
 
 /**
- * What the header may be: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the
+ * Matches the header: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the
  * bare form; 1 to 255 visible ASCII characters in both.
  */
 export const KEY_PATTERN =
@@ -35,7 +35,7 @@ export function parseIdempotencyKey(header: string): string | Refusal {
 }
 
 /**
- * What a storage keeps of a key: a SHA-256 as 64 lower-case hexadecimal digits. Each API key has
+ * Makes the key that a storage keeps: a SHA-256 as 64 lower-case hexadecimal digits. Each API key has
  * idempotency keys of its own, and neither key can be told from what is kept.
  *
  * @param headers of a request whose API key is known to be valid.

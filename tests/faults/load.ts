@@ -10,7 +10,7 @@ import {
 // The defaults of `postgresStorage`, in ms.
 const CONNECT_TIMEOUT = 3000;
 const QUERY_TIMEOUT = 5000;
-const MAX_WAIT = 5000;
+const MAX_WAIT = 2000;
 /** What the machine may add to it when it is busy, in ms. */
 const SLACK = 1000;
 

@@ -5,14 +5,8 @@ import {
   type PostgresStorage,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
-import {
-  apiKeyStorageContract,
-  persistentApiKeyStorageContract,
-} from "../contract/api_key_storage_contract.ts";
-import {
-  persistentPetStorageContract,
-  petStorageContract,
-} from "../contract/pet_storage_contract.ts";
+import { itOf } from "../contract/database_contract.ts";
+import { storageContract } from "../contract/storage/mod.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
@@ -93,12 +87,11 @@ async function open(): Promise<PostgresStorage> {
   };
 }
 
-const name = "postgresStorage behind PgBouncer";
-
-petStorageContract(name, open, options);
-persistentPetStorageContract(name, newPlace, options);
-apiKeyStorageContract(name, open, options);
-persistentApiKeyStorageContract(name, newPlace, options);
+storageContract({
+  it: itOf("postgresStorage behind PgBouncer", options),
+  open,
+  newPlace,
+});
 
 it("forty connections of four storages share three of the server, and lose nothing", async () => {
   const { cluster } = await start();

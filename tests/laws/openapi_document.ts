@@ -92,11 +92,11 @@ export type OpenApiDocument = {
   };
 };
 
-/** The document of a service with this base URL, beside it the errors of each operation. */
-export function documentOf(baseUrl?: string): OpenApiDocument {
-  const document = JSON.parse(JSON.stringify(openApi(baseUrl)));
+/** The document of the service, and beside it the errors of each operation. */
+export const DOCUMENT: OpenApiDocument = (() => {
+  const document = JSON.parse(JSON.stringify(openApi()));
   for (const { path, method, errors } of operations) {
     document.paths[path][method.toLowerCase()].errors = [...errors];
   }
   return document;
-}
+})();

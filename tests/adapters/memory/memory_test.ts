@@ -6,17 +6,14 @@ import {
   PET_STATUSES,
   petId,
 } from "../../../core/pets/pet.ts";
-import { apiKeyStorageContract } from "../../contract/api_key_storage_contract.ts";
-import { idempotencyContract } from "../../contract/idempotency_contract.ts";
-import { petStorageContract } from "../../contract/pet_storage_contract.ts";
+import { itOf } from "../../contract/database_contract.ts";
+import { retentionContract } from "../../contract/retention_contract.ts";
+import { storageContract } from "../../contract/storage/mod.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 
-petStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
-apiKeyStorageContract("memoryStorage", () => Promise.resolve(memoryStorage()));
-idempotencyContract(
-  "memoryStorage",
-  async () => async (options) => memoryStorage(options),
-);
+const it = itOf("memoryStorage");
+storageContract({ it, open: async () => memoryStorage() });
+retentionContract(it, async () => async (options) => memoryStorage(options));
 
 test("memoryStorage finds every pet of thousands by id, by page and by status", async () => {
   const storage = memoryStorage();
@@ -62,4 +59,21 @@ test("memoryStorage keeps nothing of a create that fails because its status is u
   await assert.rejects(storage.create(lost as unknown as CheckedPet));
   assert.deepEqual((await storage.list({ limit: 9 })).pets, []);
   assert.equal((await storage.create(REX)).id, 1n);
+});
+
+test("memoryStorage keeps an idempotency key for 24 hours by default", async () => {
+  const { now } = performance;
+  let time = 0;
+  performance.now = () => time;
+  try {
+    const storage = memoryStorage();
+    const sent = () => storage.create(REX, { idempotencyKey: "key" });
+    const first = await sent();
+    time = 24 * 60 * 60 * 1000 - 1;
+    assert.deepEqual(await sent(), { ...first, replayed: true });
+    time++;
+    assert.equal((await sent()).replayed, undefined);
+  } finally {
+    performance.now = now;
+  }
 });

@@ -6,16 +6,11 @@ import {
   startServe,
   testInFolder,
 } from "./program.ts";
-import { skipping } from "../../support/skipping.ts";
 import { openSlowCreate } from "./slow_create.ts";
 
-const NODE = skipping(
-  RUNTIME === "node" &&
-    "serve.ts is for deno serve and Bun; main.ts serves on Node",
-);
-const NOT_DENO = skipping(
-  RUNTIME !== "deno" && "only deno serve has --parallel",
-);
+const NODE = RUNTIME === "node" &&
+  "serve.ts is for deno serve and Bun; main.ts serves on Node";
+const NOT_DENO = RUNTIME !== "deno" && "only deno serve has --parallel";
 
 function listWith({ origin, key }: RunningServer): Promise<Response> {
   return fetch(`${origin}/v1/pets`, {

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Deadline, Deadlines } from "../../../core/http/deadlines.ts";
 import { Refusal } from "../../../core/http/refusal.ts";
 import { checkMediaType, readText } from "../../../core/http/body.ts";
 import { parseJson } from "../../../core/json.ts";
 import { fc, runs } from "../../support/property.ts";
 
-const LIMITS = { maxBodyBytes: 100, deadlines: new Deadlines(10_000) };
-const SHORT = { ...LIMITS, deadlines: new Deadlines(5) };
+const LIMITS = { maxBodyBytes: 100, bodyTimeout: 10_000 };
+const SHORT = { ...LIMITS, bodyTimeout: 5 };
 
 /** A stream that hands out one chunk a pull, and tells what was asked of it. */
 function stream(chunks: Iterable<Uint8Array>): {
@@ -238,26 +237,32 @@ test("readText takes a large body in any number of pieces of a usual size", asyn
   assert.equal(await readText(request(body), limits), "1".repeat(400 * 1448));
 });
 
-test("readText leaves no deadline behind, however the body ends", async () => {
-  let open = 0;
-  class Counted extends Deadlines {
-    override start(onLate: () => void): Deadline {
-      open++;
-      return super.start(onLate);
-    }
-    override stop(deadline: Deadline): void {
-      open--;
-      super.stop(deadline);
-    }
-  }
-  const limits = { maxBodyBytes: 3, deadlines: new Counted(10_000) };
+test("readText leaves no timer behind, however the body ends", async () => {
+  const open = new Set<unknown>();
+  const { setTimeout, clearTimeout } = globalThis;
   const broken = (): ReadableStream<Uint8Array> =>
     new ReadableStream({ start: (controller) => controller.error() });
-  for (const headers of [{}, { "content-length": "1" }]) {
-    for (const body of [Uint8Array.of(0x31), new Uint8Array(4), broken()]) {
-      await readText(request(body, headers), limits);
-      assert.equal(open, 0, JSON.stringify(headers));
+  try {
+    Object.assign(globalThis, {
+      setTimeout(...args: Parameters<typeof setTimeout>) {
+        const timer = setTimeout(...args);
+        open.add(timer);
+        return timer;
+      },
+      clearTimeout(timer: ReturnType<typeof setTimeout>) {
+        open.delete(timer);
+        clearTimeout(timer);
+      },
+    });
+    const limits = { maxBodyBytes: 3, bodyTimeout: 10_000 };
+    for (const headers of [{}, { "content-length": "1" }]) {
+      for (const body of [Uint8Array.of(0x31), new Uint8Array(4), broken()]) {
+        await readText(request(body, headers), limits);
+        assert.equal(open.size, 0, JSON.stringify(headers));
+      }
     }
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout });
   }
 });
 

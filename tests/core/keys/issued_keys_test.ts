@@ -57,6 +57,14 @@ test("issueFirst issues the very first key and no second", async () => {
   assert.equal((await keys.list()).length, 1);
 });
 
+test("issueFirst writes nothing if there is a key, as on a read replica", async () => {
+  const { apiKeys } = memoryStorage();
+  await issuedKeys(apiKeys).issue("shop");
+  const insertFirst = () => assert.fail("it wrote");
+  const keys = issuedKeys({ ...apiKeys, insertFirst });
+  assert.equal(await keys.issueFirst("first key"), undefined);
+});
+
 test("revoke makes a key invalid at once, and that key alone", async () => {
   const keys = issuedKeys(memoryStorage().apiKeys);
   const one = await keys.issue("one");

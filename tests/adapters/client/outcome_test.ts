@@ -59,7 +59,7 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
   }
 });
 
-test("an animal that is not the one that was asked for is invalid_response", async () => {
+test("a pet that is not the one that was asked for is invalid_response", async () => {
   const { client } = scripted([
     json(petJson(8n)),
     json(petJson("9007199254740992")),

@@ -1,7 +1,7 @@
-/** What the operations of the client do, judged on `handle` itself. */
+/** The operations of the client, on `handle` itself. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { NewPet } from "../../../adapters/client/mod.ts";
+import { type NewPet, petToJson } from "../../../adapters/client/mod.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { PET_STATUSES } from "../../../core/pets/pet.ts";
 import { BASE, inProcess, KEY } from "./in_process.ts";
@@ -23,7 +23,7 @@ const newPet: fc.Arbitrary<NewPet> = fc.record({
 
 // What goes in comes out: through the client's writer, the service's reader and writer, and the
 // client's reader.
-test("any animal comes back from createPet, getPet and listPets as it was sent", async () => {
+test("any pet comes back from createPet, getPet and listPets as it was sent", async () => {
   const { client } = inProcess();
   let last = 0n;
   await fc.assert(fc.asyncProperty(newPet, async (sent) => {
@@ -35,6 +35,16 @@ test("any animal comes back from createPet, getPet and listPets as it was sent",
     assert.deepEqual(page, { pets: [created] });
     last = created.id;
   }));
+});
+
+test("petToJson writes a pet of the client exactly, if JSON.stringify throws", async () => {
+  const { client } = inProcess();
+  const pet = await client.createPet({ name: "Rex", categoryId: INT64_MIN });
+  assert.throws(() => JSON.stringify(pet), TypeError);
+  assert.equal(
+    petToJson(pet),
+    `{"id":1,"name":"Rex","categoryId":${INT64_MIN},"status":"available"}`,
+  );
 });
 
 test("listPets and getPet send the exact digits", async () => {
