@@ -15,7 +15,7 @@ const RETRY_INTERVAL = 20;
 const MAX_WAITING = 1024 * 1024;
 /**
  * How much Deno is given at once, in bytes: it does not tell how much it wrote before an error, and so
- * some lines may come twice. A pipe takes so many bytes whole or not at all.
+ * a line may be cut, and some may come twice. A pipe takes so many bytes whole or not at all.
  */
 const PIPE_BUF = 4096;
 /** How long {@linkcode flushOutput} waits for a reader, in ms. */

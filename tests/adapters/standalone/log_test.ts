@@ -185,9 +185,12 @@ it(
       child.stdin.end();
       assert.deepEqual(await once(child, "exit"), [0, null]);
       const text = readFileSync(file, "utf8");
-      // Deno may have written a part of these lines before: they are there once more.
+      if (RUNTIME !== "deno") return assertCounted(text, 100_000);
+      // Deno does not know where the disk became full: a line is cut there, and others come twice.
       const whole = text.split("\n").filter((line) => /^{[^{]*}$/.test(line));
-      assertCounted([...new Set(whole)].join("\n"), 100_000);
+      const { dropped } = JSON.parse(whole.pop() ?? "");
+      const missing = 100_000 - new Set(whole).size - dropped;
+      assert.ok(Math.abs(missing) <= 2, `${missing}`);
     }),
   { skip: NO_SMALL_DISK },
 );
