@@ -51,6 +51,7 @@ const TABLES: readonly string[] = [
 const LOOK = {
   name: "look for the tables",
   text: `SELECT current_setting('server_encoding'),
+    current_setting('transaction_isolation'),
     count(*) FILTER (WHERE tablename = 'petstore_schema') > 0,
     count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0
     FROM pg_tables WHERE schemaname = ANY (current_schemas(false))`,
@@ -107,10 +108,16 @@ async function createTables(
 
 /** Finds out if the tables exist. Throws if the database cannot be used. */
 async function hasTables(send: Send): Promise<boolean> {
-  const [[encoding, isOurs, isTaken] = []] = await send(LOOK);
+  const [[encoding, isolation, isOurs, isTaken] = []] = await send(LOOK);
   if (encoding !== "UTF8") {
     throw new Error(
       `its encoding is ${encoding}, and names need UTF8 (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0)`,
+    );
+  }
+  if (isolation !== "read committed") {
+    throw new Error(
+      `its default_transaction_isolation is ${isolation}, and creates need read committed, ` +
+        "which cannot be set through a pooler (ALTER DATABASE … SET default_transaction_isolation = 'read committed')",
     );
   }
   if (isOurs === true) {

@@ -137,8 +137,8 @@ export async function sqliteStorage(
   }
 
   const creates = groupCommit({
-    commit: (batch) => file.write("create pet", () => batch.map(storeOnce)),
-    maxBatch,
+    send: (batch) => file.write("create pet", () => batch.map(storeOnce)),
+    maxGroup: maxBatch,
     maxQueue,
     maxWait: 2000,
   });

@@ -143,7 +143,7 @@ it("prepared statements fail where PgBouncer lends another connection, and the m
   const { cluster } = await start();
   const pgbouncer = await startPgBouncer(cluster, {
     ...SETTINGS,
-    ignore_startup_parameters: "lock_timeout",
+    ignore_startup_parameters: "lock_timeout,options",
   });
   try {
     const url = await newUrl(pgbouncer);

@@ -79,6 +79,20 @@ export function tablesContract(
     assert.equal((await forgets.list({ limit: 100 })).pets.length, 45);
   });
 
+  it("takes a key whose pet was deleted by hand as unused", async ({ open, sql }) => {
+    const storages = await Promise.all([open(), open(), open()]);
+    const [storage] = storages;
+    const { id } = await storage.create(REX, key(1));
+    await sql("delete from pets");
+    const created = await Promise.all(
+      storages.map((storage) => storage.create(REX, key(1))),
+    );
+    const added = created.filter(({ replayed }) => replayed === undefined);
+    assert.equal(added.length, 1);
+    assert.ok(added.every((pet) => pet.id > id));
+    assert.deepEqual((await storage.list({ limit: 9 })).pets, added);
+  });
+
   it("keeps no key of a create that failed", async ({ open, sql }) => {
     const storage = await open();
     await sql(noTom);
