@@ -65,10 +65,10 @@ export interface SqliteStorage extends PetStorage {
  * On Deno it needs `--allow-read` and `--allow-write` for the directory, because SQLite keeps two
  * more files there.
  *
- * A full disk makes creates `unavailable` until there is space again. An I/O error makes the creates
- * under way `outcome_unknown`; all later ones and `ping` are `unavailable` until a restart. If the file
- * is deleted or replaced while in use, `ping` is `unavailable` at once, and creates after at most
- * 100 ms.
+ * A full disk makes creates `unavailable`, or `outcome_unknown`, until there is space again. An I/O
+ * error makes the creates under way `outcome_unknown`; all later ones and `ping` are `unavailable`
+ * until a restart. So are they if the file or its log is deleted, or, after at most 100 ms, replaced
+ * while in use; what a deleted log held is then moved into the file.
  *
  * @throws {TypeError} if the path is empty, `:memory:` or a URI.
  * @throws {RangeError} if an option is out of range.

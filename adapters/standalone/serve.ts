@@ -40,7 +40,7 @@ let stopServer: (() => Promise<void>) | undefined;
 /** Deno's responses on their way: a process that ends when an answer is made would not send it. */
 const sending = new Set<Promise<unknown>>();
 
-const stop = stopOnSignal({
+const { stop } = stopOnSignal({
   async finish() {
     await service.drain();
     await Promise.allSettled(sending);
