@@ -1,0 +1,277 @@
+/** Clients that use pet stores at random, and write down each operation with its times. */
+
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import type { IssuedKeys } from "../../core/keys/issued_keys.ts";
+import type { Create, KeyUse, Operation, Page, Seen } from "./history.ts";
+
+/** A pet store to ask. It may be somewhere else after a restart. */
+export interface Target {
+  readonly name: string;
+  readonly origin: string;
+  /** It takes reads only, and its answers may be old. */
+  readonly isReplica?: boolean;
+}
+
+/** The API key that every server takes. */
+export const FIXED_KEY = "secret";
+
+/** How many clients of each kind there are at once. */
+const CLIENTS = { writers: 8, repeaters: 12, readers: 6, keyUsers: 2 };
+/** How long those who repeat blindly wait for an answer, and all others, in ms. */
+const IMPATIENCE = 3000;
+const PATIENCE = 30_000;
+/** How long a client waits after a refusal, in ms. */
+const PAUSE = 20;
+/** How long a revoked key is used after it should be refused, in ms. */
+const AFTERMATH = 1600;
+const STATUSES = ["available", "pending", "sold"] as const;
+
+interface Answer {
+  readonly start: number;
+  readonly end: number;
+  readonly server: string;
+  readonly isReplica?: boolean;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: unknown;
+}
+
+/** Uses servers until it is told to stop. */
+export class Recorder {
+  /** In the order in which the operations ended. */
+  readonly history: Operation[] = [];
+  /** How many requests were sent. */
+  sent = 0;
+  /** The longest that a read and a create took, in ms. */
+  readonly longest = { read: 0, create: 0 };
+  readonly #targets: readonly Target[];
+  readonly #writable: readonly Target[];
+  readonly #keys: IssuedKeys;
+  readonly #random: (below: number) => number;
+  readonly #bodies = new Map<string, string>();
+  readonly #clients: readonly Promise<void>[];
+  #greatest = 0;
+  #names = 0;
+  #acknowledged = 0;
+  #isOver = false;
+  #failure: unknown;
+
+  /** Begins. `keys` are those of the servers' database; `random` gives an integer from 0. */
+  constructor(
+    targets: readonly Target[],
+    keys: IssuedKeys,
+    random: (below: number) => number,
+  ) {
+    this.#targets = targets;
+    this.#writable = targets.filter(({ isReplica }) => !isReplica);
+    this.#keys = keys;
+    this.#random = random;
+    const begin = (count: number, newClient: () => () => Promise<unknown>) =>
+      Array.from({ length: count }, () => this.#repeat(newClient()));
+    this.#clients = [
+      ...begin(CLIENTS.writers, () => () => this.#write()),
+      ...begin(CLIENTS.repeaters, () => () => this.#useIdempotencyKey()),
+      ...begin(CLIENTS.readers, () => this.#reader()),
+      ...begin(CLIENTS.keyUsers, () => () => this.#useApiKey()),
+    ];
+  }
+
+  /** Adds what a test does, such as a failover. */
+  async record(kind: "failover", work: () => Promise<void>): Promise<void> {
+    const start = performance.now();
+    await work();
+    this.history.push({ kind, start, end: performance.now(), server: "all" });
+  }
+
+  /** Waits until so many more pets are acknowledged; rejects if that takes too long. */
+  async more(count: number, timeout = 30_000): Promise<void> {
+    const enough = this.#acknowledged + count;
+    const deadline = performance.now() + timeout;
+    while (this.#acknowledged < enough) {
+      if (this.#failure !== undefined) throw this.#failure;
+      assert.ok(performance.now() < deadline, "no pets can be added");
+      await pause(5);
+    }
+  }
+
+  /** Waits until `count` operations have ended that began from now on and fit. */
+  async until(isSo: (operation: Operation) => boolean): Promise<void> {
+    const since = performance.now();
+    const deadline = since + 30_000;
+    for (let at = this.history.length;;) {
+      for (; at < this.history.length; at++) {
+        const operation = this.history[at];
+        if (operation && operation.start > since && isSo(operation)) return;
+      }
+      if (this.#failure !== undefined) throw this.#failure;
+      assert.ok(performance.now() < deadline, `not within 30 s: ${isSo}`);
+      await pause(5);
+    }
+  }
+
+  /** Ends all clients, and lists every pet at every server. */
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#clients);
+    if (this.#failure !== undefined) throw this.#failure;
+    for (const target of this.#targets) {
+      let page: Page | undefined;
+      do {
+        page = await this.#page(target, page?.pets.at(-1)?.id ?? 0, 100);
+        assert.ok(page, `${target.name} does not answer`);
+      } while (page.hasNext);
+    }
+  }
+
+  async #repeat(work: () => Promise<unknown>): Promise<void> {
+    try {
+      while (!this.#isOver) await work();
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+
+  async #write(): Promise<void> {
+    const { outcome } = await this.#create(this.#newBody());
+    if (outcome !== "added") await pause(PAUSE);
+  }
+
+  /** Sends a create again and again until it is answered; some from several clients at once. */
+  async #useIdempotencyKey(): Promise<void> {
+    const body = this.#newBody();
+    const key = `key of ${body}`.replaceAll(/[^\w ]/g, "");
+    const untilAnswered = async (body: string): Promise<void> => {
+      let outcome: Create["outcome"];
+      do {
+        outcome = (await this.#create(body, key)).outcome;
+        if (outcome === "unknown" || outcome === "refused") await pause(PAUSE);
+      } while (outcome === "unknown" || outcome === "refused");
+    };
+    const racers = [1, 1, 1, 3][this.#random(4)];
+    const rival = this.#random(10) === 0 ? [this.#newBody()] : [];
+    const bodies = [...Array<string>(racers ?? 1).fill(body), ...rival];
+    await Promise.all(bodies.map(untilAnswered));
+    if (bodies.length > 1) await untilAnswered(body);
+  }
+
+  /** Reads pets that are there or not yet, pages anywhere, and walks that turn to any server. */
+  #reader(): () => Promise<unknown> {
+    let after = 0;
+    const below = (range: number) =>
+      Math.max(0, this.#greatest + 2 - this.#random(range));
+    return async () => {
+      const target = this.#any(this.#targets);
+      const which = this.#random(6);
+      let answer: unknown;
+      if (which === 0) answer = await this.#get(target, below(4));
+      else if (which === 1) answer = await this.#get(target, below(1000));
+      else if (which < 4) {
+        const status = [undefined, ...STATUSES][this.#random(6)];
+        const limit = 1 + this.#random(20);
+        answer = await this.#page(target, below(40), limit, status);
+      } else {
+        const page = await this.#page(target, after, 100);
+        after = page?.pets.at(-1)?.id ?? after;
+        if (page && !page.hasNext && this.#random(20) === 0) after = 0;
+        answer = page;
+      }
+      if (answer === undefined) await pause(PAUSE);
+    };
+  }
+
+  /** Issues a key, uses it, revokes it, and goes on using it for longer than it may work. */
+  async #useApiKey(): Promise<void> {
+    const server = "the database";
+    let start = performance.now();
+    const issued = await this.#keys.issue("test").catch(() => undefined);
+    if (issued === undefined) return await pause(PAUSE);
+    const { key: apiKey, record } = issued;
+    const end = performance.now();
+    this.history.push({ kind: "issue", apiKey, server, start, end });
+    let isOver = false;
+    const users = this.#targets.map(async (target) => {
+      while (!isOver) {
+        await this.#ask(target, apiKey);
+        await pause(2 * PAUSE);
+      }
+    });
+    await pause(200 + this.#random(800));
+    start = performance.now();
+    for (let isRevoked = false; !isRevoked;) {
+      isRevoked = await this.#keys.revoke(record.id).then(
+        () => true,
+        () => pause(PAUSE, false),
+      );
+    }
+    const revoked = performance.now();
+    this.history.push({ kind: "revoke", apiKey, server, start, end: revoked });
+    await pause(AFTERMATH);
+    isOver = true;
+    await Promise.all(users);
+  }
+
+  async #ask(target: Target, apiKey: string): Promise<void> {
+    const answer = await this.#send(target, "/pets?limit=1", { apiKey });
+    if (answer === undefined) return;
+    const { start, end, server, status } = answer;
+    const kind: KeyUse["kind"] = status === 401 ? "unauthorized" : "accepted";
+    this.history.push({ kind, apiKey, start, end, server });
+  }
+
+  async #create(body: string, key?: string): Promise<Create> {
+    const target = this.#any(this.#writable);
+    const start = performance.now();
+    const answer = await this.#send(target, "/pets", { body, key });
+    const { status, headers, json } = answer ?? {};
+    const seen = status === 201 ? this.#toSeen(json) : undefined;
+    const outcome = status === 201
+      ? headers?.has("idempotency-replayed") ? "replayed" : "added"
+      : status === 422
+      ? "reused"
+      : headers?.has("retry-after")
+      ? "refused"
+      : "unknown";
+    const create: Create = {
+      ...{ kind: "create", body, outcome, server: target.name },
+      ...{ start, end: performance.now() },
+      ...key !== undefined && { key },
+      ...seen && { seen },
+    };
+    this.history.push(create);
+    if (outcome === "added") this.#acknowledged++;
+    return create;
+  }
+
+  async #get(target: Target, id: number): Promise<Operation | undefined> {
+    const answer = await this.#send(target, `/pets/${id}`);
+    if (answer === undefined) return undefined;
+    const { status, json, headers: _, ...times } = answer;
+    const seen = status === 200 ? this.#toSeen(json) : undefined;
+    const get: Operation = { kind: "get", id, ...times, ...seen && { seen } };
+    this.history.push(get);
+    return get;
+  }
+
+  async #page(
+    target: Target,
+    after: number,
+    limit: number,
+    status?: typeof STATUSES[number],
+  ): Promise<Page | undefined> {
+    const filter = status === undefined ? "" : `&status=${status}`;
+    const query = `?limit=${limit}&after=${after}${filter}`;
+    const answer = await this.#send(target, `/pets${query}`);
+    if (answer === undefined) return undefined;
+    const { start, end, server, isReplica, headers, json } = answer;
+    const page: Page = {
+      ...{ kind: "page", after, limit, start, end, server },
+      ...isReplica && { isReplica },
+      ...status !== undefined && { status },
+      pets: (json as readonly unknown[]).map((pet) => this.#toSeen(pet)),
+      hasNext: headers.has("link"),
+    };
+    this.history.push(page);
+    return page;
+  }
+}
