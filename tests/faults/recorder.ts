@@ -95,7 +95,7 @@ export class Recorder {
     }
   }
 
-  /** Waits until `count` operations have ended that began from now on and fit. */
+  /** Waits until an operation that fits has begun from now on, and ended. */
   async until(isSo: (operation: Operation) => boolean): Promise<void> {
     const since = performance.now();
     const deadline = since + 30_000;
@@ -246,9 +246,9 @@ export class Recorder {
   async #get(target: Target, id: number): Promise<Operation | undefined> {
     const answer = await this.#send(target, `/pets/${id}`);
     if (answer === undefined) return undefined;
-    const { status, json, headers: _, ...times } = answer;
+    const { status, json, headers: _, ...where } = answer;
     const seen = status === 200 ? this.#toSeen(json) : undefined;
-    const get: Operation = { kind: "get", id, ...times, ...seen && { seen } };
+    const get: Operation = { kind: "get", id, ...where, ...seen && { seen } };
     this.history.push(get);
     return get;
   }
@@ -273,5 +273,81 @@ export class Recorder {
     };
     this.history.push(page);
     return page;
+  }
+
+  /** Sends a request; `undefined` if there is no answer, or a 503 to a read. */
+  async #send(
+    { name, origin, isReplica }: Target,
+    path: string,
+    { body, key, apiKey = FIXED_KEY }: {
+      readonly body?: string;
+      readonly key?: string | undefined;
+      readonly apiKey?: string;
+    } = {},
+  ): Promise<Answer | undefined> {
+    this.sent++;
+    const start = performance.now();
+    let status, headers, text;
+    try {
+      const response = await fetch(`${origin}/v1${path}`, {
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          ...body !== undefined && { "content-type": "application/json" },
+          ...key !== undefined && { "idempotency-key": `"${key}"` },
+        },
+        ...body !== undefined && { method: "POST", body },
+        signal: AbortSignal.timeout(key === undefined ? PATIENCE : IMPATIENCE),
+      });
+      ({ status, headers } = response);
+      text = await response.text();
+    } catch {
+      return undefined; // a server was killed, or is frozen
+    }
+    const end = performance.now();
+    const kind = body === undefined ? "read" : "create";
+    this.longest[kind] = Math.max(this.longest[kind], end - start);
+    const allowed = body === undefined
+      ? [200, apiKey === FIXED_KEY ? 404 : 401, 503]
+      : [201, key === undefined ? 503 : 422, 503];
+    assert.ok(allowed.includes(status), `${path}: ${status} ${text}`);
+    if (status === 503 && body === undefined) {
+      assert.ok(headers.has("retry-after"), "a read changes nothing");
+      return undefined;
+    }
+    return {
+      ...{ start, end, server: name, status, headers, json: JSON.parse(text) },
+      ...isReplica && { isReplica },
+    };
+  }
+
+  #any(targets: readonly Target[]): Target {
+    const target = targets[this.#random(targets.length)];
+    assert.ok(target);
+    return target;
+  }
+
+  #newBody(): string {
+    const categoryId = ++this.#names;
+    const status = STATUSES[this.#random(3)];
+    return this.#keep(
+      JSON.stringify({ name: `Rex ${categoryId}`, categoryId, status }),
+    );
+  }
+
+  #toSeen(json: unknown): Seen {
+    const { id, name, categoryId, status } = json as Record<string, unknown>;
+    assert.ok(typeof id === "number", JSON.stringify(json));
+    this.#greatest = Math.max(this.#greatest, id);
+    return {
+      id,
+      body: this.#keep(JSON.stringify({ name, categoryId, status })),
+    };
+  }
+
+  /** Keeps one text of many that are equal. */
+  #keep(body: string): string {
+    const kept = this.#bodies.get(body) ?? body;
+    this.#bodies.set(body, kept);
+    return kept;
   }
 }
