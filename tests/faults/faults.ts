@@ -5,25 +5,30 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import type { Cluster } from "../support/postgres/cluster.ts";
 import { signal } from "../support/postgres/process_tree.ts";
+import type { Recorder } from "./recorder.ts";
 
-/** A program that can be ended and started again: a pet store, PostgreSQL, a pooler. */
-export interface Victim {
+/** A program that can be killed and started again: a pet store, PostgreSQL, a pooler. */
+export interface Mortal {
   start(): Promise<void>;
-  /** Ends it in order. */
-  stop(): Promise<void>;
   /** Ends it by SIGKILL. */
   kill(): Promise<void>;
+}
+
+/** One that can also be ended in order, and frozen: not a pooler. */
+export interface Victim extends Mortal {
+  /** Ends it in order. */
+  stop(): Promise<void>;
   /** Freezes it: connections stay open, and nothing is answered. */
   pause(): Promise<void>;
   /** The end of {@linkcode Victim.pause}. */
   resume(): void;
 }
 
-/** Breaks something, and mends it. */
-export type Fault = () => Promise<void>;
+/** Breaks something while clients use it, and mends it. */
+export type Fault = (recorder: Recorder) => Promise<unknown>;
 
 /** Kills programs, and starts them again. */
-export const kill = (...victims: readonly Victim[]): Fault => async () => {
+export const kill = (...victims: readonly Mortal[]): Fault => async () => {
   await Promise.all(victims.map((victim) => victim.kill()));
   await Promise.all(victims.map((victim) => victim.start()));
 };
@@ -43,16 +48,15 @@ export const freeze = (victim: Victim, ms: number): Fault => async () => {
 };
 
 /** Two faults or more at the same time. */
-export const atOnce = (...faults: readonly Fault[]): Fault => async () => {
-  await Promise.all(faults.map((fault) => fault()));
-};
+export const atOnce = (...faults: readonly Fault[]): Fault => (recorder) =>
+  Promise.all(faults.map((fault) => fault(recorder)));
 
-/** A file that is there until `isEnough`: programs with `full_disk.c` then fail to write. */
+/** The disk is full as long as `work` takes: programs with `full_disk.c` look for the file `trigger`. */
 export const fullDisk =
-  (trigger: string, isEnough: () => Promise<unknown>): Fault => async () => {
+  (trigger: string, work: Fault): Fault => async (recorder) => {
     writeFileSync(trigger, "");
     try {
-      await isEnough();
+      await work(recorder);
     } finally {
       rmSync(trigger);
     }

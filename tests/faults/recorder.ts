@@ -21,8 +21,9 @@ const CLIENTS = { writers: 8, repeaters: 12, readers: 6, keyUsers: 2 };
 /** How long those who repeat blindly wait for an answer, and all others, in ms. */
 const IMPATIENCE = 3000;
 const PATIENCE = 30_000;
-/** How long a client waits after a refusal, in ms. */
+/** How long a client waits after a refusal, and a reader after an answer, in ms. */
 const PAUSE = 20;
+const BREATH = 5;
 /** How long a revoked key is used after it should be refused, in ms. */
 const AFTERMATH = 1600;
 const STATUSES = ["available", "pending", "sold"] as const;
@@ -124,6 +125,12 @@ export class Recorder {
     }
   }
 
+  /** Ends all clients, whatever they wait for. */
+  abandon(): void {
+    this.#isOver = true;
+    this.#failure ??= new Error("The test is over");
+  }
+
   async #repeat(work: () => Promise<unknown>): Promise<void> {
     try {
       while (!this.#isOver) await work();
@@ -140,13 +147,16 @@ export class Recorder {
   /** Sends a create again and again until it is answered; some from several clients at once. */
   async #useIdempotencyKey(): Promise<void> {
     const body = this.#newBody();
-    const key = `key of ${body}`.replaceAll(/[^\w ]/g, "");
+    const key = `key-${this.#names}`;
     const untilAnswered = async (body: string): Promise<void> => {
       let outcome: Create["outcome"];
       do {
         outcome = (await this.#create(body, key)).outcome;
         if (outcome === "unknown" || outcome === "refused") await pause(PAUSE);
-      } while (outcome === "unknown" || outcome === "refused");
+      } while (
+        (outcome === "unknown" || outcome === "refused") &&
+        this.#failure === undefined
+      );
     };
     const racers = [1, 1, 1, 3][this.#random(4)];
     const rival = this.#random(10) === 0 ? [this.#newBody()] : [];
@@ -176,7 +186,7 @@ export class Recorder {
         if (page && !page.hasNext && this.#random(20) === 0) after = 0;
         answer = page;
       }
-      if (answer === undefined) await pause(PAUSE);
+      await pause(answer === undefined ? PAUSE : BREATH);
     };
   }
 
@@ -198,7 +208,8 @@ export class Recorder {
     });
     await pause(200 + this.#random(800));
     start = performance.now();
-    for (let isRevoked = false; !isRevoked;) {
+    let isRevoked = false;
+    while (!isRevoked && this.#failure === undefined) {
       isRevoked = await this.#keys.revoke(record.id).then(
         () => true,
         () => pause(PAUSE, false),

@@ -1,0 +1,330 @@
+/** Pet stores that share a database, and the faults that they must survive. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import {
+  missingPgBouncer,
+  startPgBouncer,
+} from "../support/postgres/pgbouncer.ts";
+import { missingStandby } from "../support/postgres/standby.ts";
+import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
+import { skipping } from "../support/skipping.ts";
+import {
+  atOnce,
+  crash,
+  type Fault,
+  freeze,
+  fullDisk,
+  kill,
+  restart,
+  takeConnections,
+  terminate,
+} from "./faults.ts";
+import { startPair } from "./pair.ts";
+import { type PetServer, type ServerOptions, startServer } from "./servers.ts";
+
+/** Pet stores under way. */
+export interface Place {
+  readonly servers: readonly PetServer[];
+  /** Issues and revokes keys in their database. */
+  readonly keys: IssuedKeys;
+  /** By what is broken. */
+  readonly faults: Readonly<Record<string, Fault>>;
+  /** The longest that any answer may take, in ms. */
+  readonly longest: number;
+}
+
+/** Starts pet stores, and hands them to `work`. */
+export interface Topology {
+  readonly name: string;
+  /** Why they cannot be started here. */
+  readonly skip: string | false;
+  /** @param options `main` and the folder. */
+  run(
+    options: Omit<ServerOptions, "env">,
+    work: (place: Place) => Promise<void>,
+  ): Promise<void>;
+}
+
+/** What the machine may add when it is busy, in ms. */
+const SLACK = 1500;
+/** The defaults of `postgresStorage`: `connectTimeout` at each server, `queryTimeout`, and the wait. */
+const longest = (hosts: number): number => hosts * 3000 + 5000 + 2000 + SLACK;
+/** Longer than any statement is waited for, in ms. */
+const HANG = 6000;
+/** On a fast disk hardly two transactions overlap, and then nothing could go wrong. */
+const SLOW_COMMITS = { commit_delay: "3000", commit_siblings: "0" };
+
+/** Faults that the product does not survive yet. */
+export const PENDING: ReadonlySet<string> = new Set([
+  "no space for the log",
+  "no space for the index of SQLite's log",
+  "standby gone, waits ended, then a failover",
+]);
+
+const sqlite: Topology = {
+  name: "3 servers on SQLite",
+  skip: false,
+  async run(options, work) {
+    const path = join(options.cwd, "petstore.db");
+    const full = join(options.cwd, "full");
+    const env = {
+      DATABASE_URL: `sqlite:${path}`,
+      LD_PRELOAD: compileFullDisk(options.cwd),
+      FULL_DISK: full,
+    };
+    const storage = await sqliteStorage(path);
+    await withServers([env, env, env], options, async (servers) => {
+      const [a, b, c] = servers;
+      assert.ok(a && b && c);
+      const failing: Fault = (recorder) =>
+        recorder.until((each) =>
+          each.kind === "create" && each.outcome === "refused"
+        );
+      await work({
+        servers,
+        keys: issuedKeys(storage.apiKeys),
+        longest: 5000 + 2000 + SLACK,
+        faults: {
+          "a server killed": kill(a),
+          "all servers killed": kill(a, b, c),
+          "a server frozen": freeze(b, 1500),
+          "a server restarted": restart(c),
+          "the disk full": fullDisk(`${full}.disk`, failing),
+          "the disk full and a server killed": atOnce(
+            fullDisk(`${full}.disk`, failing),
+            kill(b),
+          ),
+          "no space for the log": fullDisk(`${full}.log`, () => pause(1000)),
+          "no space for the index of SQLite's log": async (recorder) => {
+            const reader = new DatabaseSync(path);
+            reader.exec("BEGIN; SELECT * FROM pets LIMIT 1");
+            try {
+              await fullDisk(
+                `${full}.shm`,
+                (recorder) =>
+                  recorder.until((each) =>
+                    each.kind === "create" && each.outcome !== "added" &&
+                    each.outcome !== "replayed"
+                  ),
+              )(recorder);
+            } finally {
+              reader.close();
+            }
+          },
+        },
+      });
+    });
+    await storage.close();
+  },
+};
+
+const postgres: Topology = {
+  name: "3 servers on PostgreSQL",
+  skip: NO_CLUSTER,
+  async run(options, work) {
+    const settings = { ...SLOW_COMMITS, max_connections: "25" };
+    const cluster = await startCluster({ settings });
+    try {
+      const url = `${await cluster.newDatabase()}?connection_limit=4`;
+      await onPostgres([url, url, url], options, ({ servers, ...place }) => {
+        const [a, b] = servers;
+        assert.ok(a && b);
+        return work({
+          ...place,
+          servers,
+          longest: longest(1),
+          faults: {
+            "PostgreSQL killed": kill(cluster),
+            "all backends killed": crash(cluster),
+            "PostgreSQL restarted": restart(cluster),
+            "all connections terminated": terminate(cluster),
+            "all connections taken": takeConnections(cluster, url, 1000),
+            "PostgreSQL and a server killed": atOnce(kill(cluster), kill(a)),
+            "PostgreSQL frozen and a server killed": atOnce(
+              freeze(cluster, HANG),
+              kill(b),
+              async () => {
+                await pause(HANG / 2);
+                assert.equal(await a.readiness(), 503);
+              },
+            ),
+          },
+        });
+      });
+    } finally {
+      cluster.resume();
+      await cluster.close();
+    }
+  },
+};
+
+const standby: Topology = {
+  name: "3 servers on PostgreSQL with a synchronous standby, and a replica",
+  skip: skipping(await missingStandby()),
+  async run(options, work) {
+    const pair = await startPair();
+    try {
+      const { pathname } = new URL(await pair.primary.newDatabase());
+      const login = "postgres://postgres@";
+      const both = `${login}${pair.addresses}${pathname}`;
+      const moving = `${login}${pair.moving}${pathname}`;
+      const urls = [both, both, moving];
+      await onPostgres(urls, options, ({ servers, ...place }) => {
+        const [a, b] = servers;
+        assert.ok(a && b);
+        const failOver =
+          (how: "kill" | "cut off", meanwhile?: Fault): Fault =>
+          async (recorder) => {
+            await recorder.record("failover", () => pair.failOver(how));
+            await meanwhile?.(recorder);
+            await recorder.more(50);
+            await pair.repair();
+          };
+        const isUncertain: Fault = (recorder) =>
+          recorder.until((each) =>
+            each.kind === "create" && each.outcome === "unknown"
+          );
+        return work({
+          ...place,
+          servers,
+          longest: longest(2),
+          faults: {
+            "primary killed, standby promoted": failOver("kill"),
+            "standby gone": async (recorder) => {
+              await pair.standby.stop();
+              await isUncertain(recorder);
+              for (const { readiness } of servers) {
+                assert.equal(await readiness(), 200);
+              }
+              await pair.standby.start();
+            },
+            "primary cut off, standby promoted": failOver("cut off"),
+            "standby gone and primary killed": async (recorder) => {
+              await pair.standby.stop();
+              await isUncertain(recorder);
+              await kill(pair.primary)(recorder);
+              await pause(500);
+              await pair.standby.start();
+            },
+            "primary and a server killed": failOver("kill", kill(a)),
+            "standby gone, waits ended, then a failover": async (recorder) => {
+              await pair.standby.stop();
+              await isUncertain(recorder);
+              await terminate(pair.primary)(recorder);
+              // Long enough for clients to send again what they were not sure of.
+              await pause(1500);
+              await recorder.record("failover", async () => {
+                await pair.primary.kill();
+                await pair.standby.start();
+                await pair.failOver("kill");
+              });
+              await recorder.more(50);
+              await pair.repair();
+            },
+          },
+        });
+      });
+    } finally {
+      await pair.close();
+    }
+  },
+};
+
+const pgbouncer: Topology = {
+  name: "2 servers on PostgreSQL behind PgBouncer",
+  skip: NO_CLUSTER || skipping(missingPgBouncer),
+  async run(options, work) {
+    const cluster = await startCluster();
+    const pooler = await startPgBouncer(cluster, {
+      default_pool_size: "5",
+      max_client_conn: "500",
+      // After a server that could not be reached it would turn everybody away for 15 s.
+      server_login_retry: "1",
+    });
+    try {
+      const { pathname } = new URL(await cluster.newDatabase());
+      const url = `${pooler.url(pathname.slice(1))}?pgbouncer=true`;
+      await onPostgres([url, url], options, (place) =>
+        work({
+          ...place,
+          longest: longest(1),
+          faults: {
+            "the pooler killed": kill(pooler),
+            "PostgreSQL killed behind the pooler": kill(cluster),
+            "connections behind the pooler terminated": terminate(cluster),
+            "the pooler and PostgreSQL killed": atOnce(
+              kill(pooler),
+              kill(cluster),
+            ),
+          },
+        }));
+    } finally {
+      await pooler.close();
+      await cluster.close();
+    }
+  },
+};
+
+/** All of them. */
+export const TOPOLOGIES = { sqlite, postgres, standby, pgbouncer } as const;
+
+async function withServers(
+  environments: readonly Readonly<Record<string, string>>[],
+  options: Omit<ServerOptions, "env">,
+  work: (servers: readonly PetServer[]) => Promise<void>,
+): Promise<void> {
+  const servers: PetServer[] = [];
+  try {
+    for (const [index, env] of environments.entries()) {
+      servers.push(
+        await startServer(`server ${index + 1}`, { ...options, env }),
+      );
+    }
+    await work(servers);
+    await Promise.all(servers.map((server) => server.stop()));
+  } catch (error) {
+    await Promise.allSettled(servers.map((server) => server.kill()));
+    throw error;
+  }
+}
+
+async function onPostgres(
+  urls: readonly string[],
+  options: Omit<ServerOptions, "env">,
+  work: (place: Pick<Place, "servers" | "keys">) => Promise<void>,
+): Promise<void> {
+  const storage = await postgresStorage(urls[0] ?? "");
+  try {
+    const environments = urls.map((DATABASE_URL) => ({
+      DATABASE_URL,
+      REQUEST_LOG: "off",
+    }));
+    const keys = issuedKeys(storage.apiKeys);
+    await withServers(
+      environments,
+      options,
+      (servers) => work({ servers, keys }),
+    );
+  } finally {
+    await storage.close();
+  }
+}
+
+function compileFullDisk(folder: string): string {
+  const source = new URL("../support/programs/full_disk.c", import.meta.url);
+  const library = join(folder, "full_disk.so");
+  const { status } = spawnSync("cc", [
+    ...["-shared", "-fPIC", "-o", library],
+    ...[fileURLToPath(source), "-ldl"],
+  ]);
+  return status === 0 ? library : "";
+}
