@@ -8,7 +8,7 @@ import { Recorder } from "./recorder.ts";
 import type { Topology } from "./topologies.ts";
 
 /** How many pets are added between two faults. */
-const ENOUGH = 100;
+const ENOUGH = 50;
 
 /** Settings of {@linkcode runHistory}. */
 export interface HistoryOptions {
@@ -37,7 +37,8 @@ export async function runHistory(
       try {
         do {
           for (const [name, breakIt] of chosen) {
-            told.push(name);console.log(name, performance.now());
+            told.push(name);
+            console.log(name, performance.now());
             await recorder.more(ENOUGH);
             await breakIt(recorder);
             const since = performance.now();

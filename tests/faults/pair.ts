@@ -10,8 +10,8 @@ export interface Pair {
   readonly standby: Standby;
   /** Where the servers can be reached, whichever is the primary; as `HOST:PORT,HOST:PORT`. */
   readonly addresses: string;
-  /** An address that leads to the primary, and moves. */
-  readonly moving: string;
+  /** An address that leads to the primary, and one that leads to the standby; both move. */
+  readonly moving: { readonly primary: string; readonly standby: string };
   /** Kills the primary, or cuts it off, and promotes the standby, which may have been stopped. */
   failOver(how: "kill" | "cut off"): Promise<void>;
   /** Where the former primary was there is a standby of the new one now, and it is waited for. */
@@ -23,7 +23,7 @@ export interface Pair {
  * How long what the primary sends is on its way to the standby, in ms: more than it takes to kill it,
  * so that a standby that is not waited for would lose what was acknowledged.
  */
-const DISTANCE = 200;
+const DISTANCE = 60;
 
 /** Starts both. */
 export async function startPair(): Promise<Pair> {
@@ -45,7 +45,10 @@ export async function startPair(): Promise<Pair> {
   }
   // By turns the address of the primary and of the standby.
   const [one, other] = [await open(primary.port), await open(standby.port)];
-  const address = await open(primary.port);
+  const moving = {
+    primary: await open(primary.port),
+    standby: await open(standby.port),
+  };
   let [ofPrimary, ofStandby] = [one, other];
 
   /** A standby of the primary, at some distance of it. */
@@ -66,13 +69,16 @@ export async function startPair(): Promise<Pair> {
       return standby;
     },
     addresses: `127.0.0.1:${one.port},127.0.0.1:${other.port}`,
-    moving: `127.0.0.1:${address.port}`,
+    moving: {
+      primary: `127.0.0.1:${moving.primary.port}`,
+      standby: `127.0.0.1:${moving.standby.port}`,
+    },
 
     async failOver(how) {
       if (how === "kill") await primary.kill();
       else ofPrimary.cutOff();
       await standby.promote();
-      address.leadTo(standby.port);
+      moving.primary.leadTo(standby.port);
       former = primary;
       primary = standby;
       [ofPrimary, ofStandby] = [ofStandby, ofPrimary];
@@ -84,6 +90,7 @@ export async function startPair(): Promise<Pair> {
       if (former) closing.push(former.close());
       standby = await follow();
       ofStandby.leadTo(standby.port);
+      moving.standby.leadTo(standby.port);
     },
 
     async close() {

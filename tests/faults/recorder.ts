@@ -116,12 +116,14 @@ export class Recorder {
     this.#isOver = true;
     await Promise.all(this.#clients);
     if (this.#failure !== undefined) throw this.#failure;
+    const deadline = performance.now() + 10_000;
     for (const target of this.#targets) {
-      let page: Page | undefined;
-      do {
-        page = await this.#page(target, page?.pets.at(-1)?.id ?? 0, 100);
-        assert.ok(page, `${target.name} does not answer`);
-      } while (page.hasNext);
+      for (let after = 0, isOver = false; !isOver;) {
+        const page = await this.#page(target, after, 100);
+        assert.ok(performance.now() < deadline, `${target.name} is gone`);
+        after = page?.pets.at(-1)?.id ?? after;
+        isOver = page?.hasNext === false;
+      }
     }
   }
 
@@ -200,7 +202,7 @@ export class Recorder {
     const end = performance.now();
     this.history.push({ kind: "issue", apiKey, server, start, end });
     let isOver = false;
-    const users = this.#targets.map(async (target) => {
+    const users = this.#writable.map(async (target) => {
       while (!isOver) {
         await this.#ask(target, apiKey);
         await pause(2 * PAUSE);

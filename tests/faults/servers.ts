@@ -23,12 +23,14 @@ export interface ServerOptions {
   readonly env: Readonly<Record<string, string>>;
   /** `main.ts` of a mutant. Default: the product. */
   readonly main?: string;
+  /** Its database only takes reads. */
+  readonly isReplica?: boolean;
 }
 
 /** Starts a server. */
 export async function startServer(
   name: string,
-  { cwd, env, main }: ServerOptions,
+  { cwd, env, main, isReplica = false }: ServerOptions,
 ): Promise<PetServer> {
   const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
   let running: RunningServer;
@@ -39,6 +41,7 @@ export async function startServer(
   await start();
   return {
     name,
+    isReplica,
     get origin() {
       return running.origin;
     },
