@@ -60,7 +60,10 @@ export function* contradictions(
   yield* checkEpochs(history, attempts);
 }
 
-/** Throws if a history has a contradiction: shows it, and the shortest history that has it. */
+/** A history that contradicts itself. */
+export class Inconsistent extends Error {}
+
+/** Throws {@linkcode Inconsistent}, which shows a contradiction and the shortest history that has it. */
 export function assertConsistent(
   history: readonly Operation[],
   note: string,
@@ -70,7 +73,7 @@ export function assertConsistent(
   const ids = found.operations.flatMap((each) => petsOf(each))
     .map(({ id }) => id);
   const show = (each: Operation) => `  ${describe(each, ids)}`;
-  throw new Error([
+  throw new Inconsistent([
     `${found.promise} (${note})`,
     "These contradict each other:",
     ...found.operations.map(show),

@@ -51,14 +51,14 @@ export const freeze = (victim: Victim, ms: number): Fault => async () => {
 export const atOnce = (...faults: readonly Fault[]): Fault => (recorder) =>
   Promise.all(faults.map((fault) => fault(recorder)));
 
-/** The disk is full as long as `work` takes: programs with `full_disk.c` look for the file `trigger`. */
-export const fullDisk =
-  (trigger: string, work: Fault): Fault => async (recorder) => {
-    writeFileSync(trigger, "");
+/** A file is there as long as `work` takes: the disk of programs with `failing_disk.c` fails. */
+export const whileThere =
+  (file: string, work: Fault): Fault => async (recorder) => {
+    writeFileSync(file, "");
     try {
       await work(recorder);
     } finally {
-      rmSync(trigger);
+      rmSync(file);
     }
   };
 

@@ -33,12 +33,13 @@ export async function runHistory(
       const chosen = Object.entries(faults).filter(([name]) => isChosen(name));
       const end = performance.now() + duration;
       const told: string[] = [];
+      const note = (): string =>
+        `${topology.name}, seed ${seed}, after ${told.join("; ")}`;
       let fault: unknown;
       try {
         do {
           for (const [name, breakIt] of chosen) {
             told.push(name);
-            console.log(name, performance.now());
             await recorder.more(ENOUGH);
             await breakIt(recorder);
             const since = performance.now();
@@ -48,15 +49,15 @@ export async function runHistory(
             recoveries.push(Math.round(performance.now() - since));
           }
           await recorder.more(ENOUGH);
+          if (main !== undefined) assertConsistent(recorder.history, note());
         } while (performance.now() < end);
         await recorder.stop();
       } catch (cause) {
         fault = cause;
       }
       recorder.abandon();
-      const note = `${topology.name}, seed ${seed}, after ${told.join("; ")}`;
-      assertConsistent(recorder.history, note);
-      if (fault !== undefined) throw new Error(note, { cause: fault });
+      assertConsistent(recorder.history, note());
+      if (fault !== undefined) throw new Error(note(), { cause: fault });
       console.log(
         `${topology.name}: ${recorder.history.length} operations, ` +
           `${recoveries.length} faults, no contradictions; ` +
