@@ -55,6 +55,7 @@ export class Recorder {
   #greatest = 0;
   #names = 0;
   #acknowledged = 0;
+  #isQuiet = false;
   #isOver = false;
   #failure: unknown;
 
@@ -111,6 +112,13 @@ export class Recorder {
     }
   }
 
+  /** While `work` goes on nobody begins a create; those that failed are sent again. */
+  async quietly(work: () => Promise<void>): Promise<void> {
+    this.#isQuiet = true;
+    await work();
+    this.#isQuiet = false;
+  }
+
   /** Ends all clients, and lists every pet at every server. */
   async stop(): Promise<void> {
     this.#isOver = true;
@@ -142,12 +150,14 @@ export class Recorder {
   }
 
   async #write(): Promise<void> {
+    if (this.#isQuiet) return await pause(PAUSE);
     const { outcome } = await this.#create(this.#newBody());
     if (outcome !== "added") await pause(PAUSE);
   }
 
   /** Sends a create again and again until it is answered; some from several clients at once. */
   async #useIdempotencyKey(): Promise<void> {
+    if (this.#isQuiet) return await pause(PAUSE);
     const body = this.#newBody();
     const key = `key-${this.#names}`;
     const untilAnswered = async (body: string): Promise<void> => {

@@ -32,6 +32,7 @@ import {
   terminate,
   whileThere,
 } from "./faults.ts";
+import type { Operation } from "./history.ts";
 import { startPair } from "./pair.ts";
 import { type PetServer, type ServerOptions, startServer } from "./servers.ts";
 
@@ -94,18 +95,12 @@ const sqlite: Topology = {
     await withServers([{ env }, { env }, { env }], options, async (servers) => {
       const [a, b, c] = servers;
       assert.ok(a && b && c);
-      const isRefused: Fault = (recorder) =>
-        recorder.until((each) =>
-          each.kind === "create" && each.outcome === "refused"
-        );
       const fullForShm = (then: Fault): Fault => async (recorder) => {
         // As long as somebody reads an old state, the log grows, and its index with it.
         const reader = new DatabaseSync(path, { readOnly: true });
         reader.exec("BEGIN; SELECT * FROM pets LIMIT 1");
         await whileThere(env.FULL_FOR_SHM, async (recorder) => {
-          await recorder.until((each) =>
-            each.kind === "create" && each.seen === undefined
-          );
+          await recorder.until(isFailed);
           await then(recorder);
           reader.close();
         })(recorder);
@@ -119,9 +114,12 @@ const sqlite: Topology = {
           "all servers killed": kill(a, b, c),
           "a server frozen": freeze(b, 1500),
           "a server restarted": restart(c),
-          "the disk full": whileThere(env.FULL_DISK, isRefused),
+          "the disk full": whileThere(
+            env.FULL_DISK,
+            (recorder) => recorder.until(isFailed),
+          ),
           "the disk full and a server killed": atOnce(
-            whileThere(env.FULL_DISK, isRefused),
+            whileThere(env.FULL_DISK, (recorder) => recorder.until(isFailed)),
             kill(b),
           ),
           "no space for the log of requests": whileThere(
@@ -207,10 +205,6 @@ const standby: Topology = {
             await recorder.more(20);
             await pair.repair();
           };
-        const isUncertain: Fault = (recorder) =>
-          recorder.until((each) =>
-            each.kind === "create" && each.outcome === "unknown"
-          );
         return work({
           ...place,
           servers,
@@ -219,7 +213,7 @@ const standby: Topology = {
             "primary killed, standby promoted": failOver("kill"),
             "standby gone": async (recorder) => {
               await pair.standby.stop();
-              await isUncertain(recorder);
+              await recorder.until(isUncertain);
               for (const { isReplica, readiness } of servers) {
                 if (!isReplica) assert.equal(await readiness(), 200);
               }
@@ -228,7 +222,7 @@ const standby: Topology = {
             "primary cut off, standby promoted": failOver("cut off"),
             "standby gone and primary killed": async (recorder) => {
               await pair.standby.stop();
-              await isUncertain(recorder);
+              await recorder.until(isUncertain);
               await kill(pair.primary)(recorder);
               await pause(500);
               await pair.standby.start();
@@ -236,10 +230,14 @@ const standby: Topology = {
             "primary and a server killed": failOver("kill", kill(b)),
             "standby gone, waits ended, then a failover": async (recorder) => {
               await pair.standby.stop();
-              await isUncertain(recorder);
-              await terminate(pair.primary)(recorder);
-              // Long enough for clients to send again what they were not sure of.
-              await pause(1500);
+              await recorder.until(isUncertain);
+              await recorder.quietly(async () => {
+                for (let rounds = 0; rounds < 6; rounds++) {
+                  await terminate(pair.primary)(recorder);
+                  // So that clients send again what they are not sure of.
+                  await pause(500);
+                }
+              });
               await recorder.record("failover", async () => {
                 await pair.primary.kill();
                 await pair.standby.start();
@@ -291,6 +289,12 @@ const pgbouncer: Topology = {
     }
   },
 };
+
+/** A create without an answer that tells its outcome. */
+const isUncertain = (each: Operation): boolean =>
+  each.kind === "create" && each.outcome === "unknown";
+const isFailed = (each: Operation): boolean =>
+  isUncertain(each) || each.kind === "create" && each.outcome === "refused";
 
 /** All of them. */
 export const TOPOLOGIES = { sqlite, postgres, standby, pgbouncer } as const;
