@@ -19,13 +19,16 @@ export interface Victim extends Mortal {
   /** Ends it in order. */
   stop(): Promise<void>;
   /** Freezes it: connections stay open, and nothing is answered. */
-  pause(): Promise<void>;
+  pause(): Promise<void> | void;
   /** The end of {@linkcode Victim.pause}. */
   resume(): void;
 }
 
 /** Breaks something while clients use it, and mends it. */
 export type Fault = (recorder: Recorder) => Promise<unknown>;
+
+const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = 'petstore'`;
 
 /** Kills programs, and starts them again. */
 export const kill = (...victims: readonly Mortal[]): Fault => async () => {
@@ -64,10 +67,7 @@ export const whileThere =
 
 /** Terminates all connections of clients. */
 export const terminate = (cluster: Cluster): Fault => async () => {
-  await cluster.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'petstore'`,
-  );
+  await cluster.query(TERMINATE);
 };
 
 /** Kills backends; PostgreSQL then ends all the others, recovers and goes on by itself. */
@@ -81,25 +81,21 @@ export const crash = (cluster: Cluster): Fault => async () => {
   }
 };
 
-/** Others use all connections of PostgreSQL for a while, those of the servers too. */
-export const takeConnections =
-  (cluster: Cluster, url: string, ms: number): Fault => async () => {
-    const sessions: Client[] = [];
-    const until = performance.now() + ms;
-    while (performance.now() < until) {
-      const session = new Client({ connectionString: url });
-      // What ends the connection rejects the statements as well.
-      session.on("error", () => {});
-      try {
-        await session.connect();
-        sessions.push(session);
-      } catch {
-        await pause(20); // all are taken
-      }
-      await sessions[0]?.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'petstore'`,
-      );
+/** Others use all connections of the server of a URL for a while, those of the pet stores too. */
+export const takeConnections = (url: string, ms: number): Fault => async () => {
+  const sessions: Client[] = [];
+  const until = performance.now() + ms;
+  while (performance.now() < until) {
+    const session = new Client({ connectionString: url });
+    // What ends the connection rejects the statements as well.
+    session.on("error", () => {});
+    try {
+      await session.connect();
+      sessions.push(session);
+    } catch {
+      await pause(20); // all are taken
     }
-    await Promise.all(sessions.map((session) => session.end()));
-  };
+    await sessions[0]?.query(TERMINATE);
+  }
+  await Promise.all(sessions.map((session) => session.end()));
+};

@@ -54,9 +54,7 @@ export async function startServer(
     async kill() {
       assert.equal(await running.end("SIGKILL"), null, running.stderr());
     },
-    async pause() {
-      running.kill("SIGSTOP");
-    },
+    pause: () => running.kill("SIGSTOP"),
     resume: () => running.kill("SIGCONT"),
     async readiness() {
       const response = await fetch(`${running.origin}/readyz`);

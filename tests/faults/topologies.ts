@@ -162,7 +162,7 @@ const postgres: Topology = {
             "all backends killed": crash(cluster),
             "PostgreSQL restarted": restart(cluster),
             "all connections terminated": terminate(cluster),
-            "all connections taken": takeConnections(cluster, url, 1000),
+            "all connections taken": takeConnections(url, 1000),
             "PostgreSQL and a server killed": atOnce(kill(cluster), kill(a)),
             "PostgreSQL frozen and a server killed": atOnce(
               freeze(cluster, HANG),
