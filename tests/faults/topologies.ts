@@ -210,7 +210,10 @@ const standby: Topology = {
           servers,
           longest: longest(2),
           faults: {
-            "primary killed, standby promoted": failOver("kill"),
+            "primary and a server killed, standby promoted": failOver(
+              "kill",
+              kill(b),
+            ),
             "standby gone": async (recorder) => {
               await pair.standby.stop();
               await recorder.until(isUncertain);
@@ -227,7 +230,6 @@ const standby: Topology = {
               await pause(500);
               await pair.standby.start();
             },
-            "primary and a server killed": failOver("kill", kill(b)),
             "standby gone, waits ended, then a failover": async (recorder) => {
               await pair.standby.stop();
               await recorder.until(isUncertain);
