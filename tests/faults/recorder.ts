@@ -55,7 +55,7 @@ export class Recorder {
   #greatest = 0;
   #names = 0;
   #acknowledged = 0;
-  #isQuiet = false;
+  #quiet: "new" | "all" | undefined;
   #isOver = false;
   #failure: unknown;
 
@@ -112,11 +112,14 @@ export class Recorder {
     }
   }
 
-  /** While `work` goes on nobody begins a create; those that failed are sent again. */
-  async quietly(work: () => Promise<void>): Promise<void> {
-    this.#isQuiet = true;
+  /** While `work` goes on nobody sends new creates, or none at all: nor those that failed. */
+  async quietly(
+    what: "new" | "all",
+    work: () => Promise<void>,
+  ): Promise<void> {
+    this.#quiet = what;
     await work();
-    this.#isQuiet = false;
+    this.#quiet = undefined;
   }
 
   /** Ends all clients, and lists every pet at every server. */
@@ -150,19 +153,20 @@ export class Recorder {
   }
 
   async #write(): Promise<void> {
-    if (this.#isQuiet) return await pause(PAUSE);
+    if (this.#quiet) return await pause(PAUSE);
     const { outcome } = await this.#create(this.#newBody());
     if (outcome !== "added") await pause(PAUSE);
   }
 
   /** Sends a create again and again until it is answered; some from several clients at once. */
   async #useIdempotencyKey(): Promise<void> {
-    if (this.#isQuiet) return await pause(PAUSE);
+    if (this.#quiet) return await pause(PAUSE);
     const body = this.#newBody();
     const key = `key-${this.#names}`;
     const untilAnswered = async (body: string): Promise<void> => {
       let outcome: Create["outcome"];
       do {
+        while (this.#quiet === "all") await pause(PAUSE);
         outcome = (await this.#create(body, key)).outcome;
         if (outcome === "unknown" || outcome === "refused") await pause(PAUSE);
       } while (

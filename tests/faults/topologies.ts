@@ -130,11 +130,13 @@ const sqlite: Topology = {
             pause(100)
           ),
           "no space for the index, and all servers killed": fullForShm(
-            async () => {
-              await Promise.all(servers.map((server) => server.kill()));
-              // Who opens the file next finds what is in the log.
-              setTimeout(() => servers.map((server) => server.start()), 100);
-            },
+            (recorder) =>
+              // The last create that failed stands in the log, where the next one would overwrite it.
+              recorder.quietly("all", async () => {
+                await pause(300);
+                await Promise.all(servers.map((server) => server.kill()));
+                setTimeout(() => servers.map((server) => server.start()), 100);
+              }),
           ),
         },
       });
@@ -233,7 +235,7 @@ const standby: Topology = {
             "standby gone, waits ended, then a failover": async (recorder) => {
               await pair.standby.stop();
               await recorder.until(isUncertain);
-              await recorder.quietly(async () => {
+              await recorder.quietly("new", async () => {
                 for (let rounds = 0; rounds < 6; rounds++) {
                   await terminate(pair.primary)(recorder);
                   // So that clients send again what they are not sure of.
