@@ -80,14 +80,6 @@ const MUTANTS: readonly Mutant[] = [
     topology: standby,
     faults: ["standby gone, waits ended, then a failover"],
   },
-  {
-    title: "a full index of SQLite's log taken for a full disk",
-    file: "adapters/sqlite/fault.ts",
-    from: "!hasCode(error, FULL)",
-    to: "!hasCode(error, FULL, IOERR_SHMSIZE)",
-    topology: sqlite,
-    faults: ["no space for the index, and all servers killed"],
-  },
 ];
 
 for (const mutant of MUTANTS) {
