@@ -79,7 +79,7 @@ export class Recorder {
     ];
   }
 
-  /** Adds what a test does, such as a failover. */
+  /** Runs a failover, and adds it to the history. */
   async record(kind: "failover", work: () => Promise<void>): Promise<void> {
     const start = performance.now();
     await work();
@@ -97,7 +97,7 @@ export class Recorder {
     }
   }
 
-  /** Waits until an operation that fits has begun from now on, and ended. */
+  /** Waits until an operation that begins after this call has ended and fits. */
   async until(isSo: (operation: Operation) => boolean): Promise<void> {
     const since = performance.now();
     const deadline = since + 30_000;
@@ -112,14 +112,17 @@ export class Recorder {
     }
   }
 
-  /** While `work` goes on nobody sends new creates, or none at all: nor those that failed. */
+  /** Holds back new creates while `work` goes on, or `all`: also those to be sent again. */
   async quietly(
     what: "new" | "all",
     work: () => Promise<void>,
   ): Promise<void> {
     this.#quiet = what;
-    await work();
-    this.#quiet = undefined;
+    try {
+      await work();
+    } finally {
+      this.#quiet = undefined;
+    }
   }
 
   /** Ends all clients, and lists every pet at every server. */
