@@ -24,6 +24,7 @@ const TOOLS = [
   "publint@0.3.25",
   "typescript@7.0.2",
   "vite@8.3.8",
+  "vitest@5.1.1",
 ].join(" ");
 
 /** Folders and programs. */
@@ -68,7 +69,7 @@ export async function makeConsumers(home: string): Promise<Consumers> {
 
   const pack = fileURLToPath(new URL("pack.ts", import.meta.url));
   const printed = await sh(`"${process.execPath}" run -A "${pack}"`, home);
-  const tarball = join(home, printed.trim());
+  const tarball = join(home, printed.split("\n", 1).join());
   const node = async (version: string) => {
     const line = `npx -y -p node@${version} node -p process.execPath`;
     return (await sh(`${line} 2>/dev/null`, home)).trim();
@@ -132,6 +133,7 @@ function writePrograms(folder: string): void {
     node: block("README.md", "### Node"),
     client: block("README.md", "## Client"),
     client_errors: block("docs/embedding.md", "## Use the client"),
+    storage_contract: block("docs/embedding.md", "## Write a storage"),
   };
   for (const [name, code] of Object.entries(programs)) {
     const typed = code.replace("8000", "Number(process.env.PORT)");
@@ -143,6 +145,16 @@ function writePrograms(folder: string): void {
     const common = `(async () => {\n${required}})();\n`;
     writeFileSync(join(folder, `${name}.cjs`), common);
   }
+  for (const runner of ["bun", "vitest"]) {
+    const module = runner === "bun" ? "bun:test" : runner;
+    const code = programs.storage_contract.replace("node:test", module);
+    writeFileSync(join(folder, `${runner}.test.mjs`), code);
+  }
+  const code = programs.storage_contract.replace(
+    /^import .* from "node:test";$/m,
+    "const it = Deno.test;\nconst describe = (_title, tests) => tests();",
+  );
+  writeFileSync(join(folder, "deno.test.mjs"), code);
 }
 
 /** The first `ts` block of a document after a heading. */

@@ -2,8 +2,9 @@
  * Makes the npm package, `petstore-service-VERSION.tgz`, in the folder it is run in: `deno task pack`.
  *
  * TypeScript makes JavaScript of what the entries in `deno.json` and the program import. (`deno pack`
- * cannot: it has no `bin`, `engines` or optional peers, its source maps name the folders of this machine,
- * and it warns about every internal module.) `npm publish petstore-service-VERSION.tgz` publishes it.
+ * cannot: it has no `bin`, `engines` or optional peers, and it warns about every internal module.) There
+ * are no source maps: the JavaScript has the comments and names of its source. `npm publish
+ * petstore-service-VERSION.tgz` publishes it.
  *
  * @module
  */
@@ -21,18 +22,27 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { linkInPackage } from "./package_links.ts";
 
 const TYPESCRIPT = "7.0.2";
-/** To fill in: the address of this repository, as `git+https://…`. npm then links to it. */
+/** To fill in: the address of this repository, as `git+https://….git`. npm and the documents then link to it. */
 const REPOSITORY: string | undefined = undefined;
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const MAIN = "adapters/standalone/main.ts";
-/** Checks any service against the contract. In the package it and the contract are no tests. */
+/** Checks any service. It and the contract of storages are no tests in the package, but `checks/`. */
 const JUDGE = "tests/judge/main.ts";
+
+/** Documents in the package. */
+const DOCUMENTS = [
+  "README.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  ...globSync("docs/**/*.md", { cwd: ROOT }),
+].filter((path) => !path.includes("node_modules"));
 
 interface Config {
   readonly name: string;
@@ -52,24 +62,24 @@ try {
   writeFileSync(join(folder, "bin.js"), program());
   writeFileSync(join(folder, "package.json"), toText(packageJson()));
   const assets = globSync("adapters/**/*.{html,css,js}", { cwd: ROOT });
-  for (
-    const path of [
-      "README.md",
-      "LICENSE",
-      "CHANGELOG.md",
-      "docs/page.png",
-      "docs/first_minute.svg",
-      ...assets,
-    ]
-  ) {
+  const whole = ["LICENSE", "docs/first_minute.svg", ...assets, ...DOCUMENTS];
+  for (const path of whole) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     copyFileSync(join(ROOT, path), join(folder, path));
   }
+  const [ofReadme = [], ...ofOthers] = DOCUMENTS.map(writeLinks);
   checkImports();
   run("npm", ["pack", "--silent", "--pack-destination", process.cwd()], folder);
   console.log(
     `${config.name.slice(1).replace("/", "-")}-${config.version}.tgz`,
   );
+  if (ofReadme.length > 0) {
+    console.log(
+      "REPOSITORY in .ci/pack.ts is not set, so links out of the package are left out: " +
+        `in README.md to ${[...new Set(ofReadme)].join(", ")}; ` +
+        `in other documents ${ofOthers.flat().length}`,
+    );
+  }
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -95,8 +105,6 @@ function compile(): void {
         strict: true,
         exactOptionalPropertyTypes: true,
         declaration: true,
-        sourceMap: true,
-        inlineSources: true,
         noCheck: true,
         types: [],
       },
@@ -113,7 +121,7 @@ function compile(): void {
   ];
   run(process.execPath, [...tsc, "-p", tsconfig], folder);
   rmSync(tsconfig);
-  renameSync(join(folder, "tests"), join(folder, "judge"));
+  renameSync(join(folder, "tests"), join(folder, "checks"));
   // In declarations TypeScript leaves the names of imported files as they are.
   for (const path of filesLike("**/*.d.ts")) {
     const text = read(path);
@@ -122,12 +130,16 @@ function compile(): void {
       text.replaceAll(/(from |import\()"(\.[^"]*)\.ts"/g, '$1"$2.js"'),
     );
   }
-  // Sources are in the maps themselves: their paths name the folders of this machine.
-  for (const path of filesLike("**/*.js.map")) {
-    const map: { sources: readonly string[] } = JSON.parse(read(path));
-    const sources = map.sources.map((source) => basename(source));
-    writeFileSync(join(folder, path), JSON.stringify({ ...map, sources }));
-  }
+}
+
+/** Makes every link of a document lead somewhere; returns the paths that it no longer links to. */
+function writeLinks(path: string): readonly string[] {
+  const { text, leftOut } = linkInPackage({ path, text: read(path) }, {
+    isInPackage: (target) => existsSync(join(folder, target)),
+    repository: REPOSITORY?.replace(/^git\+|\.git$/g, ""),
+  });
+  writeFileSync(join(folder, path), text);
+  return leftOut;
 }
 
 /** The command `petstore`. */
@@ -138,7 +150,7 @@ import { reportAndExit } from "./adapters/standalone/command_line.js";
 
 const [name, ...args] = process.argv.slice(2);
 if (name === "judge") {
-  const { runJudge } = await import("./judge/judge/main.js");
+  const { runJudge } = await import("./${toJavaScript(JUDGE)}");
   await runJudge(args).catch(reportAndExit);
 } else {
   await import("./${toJavaScript(MAIN)}");
@@ -189,7 +201,7 @@ function packageJson(): Readonly<Record<string, unknown>> {
   };
 }
 
-/** @throws {Error} if a module lacks its types or source map, or imports what the package does not have. */
+/** @throws {Error} if a module lacks its types, or imports what the package does not have. */
 function checkImports(): void {
   const known = /^node:|^valibot$|^pg$/;
   const isThere = (...path: string[]) => existsSync(join(folder, ...path));
@@ -202,10 +214,10 @@ function checkImports(): void {
       throw new Error(`${path} imports ${name}, which is not in the package`);
     }
   }
-  for (const path of filesLike("**/*.js.map")) {
-    const module = path.replace(/\.js\.map$/, "");
-    if (isThere(`${module}.js`) && isThere(`${module}.d.ts`)) continue;
-    throw new Error(`${module} has no JavaScript or no types`);
+  for (const path of filesLike("**/*.d.ts")) {
+    const module = path.replace(/\.d\.ts$/, "");
+    if (isThere(`${module}.js`)) continue;
+    throw new Error(`${module} has types, but no JavaScript`);
   }
 }
 
@@ -218,7 +230,8 @@ function read(path: string): string {
 }
 
 function toJavaScript(path: string): string {
-  return path.replace(/^\.\//, "").replace(/\.ts$/, ".js");
+  return path.replace(/^\.\//, "").replace(/^tests\//, "checks/")
+    .replace(/\.ts$/, ".js");
 }
 
 function toText(value: unknown): string {

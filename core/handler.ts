@@ -1,74 +1,89 @@
-/** The service as a fetch function: {@linkcode createService}, and a `Response` of what it answers. */
+/** The service as a fetch function, and the way back for adapters that need no `Request` and `Response`. */
 
-import { toResponse } from "./http/reply.ts";
+import { parseBaseUrl } from "./http/base_url.ts";
+import { corsLayer } from "./http/cors.ts";
+import { type Layer, type Service, toResponse } from "./http/message.ts";
 import { traced } from "./http/trace.ts";
-import {
-  checkKind,
-  createService,
-  type HandlerOptions,
-  type Service,
-} from "./service.ts";
+import { checkKind, checkNames } from "./options.ts";
+import { createService, type HandlerOptions } from "./service.ts";
 
 /** The service as a fetch function. It never rejects. */
 export type Handler = (request: Request) => Promise<Response>;
 
-/** What a handler does before it makes a `Response`, for adapters that need none. */
-export interface HandlerParts {
-  readonly service: Service;
-  /** Reports the cause of a 500 or a 503. Never throws. */
-  readonly report: (cause: unknown, request: Request) => void;
-}
-
-const partsOfHandlers = new WeakMap<object, HandlerParts>();
+const OPTIONS: Readonly<Record<keyof HandlerOptions, true>> = {
+  storage: true,
+  keys: true,
+  baseUrl: true,
+  maxBodyBytes: true,
+  bodyTimeout: true,
+  cors: true,
+  rateLimit: true,
+  onError: true,
+};
 
 /**
  * Makes the service.
  *
- * @throws {TypeError} if an option is of a wrong kind.
+ * @throws {TypeError} if an option is unknown or of a wrong kind.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
  */
 export function createHandler(options: HandlerOptions): Handler {
-  const { onError = (cause) => console.error(cause) } = options;
+  checkNames(options, Object.keys(OPTIONS), "createHandler");
+  const {
+    baseUrl = "/v1",
+    cors,
+    onError = (cause) => console.error(cause),
+    ...others
+  } = options;
+  checkKind(baseUrl, "string", "baseUrl");
   checkKind(onError, "function", "onError");
-  return toHandler({
-    service: createService(options),
-    report(cause, request) {
-      // Errors of the reporter itself are ignored.
-      (async () => await onError(explain(cause, request), request))()
-        .catch(() => {});
-    },
-  });
+  const service = reporting(onError)(
+    createService({ ...others, baseUrl: parseBaseUrl(baseUrl) }),
+  );
+  return toFetch(cors === undefined ? service : corsLayer(cors)(service));
 }
 
-/** Names a likely mistake: `app.use("/v1", handle)` passes Node's own request. */
-function explain(cause: unknown, { headers }: Request): unknown {
-  if ("get" in Object(headers)) return cause;
-  const message =
-    "handle takes a Request: on Node, mount toNodeListener(handle)";
-  return new TypeError(message, { cause });
+/** Makes the layer that reports the cause of a 500 or a 503. */
+function reporting(onError: NonNullable<HandlerOptions["onError"]>): Layer {
+  return (service) => async (request, connection) => {
+    const answer = await service(request, connection);
+    if ("cause" in answer) {
+      // Errors of the reporter itself are ignored.
+      (async () => await onError(answer.cause, request))().catch(() => {});
+    }
+    return answer;
+  };
 }
+
+const services = new WeakMap<object, Service>();
 
 /**
- * Turns a service into a fetch function that passes its second argument on to the service. Adapters find
- * the parts again by {@linkcode partsOf}.
+ * Makes a fetch function of a service; it passes its second argument on. Adapters find the service again
+ * by {@linkcode serviceOf}.
  */
-export function toHandler(parts: HandlerParts): Handler {
-  const { report } = parts;
-  const service = traced(parts.service);
-  async function handle(
+export function toFetch(service: Service): Handler {
+  const answer = traced(service);
+  async function respond(
     request: Request,
-    connection?: unknown,
+    connection: unknown,
   ): Promise<Response> {
-    const { reply, cause } = await service(request, connection);
-    if (reply.status >= 500) report(cause, request);
-    return toResponse(reply, request.method);
+    return toResponse(await answer(request, connection), request.method);
   }
-  partsOfHandlers.set(handle, { service, report });
+  function handle(request: Request, connection?: unknown): Promise<Response> {
+    // A likely mistake: `app.use("/v1", handle)` passes Node's own request.
+    if (typeof request?.headers?.get !== "function") {
+      throw new TypeError(
+        "handle takes a Request: on Node, mount toNodeListener(handle)",
+      );
+    }
+    return respond(request, connection);
+  }
+  services.set(handle, answer);
   return handle;
 }
 
-/** The parts of a function that {@linkcode toHandler} made; `undefined` for any other function, a proxy included. */
-export function partsOf(handle: object): HandlerParts | undefined {
-  return partsOfHandlers.get(handle);
+/** The service of a function that {@linkcode toFetch} made; `undefined` for any other function, a proxy included. */
+export function serviceOf(handle: object): Service | undefined {
+  return services.get(handle);
 }

@@ -1,27 +1,34 @@
-/** The pipeline: host, path, method, key, rate limit, input, storage, reply. The whole service in one place. */
+/** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
 
-import { type BaseUrl, parseBaseUrl } from "./http/base_url.ts";
-import { createCors } from "./http/cors.ts";
-import { Deadlines } from "./http/deadlines.ts";
+import type { BaseUrl } from "./http/base_url.ts";
+import type {
+  Answer,
+  Fields,
+  Service,
+  ServiceRequest,
+} from "./http/message.ts";
+import {
+  type BeyondLimit,
+  tooMany,
+  type WithinLimit,
+} from "./http/rate_limit.ts";
 import {
   internalError,
   outcomeUnknown,
   Refusal,
-  tooManyRequests,
   unavailable,
   unavailableFor,
 } from "./http/refusal.ts";
-import { type Fields, JSON_HEADERS, type Reply } from "./http/reply.ts";
-import { createRouter, type Route } from "./http/route.ts";
-import { staticReply } from "./http/static_reply.ts";
-import { targetParser } from "./http/target.ts";
+import { createRouter, type Route } from "./http/router.ts";
+import { staticContent } from "./http/static_content.ts";
+import { normalizePath, parseTarget } from "./http/target.ts";
+import { checkExact } from "./json.ts";
 import type { ApiKeys } from "./keys/api_keys.ts";
 import { invalidKey, parseBearer } from "./keys/authenticate.ts";
-import { openApi } from "./openapi/openapi.ts";
-import type { Context, ServiceRequest } from "./operation.ts";
-import { operations } from "./operations.ts";
-import { deprecationHeaders } from "./pets/get_pet.ts";
-import { checkExact } from "./pets/int64.ts";
+import { openApiDocument } from "./openapi/document.ts";
+import type { Context, Endpoint } from "./operations/operation.ts";
+import { operations } from "./operations/operations.ts";
+import { checkInteger, checkKind } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 
 /** Settings of `createHandler`. */
@@ -40,7 +47,7 @@ export interface HandlerOptions {
    * it is trusted; if you replace the body, delete the header.
    */
   readonly maxBodyBytes?: number;
-  /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
+  /** Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;
   /**
    * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
@@ -48,125 +55,120 @@ export interface HandlerOptions {
    */
   readonly cors?: { readonly origins: readonly string[] | "*" };
   /**
-   * Called with the valid API key of each request. If that key was used too often, fulfilled with the
-   * header fields of the 429, such as `{ "retry-after": "10" }`; otherwise with `undefined`. Default: no
-   * limit.
+   * Counts each request with a valid API key, and says whether it is within the limit. Either way the
+   * answer gets the header fields that it returns. Default: no limit.
    */
-  readonly rateLimit?: (
-    key: string,
-  ) => Promise<Readonly<Record<string, string>> | undefined>;
+  readonly rateLimit?: (key: string) => Promise<WithinLimit | BeyondLimit>;
   /**
-   * Receives the cause of every 500 and 503, which the client never sees. If it fails itself, that is
-   * ignored. Default: `console.error`.
+   * Receives the cause of every 500 and 503, which the client never sees, and the request. If it fails
+   * itself, that is ignored. Default: `console.error`.
    */
-  readonly onError?: (cause: unknown, request: Request) => void;
+  readonly onError?: (cause: unknown, request: ServiceRequest) => void;
 }
 
 /** Settings of {@linkcode createService}. */
-export type ServiceOptions = Omit<HandlerOptions, "onError">;
-
-/** What became of a request. */
-export interface Answer {
-  readonly reply: Reply;
-  /** The path as a template, `/v1/pets/{petId}`, for logs and traces; absent if there is no such path. */
-  readonly template?: string | undefined;
-  /** What went wrong, if the reply is a 500 or a 503. */
-  readonly cause?: unknown;
+export interface ServiceOptions
+  extends Omit<HandlerOptions, "baseUrl" | "cors" | "onError"> {
+  readonly baseUrl: BaseUrl;
 }
 
-/**
- * Answers requests with plain data. It never rejects. `connection` is whatever the runtime hands over
- * with a request; the service itself does not look at it.
- */
-export type Service = (
-  request: ServiceRequest,
-  connection?: unknown,
-) => Promise<Answer>;
+/** An endpoint at its full path. */
+interface Mounted extends Route {
+  readonly endpoint: Endpoint;
+  /** Header fields of all its responses. */
+  readonly fields: Fields | undefined;
+}
 
 /**
  * Makes the service.
  *
+ * @param others endpoints at paths of their own, outside the base address.
  * @throws as `createHandler` does.
  */
-export function createService(options: ServiceOptions): Service {
+export function createService(
+  options: ServiceOptions,
+  others: readonly Endpoint[] = [],
+): Service {
   checkExact();
+  const { storage, keys, baseUrl, rateLimit } = options;
+  const { maxBodyBytes = 65_536, bodyTimeout = 10_000 } = options;
   checkOptions(options);
-  const { storage, keys, cors, rateLimit } = options;
-  const { baseUrl: address = "/v1" } = options;
-  const baseUrl = parseBaseUrl(address);
+  checkInteger(maxBodyBytes, "maxBodyBytes", { least: 1 });
+  // A longer timer would fire at once.
+  checkInteger(bodyTimeout, "bodyTimeout", { least: 1, most: 2 ** 31 - 1 });
   const context: Context = {
     storage,
     baseUrl,
-    maxBodyBytes: options.maxBodyBytes ?? 65_536,
-    deadlines: new Deadlines(options.bodyTimeout ?? 10_000),
-    document: staticReply(() => JSON.stringify(openApi(address)), {
-      "content-type": "application/json",
-      // no-store, as the other responses have it, would make the ETag useless.
-      "cache-control": "no-cache",
-    }),
+    maxBodyBytes,
+    bodyTimeout,
+    document: staticContent(
+      () => JSON.stringify(openApiDocument(baseUrl, operations)),
+      {
+        "content-type": "application/json",
+        // no-store, as the other responses have it, would make the ETag useless.
+        "cache-control": "no-cache",
+      },
+    ),
   };
-  const parseTarget = targetParser();
-  const findRoute = createRouter(baseUrl.path, operations);
-  const finish = finisher(baseUrl);
-  const addCors = cors === undefined ? undefined : createCors(cors);
 
-  async function answer(request: ServiceRequest): Promise<Answer> {
-    let route: Route | undefined;
+  const mount = (path: string, endpoint: Endpoint): Mounted => {
+    const { method, fields } = endpoint;
+    return { method, path, endpoint, fields: fields?.(baseUrl) };
+  };
+  const findOperation = createRouter(
+    operations.map((each) => mount(baseUrl.path + each.path, each)),
+  );
+  const findOther = createRouter(others.map((each) => mount(each.path, each)));
+  const notFound = pathNotFound(baseUrl.path);
+
+  return async (request) => {
+    let mounted: Mounted | undefined;
+    let counted: Fields | undefined;
     try {
       const target = parseTarget(request);
-      if (target instanceof Refusal) return { reply: target };
-      route = findRoute(request.method, target.path);
-      if ("reply" in route) return route;
-      const { operation, parameter } = route;
-      if (!operation.isPublic) {
+      if (target instanceof Refusal) return target;
+      const { path, query } = target;
+      const found = findOperation(request.method, normalizePath(path)) ??
+        findOther(request.method, path) ?? notFound;
+      if ("status" in found) return found;
+      mounted = found.route;
+      const { endpoint } = mounted;
+      if (endpoint.isPublic !== true) {
         const key = parseBearer(request.headers.get("authorization"));
-        if (key instanceof Refusal) return finish(route, key);
-        if (await keys.verify(key) !== true) return finish(route, invalidKey);
-        const limited = rateLimit && await rateLimit(key);
-        if (limited) return finish(route, tooMany(limited));
+        if (key instanceof Refusal) return complete(key, mounted);
+        if (await keys.verify(key) !== true) {
+          return complete(invalidKey, mounted);
+        }
+        const limit = await rateLimit?.(key);
+        if (limit !== undefined) {
+          counted = Object.fromEntries(new Headers(limit.headers));
+          if (!limit.allowed) return complete(tooMany(counted), mounted);
+        }
       }
-      const call = { request, query: target.query, petId: parameter };
-      return finish(route, await operation.run(call, context));
+      const call = { request, query, petId: found.parameter };
+      return complete(await endpoint.run(call, context), mounted, counted);
     } catch (cause) {
-      return { ...finish(route, refusalFor(cause)), cause };
+      return { ...complete(refusalFor(cause), mounted, counted), cause };
     }
-  }
-
-  if (addCors === undefined) return answer;
-  return async (request) => {
-    const answered = await answer(request);
-    return { ...answered, reply: addCors(request, answered.reply) };
   };
 }
 
-/** @throws {TypeError} if a field cannot be sent. */
-function tooMany(fields: Fields): Reply {
-  const { status, headers, body } = tooManyRequests;
-  const added = Object.fromEntries(new Headers(fields));
-  return { status, headers: { ...headers, ...added }, body };
-}
-
-/** Makes the function that turns the reply of a route into its answer. */
-function finisher(
-  baseUrl: BaseUrl,
-): (route: Route | undefined, reply: Reply) => Answer {
-  const deprecation = deprecationHeaders(baseUrl);
-  const deprecated = Object.freeze({ ...JSON_HEADERS, ...deprecation });
-
-  function deprecate(headers: Fields): Fields {
-    return headers === JSON_HEADERS
-      ? deprecated
-      : { ...headers, ...deprecation };
-  }
-
-  return (route, reply) => {
-    if (route?.template === undefined) return { reply };
-    const { template } = route;
-    if ("reply" in route || !route.operation.isDeprecated) {
-      return { reply, template };
-    }
-    const { status, headers, body } = reply;
-    return { reply: { status, headers: deprecate(headers), body }, template };
+/** Adds to an answer the header fields and the route of its endpoint, and the fields of a rate limit. */
+function complete(
+  answer: Answer,
+  mounted: Mounted | undefined,
+  counted?: Fields,
+): Answer {
+  const { status, headers, body } = answer;
+  const fields = mounted?.fields;
+  return {
+    status,
+    headers: fields === undefined && counted === undefined
+      ? headers
+      : { ...headers, ...fields, ...counted },
+    body,
+    route: mounted?.path,
+    ...("cause" in answer ? { cause: answer.cause } : {}),
   };
 }
 
@@ -181,9 +183,19 @@ function refusalFor(cause: unknown): Refusal {
   }
 }
 
+function pathNotFound(basePath: string): Refusal {
+  const paths = [...new Set(operations.map(({ path }) => basePath + path))];
+  const document = paths.pop();
+  return new Refusal(
+    "not_found",
+    `Cannot find this path: the service has ${
+      paths.join(" and ")
+    }, described at ${document}`,
+  );
+}
+
 function checkOptions(options: ServiceOptions): void {
-  const { storage, keys, baseUrl, rateLimit } = options;
-  const { maxBodyBytes, bodyTimeout } = options;
+  const { storage, keys, rateLimit } = options;
   if (storage instanceof Promise) {
     throw new TypeError("Wrong option storage: it is a promise, so await it");
   }
@@ -191,35 +203,5 @@ function checkOptions(options: ServiceOptions): void {
     checkKind(storage?.[method], "function", `storage.${method}`);
   }
   checkKind(keys?.verify, "function", "keys.verify");
-  if (baseUrl !== undefined) checkKind(baseUrl, "string", "baseUrl");
   if (rateLimit !== undefined) checkKind(rateLimit, "function", "rateLimit");
-  checkRange(maxBodyBytes, Number.MAX_SAFE_INTEGER, "maxBodyBytes");
-  checkRange(bodyTimeout, 2 ** 31 - 1, "bodyTimeout"); // a longer timer fires at once
-}
-
-/** @throws {TypeError} if an option is of another kind. */
-export function checkKind(
-  value: unknown,
-  kind: "function" | "string",
-  name: string,
-): void {
-  const actual = typeof value;
-  if (actual === kind) return;
-  throw new TypeError(
-    `Wrong option ${name}: it must be a ${kind}, not ${actual}`,
-  );
-}
-
-function checkRange(
-  value: number | undefined,
-  max: number,
-  name: string,
-): void {
-  if (
-    value === undefined ||
-    (Number.isInteger(value) && value >= 1 && value <= max)
-  ) return;
-  throw new RangeError(
-    `Wrong option ${name}: it must be an integer from 1 to ${max}, not ${value}`,
-  );
 }

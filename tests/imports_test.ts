@@ -7,7 +7,6 @@ import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { skipping } from "./support/skipping.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -72,6 +71,33 @@ test("core imports itself and valibot", () => {
   );
 });
 
+/** Which rooms of `core/` each of them may import besides itself; files in none are rooms of their own. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  http: [],
+  "json.ts": [],
+  "name.ts": [],
+  "options.ts": [],
+  pets: ["http", "json.ts", "name.ts"],
+  keys: ["http", "name.ts"],
+  openapi: ["http", "name.ts", "pets", "keys"],
+  operations: ["http", "json.ts", "pets", "keys", "openapi"],
+  "service.ts": [
+    ...["http", "json.ts", "keys", "openapi", "operations", "options.ts"],
+    "pets",
+  ],
+  "handler.ts": ["http", "options.ts", "service.ts"],
+};
+
+test("folders of the core are layers: each imports only those below it", () => {
+  const isAllowed = (name: string, importer: string): boolean => {
+    const [, room = ""] = importer.split("/");
+    const [, other = ""] = name.split("/");
+    return name === "valibot" || other === room ||
+      LAYERS[room]?.includes(other) === true;
+  };
+  assert.deepEqual(wrong(/^core\//, isAllowed), []);
+});
+
 test("mod.ts imports the core and the storage in memory", () => {
   const isAllowed = (name: string) => /^(?:core|adapters\/memory)\//.test(name);
   assert.deepEqual(wrong(/^mod\.ts$/, isAllowed), []);
@@ -86,6 +112,13 @@ test("an adapter imports the core, itself and what it shares; standalone any", (
       room === "standalone";
   };
   assert.deepEqual(wrong(/^adapters\//, isAllowed), []);
+});
+
+test("the contract of a storage imports node:assert/strict, the core and itself", () => {
+  const isAllowed = (name: string) =>
+    name === "node:assert/strict" ||
+    /^(?:core|tests\/contract\/storage)\//.test(name);
+  assert.deepEqual(wrong(/^tests\/contract\/storage\//, isAllowed), []);
 });
 
 test("the core, the client and the storages in memory and D1 know no runtime", () => {
@@ -140,9 +173,7 @@ test("the service has no package that only tests need, and tests the same versio
   }
 });
 
-const skip = skipping(
-  !("Deno" in globalThis) && "only Deno has permissions to deny",
-);
+const skip = !("Deno" in globalThis) && "only Deno has permissions to deny";
 test("mod.ts can be imported without any permission", { skip }, async () => {
   const program = `const mod = await import("${new URL(
     "../mod.ts",

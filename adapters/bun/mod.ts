@@ -12,12 +12,14 @@
 
 import { internalError } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";
+import { checkNames } from "../../core/options.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
   type FetchFunction,
   listenError,
   origin,
+  SERVE_OPTIONS,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -27,7 +29,7 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 /** Settings of {@linkcode serve} on Bun. */
 export interface BunServeOptions extends ServeOptions {
   /**
-   * How long nothing may move on a connection, in ms: 0 (for ever) or 1,000 to 255,000, in whole
+   * Time for which nothing may move on a connection, in ms: 0 (for ever) or 1,000 to 255,000, in whole
    * seconds. Default: 30,000, as Bun's own 10,000 would cut off an answer that is slow to begin.
    */
   readonly idleTimeout?: number;
@@ -38,7 +40,7 @@ export interface BunServeOptions extends ServeOptions {
   readonly maxRequestBodySize?: number;
 }
 
-/** What is used of `Bun`: its own types are not known to other type checkers. */
+/** The part of `Bun` that is used, because other type checkers lack its types. */
 interface BunRuntime {
   serve(options: Readonly<Record<string, unknown>>): BunServer;
 }
@@ -50,7 +52,7 @@ interface BunServer {
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
 
-/** How often a server that is closing looks whether all is answered, in ms. */
+/** Pause between two looks of a closing server at its open requests, in ms. */
 const CLOSING_INTERVAL = 10;
 
 /**
@@ -62,6 +64,11 @@ export function serve(
   handle: FetchFunction,
   options: BunServeOptions = {},
 ): Promise<Server> {
+  checkNames(
+    options,
+    [...SERVE_OPTIONS, "idleTimeout", "maxRequestBodySize"],
+    "serve",
+  );
   const {
     port = DEFAULT_PORT,
     hostname = DEFAULT_HOSTNAME,
@@ -79,10 +86,10 @@ export function serve(
         maxRequestBodySize,
         // In development Bun shows errors to the client, as an HTML page.
         development: false,
-        // Out of development Bun shares a port that is taken, and takes over its clients.
+        // Outside development mode Bun would share a port that is in use, and receive its clients.
         reusePort: false,
         fetch: guard(handle, onError),
-        // guard() lets nothing come here, and Bun's own answer would tell too much.
+        // guard() never throws, so this is unreachable; Bun's own answer would tell too much.
         error: () => refuse(internalError),
       });
       let closed: Promise<void> | undefined;

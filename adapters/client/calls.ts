@@ -1,4 +1,4 @@
-/** The three operations: what each one sends, and the check of what comes back. */
+/** The three operations: each sends a request and checks what comes back. */
 
 import * as v from "valibot";
 import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
@@ -8,22 +8,27 @@ import {
   petId,
   type PetStatus,
 } from "../../core/pets/pet.ts";
-import type { Answer } from "./exchange.ts";
+import type { CallRequest, Received } from "./exchange.ts";
 import { nextTarget, parseLinks } from "./link.ts";
 import { isOn, type Settings } from "./options.ts";
 
 /** One operation, about to be performed. */
-export interface Call<T extends object> {
+export interface ClientCall<T extends object> extends CallRequest {
   readonly action: "list pets" | "create pet" | "get pet";
-  readonly url: string;
-  /** The JSON text of a create; calls without one only read. */
-  readonly body?: string;
-  readonly idempotencyKey?: string | undefined;
   /** Makes the result from the response's JSON body, or says what is wrong with it. */
-  read(body: unknown, answer: Answer): T | string;
+  read(body: unknown, received: Received): T | string;
 }
 
-/** Which pets are listed. */
+/**
+ * Selects the pets to list.
+ *
+ * @example
+ * ```ts
+ * import type { PetsQuery } from "@petstore/service/client";
+ *
+ * const query: PetsQuery = { limit: 100, status: "sold", after: 41n };
+ * ```
+ */
 export interface PetsQuery {
   /** At most this many on a page: 1 to 100. */
   readonly limit?: number;
@@ -33,7 +38,18 @@ export interface PetsQuery {
   readonly after?: bigint;
 }
 
-/** Some of the pets that match. */
+/**
+ * Some of the pets that match.
+ *
+ * @example
+ * ```ts
+ * import type { Client, PetsPage } from "@petstore/service/client";
+ *
+ * async function nextPage(client: Client, { next }: PetsPage): Promise<PetsPage | undefined> {
+ *   return next === undefined ? undefined : await client.listPets(next);
+ * }
+ * ```
+ */
 export interface PetsPage {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
@@ -41,7 +57,7 @@ export interface PetsPage {
   readonly next?: string;
 }
 
-/** The rules for a new name are not checked: by then the service may have others. */
+/** Does not check the rules for names: the server's may have changed since. */
 const petSchema: v.GenericSchema<unknown, Pet> = v.object({
   id: v.pipe(
     int64Schema,
@@ -56,7 +72,7 @@ const petSchema: v.GenericSchema<unknown, Pet> = v.object({
 const petsSchema = v.array(petSchema, "must be an array");
 
 /**
- * `GET /pets`: a page, by its query or its address, with ids above `after` if that is known.
+ * `GET /pets`, by query or by the address of a page. Ids must be above `after`, if that is known.
  *
  * @throws {TypeError} if the key may not be sent to that address, or `after` is not a `bigint`.
  */
@@ -64,20 +80,20 @@ export function listPetsCall(
   page: PetsQuery | string,
   { base, origin }: Settings,
   after = typeof page === "string" ? undefined : page.after,
-): Call<PetsPage> {
+): ClientCall<PetsPage> {
   return {
     action: "list pets",
     url: typeof page === "string"
       ? checkPage(page, origin)
       : pageUrl(base, page),
-    read(body, answer) {
+    read(body, received) {
       const pets = check(petsSchema, body);
       if (typeof pets === "string") return pets;
       const isAscending = pets.every(({ id }, i) =>
         id > (pets[i - 1]?.id ?? after ?? 0n)
       );
       if (!isAscending) return "the ids on the page are not ascending";
-      const next = nextPage(answer, origin);
+      const next = nextPage(received, origin);
       if (next === undefined) return { pets };
       if (typeof next === "string") return next;
       // Together with ascending ids this ends every walk, whatever the server does.
@@ -96,26 +112,24 @@ export function listPetsCall(
 export function createPetCall(
   { name, categoryId, status }: NewPet,
   { base, idempotentCreates }: Settings,
-): Call<Pet> {
+): ClientCall<Pet> {
   checkBigint(categoryId, "categoryId");
   if (typeof name !== "string") {
     throw new TypeError(`name must be a string, not ${typeof name}`);
   }
-  // JSON.stringify writes no bigint, and a number would lose digits.
-  const rest = status === undefined
-    ? ""
-    : `,"status":${JSON.stringify(String(status))}`;
+  const others = JSON.stringify({ name, status }).slice(0, -1);
   return {
     action: "create pet",
     url: `${base}/pets`,
-    body: `{"name":${JSON.stringify(name)},"categoryId":${categoryId}${rest}}`,
+    // JSON.stringify takes no bigint, and a number would lose digits.
+    body: `${others},"categoryId":${categoryId}}`,
     idempotencyKey: idempotentCreates ? randomIdempotencyKey() : undefined,
     read: (body) => check(petSchema, body),
   };
 }
 
 /** `GET /pets/{petId}`. @throws {TypeError} if `id` is not a `bigint`. */
-export function getPetCall(id: bigint, { base }: Settings): Call<Pet> {
+export function getPetCall(id: bigint, { base }: Settings): ClientCall<Pet> {
   checkBigint(id, "id");
   return {
     action: "get pet",
@@ -145,13 +159,13 @@ function checkPage(page: string, origin: string): string {
   );
 }
 
-/** The address of the next page, if any; a text says what is wrong with it. */
+/** Reads the address of the next page, if there is one; a text says what is wrong with it. */
 function nextPage(
-  { headers, url }: Answer,
+  { headers, url }: Received,
   origin: string,
 ): URL | string | undefined {
   const links = parseLinks(headers.get("link") ?? "");
-  // If it were ignored, a walk would end too early, and nobody would notice.
+  // Ignoring it would end a walk too early, and nobody would notice.
   if (links === undefined) return "the Link header is malformed";
   const target = nextTarget(links);
   if (target === undefined) return undefined;
@@ -160,12 +174,12 @@ function nextPage(
   if (!isOn(next, origin)) {
     return "the next page is at another origin, and the key does not go there";
   }
-  next.hash = ""; // is not sent
+  next.hash = ""; // a fragment is not sent
   const isThisPage = next.href === URL.parse("", url)?.href;
   return isThisPage ? "the next page is this one again" : next;
 }
 
-/** Checks a body, or says what is wrong with it, without quoting it. */
+/** Checks a body; a text says what is wrong with it, without quoting it. */
 function check<T>(
   schema: v.GenericSchema<unknown, T>,
   body: unknown,
@@ -178,7 +192,7 @@ function check<T>(
   return `${path} of the response ${issues[0].message}`;
 }
 
-/** @throws {TypeError} if a value is not a `bigint`: a `number` may be rounded already. */
+/** @throws {TypeError} if a value is not a `bigint`: a `number` may already be rounded. */
 function checkBigint(value: unknown, name: string): void {
   if (typeof value === "bigint") return;
   throw new TypeError(

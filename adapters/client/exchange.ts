@@ -1,40 +1,45 @@
-/** One request and its complete response, within a time limit and until the caller aborts. */
+/** Sends one request and reads its whole response, within a time limit and until the caller aborts. */
 
 import type { Settings } from "./options.ts";
 
-/** Status and headers of a response. The status is 0 if a browser hides a redirect. */
-export type Head = Pick<Response, "status" | "headers">;
+/** What a call sends. */
+export interface CallRequest {
+  readonly url: string;
+  /** The JSON text of a create. Calls without a body only read. */
+  readonly body?: string;
+  readonly idempotencyKey?: string | undefined;
+}
 
-export interface Answer extends Head {
+/** What came back for a request. */
+export interface Received {
+  /** 0 if there is no response, or if a browser hides a redirect. */
+  readonly status: number;
+  readonly headers: Headers;
   /** Its full address: relative references resolve against it. */
   readonly url: string;
   /** The body; `undefined` if it is not UTF-8, or longer than {@linkcode MAX_BODY_BYTES}. */
-  readonly text: string | undefined;
-}
-
-/** No response, or an incomplete one. */
-export interface Fault {
-  readonly code: "network_error" | "timeout";
-  readonly cause: unknown;
-  readonly head: Head | undefined;
+  readonly text?: string | undefined;
+  /** Tells why there is no response, or an incomplete one. */
+  readonly fault?: {
+    readonly code: "network_error" | "timeout";
+    readonly cause: unknown;
+  };
 }
 
 /** The longest body that is read. A full page of the longest names is a tenth of it. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
 
 /**
- * Sends a request once, by a `fetch` that may ignore the signal of its request. However it ends, no
- * timer and no listener remains, and the body is either read or cancelled.
+ * Sends the request of a call once, by a `fetch` that may ignore the signal of its request. However it
+ * ends, no timer and no listener remains, and the body is either read or cancelled.
  *
  * @throws the reason of `signal` if that aborts.
  */
 export async function exchange(
-  url: string,
-  init: RequestInit,
-  { fetch, clock, timeout, signal }: Settings & {
-    readonly signal?: AbortSignal | undefined;
-  },
-): Promise<Answer | Fault> {
+  call: CallRequest,
+  { fetch, clock, timeout, key }: Settings,
+  signal?: AbortSignal,
+): Promise<Received> {
   signal?.throwIfAborted();
   // A controller of its own: the caller's signal may outlive many calls, and keeps its listeners.
   const ending = new AbortController();
@@ -43,37 +48,49 @@ export async function exchange(
   const cancelTimer = clock.setTimer(timeout, () => {
     ending.abort(new DOMException("It took too long", "TimeoutError"));
   });
-  let head: Head | undefined;
+  const ended = new Promise<never>((_resolve, reject) => {
+    ending.signal.addEventListener("abort", () => reject(ending.signal.reason));
+  });
+  let head = { status: 0, headers: new Headers(), url: call.url };
+  async function receive(): Promise<Received> {
+    const response = await fetch(toRequest(call, key, ending.signal));
+    const { status, headers, url } = response;
+    head = { status, headers, url: url || call.url }; // made in process, it has no URL
+    return { ...head, text: await readText(response, ending.signal) };
+  }
   try {
-    const request = new Request(url, { ...init, signal: ending.signal });
-    const response = await send(request, fetch, ending.signal);
-    const { status, headers } = head = response;
-    const text = await readText(response, ending.signal);
-    // A response made in process has no URL.
-    return { status, headers, url: response.url || request.url, text };
+    // If `fetch` ignores the signal, its response is cancelled whenever it comes.
+    return await Promise.race([receive(), ended]);
   } catch (cause) {
     signal?.throwIfAborted();
     const code = ending.signal.aborted ? "timeout" : "network_error";
-    return { code, cause, head };
+    return { ...head, fault: { code, cause } };
   } finally {
     cancelTimer();
     signal?.removeEventListener("abort", onAbort);
   }
 }
 
-/** Sends a request; rejects once the signal aborts, even if `fetch` does not. */
-function send(
-  request: Request,
-  fetch: Settings["fetch"],
+function toRequest(
+  { url, body, idempotencyKey }: CallRequest,
+  key: string,
   signal: AbortSignal,
-): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-    (async () => await fetch(request))().then((response) => {
-      resolve(response);
-      // Nobody waits for it any more.
-      if (signal.aborted) response.body?.cancel(signal.reason).catch(() => {});
-    }, reject);
+): Request {
+  return new Request(url, {
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      accept: "application/json",
+      authorization: `Bearer ${key}`,
+      ...body !== undefined && { "content-type": "application/json" },
+      ...idempotencyKey !== undefined && { "idempotency-key": idempotencyKey },
+    },
+    // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a GET.
+    // With "error" it would look like a network error, and some workers do not have it.
+    redirect: "manual",
+    // Not as text: Deno's fetch itself sends text a second time if a connection that was kept alive
+    // breaks, after the service had it too (Deno 2.9).
+    body: body === undefined ? null : new Blob([body]),
+    signal,
   });
 }
 
@@ -93,7 +110,6 @@ async function readText(
   let text = "";
   for (let length = 0;;) {
     const { done, value } = await reader.read();
-    signal.throwIfAborted(); // cancelling looks like the end of the body
     length += value?.byteLength ?? 0;
     try {
       if (length > MAX_BODY_BYTES) throw new RangeError("The body is too long");

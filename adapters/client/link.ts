@@ -1,4 +1,4 @@
-/** The `Link` header field (RFC 8288): where the next page is. */
+/** Reads the `Link` header field (RFC 8288), which says where the next page is. */
 
 /** One link of a `Link` header field. */
 export interface Link {
@@ -19,7 +19,7 @@ const PARAMETER =
 export function parseLinks(field: string): Link[] | undefined {
   const links: Link[] = [];
   let position = 0;
-  // Matches where the last match ended.
+  // Matches a pattern where the last match ended.
   function take(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = position;
     const match = pattern.exec(field);
@@ -45,7 +45,7 @@ export function parseLinks(field: string): Link[] | undefined {
 }
 
 /**
- * The target of the first link to the next page: `next` is among its relation types, in any case
+ * Finds the target of the first link to the next page: `next` is among its relation types, in any case
  * (RFC 8288 §3.3), and it has no `anchor`, which would make it a link of something else (§3.2).
  */
 export function nextTarget(links: readonly Link[]): string | undefined {

@@ -39,23 +39,30 @@
 
 import { MAX_LIMIT } from "../../core/pets/page.ts";
 import type { NewPet, Pet } from "../../core/pets/pet.ts";
-import { interpret } from "./answer.ts";
 import {
-  type Call,
+  type ClientCall,
   createPetCall,
   getPetCall,
   listPetsCall,
   type PetsPage,
   type PetsQuery,
 } from "./calls.ts";
-import { PetStoreError } from "./error.ts";
+import type { PetStoreError } from "./error.ts";
 import { exchange } from "./exchange.ts";
 import { type ClientOptions, readOptions } from "./options.ts";
-import { isPassing, pause, retryDelay } from "./retry.ts";
+import { type Outcome, readOutcome } from "./outcome.ts";
+import { isTransient, pause, retryDelay } from "./retry.ts";
 
 export type { ErrorCode } from "../../core/http/refusal.ts";
-export type { NewPet, Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
 export {
+  type NewPet,
+  type Pet,
+  type PetId,
+  type PetStatus,
+  petToJson,
+} from "../../core/pets/pet.ts";
+export {
+  type AnyPetStoreError,
   PetStoreError,
   type PetStoreErrorCode,
   type PetStoreErrorDetails,
@@ -63,7 +70,17 @@ export {
 export type { ClientOptions, Clock } from "./options.ts";
 export type { PetsPage, PetsQuery } from "./calls.ts";
 
-/** Settings of one call. */
+/**
+ * Settings of one call.
+ *
+ * @example
+ * ```ts
+ * import type { CallOptions, Client } from "@petstore/service/client";
+ *
+ * const options: CallOptions = { signal: AbortSignal.timeout(60_000) }; // for all attempts together
+ * const listSlowly = (client: Client) => client.listPets({ limit: 100 }, options);
+ * ```
+ */
 export interface CallOptions {
   /**
    * Ends the call and all its attempts, and rejects with the signal's reason. A pet that was being
@@ -75,19 +92,33 @@ export interface CallOptions {
 /**
  * The operations of the service. Each promise rejects with a {@linkcode PetStoreError}, or a
  * `TypeError` if an argument has a wrong type.
+ *
+ * The integers of a {@linkcode Pet} are of type `bigint`, which `JSON.stringify` refuses with a
+ * `TypeError`: use {@linkcode petToJson}.
+ *
+ * @example
+ * ```ts
+ * import type { Client } from "@petstore/service/client";
+ *
+ * async function countSold(client: Client): Promise<number> {
+ *   let count = 0;
+ *   for await (const _pet of client.pets({ status: "sold" })) count++;
+ *   return count;
+ * }
+ * ```
  */
 export interface Client {
   /**
-   * One page of pets, at most 20 unless `limit` says otherwise.
+   * Returns one page of pets, at most 20 unless `limit` says otherwise.
    *
-   * @param page which pets, or the address of a page: the `next` of another.
+   * @param page selects the pets, or is the address of a page: the `next` of another.
    */
   listPets(page?: PetsQuery | string, options?: CallOptions): Promise<PetsPage>;
 
   /**
-   * All pets that match, page by page: each that existed when the walk began exactly once, ascending
-   * by id. `limit` is the size of a page, by default 100. To continue a walk that was broken off, give
-   * the last id it saw as `after`.
+   * Walks through all pets that match, page by page: each that existed when the walk began exactly
+   * once, ascending by id. `limit` is the size of a page, by default 100. To continue an interrupted
+   * walk, pass the last id as `after`.
    */
   pets(query?: PetsQuery, options?: CallOptions): AsyncIterable<Pet>;
 
@@ -98,7 +129,7 @@ export interface Client {
   createPet(pet: NewPet, options?: CallOptions): Promise<Pet>;
 
   /**
-   * One pet; rejects with the code `not_found` if it does not exist.
+   * Returns one pet; rejects with the code `not_found` if it does not exist.
    *
    * @deprecated To be removed on 5 December 2030. Use `listPets` with a `status`.
    */
@@ -113,33 +144,36 @@ export interface Client {
  * is asked: see {@linkcode ClientOptions.idempotentCreates}. Pauses double from half a second, vary, and
  * honour `Retry-After`; if that asks for more than 30 s, the call rejects at once.
  *
- * @throws {TypeError} if an option is of a wrong kind. The message never shows the key.
+ * @example
+ * ```ts
+ * import { createClient } from "@petstore/service/client";
+ *
+ * const client = createClient({ baseUrl: "https://api.example.com/v1", key: "secret" });
+ * ```
+ *
+ * @throws {TypeError} if an option is unknown or of a wrong kind. The message never shows the key.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
  */
 export function createClient(options: ClientOptions): Client {
   const settings = readOptions(options);
-  const { key, retries, random, clock } = settings;
+  const { retries, random, clock } = settings;
 
   async function perform<T extends object>(
-    call: Call<T>,
+    call: ClientCall<T>,
     { signal }: CallOptions = {},
   ): Promise<T> {
-    const init = requestInit(call, key);
     for (let attempt = 0, uncertain = false;; attempt++) {
-      const answer = await exchange(call.url, init, { ...settings, signal });
-      const now = clock.now();
-      const result: T | PetStoreError = interpret(answer, call, {
-        key,
-        now,
-        uncertain,
-      });
-      if (!(result instanceof PetStoreError)) return result;
-      const delay = attempt < retries && isPassing(result, call)
-        ? retryDelay(result, attempt, random)
+      const received = await exchange(call, settings, signal);
+      const options = { ...settings, uncertain };
+      const outcome: Outcome<T> = readOutcome(received, call, options);
+      if ("result" in outcome) return outcome.result;
+      const failure: PetStoreError = outcome.failure;
+      const delay = attempt < retries && isTransient(failure, call)
+        ? retryDelay(failure, attempt, random)
         : undefined;
-      if (delay === undefined) throw result;
-      ({ uncertain } = result);
+      if (delay === undefined) throw failure;
+      ({ uncertain } = failure);
       await pause(delay, clock, signal);
     }
   }
@@ -162,7 +196,7 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  // All are async, so that a wrong argument rejects as everything else does.
+  // All are async, so that a wrong argument rejects like any other failure.
   return {
     async listPets(page = {}, options) {
       return await perform(listPetsCall(page, settings), options);
@@ -176,26 +210,5 @@ export function createClient(options: ClientOptions): Client {
     async getPet(id, options) {
       return await perform(getPetCall(id, settings), options);
     },
-  };
-}
-
-function requestInit(
-  { body, idempotencyKey }: Call<object>,
-  key: string,
-): RequestInit {
-  return {
-    method: body === undefined ? "GET" : "POST",
-    headers: {
-      accept: "application/json",
-      authorization: `Bearer ${key}`,
-      ...body !== undefined && { "content-type": "application/json" },
-      ...idempotencyKey !== undefined && { "idempotency-key": idempotencyKey },
-    },
-    // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a GET.
-    // With "error" it would look like a network error, and some workers do not have it.
-    redirect: "manual",
-    // Not as text: Deno's fetch itself sends text a second time if a connection that was kept alive
-    // breaks, after the service had it too (Deno 2.9).
-    body: body === undefined ? null : new Blob([body]),
   };
 }

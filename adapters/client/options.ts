@@ -1,9 +1,25 @@
-/** The options of a client, and where its key may go. */
+/** The options of a client, and the check of where its key may go. */
 
+import { checkExact } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
-import { checkExact } from "../../core/pets/int64.ts";
+import { checkInteger, checkKind, checkNames } from "../../core/options.ts";
 
-/** The time, as the client needs it. Tests pass a clock that does not wait. */
+/**
+ * The time, as the client needs it. Tests pass a clock that does not wait.
+ *
+ * @example
+ * ```ts
+ * import type { Clock } from "@petstore/service/client";
+ *
+ * const clock: Clock = {
+ *   now: () => Date.now(),
+ *   setTimer(ms, callback) {
+ *     const timer = setTimeout(callback, ms);
+ *     return () => clearTimeout(timer);
+ *   },
+ * };
+ * ```
+ */
 export interface Clock {
   /** The time in ms since 1970. */
   now(): number;
@@ -11,7 +27,22 @@ export interface Clock {
   setTimer(ms: number, callback: () => void): () => void;
 }
 
-/** Settings of {@linkcode createClient}. */
+/**
+ * Settings of `createClient`.
+ *
+ * @example
+ * ```ts
+ * import { type ClientOptions, createClient } from "@petstore/service/client";
+ *
+ * const options: ClientOptions = {
+ *   baseUrl: "https://api.example.com/v1",
+ *   key: "secret",
+ *   timeout: 2000,
+ *   retries: 1,
+ * };
+ * const client = createClient(options);
+ * ```
+ */
 export interface ClientOptions {
   /** The base address of the service, such as `https://api.example.com/v1`; a final `/` changes nothing. */
   readonly baseUrl: string;
@@ -47,6 +78,17 @@ export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   readonly origin: string;
 }
 
+const OPTIONS: readonly (keyof ClientOptions)[] = [
+  "baseUrl",
+  "key",
+  "fetch",
+  "timeout",
+  "retries",
+  "idempotentCreates",
+  "clock",
+  "random",
+];
+
 const systemClock: Clock = {
   now: () => Date.now(),
   setTimer(ms, callback) {
@@ -55,9 +97,10 @@ const systemClock: Clock = {
   },
 };
 
-/** Checks the options and fills in their defaults; throws as {@linkcode createClient} does. */
+/** Checks the options and fills in their defaults; throws as `createClient` does. */
 export function readOptions(options: ClientOptions): Settings {
   checkExact();
+  checkNames(options, OPTIONS, "createClient");
   const {
     baseUrl,
     key,
@@ -73,7 +116,7 @@ export function readOptions(options: ClientOptions): Settings {
     url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(baseUrl) ||
     !isOn(url, url.origin)
   ) {
-    // Not shown: it may contain a password, or the key.
+    // The value is not shown, because it may contain a password or the key.
     throw new TypeError(
       'Wrong option baseUrl: it must be an absolute http or https URL without user, query and fragment, such as "https://api.example.com/v1"',
     );
@@ -83,13 +126,10 @@ export function readOptions(options: ClientOptions): Settings {
       "Wrong option key: it must be one or more visible ASCII characters without spaces",
     );
   }
-  if (typeof fetch !== "function") {
-    throw new TypeError(
-      `Wrong option fetch: it must be a function, not ${typeof fetch}`,
-    );
-  }
-  checkRange("timeout", timeout, 1, 2 ** 31 - 1); // a longer timer fires at once
-  checkRange("retries", retries, 0, 10);
+  checkKind(fetch, "function", "fetch");
+  const most = 2 ** 31 - 1; // a longer timer fires at once
+  checkInteger(timeout, "timeout", { least: 1, most });
+  checkInteger(retries, "retries", { least: 0, most: 10 });
   return {
     base: url.href.replace(/\/$/, ""),
     origin: url.origin,
@@ -103,19 +143,7 @@ export function readOptions(options: ClientOptions): Settings {
   };
 }
 
-/** Whether the key may be sent to a URL. Fetch refuses a URL with a user in it. */
+/** Tells whether the key may be sent to a URL. Fetch refuses a URL with a user in it. */
 export function isOn(url: URL, origin: string): boolean {
   return url.origin === origin && url.username === "" && url.password === "";
-}
-
-function checkRange(
-  name: string,
-  value: number,
-  min: number,
-  max: number,
-): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return;
-  throw new RangeError(
-    `Wrong option ${name}: it must be an integer from ${min} to ${max}, not ${value}`,
-  );
 }

@@ -1,37 +1,37 @@
-/** Whether a call is tried again, and when. */
+/** Decides if and when a call is tried again. */
 
-import type { Call } from "./calls.ts";
 import type { PetStoreError } from "./error.ts";
+import type { CallRequest } from "./exchange.ts";
 import type { Clock } from "./options.ts";
 
-/** Longest `Retry-After` honoured, and longest pause beyond it, in ms. */
+/** The longest `Retry-After` that is honoured, and the longest pause added to it, in ms. */
 const MAX_PAUSE = 30_000;
 
-/** Too slow, too many, out of reach (RFC 9110 §15, RFC 6585 §4). */
-const PASSING = [408, 429, 502, 503, 504];
+/** Statuses of failures that may pass: too slow, too many, out of reach (RFC 9110 §15, RFC 6585 §4). */
+const TRANSIENT = [408, 429, 502, 503, 504];
 
 /**
- * Whether a call that failed this way can be tried again, and may succeed.
+ * Tells whether a call that failed can safely be tried again, and may succeed.
  *
- * A read, or a create with an `Idempotency-Key`, is tried again after anything that may pass. Any other
+ * A read, or a create with an `Idempotency-Key`, is tried again after any transient failure. Any other
  * create could add the pet twice, so the service itself must say that nothing was changed. (A refused
  * connection would be harmless too, but `fetch` does not tell it from one that broke later.)
  */
-export function isPassing(
+export function isTransient(
   { code, status = 0, uncertain }: PetStoreError,
-  { body, idempotencyKey }: Pick<Call<object>, "body" | "idempotencyKey">,
+  { body, idempotencyKey }: CallRequest,
 ): boolean {
   const isRepeatable = body === undefined || idempotencyKey !== undefined;
   if (!isRepeatable) return status === 503 && !uncertain;
   return code === "network_error" || code === "timeout" ||
-    PASSING.includes(status);
+    TRANSIENT.includes(status);
 }
 
 /**
- * How long to wait before the next attempt, in ms: as long as the response asks for, and beyond that a
- * random time up to a bound that doubles, so that many clients do not come back together.
+ * Chooses the pause before the next attempt, in ms: what the response asks for, plus a random time
+ * below a bound that doubles, so that many clients do not come back together.
  *
- * @returns `undefined` if the response asks for more than 30 s: that is for the caller to decide.
+ * @returns `undefined` if the response asks for more than 30 s: then the caller decides.
  */
 export function retryDelay(
   { retryAfter = 0 }: PetStoreError,
@@ -42,7 +42,7 @@ export function retryDelay(
   return retryAfter + random() * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
 }
 
-/** Waits. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
+/** Waits `ms`. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
 export async function pause(
   ms: number,
   clock: Clock,
@@ -70,7 +70,7 @@ export function parseRetryAfter(
   if (field === null) return undefined;
   if (/^[0-9]+$/.test(field)) return Number(field) * 1000;
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(field)) return undefined;
-  // The oldest form, asctime's, names no zone, and means GMT.
+  // The oldest form, that of asctime, has no zone and means GMT.
   const date = Date.parse(field.endsWith(" GMT") ? field : `${field} GMT`);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

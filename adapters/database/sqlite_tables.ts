@@ -1,30 +1,29 @@
 /** The tables in SQL of SQLite. */
 
-/** The statements of each version. AUTOINCREMENT: the id of a deleted row is not given again. */
-export const TABLES: readonly (readonly string[])[] = [
-  [
-    `CREATE TABLE IF NOT EXISTS pets (
+/** The version of the tables: raise it when {@linkcode TABLES} changes. */
+export const SCHEMA_VERSION = 1;
+
+/** The statements that create them. AUTOINCREMENT: the id of a deleted row is not given again. */
+export const TABLES: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS pets (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       name TEXT NOT NULL,
       category_id INTEGER NOT NULL,
       status INTEGER NOT NULL CHECK (status IN (0, 1, 2))
     ) STRICT`,
-    "CREATE INDEX IF NOT EXISTS pets_by_status ON pets (status, id)",
-    `CREATE TABLE IF NOT EXISTS api_keys (
+  "CREATE INDEX IF NOT EXISTS pets_by_status ON pets (status, id)",
+  `CREATE TABLE IF NOT EXISTS api_keys (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       name TEXT NOT NULL,
       digest TEXT NOT NULL UNIQUE,
       created INTEGER NOT NULL,
       revoked INTEGER
     ) STRICT`,
-  ],
-  [
-    `CREATE TABLE IF NOT EXISTS idempotency_keys (
+  `CREATE TABLE IF NOT EXISTS idempotency_keys (
       key TEXT PRIMARY KEY,
       pet_id INTEGER NOT NULL,
       created INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID`,
-    `CREATE INDEX IF NOT EXISTS idempotency_keys_by_created
+  `CREATE INDEX IF NOT EXISTS idempotency_keys_by_created
       ON idempotency_keys (created)`,
-  ],
 ];

@@ -1,53 +1,72 @@
-/** Whole tables, read from one database and written to another with the same ids. */
+/** The tables that are copied from one database to another, and a database as the copy sees it. */
 
-import type { Pet } from "../../core/pets/pet.ts";
-import type { StoredApiKey } from "./stored_row.ts";
+import { PET_COLUMNS } from "./stored_row.ts";
+
+/** A table; its first column is the key by which rows are read. */
+export interface Table {
+  readonly name: string;
+  /** For messages. */
+  readonly plural: string;
+  readonly columns: readonly string[];
+  /** The types of the columns. */
+  readonly types: readonly ("bigint" | "smallint" | "text")[];
+  /** What to do if the table already has a row with the same key. */
+  readonly onConflict: string;
+}
+
+/** Pets never change. */
+export const PETS: Table = {
+  name: "pets",
+  plural: "pets",
+  columns: PET_COLUMNS.split(", "),
+  types: ["bigint", "text", "bigint", "smallint"],
+  onConflict: "DO NOTHING",
+};
+
+/** The only change to an API key is that it is revoked. */
+export const API_KEYS: Table = {
+  name: "api_keys",
+  plural: "API keys",
+  columns: ["id", "name", "digest", "created", "revoked"],
+  types: ["bigint", "text", "text", "bigint", "bigint"],
+  onConflict: `DO UPDATE SET revoked = excluded.revoked
+    WHERE api_keys.digest = excluded.digest AND api_keys.revoked IS NULL`,
+};
+
+export const IDEMPOTENCY_KEYS: Table = {
+  name: "idempotency_keys",
+  plural: "idempotency keys",
+  columns: ["key", "pet_id", "created"],
+  types: ["text", "bigint", "bigint"],
+  onConflict:
+    "DO UPDATE SET pet_id = excluded.pet_id, created = excluded.created",
+};
+
+/** A value in a row. An integer is a `bigint` or a small `number`. */
+export type Value = string | bigint | number | null;
+
+/** Runs SQL in which each `?` stands for a value. Rejects with a `StorageError`. */
+export type Query = (
+  table: Table,
+  sql: string,
+  values?: readonly Value[],
+) => Promise<readonly (readonly unknown[])[]>;
 
 /** A database, opened to copy all of it. */
 export interface Transfer {
   /** Identifies the database, whatever its address. */
   readonly identity: string;
-  readonly pets: Records<Pet>;
-  readonly apiKeys: Records<StoredApiKey>;
-  /** Marks a key revoked, unless it is already. */
-  revokeApiKey(key: StoredApiKey): Promise<unknown>;
-  readonly idempotencyKeys: IdempotencyKeys;
+  readonly read: Query;
+  /** Changes a table in a transaction of its own, while nobody else adds to the table. */
+  readonly write: Query;
+  /** The SQL that reads a column; text may come as bytes, which may not be UTF-8. */
+  select(column: string): string;
+  /** The SQL that reads the greatest id that a table has or had; 0 if it never had any. */
+  selectLastGiven(table: Table): string;
+  /** Makes ids that a table gives from now on greater than `id`, and than all given before. */
+  continueAfter(table: Table, id: bigint): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The row of an idempotency key: the pet that it added, and when, in ms since 1970. */
-export type StoredIdempotencyKey = readonly [
-  key: string,
-  petId: bigint,
-  created: bigint,
-];
-
-/** The records of idempotency keys. Both methods reject with a `StorageError`. */
-export interface IdempotencyKeys {
-  /** At most `limit` above `after`, ascending; none if the database is older than such keys. */
-  read(after: string, limit: number): Promise<readonly StoredIdempotencyKey[]>;
-  /** Adds records, or replaces those with the same key. */
-  write(rows: readonly StoredIdempotencyKey[]): Promise<void>;
-}
-
-/** What to do if a database has no tables. `refuse` fails, and changes no older tables either. */
-export type IfMissing = "create" | "refuse";
-
-/** All records of one kind. Ids are 1 or more. Every method rejects with a `StorageError`. */
-export interface Records<T extends { readonly id: bigint }> {
-  /** How many have an id above `after`. */
-  count(after: bigint): Promise<number>;
-  lastIds(): Promise<LastIds>;
-  /** At most `limit` with an id above `after`, ascending by id. */
-  read(after: bigint, limit: number): Promise<readonly T[]>;
-  /** Adds records with their ids: all, or none and `false` if the last stored id is not `after`. */
-  restore(records: readonly T[], after: bigint): Promise<boolean>;
-  /** Makes ids given from now on greater than `id`, and than all given before. */
-  continueAfter(id: bigint): Promise<void>;
-}
-
-/** The id of the last record that is stored, and the greatest ever given; or 0. */
-export interface LastIds {
-  readonly stored: bigint;
-  readonly given: bigint;
-}
+/** A database that is only read must have its tables; otherwise they are created. */
+export type Access = "read" | "write";

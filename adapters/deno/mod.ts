@@ -13,6 +13,7 @@
 
 import { internalError, shuttingDown } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";
+import { checkNames } from "../../core/options.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -20,17 +21,18 @@ import {
   listenError,
   origin,
   report,
+  SERVE_OPTIONS,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
 
 export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 
-/** How long a server that stopped listening waits before it tries again, in ms. */
+/** Pause before a server that stopped listening tries again, in ms. */
 const RESTART_INTERVAL = 100;
-/** How long nothing may have happened for the next stop to be reported, in ms. */
+/** Stops closer together than this are reported once, in ms. */
 const ONE_EVENT = 10_000;
-/** How many servers that stopped listening are kept; the connections of older ones are closed when idle. */
+/** The most servers that stopped listening and are kept; connections of older ones are closed when idle. */
 const MAX_STOPPED = 64;
 
 /**
@@ -42,6 +44,7 @@ export function serve(
   handle: FetchFunction,
   options: ServeOptions = {},
 ): Promise<Server> {
+  checkNames(options, SERVE_OPTIONS, "serve");
   const {
     port = DEFAULT_PORT,
     hostname = DEFAULT_HOSTNAME,
@@ -57,7 +60,7 @@ export function serve(
       hostname,
       // Deno would print the address, which is for the caller to do.
       onListen: () => {},
-      // guard() lets nothing come here, and Deno's own answer would tell too much.
+      // guard() never throws, so this is unreachable; Deno's own answer would tell too much.
       onError: () => refuse(internalError),
     }, (request, info) => {
       if (closed !== undefined) return refuse(shuttingDown);
@@ -67,7 +70,7 @@ export function serve(
     });
   }
 
-  /** The server that listens, and then those that stopped: what came in by them is still answered. */
+  /** The server that listens, then those that stopped: they still answer their open connections. */
   const servers: Deno.HttpServer<Deno.NetAddr>[] = [];
   let stopped = -Infinity;
 

@@ -8,12 +8,13 @@
  * @module
  */
 
+import { toResponse } from "../../core/http/message.ts";
 import { Refusal } from "../../core/http/refusal.ts";
-import { toResponse } from "../../core/http/reply.ts";
+import { createRouter } from "../../core/http/router.ts";
 import { parseTarget } from "../../core/http/target.ts";
-import { type DocsOptions, docsReplies } from "./replies.ts";
+import { type DocsOptions, docsRoutes, loadDocs } from "./routes.ts";
 
-export type { DocsOptions } from "./replies.ts";
+export type { DocsOptions } from "./routes.ts";
 
 /** Answers requests for the page and its files, and any other path with `undefined`. */
 export type Docs = (request: Request) => Promise<Response | undefined>;
@@ -33,15 +34,21 @@ export type Docs = (request: Request) => Promise<Response | undefined>;
  * assert.equal(other, undefined); // for the service to answer
  * ```
  *
- * @throws {TypeError} if a path does not begin with one `/`, or `path` ends in one.
+ * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
  * @throws {Error} if the package `swagger-ui-dist` is not installed or cannot be read.
  */
 export async function docs(options: DocsOptions = {}): Promise<Docs> {
-  const replyTo = await docsReplies(options);
+  const routes = docsRoutes(options);
+  await loadDocs(routes);
+  const find = createRouter(routes);
   return async function showDocs(request) {
     const target = parseTarget(request);
     if (target instanceof Refusal) return undefined;
-    const reply = await replyTo(request, target.path);
-    return reply && toResponse(reply, request.method);
+    const found = find(request.method, target.path);
+    if (found === undefined) return undefined;
+    const answer = "status" in found
+      ? found
+      : await found.route.run({ request });
+    return toResponse(answer, request.method);
   };
 }

@@ -10,27 +10,71 @@ function followScheme() {
   document.documentElement.classList.toggle("dark-mode", dark.matches);
 }
 
+/** Names for the controls that Swagger UI leaves without one, by selector. */
+const NAMES = Object.entries({
+  ".body-param__text": "Request body",
+  ".close-modal": "Close",
+  ".examples-select-element": "Example",
+  '[data-param-name="status"] select': "status",
+});
+
+/** The key's name in the document, and in the state of Swagger UI. */
+const AUTH_ID = "apiKey";
+
 async function start() {
   const reference = document.querySelector("#reference");
   const address = new URL(reference.dataset.openapi, location.href);
   try {
     const response = await fetch(address);
-    if (!response.ok) throw new Error(`it is answered ${response.status}`);
-    show(await response.json(), address);
+    if (!response.ok) throw new Error(`the answer is ${response.status}`);
+    nameControls(reference);
+    show(await response.json(), address, openStore(reference));
   } catch (cause) {
     reference.className = "failed";
     reference.textContent = `Cannot show ${address}: ${cause.message}`;
   }
 }
 
+/** Sets the names again whenever Swagger UI draws something. */
+function nameControls(reference) {
+  new MutationObserver(() => {
+    for (const [selector, name] of NAMES) {
+      for (const control of reference.querySelectorAll(selector)) {
+        control.setAttribute("aria-label", name);
+      }
+    }
+  }).observe(reference, { childList: true, subtree: true });
+}
+
+/** Keeps the key across reloads of this tab; `undefined` if the page must not, or the browser forbids it. */
+function openStore(reference) {
+  try {
+    return reference.dataset.rememberKey === "true"
+      ? sessionStorage
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Requests go to the server that this page came from, whatever public address the document has. */
-function show(spec, address) {
+function show(spec, address, store) {
   const base = address.pathname.slice(0, address.pathname.lastIndexOf("/"));
+  const item = `API key of ${base || "/"}`; // an origin may have several services
   spec.info.description = `<details>
 <summary>Read this before you write a client</summary>\n
 ${spec.info.description}\n</details>`;
-  spec.components.securitySchemes.apiKey.description =
-    "Ask the operator of this service for a key. If you started it yourself: the first start printed one, and `deno task keys issue NAME` (with the npm package, `petstore keys issue NAME`) issues another.";
+  const schema = spec.components.securitySchemes[AUTH_ID];
+  schema.description = `
+Ask whoever runs this service for an API key. The page sends it to this service only, and forgets it
+${store ? "when you close this tab or press Forget" : "when you reload"}.
+
+<details>
+<summary>If you run this service</summary>
+
+The first start printed a key. To issue another, run \`petstore keys issue NAME\` (npm package) or
+\`deno task keys issue NAME\` (clone).
+</details>`;
   const ui = globalThis.SwaggerUIBundle({
     spec: { ...spec, servers: [{ url: base || "/" }] },
     dom_id: "#reference",
@@ -38,51 +82,117 @@ ${spec.info.description}\n</details>`;
     docExpansion: "list",
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
+    syntaxHighlight: { theme: "tomorrow-night" }, // the default is too dark
     tryItOutEnabled: true,
-    persistAuthorization: false, // the key is gone with the page
+    persistAuthorization: false, // would use localStorage
     validatorUrl: null, // no badge from another server
     plugins: [{
       components: { ServersContainer: KeyState },
-      wrapComponents: { responseBody: exactNumbers, responses: foldErrors },
+      wrapComponents: {
+        Button: sayForget,
+        DeepLink: unlink,
+        liveResponse: explainUnauthorized,
+        responseBody: exactNumbers,
+        responses: foldErrors,
+      },
       statePlugins: {
-        auth: { wrapActions: { authorize: checkKey(`${base}/pets`) } },
+        auth: {
+          wrapActions: {
+            authorize: checkKey(
+              `${base}/pets`,
+              (key) => store?.setItem(item, key),
+            ),
+            logout: (logout, { authSelectors }) => (authIds) => {
+              store?.removeItem(item);
+              if (authSelectors.authorized().size > 0) logout(authIds);
+            },
+          },
+        },
         layout: { wrapSelectors: { isShown: foldService } },
       },
     }],
-    onComplete: () => ui.specActions.updateUrl(address.pathname), // the link to the document
+    responseInterceptor(response) {
+      if (response.status === 401) ui.authActions.logout([AUTH_ID]);
+      return response;
+    },
+    onComplete() {
+      ui.specActions.updateUrl(address.pathname); // the link to the document
+      const value = store?.getItem(item);
+      if (value) ui.authActions.authorize({ [AUTH_ID]: { schema, value } });
+    },
   });
 }
 
-/** Uses a key once the service accepts it; otherwise the form says why it does not. */
-function checkKey(address) {
+/** Uses and keeps a key once the service accepts it; otherwise the form says why it does not. */
+function checkKey(address, keep) {
   return (authorize, { authActions, errActions }) => async (auths) => {
-    const authId = "apiKey";
-    const headers = { authorization: `Bearer ${auths[authId]?.value ?? ""}` };
+    const authId = AUTH_ID;
+    const key = auths[authId]?.value ?? "";
+    const headers = { authorization: `Bearer ${key}` };
     const message = await fetch(`${address}?limit=1`, { headers })
-      .then(async (response) =>
-        response.ok ? undefined : await reason(response)
-      )
+      .then(async (response) => {
+        if (response.ok) return undefined;
+        if (response.status === 401) authActions.logout([authId]);
+        return await reason(response);
+      })
       .catch((cause) => cause.message);
     errActions.clear({ authId });
     if (message !== undefined) {
       return errActions.newAuthErr({ authId, level: "not accepted", message });
     }
+    keep(key);
     authorize(auths);
     authActions.showDefinitions(false);
   };
 }
 
-/** What an error response says; a proxy may send another than the service. */
+/** Returns the message of an error response, which a proxy may have sent. */
 async function reason(response) {
   const error = await response.json();
   return error?.message ?? `The answer is ${response.status}`;
 }
 
-/** In place of the list of servers, of which there is one. */
+/** Stands in place of the list of servers, because there is only one. */
 function KeyState({ React, authSelectors }) {
   const isAccepted = authSelectors.authorized().size > 0;
   const text = isAccepted ? "Key accepted" : "Requests need an API key";
   return React.createElement("p", { role: "status" }, text);
+}
+
+/** Renames the button that removes the key. The labels that Swagger UI adds differ from what it shows. */
+function sayForget(Original, { React: { createElement: h } }) {
+  return ({ "aria-label": _label, children, ...props }) =>
+    h(Original, props, children === "Logout" ? "Forget" : children);
+}
+
+/** Shows a path as text: Swagger UI puts a link inside a button. */
+function unlink(_Original, { React: { createElement: h } }) {
+  return ({ text }) => h("span", null, text);
+}
+
+/** Says how to get on after a 401. */
+function explainUnauthorized(Original, { React, ...system }) {
+  const h = React.createElement;
+  const openForm = () => {
+    const { authActions, authSelectors } = system;
+    authActions.showDefinitions(authSelectors.definitionsToAuthorize());
+  };
+  return (props) => {
+    const live = h(Original, props);
+    if (props.response.get("status") !== 401) return live;
+    const button = h(
+      "button",
+      { className: "btn", onClick: openForm },
+      "Authorize",
+    );
+    const hint = h(
+      "p",
+      { role: "alert" },
+      "No valid API key was sent. Press ",
+      button,
+    );
+    return h("div", null, hint, live);
+  };
 }
 
 /** Folds the tag `service`, unless the address of the page leads into it. */
@@ -91,6 +201,7 @@ function foldService(isShown) {
     isShown(thing, byDefault && `${thing}` !== "operations-tag,service");
 }
 
+/** Folds the documented errors below the documented successes. */
 function foldErrors(Original, { React: { createElement: h } }) {
   return ({ responses, tryItOutResponse, ...props }) => {
     const isError = (_response, status) => !(status < 400);

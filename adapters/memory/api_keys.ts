@@ -6,7 +6,7 @@ import type {
   NewApiKeyRecord,
 } from "../../core/keys/issued_keys.ts";
 
-// Times in ms since 1970: whoever holds a Date can change it.
+// Times in ms since 1970, because whoever holds a Date can change it.
 interface Row {
   readonly id: number;
   readonly name: string;
@@ -19,16 +19,18 @@ interface Row {
 export function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
   // The record with id n is at n - 1.
   const rows: Row[] = [];
-  const byDigest = new Map<string, number>();
+
+  function find(digest: string): Row | undefined {
+    return rows.find((row) => row.digest === digest);
+  }
 
   function keep({ name, digest, created }: NewApiKeyRecord): ApiKeyRecord {
-    if (byDigest.has(digest)) {
+    if (find(digest) !== undefined) {
       throw new Error("Cannot keep API key: its digest exists already");
     }
     const id = rows.length + 1;
     const row = { id, name, digest, created: created.getTime() };
     rows.push(row);
-    byDigest.set(digest, id);
     return toRecord(row);
   }
 
@@ -45,8 +47,8 @@ export function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
 
     async isActive(digest) {
       assertOpen();
-      const id = byDigest.get(digest);
-      return id !== undefined && rows[id - 1]?.revoked === undefined;
+      const row = find(digest);
+      return row !== undefined && row.revoked === undefined;
     },
 
     async list() {

@@ -1,51 +1,52 @@
 /** Which pet each idempotency key added, kept in memory. */
 
-import { checkAtLeast } from "../database/check_option.ts";
+import type { Pet } from "../../core/pets/pet.ts";
 
 interface Kept {
-  readonly position: number;
-  /** When, in ms. */
+  readonly pet: Pet;
+  /** When the key was sent, in ms. */
   readonly created: number;
 }
 
-/** The position of the pet of each key, for as long as keys are kept. */
+/** The pet of each key, until the key expires. */
 export class IdempotencyKeys {
   readonly #retention: number;
   readonly #now: () => number;
   /** Oldest first. */
-  readonly #keys = new Map<string, Kept>();
+  readonly #kept = new Map<string, Kept>();
 
-  /** @param retention in ms. */
+  /** @param retention in ms; `now` returns the time in ms. */
   constructor(retention: number, now: () => number = () => performance.now()) {
-    checkAtLeast(0, { idempotencyRetention: retention });
     this.#retention = retention;
     this.#now = now;
   }
 
-  /** How many keys are in memory, expired ones included. */
+  /** The number of keys in memory. */
   get size(): number {
-    return this.#keys.size;
+    return this.#kept.size;
   }
 
-  /** The position of the pet that a key added; `undefined` if the key is unknown or expired. */
-  find(key: string): number | undefined {
-    const kept = this.#keys.get(key);
-    return kept === undefined || this.#isOld(kept) ? undefined : kept.position;
+  /** Finds the pet that a key added; `undefined` if the key is unknown or expired. */
+  find(key: string): Pet | undefined {
+    this.#forgetExpired();
+    return this.#kept.get(key)?.pet;
   }
 
-  /** Keeps the position for a key that is not found. */
-  keep(key: string, position: number): void {
-    // Each new key drops up to two expired ones, so the map shrinks without a pause.
-    let left = 2;
-    for (const [old, kept] of this.#keys) {
-      if (left-- === 0 || !this.#isOld(kept)) break;
-      this.#keys.delete(old);
+  /** Keeps the pet of a key that was not found. */
+  keep(key: string, pet: Pet): void {
+    this.#kept.set(key, { pet, created: this.#now() });
+  }
+
+  /** Forgets every key. */
+  clear(): void {
+    this.#kept.clear();
+  }
+
+  #forgetExpired(): void {
+    const newestExpired = this.#now() - this.#retention;
+    for (const [key, { created }] of this.#kept) {
+      if (created > newestExpired) return;
+      this.#kept.delete(key);
     }
-    this.#keys.delete(key); // or it would keep its old place in the order
-    this.#keys.set(key, { position, created: this.#now() });
-  }
-
-  #isOld({ created }: Kept): boolean {
-    return created <= this.#now() - this.#retention;
   }
 }

@@ -1,23 +1,20 @@
 /**
- * Pets kept in memory until the process ends: for embedding, trying out and tests. Runs anywhere.
+ * Pets kept in memory until the process ends: for tests and first steps. Runs anywhere.
  *
- * A pet with a name of 18 letters takes about 80 bytes (130 on Bun), and about 90 (130) more once it
- * was listed, because its JSON text is kept. A page costs microseconds at any number of pets.
+ * @module
  */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
-import type { Pet, PetId } from "../../core/pets/pet.ts";
+import { type Pet, petId, type PetStatus } from "../../core/pets/pet.ts";
 import {
-  type PetPage,
   type PetStorage,
   StorageError,
+  toPage,
 } from "../../core/pets/pet_storage.ts";
+import { checkAtLeast } from "../database/check_option.ts";
+import { checkNames } from "../../core/options.ts";
 import { memoryApiKeys } from "./api_keys.ts";
 import { IdempotencyKeys } from "./idempotency_keys.ts";
-import { idAt, Pets } from "./pets.ts";
-
-/** How many full pages are kept: 0.6 MB if each has 100 pets with short names. */
-const MAX_FULL_PAGES = 64;
 
 /** A {@linkcode PetStorage} in memory, and a place for the records of issued API keys. */
 export interface MemoryStorage extends PetStorage {
@@ -35,11 +32,17 @@ export interface MemoryStorage extends PetStorage {
 export function memoryStorage(
   options: { readonly idempotencyRetention?: number } = {},
 ): MemoryStorage {
+  checkNames(options, ["idempotencyRetention"], "memoryStorage");
   const { idempotencyRetention = 86_400_000 } = options;
-  let keys = new IdempotencyKeys(idempotencyRetention);
-  let pets = new Pets();
-  // Pets neither change nor go, so neither does a page that has a next one.
-  const fullPages = new Map<string, PetPage>();
+  checkAtLeast(0, { idempotencyRetention });
+  const keys = new IdempotencyKeys(idempotencyRetention);
+  // Ascending by id, so that a binary search finds the start of any page.
+  const lists: Readonly<Record<PetStatus | "all", Pet[]>> = {
+    all: [],
+    available: [],
+    pending: [],
+    sold: [],
+  };
   let isClosed = false;
 
   function assertOpen(): void {
@@ -51,37 +54,28 @@ export function memoryStorage(
   return {
     apiKeys: memoryApiKeys(assertOpen),
 
-    async create(newPet, { idempotencyKey: key } = {}) {
+    async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
       assertOpen();
       const earlier = key === undefined ? undefined : keys.find(key);
-      if (earlier !== undefined) {
-        return { ...pets.pet(earlier), replayed: true };
-      }
-      const position = pets.add(newPet);
-      if (key !== undefined) keys.keep(key, position);
-      return pets.pet(position);
+      if (earlier !== undefined) return { ...earlier, replayed: true };
+      const id = petId(BigInt(lists.all.length + 1));
+      const pet = Object.freeze({ id, name, categoryId, status });
+      lists[status].push(pet);
+      lists.all.push(pet);
+      if (key !== undefined) keys.keep(key, pet);
+      return pet;
     },
 
     async get(id) {
       assertOpen();
-      const position = Number(id) - 1; // rounded only beyond any count
-      return position >= 0 && position < pets.count
-        ? pets.pet(position)
-        : undefined;
+      return lists.all[Number(id) - 1]; // `Number` rounds only ids beyond any array
     },
 
-    async list(query) {
+    async list({ limit, status, after = 0n }) {
       assertOpen();
-      const name = `${query.status} ${query.after} ${query.limit}`;
-      const known = fullPages.get(name);
-      if (known !== undefined) return known;
-      const found = pets.find(query);
-      if (found.length <= query.limit) return new MemoryPage(pets, found);
-      found.pop();
-      const page = new MemoryPage(pets, found, idAt(found.at(-1) ?? 0));
-      if (fullPages.size === MAX_FULL_PAGES) fullPages.clear();
-      fullPages.set(name, page);
-      return page;
+      const pets = lists[status ?? "all"];
+      const start = indexAfter(pets, after);
+      return toPage(pets.slice(start, start + limit + 1), limit);
     },
 
     async ping() {
@@ -90,32 +84,21 @@ export function memoryStorage(
 
     async close() {
       isClosed = true;
-      pets = new Pets();
-      keys = new IdempotencyKeys(0);
-      fullPages.clear();
+      for (const pets of Object.values(lists)) pets.length = 0;
+      keys.clear();
     },
   };
 }
 
-/** A page that makes its pets on demand, and its JSON from the texts that are kept. */
-class MemoryPage implements PetPage {
-  declare readonly pets: readonly Pet[];
-  declare readonly last?: PetId;
-  readonly #texts: () => string[];
-  #json: string | undefined;
-
-  constructor(all: Pets, positions: readonly number[], last?: PetId) {
-    this.#texts = () => positions.map((position) => all.json(position));
-    // An own property, so that `{ ...page }` has the pets.
-    Object.defineProperty(this, "pets", {
-      enumerable: true,
-      get: () => positions.map((position) => all.pet(position)),
-    });
-    if (last !== undefined) this.last = last;
-    Object.freeze(this); // callers share it
+/** Finds the index of the first pet whose id is greater; pets ascend by id. */
+function indexAfter(pets: readonly Pet[], after: bigint): number {
+  let low = 0;
+  let high = pets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const pet = pets[middle];
+    if (pet !== undefined && pet.id <= after) low = middle + 1;
+    else high = middle;
   }
-
-  toJson(): string {
-    return this.#json ??= `[${this.#texts().join(",")}]`;
-  }
+  return low;
 }

@@ -1,9 +1,10 @@
-/** What a Node server answers without a request: to bytes that are not HTTP, and to slow clients. */
+/** Answers of a Node server where there is no request: to bytes that are not HTTP, and to slow clients. */
 
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { Refusal } from "../../core/http/refusal.ts";
+import { currentResponse } from "./pipeline.ts";
 
 /** The request is not HTTP, or not HTTP for this server. */
 export const badRequest: Refusal = new Refusal(
@@ -20,15 +21,8 @@ const headerTooLarge = new Refusal(
   "Cannot read request: its header is too large",
 );
 
-/** How long a refused client is listened to, so that it can read why, in ms. */
+/** Time for which a refused client is listened to, so that it can read why, in ms. */
 const LINGER = 1000;
-
-/** The answer that has its turn on a connection; `undefined` if the connection is idle. */
-export function currentAnswer(socket: Socket): ServerResponse | undefined {
-  // The only place where Node says so; its own closeIdleConnections() looks here as well.
-  const { _httpMessage } = socket as { _httpMessage?: ServerResponse | null };
-  return _httpMessage ?? undefined;
-}
 
 /** Answers `clientError` events. */
 export function clientErrorListener(): (error: Error, socket: Socket) => void {
@@ -37,7 +31,7 @@ export function clientErrorListener(): (error: Error, socket: Socket) => void {
     // Node reports a broken connection again with every packet that arrives.
     if (refused.has(socket)) return;
     refused.add(socket);
-    const current = currentAnswer(socket);
+    const current = currentResponse(socket);
     if (current?.req.complete) {
       // A request before this one is still to be answered; nothing may come between.
       current.shouldKeepAlive = false;

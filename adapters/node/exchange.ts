@@ -8,9 +8,9 @@ import { findField } from "./headers.ts";
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** Whether the client sends its body only when told so (RFC 9110 §10.1.1). */
+  /** True if the client sends its body only when told so (RFC 9110 §10.1.1). */
   readonly awaitsContinue: boolean;
-  /** Whether the server takes further requests, on this connection or any. */
+  /** Tells whether the server takes further requests, on this connection or any. */
   readonly isOpen: () => boolean;
   /** The request's body, once someone asked for it. */
   body?: StreamBody | WholeBody;
@@ -21,36 +21,39 @@ export interface Exchange {
  * beyond it the client is left to notice the answer.
  */
 const MAX_DISCARD = 64 * 1024;
-/** What a piece of it counts at least: a small one costs as much as this. */
+/** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
 const MIN_PIECE = 64;
-/** How long a connection is kept for a client that goes on sending after its answer, in ms. */
+/** Time for which a connection is kept for a client that goes on sending after its response, in ms. */
 const LINGER = 1000;
-/** How long the rest of a body nobody wants may take if the connection is kept, in ms. */
+/** Time that the rest of an unwanted body may take if the connection is kept, in ms. */
 const MAX_DISCARD_TIME = 10_000;
 
 /** Decides, before the head of the answer is written, whether the connection is kept after it. */
-export function settleConnection(exchange: Exchange, status: number): void {
+export function decideKeepAlive(exchange: Exchange, status: number): void {
   // A client that took too long is not waited for again (RFC 9110 §15.5.9).
-  if (status === 408 || !exchange.isOpen() || isTooMuchUnread(exchange)) {
+  if (
+    status === 408 || !exchange.isOpen() || isTooMuchUnread(exchange) ||
+    isWronglyFramed(exchange)
+  ) {
     exchange.res.shouldKeepAlive = false;
   }
 }
 
-/** Ends an answer, of which `body` is all or the rest. */
-export function endAnswer(
+/** Ends a response, of which `body` is all or the rest. */
+export function endResponse(
   exchange: Exchange,
-  body?: string | Uint8Array,
+  body: string | Uint8Array | null,
 ): void {
   const { req, res } = exchange;
   const isRest = exchange.body?.abandon() ?? true;
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
-    res.end(body);
+    res.end(body ?? undefined);
     if (isRest && !req.complete && announcesBody(req)) limitRest(req);
     return;
   }
   // The client is still sending. A socket that is closed with unread bytes is reset, and a reset
   // takes the answer with it (RFC 9112 §9.6): so the answer is written whole, but not yet ended.
-  if (body === undefined) res.flushHeaders();
+  if (body === null) res.flushHeaders();
   else res.write(body);
   let left = MAX_DISCARD;
   const end = (): void => {
@@ -85,7 +88,7 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
   };
   // An answer that waits behind another (pipelining) has no socket yet, and is told nothing.
   res.on("close", onClose);
-  // As many requests as a client sends without waiting listen to one socket.
+  // Each pipelined request adds a listener to the same socket.
   socket.setMaxListeners(0).on("close", onClose);
   onClose();
 }
@@ -95,4 +98,10 @@ function isTooMuchUnread({ req }: Exchange): boolean {
   if (req.complete || !announcesBody(req)) return false;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;
+}
+
+/** Tells whether nobody can be sure where a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1). */
+function isWronglyFramed({ req }: Exchange): boolean {
+  return req.httpVersion === "1.0" &&
+    findField(req.rawHeaders, "transfer-encoding") !== null;
 }

@@ -1,7 +1,7 @@
 /** A fetch function as a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { partsOf } from "../../core/handler.ts";
+import { serviceOf } from "../../core/handler.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import {
   isPlainHost,
@@ -13,63 +13,61 @@ import {
   report,
   type ServeOptions,
 } from "../serve/server.ts";
+import { checkNames } from "../../core/options.ts";
 import { badRequest } from "./client_error.ts";
 import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
-import { inTurn } from "./pipeline.ts";
-import { makeRequest, NodeRequest, toRequest } from "./request.ts";
-import { send, sendReply } from "./send.ts";
+import { queueResponse } from "./pipeline.ts";
+import { NodeRequest, toRequest } from "./request.ts";
+import { fromAnswer, fromResponse, type Outgoing, send } from "./send.ts";
 
-/** What `http.createServer()`, Express and others call with each request. */
+/** The function that `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
 type MountedRequest = IncomingMessage & { readonly originalUrl?: string };
 
 /**
- * Makes the function that answers an exchange when it has its turn, and never throws. For a handler of
- * `createHandler` it makes no `Request` and `Response`: they cost as much as the rest of a small request.
+ * Makes the function that answers an exchange when it has its turn, and never throws. For the service
+ * itself it makes no `Request` and `Response`: they cost as much as the rest of a small request.
  */
-export function answerer(
+export function createResponder(
   handle: FetchFunction,
   onError: (error: unknown) => void,
 ): (exchange: Exchange) => void {
-  const parts = partsOf(handle);
-  async function answer(exchange: Exchange, url: string): Promise<void> {
+  const service = serviceOf(handle);
+
+  async function answer(exchange: Exchange): Promise<Outgoing> {
+    const { req } = exchange;
+    const host = findField(req.rawHeaders, "host");
+    // The service checks the Host itself, before it looks at the URL.
+    const isTrusted = host !== null &&
+      (service !== undefined || isPlainHost(host));
+    const scheme = "encrypted" in req.socket ? "https" : "http";
+    const authority = isTrusted ? host : STAND_IN_HOST;
+    // Express and its like remove the prefix of a mount from `url`, and keep the whole here.
+    const { originalUrl, url: target = "/" } = req as MountedRequest;
+    const url = requestUrl(scheme, authority, originalUrl ?? target);
+    // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
+    if (url === undefined || (host === null && req.httpVersion === "1.1")) {
+      return fromAnswer(badRequest);
+    }
+    return service === undefined
+      ? fromResponse(await handle(toRequest(exchange, url)))
+      : fromAnswer(await service(new NodeRequest(exchange, url), req.socket));
+  }
+
+  async function respond(exchange: Exchange): Promise<void> {
     try {
-      if (parts === undefined) {
-        await send(await handle(toRequest(exchange, url)), exchange);
-        return;
-      }
-      const request = new NodeRequest(exchange, url);
-      const { socket } = exchange.req;
-      const { reply, cause } = await parts.service(request, socket);
-      sendReply(reply, exchange);
-      if (reply.status >= 500) parts.report(cause, makeRequest(exchange, url));
+      await send(await answer(exchange), exchange);
     } catch (error) {
-      sendReply(internalError, exchange);
+      // A response that has begun can only be broken off.
+      if (exchange.res.headersSent) exchange.res.destroy();
+      else send(fromAnswer(internalError), exchange);
       if (!isDeparture(error, exchange)) report(onError, error);
     }
   }
 
-  // A server sees the same host all day.
-  let known = { host: "", isPlain: false };
-  return (exchange) =>
-    inTurn(exchange, () => {
-      const { req } = exchange;
-      const scheme = "encrypted" in req.socket ? "https" : "http";
-      const host = findField(req.rawHeaders, "host");
-      if (host !== null && host !== known.host) {
-        known = { host, isPlain: isPlainHost(host) };
-      }
-      const authority = host !== null && known.isPlain ? host : STAND_IN_HOST;
-      // Express and its like remove the prefix of a mount from `url`, and keep the whole here.
-      const { originalUrl, url: target = "/" } = req as MountedRequest;
-      const url = requestUrl(scheme, authority, originalUrl ?? target);
-      // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
-      if (url === undefined || (host === null && req.httpVersion === "1.1")) {
-        sendReply(badRequest, exchange);
-      } else void answer(exchange, url);
-    });
+  return (exchange) => queueResponse(exchange, () => void respond(exchange));
 }
 
 /**
@@ -90,13 +88,14 @@ export function toNodeListener(
   handle: FetchFunction,
   options: Pick<ServeOptions, "onError"> = {},
 ): NodeListener {
+  checkNames(options, ["onError"], "toNodeListener");
   const { onError = console.error } = options;
   const isOpen = (): boolean => true;
-  const answer = answerer(handle, onError);
-  return (req, res) => answer({ req, res, awaitsContinue: false, isOpen });
+  const respond = createResponder(handle, onError);
+  return (req, res) => respond({ req, res, awaitsContinue: false, isOpen });
 }
 
-/** Whether an error says no more than that the client went away. */
+/** Tells whether an error says no more than that the client went away. */
 function isDeparture(error: unknown, { req }: Exchange): boolean {
   return req.socket.destroyed && error instanceof DOMException &&
     error.name === "AbortError";

@@ -6,8 +6,10 @@
 
 import { createServer, type Server as HttpServer } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
-import { clientErrorListener, currentAnswer, refuse } from "./client_error.ts";
-import { answerer, type NodeListener } from "./listener.ts";
+import { clientErrorListener, refuse } from "./client_error.ts";
+import { createResponder, type NodeListener } from "./listener.ts";
+import { currentResponse } from "./pipeline.ts";
+import { checkNames } from "../../core/options.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -15,6 +17,7 @@ import {
   listenError,
   noTunnel,
   origin,
+  SERVE_OPTIONS,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -25,16 +28,16 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 /** Settings of {@linkcode serve} on Node. */
 export interface NodeServeOptions extends ServeOptions {
   /**
-   * How long a client may take over the head of a request, in ms. Default: 10,000. This and
+   * Time that a client may take over the head of a request, in ms. Default: 10,000. This and
    * `requestTimeout` are looked at once a second; a client that is too slow gets a `408`.
    */
   readonly headersTimeout?: number;
   /**
-   * How long a client may take over a whole request, its body included, in ms. Default: 30,000. How
-   * long the answer takes is not limited.
+   * Time that a client may take over a whole request, its body included, in ms. Default: 30,000. The
+   * response may take any time.
    */
   readonly requestTimeout?: number;
-  /** How long a connection may stay idle between requests, in ms. Default: 5,000. */
+  /** Time that a connection may stay idle between requests, in ms. Default: 5,000. */
   readonly keepAliveTimeout?: number;
 }
 
@@ -47,6 +50,12 @@ export function serve(
   handle: FetchFunction,
   options: NodeServeOptions = {},
 ): Promise<Server> {
+  checkNames(options, [
+    ...SERVE_OPTIONS,
+    "headersTimeout",
+    "requestTimeout",
+    "keepAliveTimeout",
+  ], "serve");
   const { port = DEFAULT_PORT, hostname = DEFAULT_HOSTNAME } = options;
   return new Promise((resolve, reject) => {
     if ("Bun" in globalThis) {
@@ -79,7 +88,7 @@ function createFetchServer(
     headersTimeout = Math.min(10_000, requestTimeout || Infinity),
     keepAliveTimeout = 5_000,
   } = options;
-  // Named, as not every version of Node's types knows the last one.
+  // A variable, because older @types/node lack `optimizeEmptyRequests`.
   const settings = {
     headersTimeout,
     requestTimeout,
@@ -93,9 +102,9 @@ function createFetchServer(
   };
   const server = createServer(settings);
   const isOpen = (): boolean => server.listening;
-  const answer = answerer(handle, onError);
+  const respond = createResponder(handle, onError);
   const listener = (awaitsContinue: boolean): NodeListener => (req, res) =>
-    answer({ req, res, awaitsContinue, isOpen });
+    respond({ req, res, awaitsContinue, isOpen });
   server.on("request", listener(false));
   server.on("checkContinue", listener(true));
   // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open).
@@ -131,7 +140,7 @@ function closer(server: HttpServer): () => Promise<void> {
         resolve();
       });
       for (const socket of sockets) {
-        const current = currentAnswer(socket);
+        const current = currentResponse(socket);
         if (current === undefined) socket.destroy();
         else current.once("close", () => socket.destroySoon());
       }

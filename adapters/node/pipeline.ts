@@ -3,14 +3,13 @@
 import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { currentAnswer } from "./client_error.ts";
 
 const SAFE: readonly (string | undefined)[] = ["GET", "HEAD", "OPTIONS"];
 
-/** How many answers of a connection are made before the client has taken the first of them. */
+/** The most responses of a connection that are begun before the client has taken the first of them. */
 const MAX_BEGUN = 8;
 /**
- * How many may wait. Node reads no more from a connection with 64 KiB of answers waiting, and is told
+ * The most responses that may wait. Node reads no more from a connection with 64 KiB of answers waiting, and is told
  * that each waiting one is as large as `WEIGHT`; but it cannot stop within what it has read, and 64 KiB
  * may have a thousand requests in them, of 3 KB each. With so many, the connection is closed.
  */
@@ -20,7 +19,7 @@ const WEIGHT = 2048;
 /** The answers of a connection that had another one before them. */
 interface Queue {
   last: ServerResponse;
-  /** How many are not out yet. */
+  /** The number of responses that are not out yet. */
   length: number;
 }
 
@@ -28,13 +27,20 @@ const queues = new WeakMap<Socket, Queue>();
 /** Answers that are not begun yet. */
 const waiting = new WeakSet<ServerResponse>();
 
+/** The response that has its turn on a connection; `undefined` if the connection is idle. */
+export function currentResponse(socket: Socket): ServerResponse | undefined {
+  // The only place where Node says so; its own closeIdleConnections() looks here as well.
+  const { _httpMessage } = socket as { _httpMessage?: ServerResponse | null };
+  return _httpMessage ?? undefined;
+}
+
 /** Calls `begin` at once, or when the answers before this one that it must wait for are out. */
-export function inTurn(
+export function queueResponse(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   begin: () => void,
 ): void {
   const { socket } = req;
-  const current = currentAnswer(socket);
+  const current = currentResponse(socket);
   if (current === undefined || current === res) return begin();
   const queue = queues.get(socket) ?? { last: current, length: 0 };
   queues.set(socket, queue);
@@ -57,7 +63,7 @@ export function inTurn(
   });
 }
 
-/** Counts bytes as made and not yet sent, as Node itself does for an answer that has not its turn. */
+/** Counts bytes as made and not yet sent, as Node itself does for a response that is still queued. */
 function addPending(
   res: ServerResponse & { _onPendingData?: (bytes: number) => void },
   bytes: number,

@@ -1,6 +1,6 @@
-/** A request on Node: as much of it as the service reads, or a real `Request`. */
+/** A request on Node: the part of it that the service reads, or a real `Request`. */
 
-import type { ServiceRequest } from "../../core/operation.ts";
+import type { ServiceRequest } from "../../core/http/message.ts";
 import {
   clientGone,
   hasBody,
@@ -46,37 +46,36 @@ export class NodeRequest implements ServiceRequest {
   }
 }
 
-/** The request of an exchange as a `Request`, for any other fetch function. */
+/** The request of an exchange as a `Request`, for a foreign fetch function. */
 export function toRequest(exchange: Exchange, url: string): Request {
-  const controller = new AbortController();
-  whenGone(exchange, () => controller.abort(clientGone()));
-  const request = makeRequest(exchange, url, {
-    body: openBody(exchange),
-    signal: controller.signal,
-  });
-  // It makes `bodyUsed` true: the body is not empty but gone. How it ended before changes nothing.
-  if (isBodyUsed(exchange.req)) request.body?.cancel().catch(() => {});
-  return request;
-}
-
-/** The request of an exchange as a `Request`; without its body, for a report. */
-export function makeRequest(
-  { req }: Exchange,
-  url: string,
-  init: RequestInit = {},
-): Request {
+  const { req } = exchange;
   const { method = "GET" } = req;
   const headers = new Headers();
   for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {
-    headers.append(req.rawHeaders[i] ?? "", req.rawHeaders[i + 1] ?? "");
+    const name = req.rawHeaders[i] ?? "";
+    // HTTP/2 has pseudo-header fields such as `:path`.
+    if (!name.startsWith(":")) {
+      headers.append(name, req.rawHeaders[i + 1] ?? "");
+    }
   }
   // Fetch refuses to make a TRACE; it has no body.
   if (/^(?:TRACE|TRACK)$/i.test(method)) {
     const request = new Request(url, { headers });
     return Object.defineProperty(request, "method", { value: method });
   }
-  const duplex = { duplex: "half" }; // not in the type, but asked for
-  return new Request(url, { ...init, ...duplex, method, headers });
+  const controller = new AbortController();
+  whenGone(exchange, () => controller.abort(clientGone()));
+  const init: RequestInit & { readonly duplex: "half" } = {
+    method,
+    headers,
+    body: openBody(exchange),
+    signal: controller.signal,
+    duplex: "half", // not in the type, but asked for
+  };
+  const request = new Request(url, init);
+  // It makes `bodyUsed` true: the body is not empty but gone. How it ended before changes nothing.
+  if (isBodyUsed(req)) request.body?.cancel().catch(() => {});
+  return request;
 }
 
 function openBody(

@@ -1,33 +1,38 @@
-/** Sends a `Response` on Node. */
+/** Writes a response on Node, whichever kind of function made it. */
 
-import type { Reply } from "../../core/http/reply.ts";
+import { Buffer } from "node:buffer";
+import type { Answer } from "../../core/http/message.ts";
 import { clientGone } from "./body.ts";
 import {
-  endAnswer,
+  decideKeepAlive,
+  endResponse,
   type Exchange,
-  settleConnection,
   whenGone,
 } from "./exchange.ts";
 
-/** The head of an answer, as it is to be written. */
-interface Head {
+/** A response as it is to be written. */
+export interface Outgoing {
   readonly status: number;
+  /** Empty for the usual one. */
   readonly statusText: string;
-  /** Names and values in turn. */
-  readonly fields: string[];
+  /** Names and values in turn; a name may repeat. */
+  readonly fields: readonly string[];
+  readonly body: Answer["body"];
+}
+
+/** The response to an answer of the service. */
+export function fromAnswer({ status, headers, body }: Answer): Outgoing {
+  const fields: string[] = [];
+  for (const name in headers) fields.push(name, headers[name] ?? "");
+  return { status, statusText: "", fields, body };
 }
 
 /**
- * Sends a response: at once if its body is there, else chunk by chunk, as fast as the client takes it.
- * The body is cancelled if the client goes away, and for HEAD.
+ * The response that a fetch function returned.
  *
- * @returns a promise if the body is a stream; if that fails, it is rejected and the connection closed.
- * @throws {TypeError} if it is no response that can be sent; nothing is sent then.
+ * @throws {TypeError} if it cannot be sent.
  */
-export function send(
-  response: unknown,
-  exchange: Exchange,
-): Promise<void> | undefined {
+export function fromResponse(response: unknown): Outgoing {
   if (!isResponse(response)) {
     throw new TypeError("The fetch function did not return a Response");
   }
@@ -35,43 +40,48 @@ export function send(
   if (bodyUsed || body?.locked) {
     throw new TypeError("The fetch function returned a Response already read");
   }
-  const head = { status, statusText, fields: [...headers].flat() };
-  if (body !== null) return sendStream(head, body, exchange);
-  const isHead = exchange.req.method === "HEAD" && status !== 204;
-  sendWhole(withoutFraming(head, !isHead && status !== 304), null, exchange);
+  return { status, statusText, fields: [...headers].flat(), body };
 }
 
-/** Sends a reply of the service; if an answer has begun, that can only be broken off. */
-export function sendReply(reply: Reply, exchange: Exchange): void {
-  if (exchange.res.headersSent) {
-    exchange.res.destroy();
-    return;
+/**
+ * Writes a response: at once if its body is complete, else chunk by chunk, as fast as the client takes it.
+ * A stream is cancelled if the client goes away, and for HEAD.
+ *
+ * @returns a promise if the body is a stream; if that fails, it is rejected.
+ */
+export function send(
+  outgoing: Outgoing,
+  exchange: Exchange,
+): Promise<void> | undefined {
+  const { body } = outgoing;
+  if (
+    body !== null && typeof body !== "string" && !(body instanceof Uint8Array)
+  ) {
+    return sendStream(outgoing, body, exchange);
   }
-  const { status, headers, body } = reply;
-  const fields: string[] = [];
-  for (const name in headers) fields.push(name, headers[name] ?? "");
-  sendWhole({ status, statusText: "", fields }, body, exchange);
+  sendWhole(outgoing, body, exchange);
 }
 
 function sendWhole(
-  head: Head,
+  outgoing: Outgoing,
   body: string | Uint8Array | null,
   exchange: Exchange,
 ): void {
-  const { method } = exchange.req;
-  const isBodiless = head.status === 204 || head.status === 304;
+  const { status } = outgoing;
+  const isHead = exchange.req.method === "HEAD";
+  const isBodiless = status === 204 || status === 304;
   // To a HEAD without a body, the length is what the fetch function says it is.
-  const isLengthKnown = !isBodiless && (method !== "HEAD" || body !== null);
-  const fields = isLengthKnown
-    ? [...head.fields, "content-length", String(Buffer.byteLength(body ?? ""))]
-    : head.fields;
-  writeHead({ ...head, fields }, exchange);
-  const isSent = body !== null && !isBodiless && method !== "HEAD";
-  endAnswer(exchange, isSent ? body : undefined);
+  const isLengthKnown = !isBodiless && (!isHead || body !== null);
+  const fields = withoutFraming(outgoing, isLengthKnown || status === 204);
+  if (isLengthKnown) {
+    fields.push("content-length", String(Buffer.byteLength(body ?? "")));
+  }
+  writeHead(outgoing, fields, exchange);
+  endResponse(exchange, isBodiless || isHead ? null : body);
 }
 
 async function sendStream(
-  head: Head,
+  outgoing: Outgoing,
   body: ReadableStream<Uint8Array>,
   exchange: Exchange,
 ): Promise<void> {
@@ -86,13 +96,13 @@ async function sendStream(
   ]);
   if (isWhole) {
     const { value } = await first;
-    return sendWhole(withoutFraming(head, true), value ?? null, exchange);
+    return sendWhole(outgoing, value ?? null, exchange);
   }
-  // Neither more nor less than the fetch function announced, or the next answer would be misread.
+  // Neither more nor less than was announced, or the next response would be misread.
   res.strictContentLength = true;
-  writeHead(withoutFraming(head, false), exchange);
+  writeHead(outgoing, withoutFraming(outgoing, false), exchange);
   if (req.method === "HEAD") {
-    endAnswer(exchange);
+    endResponse(exchange, null);
     return await reader.cancel();
   }
   res.flushHeaders();
@@ -119,7 +129,7 @@ async function pump(
     while (cancelled === undefined) {
       const { done, value } = await (ahead.shift() ?? reader.read());
       if (cancelled !== undefined) break;
-      if (done) return endAnswer(exchange);
+      if (done) return endResponse(exchange, null);
       if (!res.write(value)) await new Promise<void>((go) => wake = go);
     }
     await cancelled;
@@ -129,24 +139,28 @@ async function pump(
 }
 
 function writeHead(
-  { status, statusText, fields }: Head,
+  { status, statusText }: Outgoing,
+  fields: string[],
   exchange: Exchange,
 ): void {
-  settleConnection(exchange, status);
+  decideKeepAlive(exchange, status);
   if (statusText === "") exchange.res.writeHead(status, fields);
   else exchange.res.writeHead(status, statusText, fields);
 }
 
-/** The head without the fields by which the server says how the body is delimited (RFC 9112 §6). */
-function withoutFraming(head: Head, isLengthKnown: boolean): Head {
-  const fields: string[] = [];
-  for (let i = 0; i + 1 < head.fields.length; i += 2) {
-    const name = head.fields[i]?.toLowerCase() ?? "";
+/** The fields without those by which the server says how the body is delimited (RFC 9112 §6). */
+function withoutFraming(
+  { fields }: Outgoing,
+  isLengthKnown: boolean,
+): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const name = fields[i]?.toLowerCase() ?? "";
     if (name === "transfer-encoding") continue;
     if (name === "content-length" && isLengthKnown) continue;
-    fields.push(name, head.fields[i + 1] ?? "");
+    kept.push(name, fields[i + 1] ?? "");
   }
-  return { ...head, fields };
+  return kept;
 }
 
 // Not `instanceof`: a Response may come from another realm, or from another copy of undici.

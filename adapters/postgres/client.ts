@@ -22,14 +22,23 @@ interface DriverClient {
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
+const targets = new WeakMap<object, PostgresHost>();
+
+/** Returns the host that a client connects to. */
+export function hostOf(client: object): PostgresHost | undefined {
+  return targets.get(client);
+}
+
 /** Clients that connect to the current host, and whose faults and ends reach the pool in time. */
 export function clientsOf(
   currentHost: () => PostgresHost,
 ): PoolClientConstructor {
   class Client extends DriverClient {
     constructor(config: pg.ClientConfig) {
+      const host = currentHost();
       // The pool makes the password non-enumerable, so `...` leaves it out.
-      super({ ...config, password: config.password, ...currentHost() });
+      super({ ...config, password: config.password, ...host });
+      targets.set(this, host);
     }
 
     override connect(callback?: Callback): Promise<unknown> | void {

@@ -4,17 +4,18 @@ import process from "node:process";
 import pg from "pg";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { describeHosts, type PostgresAddress } from "./address.ts";
-import { clientsOf } from "./client.ts";
+import { clientsOf, hostOf } from "./client.ts";
 import {
   areAllTaken,
+  canBeRepeated,
   connectFault,
-  isConnectionLost,
+  isConnectionUseless,
   isNotReplicated,
   mayHaveHappened,
   type Notice,
   outcomeUnknown,
-  ReadOnlyServer,
   statementFault,
+  WrongServer,
 } from "./fault.ts";
 
 /** Time limits, in ms: for a connection at each server, a statement's result, and another's lock. */
@@ -25,7 +26,7 @@ interface Timeouts {
 }
 
 /** A statement that the server prepares once for each connection; its name is unique in this program. */
-interface Statement {
+export interface Statement {
   readonly name: string;
   readonly text: string;
 }
@@ -36,17 +37,23 @@ export type Value = string | bigint | number | null | readonly Value[];
 /** The columns of a row, in the order of the statement. */
 export type Row = readonly unknown[];
 
-/** Sends a statement. */
+/** Sends a statement, whose result may take `timeout` ms (default: `queryTimeout`). */
 export type Send = (
   statement: Statement,
   values?: readonly Value[],
+  timeout?: number,
 ) => Promise<readonly Row[]>;
 
 type Run = (action: string, ...args: Parameters<Send>) => ReturnType<Send>;
 
 /** The connections to one database. */
 export interface PostgresConnections {
-  /** Sends a statement that changes nothing. */
+  /** As the address says. */
+  readonly maxConnections: number;
+  /**
+   * Sends a statement that changes nothing. If its connection fails, it is sent once more, on another
+   * one, within the same time.
+   */
   readonly read: Run;
   /** Sends a statement that changes something, in a transaction of its own. */
   readonly write: Run;
@@ -82,6 +89,9 @@ const LOCK = {
     pg_advisory_xact_lock($3)`,
 };
 
+// Whatever the database's default: with another one, creates that take turns fail (40001).
+const ISOLATION = "-c default_transaction_isolation=read\\ committed";
+
 /** The OID of PostgreSQL's type `int8`. */
 const INT8 = 20;
 
@@ -104,8 +114,10 @@ export function postgresConnections(
     application_name: address.applicationName,
     ...user === undefined ? {} : { user },
     ...database === undefined ? {} : { database },
-    ...options === undefined ? {} : { options },
-    ...address.pgbouncer ? {} : { lock_timeout: lockTimeout },
+    ...address.pgbouncer ? { ...options === undefined ? {} : { options } } : {
+      options: `${options ?? process.env.PGOPTIONS ?? ""} ${ISOLATION}`,
+      lock_timeout: lockTimeout,
+    },
     password: address.password ?? environmentPassword,
     ssl: address.ssl,
     enableChannelBinding: address.channelBinding,
@@ -114,7 +126,12 @@ export function postgresConnections(
       getTypeParser: (oid: number, format?: "text" | "binary") =>
         oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format as "text"),
     },
-    onConnect: address.writable ? assertWritable : undefined,
+    async onConnect(client: pg.ClientBase) {
+      if (address.writable) await assertWritable(client);
+      // It may have been pending at a server that hung until another one was found.
+      if (hostOf(client) === hosts[current]) return;
+      throw new WrongServer("another server is used now");
+    },
   });
   // The pool has dropped an idle connection that ended; nothing else is to be done.
   pool.on("error", () => {});
@@ -164,17 +181,20 @@ export function postgresConnections(
     client: pg.PoolClient,
     { name, text }: Statement,
     values: readonly Value[] = [],
+    timeout = queryTimeout,
   ): Promise<readonly Row[]> {
     try {
-      const { rows } = await client.query<unknown[]>({
+      const query = {
         text,
         values: [...values],
-        rowMode: "array",
+        rowMode: "array" as const,
+        query_timeout: timeout,
         ...address.pgbouncer ? {} : { name: `petstore ${name}` },
-      });
+      };
+      const { rows } = await client.query<unknown[]>(query);
       return rows;
     } catch (error) {
-      if (isConnectionLost(error)) lost = performance.now();
+      if (isConnectionUseless(error)) lost = performance.now();
       throw error;
     }
   }
@@ -192,15 +212,15 @@ export function postgresConnections(
     const { host, port } = client;
     const actionAtHost = `${action} at ${describeHosts([{ host, port }])}`;
 
-    const ask: Send = async (statement, values) => {
+    const ask: Send = async (statement, values, timeout) => {
       try {
-        return await query(client, statement, values);
+        return await query(client, statement, values, timeout);
       } catch (error) {
         throw statementFault(actionAtHost, error);
       }
     };
 
-    const commit: Send = async (statement, values) => {
+    const commit: Send = async (statement, values, timeout) => {
       let warning: string | undefined;
       function onNotice(notice: Notice): void {
         if (isNotReplicated(notice)) warning = notice.message;
@@ -208,7 +228,7 @@ export function postgresConnections(
       client.on("notice", onNotice);
       let rows;
       try {
-        rows = await query(client, statement, values);
+        rows = await query(client, statement, values, timeout);
       } catch (error) {
         throw mayHaveHappened(error)
           ? outcomeUnknown(actionAtHost, error)
@@ -232,7 +252,24 @@ export function postgresConnections(
   }
 
   return {
-    read: (action, ...args) => use(action, (ask) => ask(...args)),
+    maxConnections: address.connectionLimit,
+
+    async read(action, statement, values, timeout = queryTimeout) {
+      const deadline = performance.now() + timeout;
+      let isSent = false;
+      const send = (timeout: number) =>
+        use(action, (ask) => {
+          isSent = true;
+          return ask(statement, values, timeout);
+        });
+      try {
+        return await send(timeout);
+      } catch (error) {
+        const left = Math.floor(deadline - performance.now());
+        if (!isSent || left < 1 || !canBeRepeated(error)) throw error;
+        return await send(left);
+      }
+    },
 
     write: (action, ...args) => use(action, (_, commit) => commit(...args)),
 
@@ -257,7 +294,7 @@ async function assertWritable(client: pg.ClientBase): Promise<void> {
     rowMode: "array",
   });
   if (rows[0]?.[0] === "off") return;
-  throw new ReadOnlyServer("the server is read-only");
+  throw new WrongServer("the server is read-only");
 }
 
 /** The driver itself would look for a file of passwords, and end the program if it may not. */

@@ -71,10 +71,24 @@ export function mayHaveHappened(error: unknown): boolean {
   return UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
 }
 
-/** Whether the connection was lost, and not just a statement failed. */
-export function isConnectionLost(error: unknown): boolean {
+/**
+ * Whether a connection, and with it each that is older, is of no use any more: it was lost, or its
+ * prepared statements return columns as they were before `ALTER TABLE`.
+ */
+export function isConnectionUseless(error: unknown): boolean {
   const code = sqlState(error);
-  return code === undefined || /^(?:08|57P)/.test(code);
+  return code === undefined || /^(?:08|57P)/.test(code) || isOutdated(error);
+}
+
+/** Whether a read that failed with this may succeed on another connection. */
+export function canBeRepeated(error: unknown): boolean {
+  const cause = error instanceof StorageError ? error.cause : error;
+  return isConnectionUseless(cause) || sqlState(cause) === "40001";
+}
+
+function isOutdated(error: unknown): boolean {
+  return error instanceof Error && "routine" in error &&
+    error.routine === "RevalidateCachedQuery";
 }
 
 /** Whether all connections are in use: another server would not help. */
@@ -115,13 +129,13 @@ export function outcomeUnknown(action: string, error: unknown): StorageError {
   );
 }
 
-/** A server that takes no writes. During a switchover none does. */
-export class ReadOnlyServer extends Error {}
+/** A server that takes no writes, or is not the one in use. During a switchover none is right. */
+export class WrongServer extends Error {}
 
 /** Whether a server that failed may work a moment later. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof ReadOnlyServer) return true;
+  if (error instanceof WrongServer) return true;
   if (error instanceof AggregateError) return error.errors.some(isPassing);
   const state = sqlState(error);
   if (state !== undefined) {

@@ -3,7 +3,7 @@
  * machines.
  *
  * A fulfilled create is committed. Creates that arrive together at one server share one statement, and
- * all servers take turns, so that ids become visible in ascending order.
+ * all servers take turns, so that ids become visible in ascending order. Reads share statements too.
  *
  * ```ts
  * import { env } from "node:process";
@@ -17,11 +17,8 @@
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
-import {
-  type PetStorage,
-  StorageError,
-  toPage,
-} from "../../core/pets/pet_storage.ts";
+import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { checkNames } from "../../core/options.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import {
   type Create,
@@ -31,8 +28,9 @@ import {
 import { parsePostgresUrl } from "./address.ts";
 import { postgresApiKeys } from "./api_keys.ts";
 import { DURABLY, postgresConnections, type Value } from "./connections.ts";
+import { petReads } from "./reads.ts";
 import { openSchema, PETS_LOCK } from "./schema.ts";
-import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
+import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 
 /** Settings of {@linkcode postgresStorage}. */
 export interface PostgresStorageOptions {
@@ -92,16 +90,26 @@ const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 const OLDEST = `${NOW} - $7::bigint`;
 // For a batch with keys. What others committed while this waited for its turn cannot be selected, but it
 // conflicts: a key that is known and not expired stays as it is, is not in `claimed`, and the id of its
-// pet is never used. Each new key drops up to two expired ones.
+// pet is never used. A key in `orphaned` counts as unused: its pet was deleted by hand. Each new key drops
+// up to two expired ones.
+//
+// `logged` writes to the log even if every key is known. So the commit, and with it the replay, waits for
+// the synchronous standby as a create does: the pets may not be there yet.
 const CREATE_ONCE = {
   name: "create pets once",
-  text: `WITH ${TURN}, new AS MATERIALIZED (
+  text: `WITH ${TURN}, logged AS MATERIALIZED (
+      SELECT pg_logical_emit_message(true, 'petstore', '') FROM turn
+    ), orphaned AS MATERIALIZED (
+      SELECT pet_id FROM idempotency_keys LEFT JOIN pets ON id = pet_id
+      WHERE key = ANY ($6) AND id IS NULL
+    ), new AS MATERIALIZED (
       SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
       FROM (SELECT new.*
-        FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
+        FROM logged, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
           WITH ORDINALITY AS new (name, category_id, status, key, place)
         WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
-          WHERE known.key = new.key AND created > ${OLDEST})
+          WHERE known.key = new.key AND created > ${OLDEST}
+            AND pet_id NOT IN (SELECT pet_id FROM orphaned))
         ORDER BY place) AS sorted
     ), forgotten AS (
       DELETE FROM idempotency_keys
@@ -115,6 +123,7 @@ const CREATE_ONCE = {
       ON CONFLICT (key) DO UPDATE
         SET pet_id = excluded.pet_id, created = excluded.created
         WHERE known.created <= ${OLDEST}
+          OR known.pet_id IN (SELECT pet_id FROM orphaned)
       RETURNING pet_id
     ), added AS (
       INSERT INTO pets (id, name, category_id, status)
@@ -130,19 +139,6 @@ const REPLAYS = {
   name: "pets of idempotency keys",
   text: `SELECT key, id, name, category_id, status
     FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`,
-};
-const GET = {
-  name: "get pet",
-  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
-};
-const LIST = {
-  name: "list pets",
-  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
-};
-const LIST_STATUS = {
-  name: "list pets of status",
-  text: `SELECT ${PET_COLUMNS} FROM pets
-    WHERE status = $3 AND id > $1 ORDER BY id LIMIT $2`,
 };
 const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
 
@@ -164,12 +160,18 @@ const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
  * @throws {TypeError} if the address is malformed, or has a parameter that is unknown or wrong.
  * @throws {RangeError} if an option is out of range.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why. The tables
- * of another program, or of a later version of this one, are not changed.
+ * of another program, or of another version of this one, are not changed.
  */
 export async function postgresStorage(
   url: string,
   options: PostgresStorageOptions = {},
 ): Promise<PostgresStorage> {
+  checkNames(
+    options,
+    ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
+      .concat("maxBatch", "maxQueue", "idempotencyRetention"),
+    "postgresStorage",
+  );
   const {
     connectTimeout = 3000,
     queryTimeout = 5000,
@@ -251,29 +253,19 @@ export async function postgresStorage(
     }
   }
 
-  const creates = groupCommit({ commit, maxBatch, maxQueue, maxWait: 2000 });
+  const creates = groupCommit({
+    send: commit,
+    maxGroup: maxBatch,
+    maxQueue,
+    maxWait: 2000,
+  });
 
   return {
     apiKeys: postgresApiKeys(connections),
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
-    async get(id) {
-      const [row] = await read("get pet", GET, [id]);
-      return row && toPet(row);
-    },
-
-    async list({ limit, status, after = 0n }) {
-      // One more than the page holds tells whether there is a next one.
-      const values = [after, limit + 1];
-      const rows = status === undefined
-        ? await read("list pets", LIST, values)
-        : await read("list pets", LIST_STATUS, [
-          ...values,
-          STATUS_CODE[status],
-        ]);
-      return toPage(rows.map(toPet), limit);
-    },
+    ...petReads(connections),
 
     async ping() {
       await read("reach the database", PING);

@@ -1,12 +1,12 @@
-/** What Deno and Bun need around a fetch function, so that it is called, and answers, as on Node. */
+/** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
-import { partsOf } from "../../core/handler.ts";
+import { serviceOf } from "../../core/handler.ts";
+import { toResponse } from "../../core/http/message.ts";
 import { internalError, type Refusal } from "../../core/http/refusal.ts";
-import { toResponse } from "../../core/http/reply.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
 import { type FetchFunction, noTunnel, report } from "./server.ts";
 
-/** A fetch function that is given, too, what the runtime hands over with a request. */
+/** A fetch function that also receives the runtime's connection info. */
 export type ConnectedFunction = (
   request: Request,
   connection?: unknown,
@@ -36,7 +36,7 @@ export function guard(
       return refuse(internalError);
     }
   };
-  const answer: ConnectedFunction = partsOf(handle) === undefined
+  const answer: ConnectedFunction = serviceOf(handle) === undefined
     ? guarded
     : handle;
   return (request, connection) =>

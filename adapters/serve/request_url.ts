@@ -3,17 +3,11 @@
 /** Takes the place of a `Host` that is absent or is no host. */
 export const STAND_IN_HOST = "localhost";
 
-// What this matches, a URL parser takes; it costs 1 µs, this costs 0.2 µs. No host that ends in a number
-// but the plainest IPv4, no xn--.
-const SERIALIZED_HOST =
-  /^(?:(?!.*xn--)(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*|(?:[1-9]?\d|1\d\d)(?:\.(?:[1-9]?\d|1\d\d)){3})(?::(?:[1-9]\d{3}|[1-5]\d{4}))?$/;
-
 const PLAIN_HOST = /^(?:\[[\da-fA-F:.]+\]|[\w.~!$&'()*+,;=-]+)(?::\d{1,5})?$/;
 
-/** Whether a `Host` field is `host` or `host:port` and no more, so that a URL can be built of it. */
+/** Tells whether a `Host` field is `host` or `host:port` and no more, so that a URL can be built of it. */
 export function isPlainHost(host: string): boolean {
-  return SERIALIZED_HOST.test(host) ||
-    PLAIN_HOST.test(host) && URL.canParse(`http://${host}`);
+  return PLAIN_HOST.test(host) && URL.canParse(`http://${host}`);
 }
 
 /**
@@ -22,8 +16,8 @@ export function isPlainHost(host: string): boolean {
  *
  * @param target as it stands in the request line, in origin form (`/v1/pets?limit=5`), absolute form
  * (`http://example.com/v1/pets`) or asterisk form (`*`, which becomes the path `/*`).
- * @param authority the `Host` field if it is a plain host, else {@linkcode STAND_IN_HOST}. The target's own
- * host takes precedence (RFC 9112 §3.2.2).
+ * @param authority the `Host` field, or {@linkcode STAND_IN_HOST}. The target's own host takes precedence
+ * (RFC 9112 §3.2.2).
  * @returns `undefined` if the target has none of these forms.
  */
 export function requestUrl(

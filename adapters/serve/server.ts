@@ -1,4 +1,4 @@
-/** What the HTTP adapters have in common: each exports a `serve` for a fetch function. */
+/** Types and messages that the HTTP adapters share. Each exports a `serve` for a fetch function. */
 
 import { Refusal } from "../../core/http/refusal.ts";
 
@@ -19,6 +19,9 @@ export interface ServeOptions {
    */
   readonly onError?: (error: unknown) => void;
 }
+
+/** The names of the settings that every `serve` takes. */
+export const SERVE_OPTIONS = ["port", "hostname", "onError"] as const;
 
 /** A server that is listening. */
 export interface Server {
@@ -58,7 +61,7 @@ export function report(
   onError: (error: unknown) => void,
   error: unknown,
 ): void {
-  // A reporter that fails, at once or later, has nobody left to be reported to.
+  // If the reporter itself fails, ignore it.
   (async () => await onError(error))().catch(() => {});
 }
 

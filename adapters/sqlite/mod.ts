@@ -21,6 +21,7 @@
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, toPage } from "../../core/pets/pet_storage.ts";
+import { checkNames } from "../../core/options.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import {
   type Create,
@@ -72,12 +73,17 @@ export interface SqliteStorage extends PetStorage {
  * @throws {TypeError} if the path is empty, `:memory:` or a URI.
  * @throws {RangeError} if an option is out of range.
  * @throws {StorageError} `unavailable` if the file cannot be used; the message says why. A file of
- * another program, or of a later version of this one, is not changed.
+ * another program, or of another version of this one, is not changed.
  */
 export async function sqliteStorage(
   path: string,
   options: SqliteStorageOptions = {},
 ): Promise<SqliteStorage> {
+  checkNames(
+    options,
+    ["lockTimeout", "maxBatch", "maxQueue", "idempotencyRetention"],
+    "sqliteStorage",
+  );
   const {
     lockTimeout = 5000,
     maxBatch = 256,
@@ -137,8 +143,8 @@ export async function sqliteStorage(
   }
 
   const creates = groupCommit({
-    commit: (batch) => file.write("create pet", () => batch.map(storeOnce)),
-    maxBatch,
+    send: (batch) => file.write("create pet", () => batch.map(storeOnce)),
+    maxGroup: maxBatch,
     maxQueue,
     maxWait: 2000,
   });

@@ -11,7 +11,8 @@ import {
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { TABLES } from "../database/sqlite_tables.ts";
+import type { Access } from "../database/transfer.ts";
+import { SCHEMA_VERSION, TABLES } from "../database/sqlite_tables.ts";
 import { faultReason, isAccessFault } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
 
@@ -25,24 +26,22 @@ const CACHE_SIZE = 16_000;
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 const APPLICATION_ID = 0x50455453;
 
-/** `PRAGMA user_version` of the files that this code reads and writes. */
-const SCHEMA_VERSION = TABLES.length;
-
 /**
- * Opens a file; if it is missing, creates it and its tables. Any number of processes may do so at once.
+ * Opens a file; creates it and its tables if they are missing. Any number of processes may do so at once.
  *
  * @param lockTimeout how long to wait for other processes that lock the file, in ms.
- * @param access `read` also accepts a file that cannot be written.
+ * @param access `read` also accepts a file that cannot be written, but none without tables.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export async function openSqliteFile(
   path: string,
   lockTimeout: number,
-  access: "read" | "write",
+  access: Access,
 ): Promise<SqliteFile> {
   try {
     return await patiently(lockTimeout, () => {
-      createPrivate(path);
+      if (access === "write") createPrivate(path);
+      else if (isMissing(path)) throw new Error("there is no such file");
       const db = new DatabaseSync(path);
       try {
         setUp(db, access);
@@ -58,6 +57,10 @@ export async function openSqliteFile(
   }
 }
 
+function isMissing(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) === undefined;
+}
+
 /** SQLite would let others read the file. It gives the files beside it the same mode. */
 function createPrivate(path: string): void {
   try {
@@ -65,12 +68,14 @@ function createPrivate(path: string): void {
   } catch { /* It exists, or cannot be created: SQLite says which. */ }
 }
 
-function setUp(db: DatabaseSync, access: "read" | "write"): void {
+function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA busy_timeout = 0").get();
   // First, because the file may not be ours; in a transaction, because another process may be creating
   // the tables.
   db.prepare("BEGIN").run();
-  readVersion(db);
+  if (!hasTables(db) && access === "read") {
+    throw new Error("it has no tables of this program; nothing was changed");
+  }
   db.prepare("COMMIT").run();
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
@@ -84,41 +89,39 @@ function setUp(db: DatabaseSync, access: "read" | "write"): void {
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
   db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
   db.prepare("BEGIN IMMEDIATE").run();
-  if (access === "write" || readVersion(db) === 0) upgradeSchema(db);
+  if (!hasTables(db)) createTables(db);
   // In a file that may only be read, BEGIN IMMEDIATE succeeds, and this fails.
   if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
   db.prepare("COMMIT").run();
 }
 
 /**
- * The version of the tables; 0 if the database is new and empty. Call it inside a transaction, so
- * that all it reads is of one moment.
+ * Finds out if the tables exist; not if the database is new and empty. Call it inside a transaction,
+ * so that all it reads is of one moment.
  *
- * @throws {Error} if the database belongs to another program, or to a later version of this one.
+ * @throws {Error} if the database belongs to another program, or to another version of this one.
  */
-function readVersion(db: DatabaseSync): number {
+function hasTables(db: DatabaseSync): boolean {
   const applicationId = readNumber(db, "PRAGMA application_id");
   const version = readNumber(db, "PRAGMA user_version");
   if (applicationId === APPLICATION_ID) {
-    if (version >= 1 && version <= SCHEMA_VERSION) return version;
+    if (version === SCHEMA_VERSION) return true;
     throw new Error(
-      `its schema is version ${version}, and this program knows version ${SCHEMA_VERSION}; ` +
-        "use the version of the program that wrote it, or a later one",
+      `its tables are version ${version}, and this program knows version ${SCHEMA_VERSION}; ` +
+        "use the version of the program that made them",
     );
   }
   const tables = readNumber(db, "SELECT count(*) FROM sqlite_schema");
-  if (applicationId === 0 && version === 0 && tables === 0) return 0;
+  if (applicationId === 0 && version === 0 && tables === 0) return false;
   throw new Error(
     "it is the database of another program; nothing in it was changed",
   );
 }
 
-/** Creates or upgrades the tables, inside a transaction of the caller. */
-function upgradeSchema(db: DatabaseSync): void {
-  const version = readVersion(db);
-  if (version === SCHEMA_VERSION) return;
+/** Creates the tables, inside a transaction of the caller. */
+function createTables(db: DatabaseSync): void {
   // On Deno an error of db.exec() carries no result code; that of a statement does.
-  for (const sql of TABLES.slice(version).flat()) db.prepare(sql).run();
+  for (const sql of TABLES) db.prepare(sql).run();
   db.prepare(`PRAGMA application_id = ${APPLICATION_ID}`).run();
   db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
 }

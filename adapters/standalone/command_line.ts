@@ -11,7 +11,7 @@ export class UsageError extends Error {
 /**
  * Reads arguments; every command also takes `--help` and `-h`.
  *
- * @throws {UsageError} if an option is unknown or lacks its value.
+ * @throws {UsageError} if an option is unknown, lacks its value, or takes none.
  */
 export function parseArguments(
   args: readonly string[],
@@ -20,14 +20,46 @@ export function parseArguments(
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   readonly positionals: readonly string[];
 } {
+  const all: ParseArgsOptionsConfig = {
+    ...options,
+    help: { type: "boolean", short: "h" },
+  };
+  // Not strict: the words of a runtime would be its own.
+  const { tokens, values, positionals } = parseArgs({
+    args: [...args],
+    options: all,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { rawName: name, value, inlineValue } = token;
+    const type = Object.hasOwn(all, token.name) && all[token.name]?.type;
+    if (type === false) {
+      const known = Object.keys(all).map((name) => `--${name}`).join(", ");
+      throw new UsageError(`There is no option ${name}, only ${known}`);
+    }
+    if (type === "boolean" && value !== undefined) {
+      throw new UsageError(`${name} takes no value`);
+    }
+    // `--port --host` is a value that was forgotten; `--port=--host` is not.
+    if (
+      type === "string" && (!value || !inlineValue && value.startsWith("-"))
+    ) {
+      throw new UsageError(`${name} needs a value`);
+    }
+  }
+  return { values: values as Record<string, string | boolean>, positionals };
+}
+
+/** Reads an argument as a setting is read: if that fails, the usage is wrong. */
+export async function readArgument<T>(read: () => T | Promise<T>): Promise<T> {
   try {
-    return parseArgs({
-      args: [...args],
-      options: { ...options, help: { type: "boolean", short: "h" } },
-      allowPositionals: true,
-    }) as ReturnType<typeof parseArguments>;
+    return await read();
   } catch (cause) {
-    throw new UsageError((cause as Error).message, { cause });
+    if (!(cause instanceof Error && cause.name === "ConfigError")) throw cause;
+    throw new UsageError(cause.message, { cause });
   }
 }
 

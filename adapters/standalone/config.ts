@@ -1,8 +1,9 @@
 /** The configuration of the standalone server: environment variables, checked at the start. */
 
-import { parseBaseUrl } from "../../core/http/base_url.ts";
-import { type CorsOptions, createCors } from "../../core/http/cors.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
+import { type BaseUrl, parseBaseUrl } from "../../core/http/base_url.ts";
+import { corsLayer } from "../../core/http/cors.ts";
+import type { Layer } from "../../core/http/message.ts";
+import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** A database that outlives the program. */
@@ -15,20 +16,20 @@ export type Database = { readonly kind: "memory" } | LastingDatabase;
 
 export interface Config {
   readonly database: Database;
-  /** Keys that are accepted beside the issued ones. */
-  readonly fixedKeys: readonly string[];
-  readonly baseUrl: string;
+  /** Keys that are accepted in addition to issued ones; absent if there are none. */
+  readonly fixedKeys: ApiKeys | undefined;
+  readonly baseUrl: BaseUrl;
   /** Absent if pages of other origins may read nothing. */
-  readonly cors?: CorsOptions | undefined;
+  readonly cors: Layer | undefined;
   /** For each API key, and for each address if there is no valid key; absent if there is no limit. */
-  readonly rateLimit?: RateLimit | undefined;
+  readonly rateLimit: RateLimit | undefined;
   readonly host: string;
   readonly port: number;
-  /** Whether each request is logged. */
+  /** If true, each request is logged. */
   readonly requestLog: boolean;
-  /** Whether `/metrics` answers. */
+  /** If true, `/metrics` answers. */
   readonly metrics: boolean;
-  /** How long requests in flight may take to finish at the end, in ms. */
+  /** Time that requests in flight may take to finish at the end, in ms. */
   readonly shutdownTimeout: number;
 }
 
@@ -72,10 +73,6 @@ export function readConfig(
     METRICS = "off",
     SHUTDOWN_TIMEOUT = "10",
   } = environment;
-  const fixedKeys = PETSTORE_API_KEYS ? splitList(PETSTORE_API_KEYS) : [];
-  check("PETSTORE_API_KEYS", () => apiKeys(fixedKeys));
-  check("BASE_URL", () => parseBaseUrl(BASE_URL));
-  const cors = readCors(CORS_ORIGINS);
   return {
     database: DATABASE_URL === "memory:"
       ? { kind: "memory" }
@@ -83,9 +80,11 @@ export function readConfig(
         ...FORMS,
         "memory:",
       ]),
-    fixedKeys,
-    baseUrl: BASE_URL,
-    cors,
+    fixedKeys: PETSTORE_API_KEYS === undefined
+      ? undefined
+      : check("PETSTORE_API_KEYS", () => apiKeys(splitList(PETSTORE_API_KEYS))),
+    baseUrl: check("BASE_URL", () => parseBaseUrl(BASE_URL)),
+    cors: readCors(CORS_ORIGINS),
     rateLimit: readRateLimit(RATE_LIMIT),
     host: PETSTORE_HOST,
     port: readPort("PORT", PORT),
@@ -96,11 +95,10 @@ export function readConfig(
   };
 }
 
-function readCors(text: string | undefined): CorsOptions | undefined {
+function readCors(text: string | undefined): Layer | undefined {
   if (text === undefined) return undefined;
-  const cors = { origins: text === "*" ? text : splitList(text) } as const;
-  check("CORS_ORIGINS", () => createCors(cors));
-  return cors;
+  const origins = text === "*" ? text : splitList(text);
+  return check("CORS_ORIGINS", () => corsLayer({ origins }));
 }
 
 function readSwitch(name: string, text: string): boolean {
@@ -163,10 +161,10 @@ function readInteger(name: string, text: string, max: number): number {
   );
 }
 
-/** Runs a check of the core's; its error then names the variable. */
-export function check<T>(name: string, run: () => T): T {
+/** Reads a setting by a function of another module, whose errors then name the setting. */
+export function check<T>(name: string, read: () => T): T {
   try {
-    return run();
+    return read();
   } catch (cause) {
     throw wrongSetting(name, cause);
   }
@@ -174,6 +172,5 @@ export function check<T>(name: string, run: () => T): T {
 
 /** Adds to an error which setting it comes from. */
 export function wrongSetting(name: string, cause: unknown): ConfigError {
-  const reason = (cause as Error).message.replace(/^Wrong [^:]+: /, "");
-  return new ConfigError(`${name} is wrong: ${reason}`, { cause });
+  return new ConfigError(`${name}: ${(cause as Error).message}`, { cause });
 }

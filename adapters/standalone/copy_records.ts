@@ -1,113 +1,81 @@
-/** Copies all records of one database to another, and proves that they are the same. */
+/** Copies all pets and keys of one database to another, and proves that they are the same. */
 
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { INT64_MAX } from "../../core/pets/int64.ts";
-import { type Pet, petToJson } from "../../core/pets/pet.ts";
+import { INT64_MAX } from "../../core/json.ts";
+import { petToJson } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import type { StoredApiKey } from "../database/stored_row.ts";
-import type { Records, Transfer } from "../database/transfer.ts";
+import { toPet } from "../database/stored_row.ts";
+import {
+  API_KEYS,
+  IDEMPOTENCY_KEYS,
+  PETS,
+  type Table,
+  type Transfer,
+  type Value,
+} from "../database/transfer.ts";
 import { ConfigError } from "./config.ts";
 import type { Progress } from "./progress.ts";
 
 export const RUN_AGAIN =
   "Run the same command again: it goes on after the last pet that TO has";
 
-/** How many records are read at once, and written in one transaction. */
+/** How many rows are read at once, and written in one transaction. */
 const PAGE = 1000;
 
-type Identified = { readonly id: bigint };
-
-/** The same records in two databases. */
-interface Sides<T extends Identified> {
-  readonly from: Records<T>;
-  readonly to: Records<T>;
-}
-
-interface Kind<T> {
-  readonly plural: string;
-  /** A record as text: the same for every database. */
-  readonly toText: (record: T) => string;
-  /** The record as an earlier copy may have found it. */
-  readonly asCopiedEarlier: (record: T) => T;
-}
-
-/** Pets never change. */
-const PETS: Kind<Pet> = {
-  plural: "pets",
-  toText: petToJson,
-  asCopiedEarlier: (pet) => pet,
-};
-
-/** The only change to a key is that it is revoked. */
-const API_KEYS: Kind<StoredApiKey> = {
-  plural: "API keys",
-  toText: ({ id, name, digest, created, revoked }) =>
-    `{"id":${id},"name":${
-      JSON.stringify(name)
-    },"digest":"${digest}","created":${created},"revoked":${revoked}}`,
-  asCopiedEarlier: (key) => ({ ...key, revoked: null }),
-};
-
-/** What TO has of FROM: its first records, up to the id `last`, and nothing else. */
-interface CopiedEarlier<T> {
-  readonly count: number;
-  readonly last: bigint;
-  /** Records that have changed in FROM since, as they are now. */
-  readonly changed: readonly T[];
+/** Both databases, and where the progress is shown. */
+interface Job {
+  readonly from: Transfer;
+  readonly to: Transfer;
+  readonly progress: Progress;
 }
 
 interface Summary {
   readonly count: number;
-  /** Of their texts, one a line, by id: 64 lower-case hexadecimal digits. */
+  /** Of the rows as text, one a line, by id: 64 lower-case hexadecimal digits. */
   readonly sha256: string;
 }
 
+/** The result for a table. */
 export interface Copied {
-  /** How many TO had before. */
+  /** How many rows TO had before. */
   readonly earlier: number;
   readonly copied: number;
+  /** How many were added to FROM since the copy began. */
+  readonly more: number;
   /** What FROM had when the copy began. */
   readonly from: Summary;
   readonly to: Summary;
-  /** How many were added to FROM since. */
-  readonly more: number;
 }
 
-export interface Result {
-  readonly pets: Copied;
-  readonly apiKeys: Copied;
-}
+/** The result. */
+export type Result = Readonly<Record<"pets" | "apiKeys", Copied>>;
 
-/** Copies what TO does not have, after comparing what it has. */
-export async function copyAll(
-  from: Transfer,
-  to: Transfer,
-  progress: Progress,
-): Promise<Result> {
+/**
+ * Copies what TO does not have, after comparing what it has.
+ *
+ * @throws {ConfigError} if FROM has rows that cannot be copied, or lacks rows that TO has.
+ */
+export async function copyAll(job: Job): Promise<Result> {
+  const { from, to, progress } = job;
   if (from.identity === to.identity) {
     throw new ConfigError("FROM and TO are the same database");
   }
-  const pets = { from: from.pets, to: to.pets };
-  const apiKeys = { from: from.apiKeys, to: to.apiKeys };
   try {
-    // Both are compared before anything is written.
-    const petsInTo = await compareRecords(PETS, pets, progress);
-    await compareRecords(API_KEYS, apiKeys, progress);
+    // Both tables are compared before anything is written. A key may have been revoked since.
+    const petsInTo = await compare(PETS, job);
+    const columns = API_KEYS.columns.filter((name) => name !== "revoked");
+    const keysInTo = await compare({ ...API_KEYS, columns }, job);
     if (petsInTo.count > 0) {
       progress.note(
         `TO has ${petsInTo.count} pets of FROM already: going on after the id ${petsInTo.last}`,
       );
     }
-    const copied = await copyRecords(PETS, pets, petsInTo, progress);
-    await copyIdempotencyKeys(from, to);
-    // Pets take their time; meanwhile keys may have changed.
-    const keysInTo = await compareRecords(API_KEYS, apiKeys, progress);
-    for (const key of keysInTo.changed) await to.revokeApiKey(key);
-    return {
-      pets: copied,
-      apiKeys: await copyRecords(API_KEYS, apiKeys, keysInTo, progress),
-    };
+    const pets = await copyTable(PETS, job, petsInTo);
+    await copyIdempotencyKeys(job);
+    // From the first key on, to revoke it if it was revoked since.
+    const fromFirst = { ...keysInTo, last: 0n };
+    return { pets, apiKeys: await copyTable(API_KEYS, job, fromFirst) };
   } catch (cause) {
     if (!(cause instanceof StorageError)) throw cause;
     const message = `${cause.message}\n${RUN_AGAIN}`;
@@ -115,143 +83,158 @@ export async function copyAll(
   }
 }
 
-/** Copies which pets were added with which idempotency keys, but for pets that TO does not have. */
-async function copyIdempotencyKeys(
-  from: Transfer,
-  to: Transfer,
-): Promise<void> {
-  const { stored } = await to.pets.lastIds();
-  let after = "";
-  for (;;) {
-    const rows = await from.idempotencyKeys.read(after, 1000);
-    const [last] = rows.at(-1) ?? [];
-    if (last === undefined) return;
-    await to.idempotencyKeys.write(rows.filter(([, id]) => id <= stored));
-    after = last;
-  }
+/** Compares all rows of TO with those of FROM. Changes nothing. */
+async function compare(table: Table, job: Job): Promise<Survey> {
+  await survey(job.from, table);
+  const target = await survey(job.to, table);
+  const sides = await summarize("Comparing", table, target, job);
+  if (sides.from.sha256 === sides.to.sha256) return target;
+  throw new ConfigError(
+    `TO has ${table.plural} that FROM does not have. Nothing was changed: ` +
+      "TO must be empty, or have only what an earlier copy of FROM wrote",
+  );
 }
 
-/**
- * Compares every record of TO with the one at the same place in FROM. Changes nothing.
- *
- * @throws {ConfigError} if TO has a record that FROM does not have at that place.
- */
-async function compareRecords<T extends Identified>(
-  { plural, toText, asCopiedEarlier }: Kind<T>,
-  { from, to }: Sides<T>,
-  progress: Progress,
-): Promise<CopiedEarlier<T>> {
-  const { stored: last } = await to.lastIds();
-  if (last === 0n) return { count: 0, last, changed: [] };
-  const total = await to.count(0n);
-  progress.begin({ doing: "Comparing", what: plural, total });
-  const changed: T[] = [];
-  const originals = pages(from, 0n, last);
-  let count = 0;
-  for await (const copies of pages(to, 0n, last)) {
-    const { value: page = [] } = await originals.next();
-    for (const [index, copy] of copies.entries()) {
-      const original = page[index];
-      const text = toText(copy);
-      const expected = original && toText(original);
-      if (text === expected) continue;
-      if (!original || text !== toText(asCopiedEarlier(original))) {
-        throw new ConfigError(
-          `TO has ${plural} that FROM does not have: they differ from the id ${copy.id} on. ` +
-            "Nothing was changed: TO must be empty, or have only what an earlier copy of FROM wrote",
-        );
-      }
-      changed.push(original);
-    }
-    count += copies.length;
-    progress.add(copies.length);
-  }
-  progress.end();
-  return { count, last, changed };
-}
-
-/**
- * Copies the records after those that TO has, up to the last that FROM has now, and then summarizes
- * both sides.
- *
- * @throws {ConfigError} if somebody else adds records to TO meanwhile.
- */
-async function copyRecords<T extends Identified>(
-  kind: Kind<T>,
-  { from, to }: Sides<T>,
-  { last, count }: CopiedEarlier<T>,
-  progress: Progress,
+/** Copies the rows after the id `last`, up to the last that FROM has now. */
+async function copyTable(
+  table: Table,
+  job: Job,
+  { count: earlier, last }: Survey,
 ): Promise<Copied> {
-  const { stored: end, given } = await from.lastIds();
+  const { from, to, progress } = job;
+  const source = await survey(from, table);
   // From now on TO gives no id that FROM has given, even if this ends early and a server uses TO.
-  await to.continueAfter(given);
-
-  const total = count + await from.count(last);
-  const what = kind.plural;
-  progress.begin({ doing: "Copying", what, total, before: count });
-  let after = last;
-  let copied = 0;
-  for await (const page of pages(from, last, end)) {
-    if (!await to.restore(page, after)) {
-      throw new ConfigError(
-        `TO is being written to: it has ${kind.plural} now that this copy did not write. ` +
-          "Stop the servers and other copies that use it, and run the same command again",
-      );
-    }
-    after = lastId(page);
-    copied += page.length;
+  await to.continueAfter(table, source.given);
+  const copied = source.count - earlier;
+  progress.begin("Copying", copied, table.plural);
+  for await (const page of pages(from, table, last, source.last)) {
+    await write(to, table, page);
     progress.add(page.length);
   }
+  const sides = await summarize("Verifying", table, source, job);
+  // FROM may have given more meanwhile.
+  const now = await survey(from, table);
+  await to.continueAfter(table, now.given);
+  return { earlier, copied, more: now.count - source.count, ...sides };
+}
 
-  progress.begin({ doing: "Verifying", what, total: 2 * (count + copied) });
+/** Copies which pets idempotency keys have added, but for pets that TO does not have. */
+async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
+  const { last } = await survey(to, PETS);
+  for await (const page of pages(from, IDEMPOTENCY_KEYS, "")) {
+    const rows = page.filter(([, petId]) => petId as bigint <= last);
+    await write(to, IDEMPOTENCY_KEYS, rows);
+  }
+}
+
+/** What a table has, and the greatest id that it has or had. */
+interface Survey {
+  readonly count: number;
+  readonly last: bigint;
+  readonly given: bigint;
+}
+
+/** @throws {ConfigError} if rows would be left out. */
+async function survey(database: Transfer, table: Table): Promise<Survey> {
+  const sql = `SELECT count(*), coalesce(min(id), 1), coalesce(max(id), 0),
+    (${database.selectLastGiven(table)}) FROM ${table.name}`;
+  const [row] = await database.read(table, sql);
+  const [count, least, last, given] = row as [bigint, bigint, bigint, bigint];
+  if (least >= 1n) return { count: Number(count), last, given };
+  throw new ConfigError(
+    `Cannot copy ${table.plural} with ids below 1, such as ${least}: delete them, or give them other ids`,
+  );
+}
+
+/** Summarizes as many rows of FROM as a survey found, and all of TO. */
+async function summarize(
+  doing: string,
+  table: Table,
+  { count, last }: Survey,
+  { from, to, progress }: Job,
+): Promise<Pick<Copied, "from" | "to">> {
+  async function summary(rows: ReturnType<typeof pages>): Promise<Summary> {
+    const hash = createHash("sha256");
+    let count = 0;
+    for await (const page of rows) {
+      hash.update(page.map((row) => `${toText(table, row)}\n`).join(""));
+      count += page.length;
+      progress.add(page.length);
+    }
+    return { count, sha256: hash.digest("hex") };
+  }
+  progress.begin(doing, 2 * count, table.plural);
   const [ofFrom, ofTo] = await Promise.all([
-    summarize(kind, pages(from, 0n, end), progress),
-    summarize(kind, pages(to, 0n, INT64_MAX), progress),
+    summary(pages(from, table, 0n, last)),
+    summary(pages(to, table, 0n)),
   ]);
   progress.end();
-
-  // Meanwhile FROM may have given more.
-  await to.continueAfter((await from.lastIds()).given);
-  const more = await from.count(end);
-  return { earlier: count, copied, from: ofFrom, to: ofTo, more };
+  return { from: ofFrom, to: ofTo };
 }
 
-async function summarize<T>(
-  { toText }: Kind<T>,
-  pages: AsyncIterable<readonly T[]>,
-  progress: Progress,
-): Promise<Summary> {
-  const hash = createHash("sha256");
-  let count = 0;
-  for await (const page of pages) {
-    hash.update(page.map((record) => `${toText(record)}\n`).join(""));
-    count += page.length;
-    progress.add(page.length);
-  }
-  return { count, sha256: hash.digest("hex") };
+/** Writes a row the same for every database: a pet as `GET` returns it. */
+function toText(table: Table, row: Row): string {
+  return table === PETS ? petToJson(toPet(row)) : JSON.stringify(exact(row));
 }
 
-/** The records with an id above `after` and up to `end`, by pages. */
-async function* pages<T extends Identified>(
-  records: Records<T>,
-  after: bigint,
-  end: bigint,
-): AsyncGenerator<readonly T[], undefined> {
-  let reading = records.read(after, PAGE);
-  for (;;) {
-    const read = await reading;
+/** Makes text of integers, which a number in JSON may round. */
+function exact(row: Row): readonly (string | null)[] {
+  return row.map((value) => value === null ? null : `${value}`);
+}
+
+type Row = readonly Value[];
+
+/** Reads the rows with a key above `after`, and an id up to `end`. */
+async function* pages(
+  database: Transfer,
+  table: Table,
+  after: Value,
+  end: bigint = INT64_MAX,
+): AsyncGenerator<readonly Row[], undefined> {
+  const [key] = table.columns;
+  const columns = table.columns.map((column) => database.select(column));
+  // An upper limit here would have PostgreSQL sort a table that it has no statistics of.
+  const sql = `SELECT ${columns} FROM ${table.name}
+    WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
+  for (let last = after;;) {
+    const rows = await database.read(table, sql, [last]);
     // Two SQLite files never wait for anything: without this a signal is not heard before the end.
     await nextTurn();
-    const page = read.filter(({ id }) => id <= end);
-    if (page.length === 0) return;
-    if (page.length < PAGE) return yield page;
-    // The next page is read while this one is used. A caller that stops early never asks for it.
-    reading = records.read(lastId(page), PAGE);
-    reading.catch(() => {});
+    const page = rows.map((row) => decode(table, row))
+      .filter(([id]) => typeof id !== "bigint" || id <= end);
     yield page;
+    if (page.length < PAGE) return;
+    last = page.at(-1)?.[0] ?? last;
   }
 }
 
-function lastId(page: readonly Identified[]): bigint {
-  return page.at(-1)?.id ?? 0n;
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Decodes text that was read as bytes. */
+function decode({ plural }: Table, row: readonly unknown[]): Row {
+  try {
+    return row.map((value) =>
+      value instanceof Uint8Array ? UTF8.decode(value) : value as Value
+    );
+  } catch (cause) {
+    const message = `Cannot copy ${plural}: text of the id ${row[0]} is not ` +
+      "UTF-8. Correct it, and run the same command again";
+    throw new ConfigError(message, { cause });
+  }
+}
+
+/** Writes rows all at once; an earlier copy may have written them before. */
+async function write(
+  database: Transfer,
+  table: Table,
+  rows: readonly Row[],
+): Promise<void> {
+  const { name, columns, types, onConflict } = table;
+  const values = types.map((type, index) =>
+    `CAST(value->>${index} AS ${type})`
+  );
+  const sql = `INSERT INTO ${name} (${columns}) SELECT ${values}
+    FROM json_each(?) WHERE true ON CONFLICT (${columns[0]}) ${onConflict}`;
+  // All rows are one value: an object, because in PostgreSQL json_each() takes no array.
+  await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
 }

@@ -8,41 +8,54 @@ import {
   type IssuedKeys,
   issuedKeys,
 } from "../../core/keys/issued_keys.ts";
-import { nameSchema } from "../../core/pets/new_pet.ts";
-import { parseArguments, UsageError } from "./command_line.ts";
+import { nameSchema } from "../../core/name.ts";
+import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { ConfigError, type Database, readConfig } from "./config.ts";
 import { giveBackPermissions, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
 
-  keys issue NAME    issues a key for NAME and shows it, once
-  keys list          lists all keys, without their secret
-  keys revoke ID     revokes the key with this id; servers refuse it within a second
+Usage:    ${PROGRAM} keys (issue NAME | list | revoke ID) [--json | --quiet]
+Example:  ${PROGRAM} keys issue "mobile app"
 
-  --json             prints JSON
+  issue NAME    issues a key for NAME and shows it, once
+  list          lists all keys, without their secret
+  revoke ID     revokes the key with this id; servers refuse it within a second
+
+  --json        prints JSON
+  --quiet       prints nothing but the key that was issued
 
 DATABASE_URL says where the keys are kept (sqlite:petstore.db), as it does for start.
 `;
 
-/** Performs an action, and returns what to print: as JSON, and as text. */
-type Action = (keys: IssuedKeys) => Promise<readonly [unknown, string]>;
+/** Performs an action, and returns what to print: as JSON, as text, and the key that was issued. */
+type Action = (keys: IssuedKeys) => Promise<{
+  readonly json: unknown;
+  readonly text: string;
+  readonly key?: string;
+}>;
 
 /** Runs the command with the arguments that follow `keys`. */
 export async function runKeys(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, {
     json: { type: "boolean" },
+    quiet: { type: "boolean" },
   });
   if (values.help || positionals.length === 0) {
     return void process.stdout.write(HELP);
   }
   const act = readAction(positionals);
+  if (values.quiet && (values.json || positionals[0] !== "issue")) {
+    throw new UsageError("--quiet is for keys issue, without --json");
+  }
   const { database } = readConfig(process.env);
   checkDatabase(database, positionals[0] === "issue");
   const storage = await openStorage(database);
   try {
     await giveBackPermissions(database);
-    const [json, text] = await act(issuedKeys(storage.apiKeys));
-    process.stdout.write(values.json ? `${JSON.stringify(json)}\n` : text);
+    const { json, text, key } = await act(issuedKeys(storage.apiKeys));
+    const output = values.quiet ? key : values.json && JSON.stringify(json);
+    process.stdout.write(output ? `${output}\n` : text);
   } finally {
     await storage.close();
   }
@@ -60,7 +73,7 @@ function readAction([name, ...operands]: readonly string[]): Action {
 
 const list: Action = async (keys) => {
   const records = await keys.list();
-  return [records.map(toJson), table(records)];
+  return { json: records.map(toJson), text: table(records) };
 };
 
 function issue(name: string): Action {
@@ -72,22 +85,25 @@ function issue(name: string): Action {
     const { key, record } = await keys.issue(name);
     const title = `Key ${record.id} for ${printable(name)}`;
     const text = `${title}. It is shown only now:\n\n    ${key}\n\n`;
-    return [{ ...toJson(record), key }, text];
+    return { json: { ...toJson(record), key }, text, key };
   };
 }
 
 function revoke(id: string): Action {
+  if (!/^[1-9][0-9]{0,8}$/.test(id)) {
+    throw new UsageError(
+      `The id of a key must be a positive integer, not ${JSON.stringify(id)}`,
+    );
+  }
   return async (keys) => {
-    const isId = /^[1-9][0-9]{0,8}$/.test(id);
-    const record = isId ? await keys.revoke(Number(id)) : undefined;
+    const record = await keys.revoke(Number(id));
     if (record === undefined) {
-      throw new ConfigError(
-        `There is no key with the id ${JSON.stringify(id)}: see keys list`,
-      );
+      throw new ConfigError(`There is no key with the id ${id}: see keys list`);
     }
     const title = `Key ${id} for ${printable(record.name)}`;
     const since = record.revoked?.toISOString();
-    return [toJson(record), `${title} is revoked since ${since}\n`];
+    const text = `${title} is revoked since ${since}\n`;
+    return { json: toJson(record), text };
   };
 }
 

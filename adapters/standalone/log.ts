@@ -3,8 +3,9 @@
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
-import { traceIds } from "../../core/http/trace.ts";
+import type { Layer } from "../../core/http/message.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
+import { traceIds } from "./trace_id.ts";
 
 /** What is logged of a request: never a key, a body, or a path with an id. */
 export interface RequestLine {
@@ -15,7 +16,7 @@ export interface RequestLine {
   /** How long the answer took, in ms. */
   readonly ms: number;
   /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
-  readonly id: string;
+  readonly id: string | undefined;
 }
 
 export interface Log {
@@ -25,6 +26,19 @@ export interface Log {
   tell(text: string): void;
   /** Settles when all request lines are written, or nobody reads them: then `process.exit` drops the rest. */
   flush(): Promise<void>;
+}
+
+/** Makes the layer that logs requests, with the id that stands on their answers. */
+export function logLayer(log: Pick<Log, "request" | "fault">): Layer {
+  return (service) => async (request, connection) => {
+    const start = performance.now();
+    const answer = await service(request, connection);
+    const { method } = request;
+    const { status, route, headers: { "x-request-id": id } } = answer;
+    if ("cause" in answer) log.fault(answer.cause, id);
+    log.request({ method, route, status, ms: performance.now() - start, id });
+    return answer;
+  };
 }
 
 /** For how long request lines are gathered, to be written at once, in ms. A write costs as much as a request. */

@@ -4,18 +4,26 @@ import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { checkExact } from "../../core/pets/int64.ts";
+import { checkExact } from "../../core/json.ts";
 import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
 /** The npm package has one more command: its `bin.js` runs the judge of the tests. */
 const hasJudge = PROGRAM === "petstore";
 
+/** The version of the package, as in `deno.json`. */
+const VERSION = "1.0.0";
+
 const HELP = `The pet store service. Add --help to a command to see its options.
+
+Usage:    ${PROGRAM} COMMAND
+Example:  ${PROGRAM} start
 
   start    runs the server
   keys     issues, lists and revokes API keys
   copy     copies all pets and API keys from one database to another
-${hasJudge ? "  judge    checks any service against the contract\n" : ""}`;
+${hasJudge ? "  judge    checks any service against the contract\n" : ""}
+  --version    prints the version
+`;
 
 // Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing
 // is reported as everything else that goes wrong.
@@ -31,6 +39,8 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
       return await (await import("./keys.ts")).runKeys(args);
     case "copy":
       return await (await import("./copy.ts")).runCopy(args);
+    case "--version":
+      return void process.stdout.write(`${VERSION}\n`);
     case undefined:
     case "help":
     case "--help":

@@ -1,9 +1,9 @@
-/** What Prometheus reads at `/metrics`: counts of this process. */
+/** Counts of this process, for Prometheus to read at `/metrics`. */
 
-import type { Reply } from "../../core/http/reply.ts";
+import type { Answer, Layer } from "../../core/http/message.ts";
 import { knownMethod } from "../../core/http/trace.ts";
+import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
-import type { Service } from "../../core/service.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /** As OpenTelemetry's semantic conventions have them. */
@@ -28,17 +28,25 @@ export class Metrics {
     return { ...storage, create };
   }
 
-  /** Makes a service that counts and times its requests. */
-  measure(service: Service): Service {
+  /** Answers `/metrics`. */
+  readonly route: Endpoint = {
+    method: "GET",
+    path: "/metrics",
+    isPublic: true,
+    run: async () => this.#answer(),
+  };
+
+  /** Counts and times the requests of a service. */
+  readonly layer: Layer = (service) => {
     return async (request, connection) => {
       const start = performance.now();
       this.#active++;
       const answer = await service(request, connection);
       this.#active--;
-      const { reply: { status }, template = "", cause } = answer;
+      const { status, route = "", cause } = answer;
       const method = knownMethod(request) ?? "_OTHER";
       const labels =
-        `http_route="${template}",http_request_method="${method}",http_response_status_code="${status}"`;
+        `http_route="${route}",http_request_method="${method}",http_response_status_code="${status}"`;
       const seconds = (performance.now() - start) / 1000;
       const [sum = 0, counts] = this.#durations.get(labels) ?? [];
       // +Inf is not a number here, and nothing is above it.
@@ -49,10 +57,10 @@ export class Metrics {
       if (cause instanceof StorageError) this.#faults++;
       return answer;
     };
-  }
+  };
 
   /** Writes Prometheus' text format. */
-  reply(): Reply {
+  #answer(): Answer {
     let body =
       `# HELP http_server_active_requests Requests being answered, this one too.
 # TYPE http_server_active_requests gauge

@@ -6,19 +6,11 @@ interface ProgressStream {
   write(text: string): unknown;
 }
 
-/** A stage of the work: "Copying" so many "pets", after those that an earlier run has copied. */
-interface Stage {
-  readonly doing: string;
-  readonly what: string;
-  readonly total: number;
-  readonly before?: number;
-}
-
 /** Shows the progress of one stage after another. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #now: () => number;
-  #line: (() => string) | undefined;
+  #stage: readonly [doing: string, total: number, what: string] | undefined;
   #done = 0;
   #writtenAt = 0;
 
@@ -28,22 +20,12 @@ export class Progress {
     this.#now = now;
   }
 
-  /** Begins a stage. A total of 0 is not shown. */
-  begin({ doing, what, total, before = 0 }: Stage): void {
+  /** Begins a stage: "Copying" so many "pets". A total of 0 is not shown. */
+  begin(doing: string, total: number, what: string): void {
     this.end();
-    if (total === 0) return;
-    this.#done = before;
-    const start = this.#writtenAt = this.#now();
-    this.#line = () => {
-      const done = this.#done;
-      const percent = Math.min(100, Math.floor(100 * done / total));
-      const line = `${doing}: ${percent}%, ${done} of ${total} ${what}`;
-      const seconds = (this.#writtenAt - start) / 1000;
-      if (done === before || seconds === 0) return line;
-      const pace = `${line}, ${Math.round((done - before) / seconds)}/s`;
-      const left = duration(seconds * (total - done) / (done - before));
-      return done < total ? `${pace}, ${left} left` : pace;
-    };
+    this.#done = 0;
+    this.#writtenAt = this.#now();
+    this.#stage = total > 0 ? [doing, total, what] : undefined;
     if (this.#stream.isTTY) this.#write();
   }
 
@@ -63,23 +45,19 @@ export class Progress {
   /** Ends the stage, if one is under way. */
   end(): void {
     if (this.#stream.isTTY) this.#write("\n");
-    this.#line = undefined;
+    this.#stage = undefined;
   }
 
   #write(end = ""): void {
-    if (this.#line === undefined) return;
+    if (this.#stage === undefined) return;
     this.#writtenAt = this.#now();
-    const line = this.#line();
+    const [doing, total, what] = this.#stage;
+    const done = Math.min(this.#done, total);
+    const percent = Math.floor(100 * done / total);
+    const line = `${doing}: ${percent}%, ${done} of ${total} ${what}`;
     // \x1b[K erases what a longer line left.
     this.#stream.write(
       this.#stream.isTTY ? `\r${line}\x1b[K${end}` : `${line}\n`,
     );
   }
-}
-
-function duration(seconds: number): string {
-  const minutes = Math.ceil(seconds / 60);
-  if (seconds < 60) return `${Math.ceil(seconds)} s`;
-  if (minutes < 60) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

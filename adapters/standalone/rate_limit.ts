@@ -1,7 +1,15 @@
-/** How often a caller may call, counted in the memory of this process, and who the caller is. */
+/** Rate limits, counted in the memory of this process, by key and by address. */
 
-import type { ServiceRequest } from "../../core/operation.ts";
-import type { Fields } from "../../core/http/reply.ts";
+import {
+  type Layer,
+  type ServiceRequest,
+  withFields,
+} from "../../core/http/message.ts";
+import {
+  type BeyondLimit,
+  tooMany,
+  type WithinLimit,
+} from "../../core/http/rate_limit.ts";
 
 /** At most `requests` in `seconds`. Both are positive integers. */
 export interface RateLimit {
@@ -9,17 +17,20 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-/** Counts a request of a caller; if it is one too many, returns the header fields of the 429. */
-export type RateLimiter = (caller: string) => Fields | undefined;
+/** Counts a request of a caller. */
+export type RateLimiter = (caller: string) => WithinLimit | BeyondLimit;
 
 /**
  * Makes a limiter. A caller's window begins with a request and is `seconds` long; the next request after
  * its end begins another. Up to `maxCallers` are remembered: if more than half as many begin a window in
- * one window's time, those who began first may begin anew.
+ * one window's time, the oldest callers may get a fresh window.
  *
  * The fields are those of draft-ietf-httpapi-ratelimit-headers-10, and `Retry-After`.
+ *
+ * @param policy the name of the policy in the fields: `key` or `address`.
  */
 export function createRateLimiter(
+  policy: string,
   { requests, seconds }: RateLimit,
   { now = () => performance.now(), maxCallers = 100_000 }: {
     /** The time in ms, from any start. */
@@ -28,36 +39,48 @@ export function createRateLimiter(
   } = {},
 ): RateLimiter {
   const length = seconds * 1000;
-  const policy = `"default";q=${requests};w=${seconds}`;
   // Two generations: the older one is dropped when the other is half of what may be remembered.
   let windows = new Map<string, { readonly end: number; count: number }>();
   let older = windows;
 
   return (caller) => {
     const time = now();
-    const window = windows.get(caller) ?? older.get(caller);
+    let window = windows.get(caller) ?? older.get(caller);
     if (window === undefined || time >= window.end) {
       if (windows.size >= maxCallers / 2) {
         older = windows;
         windows = new Map();
       }
-      windows.set(caller, { end: time + length, count: 1 });
-      return undefined;
+      window = { end: time + length, count: 0 };
+      windows.set(caller, window);
     }
-    if (window.count < requests) {
-      window.count++;
-      return undefined;
-    }
+    const allowed = window.count < requests;
+    if (allowed) window.count++;
     const wait = String(Math.ceil((window.end - time) / 1000));
-    return {
-      "retry-after": wait,
-      "ratelimit-policy": policy,
-      "ratelimit": `"default";r=0;t=${wait}`,
+    const headers = {
+      "ratelimit-policy": `"${policy}";q=${requests};w=${seconds}`,
+      "ratelimit": `"${policy}";r=${requests - window.count};t=${wait}`,
     };
+    return allowed
+      ? { allowed, headers }
+      : { allowed, headers: { ...headers, "retry-after": wait } };
   };
 }
 
-/** What a runtime hands over with a request: Deno its info, Bun its server, Node the socket. */
+/** Makes the layer that counts the requests without a valid key: it turns a 401 too many into a 429. */
+export function limitAddressLayer(limit: RateLimiter): Layer {
+  return (service) => async (request, connection) => {
+    const answer = await service(request, connection);
+    if (answer.status !== 401) return answer;
+    const { allowed, headers } = limit(peerAddress(request, connection));
+    if (allowed) return withFields(answer, headers);
+    // The challenge stays: with a valid key there would be no 429.
+    const { route } = answer;
+    return { ...tooMany({ ...answer.headers, ...headers }), route };
+  };
+}
+
+/** The connection info of a runtime: Deno its info, Bun its server, Node the socket. */
 type Connection = Partial<{
   readonly remoteAddr: { readonly hostname?: string };
   requestIP(request: ServiceRequest): { readonly address: string } | null;

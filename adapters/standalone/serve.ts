@@ -9,7 +9,7 @@ import { reportAndExit } from "./command_line.ts";
 import { openService, type Service } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
-/** What Deno and Bun hand to `fetch` beside the request. */
+/** The info that Deno and Bun pass to `fetch` in addition to the request. */
 interface FetchInfo {
   /** Deno: settles when the response is sent. */
   readonly completed?: Promise<unknown>;
@@ -19,13 +19,13 @@ interface FetchInfo {
 
 type Address = { readonly hostname: string; readonly port: number };
 
-/** What `deno serve` and Bun expect of a module. All but `fetch` and `onListen` is for Bun only. */
+/** The default export that `deno serve` and Bun expect. All but `fetch` and `onListen` is for Bun only. */
 interface ServeDefaultExport extends Address {
-  /** Whether errors are shown to the client, as an HTML page. */
+  /** If true, errors are shown to the client as an HTML page. */
   readonly development: boolean;
-  /** Whether a port that is taken is shared with the server that has it. */
+  /** If true, a port that is in use is shared with the server that has it. */
   readonly reusePort: boolean;
-  /** How long a connection may be idle, in seconds; a body has its own, shorter deadline. */
+  /** Time that a connection may be idle, in seconds; a body has its own, shorter deadline. */
   readonly idleTimeout: number;
   /** Bun only: as in `../bun/mod.ts`. */
   readonly maxRequestBodySize: number;

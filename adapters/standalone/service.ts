@@ -1,13 +1,12 @@
 /** The standalone service, put together from a configuration. */
 
-import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
-import { parseBaseUrl } from "../../core/http/base_url.ts";
-import { toHandler } from "../../core/handler.ts";
-import { createCors } from "../../core/http/cors.ts";
-import { JSON_HEADERS } from "../../core/http/reply.ts";
+import { toFetch } from "../../core/handler.ts";
+import { JSON_HEADERS } from "../../core/http/message.ts";
+import type { ApiKeys } from "../../core/keys/api_keys.ts";
 import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
-import { createService } from "../../core/service.ts";
-import type { DocsReplies } from "../docs/replies.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
+import type { Endpoint } from "../../core/operations/operation.ts";
+import { docsRoutes, loadDocs } from "../docs/routes.ts";
 import { origin } from "../serve/server.ts";
 import { type App, createApp } from "./app.ts";
 import { howToInstall, PROGRAM } from "./command_line.ts";
@@ -17,6 +16,10 @@ import { Metrics } from "./metrics.ts";
 import { openStorage } from "./open_storage.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
+/** Pause before another attempt to issue the first key, in ms. */
+const ISSUE_INTERVAL = 1000;
+
+/** The standalone service. */
 export interface Service {
   /** Answers a request; `connection` is what the runtime hands over beside it. */
   handle(request: Request, connection?: unknown): Promise<Response>;
@@ -35,92 +38,114 @@ export interface Service {
 export async function openService(config: Config): Promise<Service> {
   const storage = await openStorage(config.database);
   const issued = issuedKeys(storage.apiKeys);
-  const baseUrl = parseBaseUrl(config.baseUrl);
   const log = createLog({ requests: config.requestLog });
-  const metrics = config.metrics ? new Metrics() : undefined;
-  const { cors, rateLimit } = config;
-  const limitKey = rateLimit && createRateLimiter(rateLimit);
-  let docs: Promise<DocsReplies | string> | undefined;
-  const openDocs = () => docs ??= readDocs(`${baseUrl.path}/openapi.json`);
+  const { baseUrl, fixedKeys, cors, rateLimit } = config;
+  const limitKey = rateLimit && createRateLimiter("key", rateLimit);
+  const docs = docsRoutes({
+    openApiUrl: `${baseUrl.path}/openapi.json`,
+    path: "/docs",
+    alias: "/",
+    rememberKey: true,
+  });
+  let loading: Promise<string | undefined> | undefined;
+  /** Reads the page; fulfilled with why that is not possible: the service works without it. */
+  const openDocs = () =>
+    loading ??= loadDocs(docs).then(() => undefined, explain);
   const app = createApp({
-    service: createService({
-      storage: metrics?.watch(storage) ?? storage,
-      keys: acceptedKeys(config.fixedKeys, issued),
-      baseUrl: config.baseUrl,
-      ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
-    }),
-    async docs(request, path) {
-      const page = await openDocs();
-      if (typeof page !== "string") return await page(request, path);
-      if (path !== "/docs" && path !== "/") return undefined;
-      const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
-      return { status: 404, headers, body: `${page}\n` };
-    },
     storage,
+    keys: acceptedKeys(fixedKeys, issued),
+    baseUrl,
+    ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
     log,
-    metrics: metrics && (() => ({ reply: metrics.reply() })),
-    addCors: cors && createCors(cors),
-    limitAddress: rateLimit && createRateLimiter(rateLimit),
+    metrics: config.metrics ? new Metrics() : undefined,
+    cors,
+    limitAddress: rateLimit && createRateLimiter("address", rateLimit),
+    routes: docs.map((route): Endpoint => ({
+      ...route,
+      async run(call) {
+        const problem = await openDocs();
+        if (problem === undefined) return await route.run(call);
+        const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
+        return { status: 404, headers, body: `${problem}\n` };
+      },
+    })),
   });
 
-  const service = metrics?.measure(app.answer) ?? app.answer;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  /** Tries again and again to issue the first key, and shows it then. */
+  function issueLater(pets: string): void {
+    retry = setTimeout(async () => {
+      try {
+        const first = await issued.issueFirst("first key");
+        if (first !== undefined) log.tell(introduce(first.key, pets));
+      } catch {
+        issueLater(pets); // the fault was told before
+      }
+    }, ISSUE_INTERVAL);
+  }
+
   return {
-    handle: toHandler({ service, report: () => {} }),
+    handle: toFetch(app.service),
     drain: app.drain,
 
     openDocs: async () => void await openDocs(),
 
     async greet(address) {
-      const page = await openDocs();
+      const problem = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
       const where = `The pet store listens at ${pets}
-${typeof page === "string" ? page : `Read and try it at ${server}/docs`}
+${problem ?? `Read and try it at ${server}/docs`}
 `;
-      if (config.fixedKeys.length > 0) return log.tell(where);
-      const first = await issued.issueFirst("first key");
-      if (first === undefined) {
-        const command = `${PROGRAM} keys issue NAME`;
-        return log.tell(`${where}For another API key, run: ${command}\n`);
+      if (fixedKeys !== undefined) return log.tell(where);
+      const command = `${PROGRAM} keys issue NAME`;
+      try {
+        const first = await issued.issueFirst("first key");
+        log.tell(
+          first === undefined
+            ? `${where}For another API key, run: ${command}\n`
+            : `${where}\n${introduce(first.key, pets)}`,
+        );
+      } catch (cause) {
+        if (!(cause instanceof StorageError)) throw cause;
+        log.tell(
+          `${where}No API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n`,
+        );
+        issueLater(pets);
       }
-      const curl = `curl -w '\\n' -H "Authorization: Bearer ${first.key}"`;
-      log.tell(`${where}
-This is the first API key. It is shown only now:
+    },
+    async close() {
+      clearTimeout(retry);
+      await storage.close().finally(() => log.flush());
+    },
+  };
+}
 
-    ${first.key}
+/** Shows the first key, and two commands to begin with. */
+function introduce(key: string, pets: string): string {
+  const curl = `curl -w '\\n' -H "Authorization: Bearer ${key}"`;
+  return `This is the first API key. It is shown only now:
+
+    ${key}
 
 Add a pet, then list the pets:
 
     ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' "${pets}"
     ${curl} "${pets}"
 
-`);
-    },
-    async close() {
-      await storage.close().finally(() => log.flush());
-    },
-  };
+`;
 }
 
-/** Reads the documentation page, or says why that is not possible: the service works without it. */
-async function readDocs(openApiUrl: string): Promise<DocsReplies | string> {
-  try {
-    const { docsReplies } = await import("../docs/replies.ts");
-    return await docsReplies({ openApiUrl, path: "/docs", alias: "/" });
-  } catch (cause) {
-    const { message } = cause as Error;
-    return message.includes("swagger-ui-dist")
-      ? `The page /docs needs a package: ${howToInstall("swagger-ui-dist")}`
-      : message;
-  }
+/** Says why the documentation page cannot be read. */
+function explain(cause: unknown): string {
+  const { message } = cause as Error;
+  return message.includes("swagger-ui-dist")
+    ? `The page /docs needs a package: ${howToInstall("swagger-ui-dist")}`
+    : message;
 }
 
-function acceptedKeys(
-  fixedKeys: readonly string[],
-  issued: IssuedKeys,
-): ApiKeys {
-  if (fixedKeys.length === 0) return issued;
-  const fixed = apiKeys(fixedKeys);
+function acceptedKeys(fixed: ApiKeys | undefined, issued: IssuedKeys): ApiKeys {
+  if (fixed === undefined) return issued;
   return {
     verify: async (key) => await fixed.verify(key) || await issued.verify(key),
   };

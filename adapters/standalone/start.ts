@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
-import { parseArguments, UsageError } from "./command_line.ts";
+import { parseArguments, readArgument, UsageError } from "./command_line.ts";
 import { readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { openService } from "./service.ts";
@@ -41,7 +41,9 @@ export async function runStart(args: readonly string[]): Promise<void> {
   const config = readConfig(process.env);
   const address = {
     hostname: typeof host === "string" ? host : config.host,
-    port: typeof port === "string" ? readPort("--port", port) : config.port,
+    port: typeof port === "string"
+      ? await readArgument(() => readPort("--port", port))
+      : config.port,
   };
   const [serve, service] = await Promise.all([
     loadServe(),

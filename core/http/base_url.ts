@@ -1,17 +1,13 @@
-/** Where the service is mounted, and the links that follow from it. */
-
-import type { PetId } from "../pets/pet.ts";
+/** Where the service is mounted, and its links. */
 
 /** The base address, taken apart. */
 export interface BaseUrl {
-  /** The path before `/pets`: empty, or begins with `/` and does not end in one. */
+  /** The path of the base address: empty, or begins with `/` and does not end in one. */
   readonly path: string;
-  /** The address of a pet, for a response of `/pets`. */
-  pet(id: PetId): string;
-  /** The address of a page of pets, for a response of `/pets`. */
-  page(query: string): string;
-  /** The address of all pets, for a response of `/pets/{petId}`. */
-  readonly pets: string;
+  /** The address for tools that put it before a path such as `/pets`; they remove a lone `/` themselves. */
+  readonly url: string;
+  /** The address of a path below the base: absolute, or `relative` as it is. */
+  link(path: string, relative: string): string;
 }
 
 /**
@@ -24,20 +20,10 @@ export interface BaseUrl {
 export function parseBaseUrl(baseUrl: string): BaseUrl {
   const path = parsePath(baseUrl);
   if (baseUrl.startsWith("/")) {
-    return {
-      path,
-      pet: (id) => `pets/${id}`,
-      page: (query) => `?${query}`,
-      pets: "../pets",
-    };
+    return { path, url: path || "/", link: (_path, relative) => relative };
   }
-  const pets = `${new URL(baseUrl).origin}${path}/pets`;
-  return {
-    path,
-    pet: (id) => `${pets}/${id}`,
-    page: (query) => `${pets}?${query}`,
-    pets,
-  };
+  const url = new URL(baseUrl).origin + path;
+  return { path, url, link: (below) => url + below };
 }
 
 function parsePath(baseUrl: string): string {

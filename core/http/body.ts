@@ -1,24 +1,16 @@
-/** A request's body: media type, encoding, size and deadline, then bytes, text, JSON. */
+/** A request's body: media type, encoding, size and deadline, then bytes and text. */
 
-import type { Deadlines } from "./deadlines.ts";
 import { type ErrorCode, Refusal } from "./refusal.ts";
-import type { Fields } from "./reply.ts";
-import { parseJson } from "../pets/int64.ts";
+import type { Fields, ServiceRequest } from "./message.ts";
 
 type Bytes = ArrayBuffer | Uint8Array;
 
-/** What is read of a request to get its body: a `Request`, or as much of one. */
-export interface IncomingBody
-  extends Pick<Request, "body" | "bodyUsed" | "arrayBuffer"> {
-  readonly headers: Pick<Headers, "get">;
-}
-
-/** How much of a body is read, and for how long. */
+/** Limits to the reading of a body. */
 export interface BodyLimits {
   /** The most bytes that are read. */
   readonly maxBodyBytes: number;
-  /** Until when the whole body must have arrived. */
-  readonly deadlines: Deadlines;
+  /** Time that the whole body may take to arrive, in ms. */
+  readonly bodyTimeout: number;
 }
 
 /**
@@ -45,41 +37,54 @@ const wrongTransferCoding = refuse(
   "bad_request",
   "its Transfer-Encoding must be chunked",
 );
+/** The 400 for a body that is missing. */
 export const missing: Refusal = refuse("bad_request", "it is missing");
 const late = refuse(
   "request_timeout",
   "it did not arrive in time",
 );
-const cutShort = refuse("bad_request", "it was cut short");
+/** The 400 for a body whose connection ended before it did. */
+export const cutShort: Refusal = refuse("bad_request", "it was cut short");
 const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
-const tooDeep = refuse("bad_request", "its JSON is nested too deeply");
+/** The 400 for JSON that is nested too deeply. */
+export const tooDeep: Refusal = refuse(
+  "bad_request",
+  "its JSON is nested too deeply",
+);
 const tooManyPieces = refuse(
   "payload_too_large",
   `it came in more than ${MAX_PIECES} tiny pieces`,
 );
-const notJson = refuse("bad_request", "it is not valid JSON");
+/** The 400 for a text that is not JSON. */
+export const notJson: Refusal = refuse("bad_request", "it is not valid JSON");
 
 function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
   return new Refusal(code, `Cannot read the body: ${reason}`, headers);
 }
 
 /**
- * Reads a JSON body, with int64 numbers as `bigint`.
+ * Reads the text of a JSON body.
  *
- * @returns the value, or a {@linkcode Refusal}: 415 for another media type or any content coding,
- * 413 for too many bytes, 408 if they stop coming, 400 if they are not UTF-8 or not JSON.
+ * @returns the text, or a {@linkcode Refusal}: 400 if there is no body, 415 for another media type or any
+ * content coding, 413 for too many bytes, 408 if they stop coming, 400 if they are not UTF-8.
  */
-export async function readJson(
-  request: IncomingBody,
+export async function readText(
+  request: ServiceRequest,
   limits: BodyLimits,
-): Promise<unknown> {
-  const refusal = checkMediaType(request.headers);
-  if (refusal !== undefined) return refusal;
+): Promise<string | Refusal> {
+  const { headers } = request;
+  const length = headers.get("content-length");
+  const isAnnounced = length !== null ||
+    headers.get("transfer-encoding") !== null;
+  if (length !== null && /^0+$/.test(length)) return missing;
+  if (!isAnnounced && request.body === null) return missing;
+  const refusal = checkMediaType(headers);
+  if (isAnnounced && refusal !== undefined) return refusal;
   const bytes = await readBytes(request, limits);
-  if (bytes instanceof Refusal) return bytes;
+  if (bytes instanceof Refusal) return refusal ?? bytes;
+  // Deno has a stream for a body that is missing, and only reading it tells.
   if (bytes.byteLength === 0) return missing;
-  const text = decodeUtf8(bytes);
-  return text instanceof Refusal ? text : parse(text);
+  return refusal ?? decodeUtf8(bytes);
 }
 
 /**
@@ -110,7 +115,7 @@ export function checkMediaType(
 
 /** Reads the bytes of a body up to the cap. If there are more, the rest is not read. */
 function readBytes(
-  request: IncomingBody,
+  request: ServiceRequest,
   limits: BodyLimits,
 ): Promise<Bytes | Refusal> | Refusal {
   // Not the client's fault: it gets a 500, and `onError` this error.
@@ -141,21 +146,22 @@ function checkTransferCoding(
 
 /**
  * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). It gives the
- * same result as {@linkcode readStream} in less than half the time.
+ * same result as {@linkcode readStream}, without which a create would take 1.17 (Deno), 1.48 (Bun) or
+ * 1.51 (Node) times the processor time of its whole request.
  */
 function readWhole(
-  request: IncomingBody,
-  { maxBodyBytes, deadlines }: BodyLimits,
+  request: ServiceRequest,
+  { maxBodyBytes, bodyTimeout }: BodyLimits,
 ): Promise<Bytes | Refusal> {
   return new Promise((resolve) => {
-    const deadline = deadlines.start(() => resolve(late));
+    const timer = setTimeout(() => resolve(late), bodyTimeout);
     request.arrayBuffer().then((buffer) => {
-      deadlines.stop(deadline);
+      clearTimeout(timer);
       // It may be longer than announced if an embedder replaced the body.
       const isTooLarge = buffer.byteLength > maxBodyBytes;
       resolve(isTooLarge ? tooLarge(maxBodyBytes) : buffer);
     }, () => {
-      deadlines.stop(deadline);
+      clearTimeout(timer);
       resolve(cutShort);
     });
   });
@@ -163,17 +169,17 @@ function readWhole(
 
 /** Reads a body piece by piece. Each is copied at once, so that the runtime can let go of it. */
 async function readStream(
-  request: IncomingBody,
-  { maxBodyBytes, deadlines }: BodyLimits,
+  request: ServiceRequest,
+  { maxBodyBytes, bodyTimeout }: BodyLimits,
 ): Promise<Bytes | Refusal> {
   const { body } = request;
   if (body === null) return missing;
   const reader = body.getReader();
   let isLate = false;
-  const deadline = deadlines.start(() => {
+  const timer = setTimeout(() => {
     isLate = true;
     giveUp(reader); // and the read under way ends
-  });
+  }, bodyTimeout);
   try {
     let bytes = new Uint8Array(1024);
     let length = 0;
@@ -194,7 +200,7 @@ async function readStream(
   } catch {
     return isLate ? late : cutShort;
   } finally {
-    deadlines.stop(deadline);
+    clearTimeout(timer);
   }
 }
 
@@ -206,7 +212,7 @@ function grow(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  // How the other side takes it changes nothing: the answer is already known.
+  // The answer is already known, so it does not matter if cancelling fails.
   reader.cancel().catch(() => {});
 }
 
@@ -223,13 +229,5 @@ function decodeUtf8(bytes: Bytes): string | Refusal {
     return utf8.decode(bytes);
   } catch {
     return notUtf8;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (cause) {
-    return cause instanceof RangeError ? tooDeep : notJson; // a RangeError: the stack was used up
   }
 }

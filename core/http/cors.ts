@@ -1,6 +1,6 @@
-/** Which web pages may read the service's responses: CORS, as the Fetch standard defines it. */
+/** CORS, as the Fetch standard defines it: which web pages may read the service's responses. */
 
-import type { Fields, Reply } from "./reply.ts";
+import { type Fields, type Layer, withFields } from "./message.ts";
 
 /** Which origins may read responses. */
 export interface CorsOptions {
@@ -8,16 +8,9 @@ export interface CorsOptions {
   readonly origins: readonly string[] | "*";
 }
 
-/** Adds the CORS header fields to the reply to a request. */
-export type AddCors = (request: CorsRequest, reply: Reply) => Reply;
-
-interface CorsRequest {
-  readonly method: string;
-  readonly headers: Pick<Headers, "get">;
-}
-
 const EXPOSED =
-  "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, Idempotency-Replayed";
+  "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, " +
+  "Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy";
 const PREFLIGHT: Fields = {
   "access-control-allow-headers":
     "Authorization, Content-Type, Idempotency-Key, X-Request-Id",
@@ -25,36 +18,34 @@ const PREFLIGHT: Fields = {
 };
 
 /**
- * Makes the function that adds the header fields. A preflight is answered as any other `OPTIONS`, and
- * so before the key is looked at.
+ * Makes the layer that adds the header fields. A preflight is answered as any other `OPTIONS`, and so
+ * before the key is looked at.
  *
  * @throws {TypeError} if `origins` is neither `"*"` nor one or more serialized origins.
  */
-export function createCors(options: CorsOptions): AddCors {
+export function corsLayer(options: CorsOptions): Layer {
   const origins = options?.origins;
   checkOrigins(origins);
   const allowed = origins === "*" ? undefined : new Set(origins);
   // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP caches).
   const vary: Fields = allowed === undefined ? {} : { vary: "Origin" };
 
-  return (request, reply) => {
+  return (service) => async (request, connection) => {
+    const answer = await service(request, connection);
     const origin = request.headers.get("origin");
-    const { status, body } = reply;
-    const headers = { ...reply.headers, ...vary };
     if (allowed !== undefined && (origin === null || !allowed.has(origin))) {
-      return { status, headers, body };
+      return withFields(answer, vary);
     }
-    const { allow = "" } = headers;
-    const isPreflight = request.method === "OPTIONS" && status === 204 &&
+    const { allow = "" } = answer.headers;
+    const isPreflight = request.method === "OPTIONS" && answer.status === 204 &&
       request.headers.get("access-control-request-method") !== null;
-    const shared = {
-      ...headers,
+    return withFields(answer, {
+      ...vary,
       "access-control-allow-origin": allowed === undefined ? "*" : origin ?? "",
       ...isPreflight
         ? { ...PREFLIGHT, "access-control-allow-methods": allow }
         : { "access-control-expose-headers": EXPOSED },
-    };
-    return { status, headers: shared, body };
+    });
   };
 }
 
@@ -69,7 +60,7 @@ function checkOrigins(origins: unknown): void {
   );
 }
 
-/** Whether a value is what a browser may send in `Origin`: scheme, host, and a port if it is not the usual one. */
+/** Tells whether a browser may send a value in `Origin`: scheme, host, and a port if it is not the usual one. */
 function isOrigin(value: unknown): boolean {
   const url = typeof value === "string" ? URL.parse(value) : null;
   return url !== null && /^[^*]+$/.test(url.host) &&

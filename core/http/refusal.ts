@@ -1,6 +1,6 @@
 /** Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing. */
 
-import { type Fields, jsonReply, type Reply } from "./reply.ts";
+import { type Answer, type Fields, jsonAnswer } from "./message.ts";
 
 /** The machine-readable codes of an Error body. Codes are stable; messages may improve. */
 export type ErrorCode =
@@ -42,10 +42,10 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
 };
 
 /**
- * An expected refusal. It is a value and a {@linkcode Reply}, not an exception: taking a stack costs as
+ * An expected refusal. It is a value and an {@linkcode Answer}, not an exception: taking a stack costs as
  * much as the rest of a request. The constant ones are made once.
  */
-export class Refusal implements Reply {
+export class Refusal implements Answer {
   readonly code: ErrorCode;
   readonly message: string;
   readonly status: number;
@@ -56,12 +56,13 @@ export class Refusal implements Reply {
   constructor(code: ErrorCode, message: string, headers: Fields = {}) {
     const status = ERROR_STATUS[code];
     const error: ErrorBody = { code, message, status };
-    const reply = jsonReply(status, JSON.stringify(error), headers);
+    const body = JSON.stringify(error);
     this.code = code;
     this.message = message;
     this.status = status;
-    this.headers = Object.freeze(reply.headers); // shared by many responses
-    this.body = reply.body;
+    // Frozen, because many responses share it.
+    this.headers = Object.freeze(jsonAnswer(status, body, headers).headers);
+    this.body = body;
   }
 }
 
@@ -92,7 +93,7 @@ export const outcomeUnknown: Refusal = new Refusal(
   "Cannot tell whether the pet was added: the storage did not confirm it. Send it again if it had an Idempotency-Key; otherwise list the pets first",
 );
 
-/** The answer to a caller who called too often; it goes with `Retry-After`. */
+/** The answer to a caller who called too often. */
 export const tooManyRequests: Refusal = new Refusal(
   "too_many_requests",
   "Too many requests: wait as long as Retry-After says. Nothing was changed",

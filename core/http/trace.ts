@@ -1,22 +1,26 @@
 /** The trace of a request, read from where `@opentelemetry/api` keeps it, if the program uses that. */
 
-import type { ServiceRequest } from "../operation.ts";
-import type { Service } from "../service.ts";
+import type { Service, ServiceRequest } from "./message.ts";
 
-const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
+/** The key of the current span in a context. */
+export const SPAN: symbol = Symbol.for("OpenTelemetry Context Key SPAN");
 /** The instrumentation of Node's HTTP server takes the route from here, for its span and its metrics. */
 const RPC = Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA");
 
-type Contexts = { active(): { getValue<T>(key: symbol): T | undefined } };
+/** The contexts of `@opentelemetry/api`. */
+export type Contexts = {
+  active(): { getValue<T>(key: symbol): T | undefined };
+};
 
-interface Span {
+/** A span: the part of it that is used. */
+export interface Span {
   spanContext(): { readonly traceId: string };
   setAttribute(name: string, value: string): Span;
   updateName(name: string): Span;
 }
 
-/** Deno has them from the start if `OTEL_DENO=true`; elsewhere an SDK must be loaded first. */
-function findContexts(): Contexts | undefined {
+/** Finds the contexts: Deno has them from the start if `OTEL_DENO=true`; elsewhere an SDK must be loaded first. */
+export function findContexts(): Contexts | undefined {
   const api = Symbol.for("opentelemetry.js.api.1");
   return Reflect.get(globalThis, api)?.context;
 }
@@ -27,7 +31,7 @@ export function traced(service: Service): Service {
   if (contexts === undefined) return service;
   return async (request, connection) => {
     const answer = await service(request, connection);
-    const { template: route } = answer;
+    const { route } = answer;
     if (route === undefined) return answer;
     const context = contexts.active();
     const rpc = context.getValue<{ route?: string }>(RPC);
@@ -36,15 +40,6 @@ export function traced(service: Service): Service {
     const name = `${knownMethod(request) ?? "HTTP"} ${route}`;
     span?.setAttribute("http.route", route).updateName(name);
     return answer;
-  };
-}
-
-/** Makes the function that returns the id of the current trace, or "". */
-export function traceIds(): () => string {
-  const contexts = findContexts();
-  return () => {
-    const span = contexts?.active().getValue<Span>(SPAN);
-    return span?.spanContext().traceId.replace(/^0+$/, "") ?? "";
   };
 }
 

@@ -6,7 +6,7 @@
  * says nothing about the key behind it.
  */
 
-import { sha256 } from "../sha256.ts";
+import { sha256 } from "../http/sha256.ts";
 
 /** The port that {@linkcode createHandler} asks whether a bearer token is a valid API key. */
 export interface ApiKeys {
@@ -16,9 +16,9 @@ export interface ApiKeys {
 
 /** Settings of {@linkcode rememberKeys}. */
 export interface RememberKeysOptions {
-  /** How long a key that was valid is taken as valid without asking again, in ms. */
+  /** Time for which a key that was valid is taken as valid without asking again, in ms. */
   readonly maxAge: number;
-  /** Whether a text can be a key at all; a text that cannot be is not looked up. Default: any can. */
+  /** Tells whether a text can be a key at all. One that cannot be is not looked up. Default: any can. */
   readonly canBeKey?: (text: string) => boolean;
   /** The time in ms, from any start. Default: a clock that is never set back. */
   readonly now?: () => number;

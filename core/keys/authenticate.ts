@@ -1,4 +1,4 @@
-/** Who is calling: HTTP bearer authentication (RFC 6750) with an API key as the token. */
+/** HTTP bearer authentication (RFC 6750) with an API key as the token. */
 
 import { Refusal } from "../http/refusal.ts";
 import { isSendable } from "./api_keys.ts";

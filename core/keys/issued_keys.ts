@@ -2,15 +2,15 @@
 
 import * as v from "valibot";
 import { type ApiKeys, rememberKeys } from "./api_keys.ts";
-import { sha256 } from "../sha256.ts";
+import { sha256 } from "../http/sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
-import { nameSchema } from "../pets/new_pet.ts";
+import { nameSchema } from "../name.ts";
 
-/** What is stored of an issued key; none of it is secret. */
+/** The record of an issued key; none of it is secret. */
 export interface ApiKeyRecord {
   /** A number for people: 1, 2, 3, …. */
   readonly id: number;
-  /** What it was issued for; the rules are those of a pet's name. */
+  /** The purpose or owner of the key, by the rules of a pet's name. */
   readonly name: string;
   /** When it was issued. */
   readonly created: Date;
@@ -20,7 +20,7 @@ export interface ApiKeyRecord {
 
 /** A record to be kept. */
 export interface NewApiKeyRecord {
-  /** What the key is for. */
+  /** The purpose or owner of the key. */
   readonly name: string;
   /** SHA-256 of the key: 64 lower-case hexadecimal digits. */
   readonly digest: string;
@@ -28,16 +28,19 @@ export interface NewApiKeyRecord {
   readonly created: Date;
 }
 
-/** The port to whatever keeps the records of issued keys. Durable as `PetStorage` is. */
+/**
+ * The port to whatever keeps the records of issued keys. It is as durable as the `PetStorage` that has it,
+ * and rejects as `unavailable` once that is closed.
+ */
 export interface ApiKeyStorage {
-  /** Keeps a record. */
+  /** Keeps a record; rejects if a record has this digest. */
   insert(record: NewApiKeyRecord): Promise<ApiKeyRecord>;
   /**
    * Keeps a record only if no record exists yet, not even a revoked one. Of any number of calls at
    * once, in any number of processes, at most one gets its record, the others `undefined`.
    */
   insertFirst(record: NewApiKeyRecord): Promise<ApiKeyRecord | undefined>;
-  /** Whether a record that is not revoked has this digest. */
+  /** Tells whether a record that is not revoked has this digest. */
   isActive(digest: string): Promise<boolean>;
   /** All records, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;
@@ -84,6 +87,8 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
       return { key, record: await storage.insert(record) };
     },
     async issueFirst(name) {
+      // Looks first, because a database that takes no writes, such as a read replica, may have keys.
+      if ((await storage.list()).length > 0) return undefined;
       const { key, record } = await makeKey(name);
       const inserted = await storage.insertFirst(record);
       return inserted && { key, record: inserted };

@@ -11,7 +11,7 @@ export function generateKey(): string {
   return KEY_PREFIX + random + checksum(random);
 }
 
-/** Whether a text has the form of an issued key, checksum included. */
+/** Tells whether a text has the form of an issued key, checksum included. */
 export function isIssuedForm(text: string): boolean {
   if (!/^pet_[0-9A-Za-z]{38}$/.test(text)) return false;
   const random = text.slice(KEY_PREFIX.length, -CHECKSUM_LENGTH);

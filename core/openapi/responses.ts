@@ -1,4 +1,4 @@
-/** What the responses of several operations have in common, as the OpenAPI document describes it. */
+/** Parts of the OpenAPI document that the responses of several operations share. */
 
 import {
   ERROR_STATUS,
@@ -8,7 +8,7 @@ import {
   unavailable,
 } from "../http/refusal.ts";
 import { invalidKey, missingKey } from "../keys/authenticate.ts";
-import type { JsonObject } from "../operation.ts";
+import type { JsonObject } from "./json_object.ts";
 
 /** The pet in the examples. */
 export const REX = {

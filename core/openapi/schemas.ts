@@ -1,9 +1,10 @@
 /** The resources of the contract as JSON Schemas, with the bounds that the checks use. */
 
 import { ERROR_STATUS } from "../http/refusal.ts";
-import type { JsonObject } from "../operation.ts";
+import { MAX_NAME_LENGTH } from "../name.ts";
 import { MAX_LIMIT } from "../pets/page.ts";
-import { MAX_NAME_LENGTH, PET_STATUSES } from "../pets/pet.ts";
+import { PET_STATUSES } from "../pets/pet.ts";
+import type { JsonObject } from "./json_object.ts";
 
 const CODES = Object.keys(ERROR_STATUS);
 

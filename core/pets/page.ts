@@ -1,7 +1,7 @@
 /** Which page of pets a caller wants. Paging is by key (`after`): a page costs the same at any depth. */
 
 import { quote, Refusal } from "../http/refusal.ts";
-import { INT64_MAX, INT64_MIN, parseInt64 } from "./int64.ts";
+import { INT64_MAX, INT64_MIN, parseInt64 } from "../json.ts";
 import { PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
 import type { PetQuery } from "./pet_storage.ts";
 import type { Query } from "../http/query.ts";

@@ -2,7 +2,7 @@
  * The storage port: what the service asks of whatever keeps the pets.
  *
  * An adapter implements {@linkcode PetStorage} and keeps every promise written here;
- * `tests/contract/pet_storage_contract.ts` holds it to them.
+ * `@petstore/service/contract` has a test for each.
  */
 
 import type { CheckedPet, Pet, PetId, PetStatus } from "./pet.ts";
@@ -17,23 +17,18 @@ export interface PetQuery {
   readonly after?: bigint;
 }
 
-/** What {@linkcode PetStorage.list} returns. */
+/** A page of pets. */
 export interface PetPage {
   /** The pets that match, ascending by id. */
   readonly pets: readonly Pet[];
   /** The id of the last of them if more pets match. */
   readonly last?: PetId;
-  /**
-   * Writes the pets as a JSON array without white space, each byte for byte as `petToJson` does: for a
-   * storage that keeps their text. It belongs on the prototype, so that `{ ...page, pets: visible }`,
-   * as a wrapper that hides pets may write, is without it.
-   */
-  toJson?(): string;
 }
 
 /**
  * Keeps pets. Every method returns a promise, and rejects with a {@linkcode StorageError} if the fault
- * is one that a caller can act on.
+ * is one that a caller can act on. Objects that are passed in or returned belong to the caller: to change
+ * them changes no pet.
  */
 export interface PetStorage {
   /**
@@ -61,7 +56,10 @@ export interface PetStorage {
   /** Fulfilled if the storage can answer now; rejected with the reason if not. */
   ping(): Promise<void>;
 
-  /** Finishes the creates under way, then releases everything. May be called more than once. */
+  /**
+   * Finishes the creates under way, then releases everything. May be called more than once. Every other
+   * method then rejects as `unavailable`.
+   */
   close(): Promise<void>;
 }
 
@@ -76,7 +74,7 @@ export function toPage(found: readonly Pet[], limit: number): PetPage {
 /** A fault of the storage that a caller can act on. Its `cause` is the driver's own error. */
 export class StorageError extends Error {
   /**
-   * What is known about the operation that failed. `unavailable`: nothing happened, and it can be tried
+   * Says what is known about the operation that failed. `unavailable`: nothing happened, and it can be tried
    * again. `outcome_unknown`: a create was under way, and may have happened.
    */
   readonly kind: "unavailable" | "outcome_unknown";

@@ -1,6 +1,6 @@
 /**
  * The parts of the bench that measure in the process of each runtime, by mitata: the storages beside bare
- * loops of their drivers, and each fast path beside its plain sibling.
+ * loops of their drivers.
  */
 
 import { startCluster } from "../support/postgres/cluster.ts";
@@ -38,11 +38,4 @@ export async function* storage(options: BenchOptions): AsyncIterable<Table> {
     yield await measured(runtime, "storages", task, options);
   }
   await cluster.close(); // it ends with the bench at the latest
-}
-
-/** Measures the fast paths on every runtime. */
-export async function* paths(options: BenchOptions): AsyncIterable<Table> {
-  for (const runtime of options.runtimes.map(findRuntime)) {
-    yield await measured(runtime, "paths", {}, options);
-  }
 }

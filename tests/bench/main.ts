@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { run as http } from "./http.ts";
-import { paths, storage } from "./in_process.ts";
+import { storage } from "./in_process.ts";
 import { type BenchOptions, parseOptions } from "./options.ts";
 import { run as start } from "./start.ts";
 import { printTable, type Table } from "./table.ts";
@@ -15,7 +15,7 @@ import { printTable, type Table } from "./table.ts";
 /** The parts in the order they run in. */
 const parts: Readonly<
   Record<string, (options: BenchOptions) => AsyncIterable<Table>>
-> = { http, storage, start, paths };
+> = { http, storage, start };
 
 const HELP = `deno task bench [PART…] [OPTIONS]
 

@@ -1,35 +1,32 @@
-/** The promises of a storage in a database: of pets, API keys and idempotency keys. */
+/** What our own storages in databases are held to. */
 
+import { test } from "node:test";
+import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import {
-  apiKeyStorageContract,
-  type KeepsApiKeys,
-  persistentApiKeyStorageContract,
-} from "./api_key_storage_contract.ts";
-import {
-  idempotencyContract,
   type Open,
-  sharedIdempotencyContract,
-} from "./idempotency_contract.ts";
-import {
-  persistentPetStorageContract,
-  petStorageContract,
-} from "./pet_storage_contract.ts";
+  retentionContract,
+  sharedRetentionContract,
+} from "./retention_contract.ts";
+import { type RegisterTest, storageContract } from "./storage/mod.ts";
 import type { TestOptions } from "./test_options.ts";
 
-/** Registers the tests; `newPlace` makes a place where nothing is stored. */
+/** Registers tests of `node:test` whose titles begin with the name of a storage. */
+export function itOf(name: string, options: TestOptions = {}): RegisterTest {
+  return (title, check) => test(`${name}: ${title}`, options, check);
+}
+
+/** Registers all tests of a storage; `newPlace` makes a place where nothing is stored. */
 export function databaseContract(
   name: string,
   newPlace: () => Promise<
-    (...options: Parameters<Open>) => Promise<PetStorage & KeepsApiKeys>
+    Open<PetStorage & { readonly apiKeys: ApiKeyStorage }>
   >,
   options?: TestOptions,
 ): void {
+  const it = itOf(name, options);
   const open = async () => await (await newPlace())();
-  petStorageContract(name, open, options);
-  persistentPetStorageContract(name, newPlace, options);
-  apiKeyStorageContract(name, open, options);
-  persistentApiKeyStorageContract(name, newPlace, options);
-  idempotencyContract(name, newPlace, options);
-  sharedIdempotencyContract(name, newPlace, options);
+  storageContract({ it, open, newPlace });
+  retentionContract(it, newPlace);
+  sharedRetentionContract(it, newPlace);
 }

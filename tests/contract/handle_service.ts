@@ -6,8 +6,8 @@ import { createHandler } from "../../core/handler.ts";
 import type { HandlerOptions } from "../../core/service.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import type { KeepsApiKeys } from "./api_key_storage_contract.ts";
 import type { OpenService } from "./ask.ts";
+import type { KeepsApiKeys } from "./storage/mod.ts";
 
 /** A fresh and empty service; what goes wrong inside fails nothing by itself, but is a 500. */
 export function handleService(

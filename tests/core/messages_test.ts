@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -32,10 +33,10 @@ const trials: Readonly<Record<string, Trial>> = {
   "400 Cannot read the request: the Host header must be a host name or address, with or without a port": { headers: { host: "a/b" } },
   "400 Cannot read the request: its target must be a path or an http address": { url: "x" },
   "404 Cannot find this path: the service has /v1/pets and /v1/pets/{petId}, described at /v1/openapi.json": { url: "/v1/x" },
-  "405 Cannot use this method on /v1/pets: it has GET, HEAD, POST, OPTIONS": { method: "PUT" },
+  "405 Method not allowed on /v1/pets; allowed: GET, HEAD, POST, OPTIONS": { method: "PUT" },
   '401 API key is missing: send it in the header "Authorization: Bearer <API_KEY>"': { headers: { authorization: "" } },
   "401 API key is invalid: it is unknown or revoked": { headers: { authorization: "Bearer wrong" } },
-  "429 Too many requests: wait as long as Retry-After says. Nothing was changed": { options: { rateLimit: () => Promise.resolve({}) } },
+  "429 Too many requests: wait as long as Retry-After says. Nothing was changed": { options: { rateLimit: () => Promise.resolve({ allowed: false, headers: {} }) } },
   "415 Cannot read the body: its Content-Type must be application/json, in UTF-8": { headers: { "content-type": "text/plain" } },
   "415 Cannot read the body: it must be sent without a Content-Encoding": { headers: { "content-encoding": "gzip" } },
   "400 Cannot read the body: its Transfer-Encoding must be chunked": { headers: { "transfer-encoding": "gzip, chunked" } },
@@ -58,9 +59,14 @@ for (const [expected, trial] of Object.entries(trials)) {
   test(`the service answers ${expected}`, async () => {
     const storage = memoryStorage();
     const keys = apiKeys(["secret"]);
-    const service = createService({ storage, keys, ...trial.options });
+    const service = createService({
+      storage,
+      keys,
+      baseUrl: parseBaseUrl("/v1"),
+      ...trial.options,
+    });
     const { body = '{"name":"Rex","categoryId":1}' } = trial;
-    const { reply } = await service({
+    const answer = await service({
       method: trial.method ?? "POST",
       url: trial.url ?? "/v1/pets",
       headers: new Headers({
@@ -71,8 +77,8 @@ for (const [expected, trial] of Object.entries(trials)) {
       bodyUsed: false,
       arrayBuffer: () => assert.fail("no length was announced"),
     });
-    const { message } = JSON.parse(`${reply.body}`);
-    assert.equal(`${reply.status} ${message}`, expected);
+    const { message } = JSON.parse(`${answer.body}`);
+    assert.equal(`${answer.status} ${message}`, expected);
   });
 }
 

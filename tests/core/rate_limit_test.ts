@@ -2,16 +2,18 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   apiKeys,
+  type BeyondLimit,
   createHandler,
   type HandlerOptions,
   memoryStorage,
 } from "../../mod.ts";
 
-const FIELDS = {
+const HEADERS = {
   "retry-after": "5",
-  "ratelimit-policy": '"default";q=100;w=10',
-  "ratelimit": '"default";r=0;t=5',
+  "ratelimit-policy": '"key";q=100;w=10',
+  "ratelimit": '"key";r=0;t=5',
 };
+const LIMITED: BeyondLimit = { allowed: false, headers: HEADERS };
 
 function ask(
   rateLimit: NonNullable<HandlerOptions["rateLimit"]>,
@@ -32,7 +34,7 @@ test("rateLimit is called with each valid key, and its fields stand on the 429",
   const callers: string[] = [];
   const response = await ask((key) => {
     callers.push(key);
-    return Promise.resolve(FIELDS);
+    return Promise.resolve(LIMITED);
   }, "/v1/pets");
   assert.deepEqual(callers, ["secret"]);
   assert.equal(response.status, 429);
@@ -40,19 +42,26 @@ test("rateLimit is called with each valid key, and its fields stand on the 429",
     "content-type": "application/json",
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
-    ...FIELDS,
+    ...HEADERS,
   });
   const { code, status } = await response.json();
   assert.deepEqual([code, status], ["too_many_requests", 429]);
 });
 
-test("a key that rateLimit says nothing of goes on", async () => {
-  const response = await ask(() => Promise.resolve(undefined), "/v1/pets");
-  assert.equal(response.status, 200);
+test("the header fields of a request within the limit stand on its answer, whatever that is", async () => {
+  const headers = { ratelimit: '"key";r=7;t=5' };
+  const within = () => Promise.resolve({ allowed: true, headers } as const);
+  for (const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/pets/1"]) {
+    const response = await ask(within, path);
+    assert.notEqual(response.status, 429);
+    assert.equal(response.headers.get("ratelimit"), headers.ratelimit, path);
+  }
+  const options = await ask(within, "/v1/pets", { method: "OPTIONS" });
+  assert.equal(options.headers.get("ratelimit"), null);
 });
 
 test("the limit comes after host, path, method and key, and before the body and the input", async () => {
-  const limited = () => Promise.resolve(FIELDS);
+  const limited = () => Promise.resolve(LIMITED);
   const never = () => assert.fail("called");
   const before: readonly [number, string, RequestInit?][] = [
     [400, "/v1/pets", { headers: { host: "a/b" } }],

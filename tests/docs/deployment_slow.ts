@@ -15,16 +15,14 @@ import {
   RUNTIME,
   testInFolder,
 } from "../adapters/standalone/program.ts";
-import { skipping } from "../support/skipping.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { until } from "../support/postgres/until.ts";
 
 const { skip: noPostgres, newDatabase } = await sharedPostgres();
-const NOT_DENO = skipping(
-  RUNTIME !== "deno" && "the files for deployment are for Deno",
-);
+const NOT_DENO = RUNTIME !== "deno" &&
+  "the files for deployment are for Deno";
 
 /** The folder of the repository, without a slash at its end. */
 const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(

@@ -5,14 +5,8 @@ import {
   type PostgresStorage,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
-import {
-  apiKeyStorageContract,
-  persistentApiKeyStorageContract,
-} from "../contract/api_key_storage_contract.ts";
-import {
-  persistentPetStorageContract,
-  petStorageContract,
-} from "../contract/pet_storage_contract.ts";
+import { itOf } from "../contract/database_contract.ts";
+import { storageContract } from "../contract/storage/mod.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
@@ -88,12 +82,11 @@ async function open(): Promise<PostgresStorage> {
   };
 }
 
-const name = "postgresStorage behind PgBouncer";
-
-petStorageContract(name, open, options);
-persistentPetStorageContract(name, newPlace, options);
-apiKeyStorageContract(name, open, options);
-persistentApiKeyStorageContract(name, newPlace, options);
+storageContract({
+  it: itOf("postgresStorage behind PgBouncer", options),
+  open,
+  newPlace,
+});
 
 it("forty connections of four storages share three of the server, and lose nothing", async () => {
   const { cluster } = await start();
@@ -120,7 +113,7 @@ it("prepared statements fail where PgBouncer lends another connection, and the m
   const { cluster } = await start();
   const pgbouncer = await startPgBouncer(cluster, {
     ...SETTINGS,
-    ignore_startup_parameters: "lock_timeout",
+    ignore_startup_parameters: "lock_timeout,options",
   });
   try {
     const url = await newUrl(pgbouncer);

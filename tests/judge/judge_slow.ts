@@ -13,7 +13,6 @@ import { HTTP_CLAUSES } from "../contract/http_contract.ts";
 import { freePort } from "../support/ports.ts";
 import { withStandalone } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { skipping } from "../support/skipping.ts";
 import { judge } from "./judge.ts";
 
 const FLAGS = { deno: ["run", "-A"], bun: [], node: ["--no-warnings"] };
@@ -47,7 +46,7 @@ for (const runtime of findRuntimes()) {
     }));
 }
 
-const skip = skipping(RUNTIME !== "deno" && "the naive store runs on Deno");
+const skip = RUNTIME !== "deno" && "the naive store runs on Deno";
 const SHOWN = "docs/judge.md shows what the judge says of a naive pet store";
 test(SHOWN, { skip }, () =>
   inNewFolder(async (cwd) => {

@@ -6,7 +6,7 @@ import {
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
-import { checkExact } from "../../core/pets/int64.ts";
+import { checkExact } from "../../core/json.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { HOSTILE_BYTES_CLAUSES } from "../contract/hostile_bytes_contract.ts";
 import { HTTP_CLAUSES } from "../contract/http_contract.ts";

@@ -18,8 +18,6 @@ const text = fc.oneof(
   fc.string({ unit, minLength: 78, maxLength: 90 }),
 );
 
-// Law: quote(x) is a JSON string of x, or of its first 40 code points and an ellipsis; nothing in it
-// is a control character (C0, DEL, C1) or half of a pair.
 test("quote is the plain JSON of a text, or of its first 40 code points and an ellipsis", () => {
   fc.assert(
     fc.property(text, (sent) => {
@@ -34,32 +32,19 @@ test("quote is the plain JSON of a text, or of its first 40 code points and an e
   );
 });
 
-// Law: however long what was sent is, a message is not; assertAnyError holds it to 1000 characters
-// without control characters.
+// assertAnyError holds a message to 1000 characters without control characters.
 test("a message stays short and plain, whatever was sent and however much of it", async () => {
-  const long = fc.tuple(text, fc.constantFrom(1, 1, 10, 1000)).map((
-    [part, times],
-  ) => part.repeat(times).toWellFormed());
-  await fc.assert(fc.asyncProperty(long, async (sent) => {
-    const service = handleService();
-    const encoded = encodeURIComponent(sent);
-    const asked = [
-      `/pets?limit=x${encoded}&status=x${encoded}&after=x${encoded}`,
-      `/pets/x${encoded}`,
-      `/x${encoded}`,
-    ];
-    for (const address of asked) {
-      assertAnyError(await ask(service, "GET", address));
+  const times = fc.constantFrom(1, 10, 1000);
+  const service = handleService();
+  await fc.assert(fc.asyncProperty(text, times, async (part, times) => {
+    const sent = part.repeat(times).toWellFormed();
+    const x = `x${encodeURIComponent(sent)}`;
+    const json = JSON.stringify(sent);
+    for (const address of [`?limit=${x}&status=${x}&after=${x}`, `/${x}`]) {
+      assertAnyError(await ask(service, "GET", `/pets${address}`));
     }
-    const bodies = [
-      `{${JSON.stringify(sent)}:1,"name":1,"status":${JSON.stringify(sent)}}`,
-      JSON.stringify(sent),
-      `{"name":"x","categoryId":${JSON.stringify(sent)}}`,
-    ];
-    for (const body of bodies) {
-      const answer = await ask(service, "POST", "/pets", { body });
-      if (answer.status !== 413) assert.equal(answer.status, 400);
-      assertAnyError(answer);
+    for (const body of [`{${json}:1,"name":1,"status":${json}}`, json]) {
+      assertAnyError(await ask(service, "POST", "/pets", { body }));
     }
   }));
 });

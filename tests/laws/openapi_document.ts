@@ -6,8 +6,8 @@
  */
 
 import type { ErrorCode } from "../../core/http/refusal.ts";
-import { openApi } from "../../core/openapi/openapi.ts";
-import { operations } from "../../core/operations.ts";
+import { openApi } from "../../core/operations/operations.ts";
+import { operations } from "../../core/operations/operations.ts";
 
 /** A JSON Schema (2020-12). */
 export type Schema = {
@@ -70,7 +70,7 @@ export type OperationDescription = {
   readonly security?: readonly SecurityRequirement[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
-  /** All errors that it answers with: what its row in `core/operations.ts` says, beside the document. */
+  /** All errors that it answers with: what its row in `core/operations/operations.ts` says, beside the document. */
   readonly errors: readonly ErrorCode[];
   /** By status, `"200"`, or `default`. */
   readonly responses: Readonly<Record<string, ResponseDescription>>;
@@ -92,11 +92,11 @@ export type OpenApiDocument = {
   };
 };
 
-/** The document of a service with this base URL, beside it the errors of each operation. */
-export function documentOf(baseUrl?: string): OpenApiDocument {
-  const document = JSON.parse(JSON.stringify(openApi(baseUrl)));
+/** The document of the service, and beside it the errors of each operation. */
+export const DOCUMENT: OpenApiDocument = (() => {
+  const document = JSON.parse(JSON.stringify(openApi()));
   for (const { path, method, errors } of operations) {
     document.paths[path][method.toLowerCase()].errors = [...errors];
   }
   return document;
-}
+})();

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import type { HandlerOptions } from "../../core/service.ts";
-import { documentOf } from "./openapi_document.ts";
+import { DOCUMENT } from "./openapi_document.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
@@ -27,7 +27,8 @@ const away: Partial<HandlerOptions> = {
   storage: { ...memoryStorage(), create: fail, get: fail, list: fail },
 };
 const limited: Partial<HandlerOptions> = {
-  rateLimit: () => Promise.resolve({ "retry-after": "1" }),
+  rateLimit: () =>
+    Promise.resolve({ allowed: false, headers: { "retry-after": "1" } }),
 };
 
 /** What to send for each example, to a service whose only animals are the Rexes 1 to 7. */
@@ -63,7 +64,7 @@ const trials: Readonly<Record<string, Trial>> = {
   "getPet default unavailable": ["GET", "/pets/7", {}, away],
 };
 
-const operations = Object.values(documentOf().paths)
+const operations = Object.values(DOCUMENT.paths)
   .flatMap((item) => Object.values(item));
 
 test("every example response in the OpenAPI document is one that was sent", async () => {

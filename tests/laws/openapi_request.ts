@@ -3,16 +3,17 @@
  * bounds, names and values come from the document, so a wrong one makes a wrong request.
  */
 
-import type {
-  OpenApiDocument,
-  OperationDescription,
-  Parameter,
-  PathItem,
+import {
+  DOCUMENT,
+  type OperationDescription,
+  type Parameter,
+  type PathItem,
+  type Schema,
 } from "./openapi_document.ts";
+import { parseJson } from "../../core/json.ts";
 import type { Question } from "../contract/ask.ts";
-import { parseText } from "./openapi_response.ts";
-import { createJudge, type Judge, resolve } from "./openapi_schema.ts";
-import { anyText, validJson, validText, wrongBody } from "./openapi_value.ts";
+import { anyBody, whims, write } from "./any_body.ts";
+import { integerBounds, judge, parseText, resolve } from "./openapi_schema.ts";
 import { fc } from "../support/property.ts";
 
 /** A service in a state that decides what becomes of a request. */
@@ -47,14 +48,6 @@ export const USED = {
   body: '{"name":"\u{10ffff}","categoryId":-77}',
 } as const;
 
-/** The document, and what is beside it to make requests. */
-interface Context {
-  readonly document: OpenApiDocument;
-  readonly judge: Judge;
-  /** The entity tag of the document as it is served. */
-  readonly etag: string;
-}
-
 /** An operation, and where it is. */
 interface Place {
   readonly path: string;
@@ -82,30 +75,25 @@ type Case = Pick<Generated, "expected"> & Partial<Generated> & {
  *
  * @param etag the entity tag of the document as it is served.
  */
-export function anyRequest(
-  document: OpenApiDocument,
-  etag: string,
-): fc.Arbitrary<Generated> {
-  const context = { document, judge: createJudge(document), etag };
+export function anyRequest(etag: string): fc.Arbitrary<Generated> {
   return fc.oneof(
-    ...Object.entries(document.paths).flatMap(([path, item]) => [
+    ...Object.entries(DOCUMENT.paths).flatMap(([path, item]) => [
       ...Object.entries(item).flatMap(([method, operation]) =>
-        requestsTo({ path, method: method.toUpperCase(), operation }, context)
+        requestsTo({ path, method: method.toUpperCase(), operation }, etag)
       ),
-      { weight: 15, arbitrary: otherMethod(path, document) },
+      { weight: 15, arbitrary: otherMethod(path) },
     ]),
-    { weight: 10, arbitrary: unknownPath(document) },
+    { weight: 10, arbitrary: unknownPath() },
   );
 }
 
 function requestsTo(
   { path, method, operation }: Place,
-  context: Context,
+  etag: string,
 ): fc.WeightedArbitrary<Generated>[] {
-  const { document, judge, etag } = context;
   const { parameters = [], errors } = operation;
   const media = operation.requestBody?.content["application/json"];
-  const allowed = draft(operation, document);
+  const allowed = draft(operation);
   const arbitraries: fc.WeightedArbitrary<Generated>[] = [];
   const add = (weight: number, cases: fc.Arbitrary<Case>): void => {
     const place = { path, method, operation };
@@ -123,7 +111,7 @@ function requestsTo(
 
   for (const parameter of parameters) {
     const { name } = parameter;
-    const schema = resolve(document, parameter.schema);
+    const schema = resolve(parameter.schema);
     // A path that can be no identifier of anything is a path of nothing.
     const expected = parameter.in === "path" ? 404 : 400;
     if (name !== "If-None-Match") { // of which no text is wrong
@@ -185,9 +173,12 @@ function requestsTo(
   if (media !== undefined) {
     add(
       80,
-      fc.tuple(allowed, wrongBody(media.schema, context)).map((
-        [draft, [fault, body]],
-      ) => ({ draft: { ...draft, body }, expected: 400, fault })),
+      fc.tuple(allowed, bodies.filter((body) => !isAllowed(media.schema, body)))
+        .map(([draft, body]) => ({
+          draft: { ...draft, body },
+          expected: 400,
+          fault: "the body",
+        })),
     );
     add(
       10,
@@ -213,7 +204,7 @@ function requestsTo(
     });
   }
 
-  const needsKey = (operation.security ?? document.security).length > 0;
+  const needsKey = (operation.security ?? DOCUMENT.security).length > 0;
   add(
     10,
     fc.tuple(allowed, keyFault).map(([draft, authorization]) => ({
@@ -274,18 +265,17 @@ function finish(
 /** A request that the document allows, not yet put together. */
 function draft(
   { parameters = [], requestBody }: OperationDescription,
-  document: OpenApiDocument,
 ): fc.Arbitrary<Draft> {
   const media = requestBody?.content["application/json"];
   const texts = parameters.map((parameter) => {
-    const text = validText(resolve(document, parameter.schema))
+    const text = validText(resolve(parameter.schema))
       .filter((value) => value.trim() !== "*") // the tag of whatever there is
       .map((value) => [parameter, value] as const);
     return parameter.required ? text : fc.option(text, { nil: undefined });
   });
   const body = media === undefined
     ? fc.constant(undefined)
-    : validJson(resolve(document, media.schema), document);
+    : bodies.filter((body) => isAllowed(media.schema, body));
   return fc.record({ texts: fc.tuple(...texts), body }).map((parts) =>
     parts.texts.filter((text) => text !== undefined).reduce<Draft>(
       (whole, [parameter, value]) => replace(whole, parameter, [value]),
@@ -349,9 +339,8 @@ const hostFault = fc.constantFrom(
 /** Requests that are the path's own matter: `OPTIONS`, and methods that it does not have. */
 function otherMethod(
   path: string,
-  document: OpenApiDocument,
 ): fc.Arbitrary<Generated> {
-  const known = methodsOf(document.paths[path] ?? {}).slice(0, -1);
+  const known = methodsOf(DOCUMENT.paths[path] ?? {}).slice(0, -1);
   const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "QUERY", "OPTIONS"]
     .filter((method) => !known.includes(method));
   const headers = fc.oneof(
@@ -381,8 +370,8 @@ export function methodsOf(item: PathItem): string[] {
   return [...methods, "OPTIONS"];
 }
 
-function unknownPath(document: OpenApiDocument): fc.Arbitrary<Generated> {
-  const known = Object.keys(document.paths).map((path) =>
+function unknownPath(): fc.Arbitrary<Generated> {
+  const known = Object.keys(DOCUMENT.paths).map((path) =>
     new RegExp(`^${path.replace(/\{[^}]+\}/g, "[^/]+")}$`)
   );
   const paths = [
@@ -411,4 +400,84 @@ function unknownPath(document: OpenApiDocument): fc.Arbitrary<Generated> {
     expected: 404,
     fault: "a path that is not described",
   }));
+}
+
+// ---- Values ----
+
+// What the contract knows, whatever the document says: one that forbids it is found out.
+const KNOWN = ["available", "pending", "sold", "1", "9223372036854775807"];
+
+/** Integers within bounds, and often at one. */
+function integer({ min, max }: {
+  readonly min: bigint | undefined;
+  readonly max: bigint | undefined;
+}): fc.Arbitrary<bigint> {
+  const low = min ?? -(2n ** 80n);
+  const high = max ?? 2n ** 80n;
+  const small = fc.bigInt({
+    min: low > 1n ? low : 1n,
+    max: high < 60n ? high : 60n,
+  });
+  return fc.oneof(
+    fc.constantFrom(low, high),
+    small,
+    fc.bigInt({ min: low, max: high }),
+  );
+}
+
+/** The text of a value that a parameter may have. */
+function validText(schema: Schema): fc.Arbitrary<string> {
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (schema.pattern !== undefined) {
+    return fc.stringMatching(new RegExp(schema.pattern));
+  }
+  return schema.type === "string"
+    ? fc.string({ minLength: schema.minLength ?? 0 })
+    : integer(integerBounds(schema)).map(String);
+}
+
+/** Any text for a parameter, near to what it may be or not. */
+function anyText(schema: Schema): fc.Arbitrary<string> {
+  const valid = validText(schema);
+  const { min = -(2n ** 64n), max = 2n ** 64n } = integerBounds(schema);
+  return fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom(min - 1n, max + 1n).map(String) },
+    fc.tuple(
+      fc.constantFrom("", "+", "-", "0", " ", "0x"),
+      valid,
+      fc.constantFrom("", ".0", "e0", " ", "n", ",1", "s"),
+    ).map((parts) => parts.join("")),
+    valid.map((text) => text.toUpperCase()),
+    fc.constantFrom(...KNOWN),
+    fc.constantFrom("", "null", "true", "NaN", "Infinity", "1e1", "10.0"),
+    fc.string({ unit: "grapheme" }),
+    fc.bigInt().map(String),
+    ...(schema.pattern === undefined ? [] : [nearPattern]),
+  );
+}
+
+/** Texts that a pattern is likely to forbid. */
+const nearPattern = fc.oneof(
+  fc.constantFrom('"', '""', '"a', '"a"b', '"a"", "b"', '"\\a"', "a b", '" "'),
+  fc.string({ unit: fc.constantFrom('"', "\\", "a") }),
+  fc.constantFrom("a".repeat(256), `"${"a".repeat(256)}"`),
+);
+
+/** Any body, most of them JSON. No schema can say that a text must be well-formed Unicode. */
+const bodies = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.tuple(anyBody, whims).map(([body, whims]) =>
+      write(body, whims)
+    ).filter((body) => !/\\ud[89a-f]/i.test(body)),
+  },
+  fc.constantFrom("", "{", '{"name":"Rex","categoryId":1}x', "[{}"),
+);
+
+function isAllowed(schema: Schema, body: string): boolean {
+  try {
+    return judge(schema, parseJson(body)).length === 0;
+  } catch {
+    return false; // no JSON
+  }
 }

@@ -1,5 +1,6 @@
 /**
- * What the schemas of the OpenAPI document allow, judged by Ajv (JSON Schema 2020-12) on exact values.
+ * Judges values, and responses as a whole, by the OpenAPI document. Values are judged by Ajv (JSON Schema
+ * 2020-12), and exactly.
  *
  * Ajv knows integers as JavaScript numbers, which cannot tell 2^63 from 2^63 - 1. So values are read
  * with `bigint` integers, and a keyword of our own judges those.
@@ -7,16 +8,24 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
-import type { OpenApiDocument, Schema } from "./openapi_document.ts";
+import { parseInt64, parseJson } from "../../core/json.ts";
+import type { Answer } from "../contract/ask.ts";
+import {
+  assertError,
+  assertJsonHeaders,
+  STATUS_OF,
+} from "../contract/error_reply.ts";
+import {
+  DOCUMENT,
+  type OperationDescription,
+  type Schema,
+} from "./openapi_document.ts";
 
 /** An integer schema with all that it says of the value. */
 export interface IntegerBounds {
   readonly min: bigint | undefined;
   readonly max: bigint | undefined;
 }
-
-/** Judges values by a schema; an empty list where it allows the value. */
-export type Judge = (schema: Schema, value: unknown) => readonly string[];
 
 const FORMAT_BITS: Readonly<Record<string, bigint>> = {
   int32: 31n,
@@ -35,55 +44,127 @@ export function integerBounds(schema: Schema): IntegerBounds {
 }
 
 /** The schema that a reference points at; what stands beside the reference wins. */
-export function resolve(document: OpenApiDocument, schema: Schema): Schema {
+export function resolve(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...rest } = schema;
   const name = $ref.replace("#/components/schemas/", "");
-  const target = document.components.schemas[name];
+  const target = DOCUMENT.components.schemas[name];
   assert.ok(target !== undefined, `there is no ${$ref}`);
-  return resolve(document, { ...target, ...rest });
+  return resolve({ ...target, ...rest });
 }
 
-/** Makes a judge of a document's schemas. Values are as `parseJson` reads them. */
-export function createJudge(document: OpenApiDocument): Judge {
-  const ajv = new Ajv2020({ allErrors: true });
-  ajv.addFormat("uri-reference", (text) => URL.canParse(text, "http://x/"));
-  ajv.addKeyword({
-    keyword: "exactInteger",
-    validate: ({ min, max }: IntegerBounds, value: unknown) =>
-      typeof value === "bigint" && (min === undefined || value >= min) &&
-      (max === undefined || value <= max),
-  });
-  const compiled = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
+const ajv = new Ajv2020({ allErrors: true });
+ajv.addFormat("uri-reference", (text) => URL.canParse(text, "http://x/"));
+ajv.addKeyword({
+  keyword: "exactInteger",
+  validate: ({ min, max }: IntegerBounds, value: unknown) =>
+    typeof value === "bigint" && (min === undefined || value >= min) &&
+    (max === undefined || value <= max),
+});
+const compiled = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
 
-  return (schema, value) => {
-    const known = compiled.get(schema);
-    const validate = known ?? ajv.compile(toAjv(document, schema));
-    compiled.set(schema, validate);
-    return validate(value) ? [] : [ajv.errorsText(validate.errors)];
-  };
+/** Judges a value as `parseJson` reads it: returns what is wrong with it, an empty list if nothing is. */
+export function judge(schema: Schema, value: unknown): readonly string[] {
+  const validate = compiled.get(schema) ?? ajv.compile(toAjv(schema));
+  compiled.set(schema, validate);
+  return validate(value) ? [] : [ajv.errorsText(validate.errors)];
+}
+
+/** Returns the value that a header field or a parameter denotes: an integer in canonical form, or the text. */
+export function parseText(schema: Schema, text: string): unknown {
+  return schema.type === "integer" ? parseInt64(text) ?? text : text;
 }
 
 /** The same schema without references, and with integers as the keyword `exactInteger`. */
-function toAjv(
-  document: OpenApiDocument,
-  schema: Schema,
-): Record<string, unknown> {
-  const resolved = resolve(document, schema);
+function toAjv(schema: Schema): Record<string, unknown> {
+  const resolved = resolve(schema);
   if (resolved.type === "integer") {
     return { exactInteger: integerBounds(resolved) };
   }
   const { items, properties, ...rest } = resolved;
   return {
     ...rest,
-    ...(items === undefined ? {} : { items: toAjv(document, items) }),
+    ...(items === undefined ? {} : { items: toAjv(items) }),
     ...(properties === undefined ? {} : {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, property]) => [
           name,
-          toAjv(document, property),
+          toAjv(property),
         ]),
       ),
     }),
   };
+}
+
+// ---- Responses ----
+
+/** Fields that the document says in words or not at all, by the status that has them. */
+const ALWAYS = [
+  ...["content-type", "content-length"],
+  ...["cache-control", "x-content-type-options"],
+];
+const UNDESCRIBED: Readonly<Record<number, readonly string[]>> = {
+  401: ["www-authenticate"],
+  415: ["accept", "accept-encoding"],
+  429: ["ratelimit", "ratelimit-policy"],
+};
+const DEPRECATION = ["deprecation", "sunset", "link"];
+
+/**
+ * Asserts that a response to this operation is declared: its status, an error among those of the operation,
+ * every header field that it has, its media type and its body. To `HEAD` the body is empty.
+ */
+export function assertDeclared(
+  answer: Answer,
+  { operation, isHead }: {
+    readonly operation: OperationDescription;
+    readonly isHead: boolean;
+  },
+): void {
+  const { status, headers, text } = answer;
+  const { responses, errors, deprecated = false } = operation;
+  const code = errors.find((code) => STATUS_OF[code] === status) ?? "";
+  assert.ok(status < 400 || code !== "", `${status} is none of its errors`);
+  const listed = responses[status];
+  const declared = listed ?? (code === "" ? undefined : responses.default);
+  assert.ok(declared !== undefined, `${status} is not declared`);
+  const { description, headers: fields = {}, content } = declared;
+  if (listed === undefined) {
+    assert.match(description, RegExp(`\\b${status} \`${code}\``));
+  }
+
+  const isDeprecated = deprecated && status !== 400; // the host is looked at before the path
+  const known = [
+    ...Object.keys(fields).map((name) => name.toLowerCase()),
+    ...ALWAYS,
+    ...UNDESCRIBED[status] ?? [],
+    ...isDeprecated ? DEPRECATION : [],
+  ];
+  for (const name of headers.keys()) {
+    assert.ok(known.includes(name), `${name}: undeclared`);
+  }
+  for (const [name, { schema }] of Object.entries(fields)) {
+    const value = headers.get(name);
+    if (value === null) continue;
+    assert.deepEqual(
+      judge(schema, parseText(schema, value)),
+      [],
+      `${name}: ${value}`,
+    );
+  }
+  for (const name of isDeprecated ? DEPRECATION : []) {
+    assert.ok(headers.has(name), name);
+  }
+
+  const mediaType = headers.get("content-type");
+  if (content === undefined) {
+    assert.deepEqual([mediaType, text], [null, ""], "there is content");
+    return;
+  }
+  const body = content[mediaType ?? ""];
+  assert.ok(body !== undefined, `the media type ${mediaType} is undeclared`);
+  if (!("ETag" in fields)) assertJsonHeaders(headers);
+  if (isHead) return assert.equal(text, "");
+  assert.deepEqual(judge(body.schema, parseJson(text)), [], text);
+  if (code !== "") assertError(answer, code);
 }

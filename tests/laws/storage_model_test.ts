@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
-import { INT64_MAX, INT64_MIN } from "../../core/pets/int64.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
 import {
   type CheckedPet,
   type Pet,
@@ -13,7 +13,7 @@ import {
 } from "../../core/pets/pet.ts";
 import type { PetQuery, PetStorage } from "../../core/pets/pet_storage.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
-import { anyNewPet } from "../contract/pet_storage_contract.ts";
+import { newPet } from "../support/new_pet.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { fc, patience, runs } from "../support/property.ts";
@@ -127,6 +127,15 @@ function keep(
   if (key !== undefined) model.byKey.set(asText(key), pet);
   return pet;
 }
+
+/** Any pet that can be created. */
+const anyNewPet = fc.record({
+  name: fc.string({ unit: "binary", minLength: 1, maxLength: 255 })
+    // deno-lint-ignore no-control-regex -- a name has none
+    .filter((name) => !/[\u0000-\u001f\u007f]/.test(name)),
+  categoryId: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  status: fc.constantFrom(...PET_STATUSES),
+}, { noNullPrototype: true }).map(newPet);
 
 /** Few keys, so that they come again, in one batch and in others. */
 const anySent: fc.Arbitrary<readonly Sent[]> = fc.array(

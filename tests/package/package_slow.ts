@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import process from "node:process";
 import { test } from "node:test";
 import { makeConsumers } from "../../.ci/consumers.ts";
 import { createClient } from "../../adapters/client/mod.ts";
@@ -23,19 +24,35 @@ const PACKAGE = "node_modules/@petstore/service";
 const BIN = `${PACKAGE}/bin.js`;
 const categoryId = 9007199254740993n;
 
-test("deno task pack prints a name, and the package has no more than it needs", () => {
-  assert.equal(consumers.printed, "petstore-service-1.0.0.tgz\n");
-  const others = globSync("**/*.{ts,json,lock,png}", {
+test("deno task pack prints a name and which links are left out, and the package has no more than it needs", () => {
+  assert.match(
+    consumers.printed,
+    /^petstore-service-1\.0\.0\.tgz\n.* left out: in README\.md to .*docs\/page\.png/,
+  );
+  const others = globSync("**/*.{ts,json,lock,png,map}", {
     cwd: join(npm, PACKAGE),
     exclude: ["**/*.d.ts"],
   });
-  assert.deepEqual(others.sort(), ["docs/page.png", "package.json"]);
+  assert.deepEqual(others, ["package.json"]);
   for (const folder of [npm, bun]) {
     const packages = globSync("*", { cwd: join(folder, "node_modules") });
     assert.deepEqual(packages.sort(), ["@petstore", "valibot"]);
   }
   const packages = globSync("*@*", { cwd: join(pnpm, "node_modules/.pnpm") });
   assert.equal(packages.length, 2);
+});
+
+test("every link in the documents of the package leads to a file of it", () => {
+  const cwd = join(npm, PACKAGE);
+  const documents = globSync("**/*.md", { cwd });
+  assert.ok(documents.includes("README.md"));
+  for (const document of documents) {
+    const text = readFileSync(join(cwd, document), "utf8");
+    for (const [, path = ""] of text.matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
+      const isThere = existsSync(join(cwd, dirname(document), path));
+      assert.ok(isThere || /^https:/.test(path), `${document}: ${path}`);
+    }
+  }
 });
 
 test("publint and attw find nothing", async () => {
@@ -61,12 +78,30 @@ for (const [cwd, command, ...args] of embeddings) {
   });
 }
 
+const contracts: readonly (readonly [string, string])[] = [
+  ...Object.values(runtimes).filter((path) => !path.endsWith("bun"))
+    .flatMap((node) =>
+      ["mts", "mjs", "cjs"].map((form) =>
+        [npm, `${node} --test storage_contract.${form}`] as const
+      )
+    ),
+  [bun, "bun test ./bun.test.mjs"],
+  [npm, `"${process.execPath}" test -A deno.test.mjs`],
+  [full, "vitest run vitest.test.mjs"],
+];
+for (const [cwd, line] of contracts) {
+  test(`the contract of a storage works: ${line}, ${cwd}`, async () => {
+    assert.match(await sh(line, cwd), /\bpass [1-9]\d$|\b[1-9]\d pass/m);
+  });
+}
+
 test("every entry can be required, and TypeScript accepts it", async () => {
   for (const command of Object.values(runtimes)) {
     await sh(`${command} entries.cjs`, full);
   }
   const tsc = "tsc --noEmit --strict --target es2024 --types node";
-  const files = "entries.mts bun.mts node.mts client.mts client_errors.mts";
+  const files =
+    "entries.mts bun.mts node.mts client.mts client_errors.mts storage_contract.mts";
   await sh(`${tsc} --module nodenext ${files}`, full);
   const bundler = "--module esnext --moduleResolution bundler";
   await sh(`${tsc} ${bundler} ${files}`, full);

@@ -1,6 +1,8 @@
-/** The runtime that runs the tests, and how a runtime runs a file. */
+/** The runtime that runs the tests, the others, and how each runs a file. */
 
+import { spawnSync } from "node:child_process";
 import process from "node:process";
+import { skipping } from "./skipping.ts";
 
 /** A runtime, and the program that it is. */
 export interface Runtime {
@@ -14,6 +16,36 @@ export const RUNTIME: Runtime["name"] = "Deno" in globalThis
   : "Bun" in globalThis
   ? "bun"
   : "node";
+
+/** A runtime: from the environment (`PETSTORE_TEST_NODE=/usr/bin/node22`), or of the `PATH`. */
+export interface FoundRuntime extends Runtime {
+  /** Why it is missing; `undefined` if it is there. */
+  readonly missing: string | undefined;
+}
+
+const LEAST_VERSION = { deno: [2, 9], bun: [1, 4], node: [22, 18] } as const;
+
+/** Looks for a runtime that is new enough. */
+export function findRuntime(name: Runtime["name"]): FoundRuntime {
+  const variable = `PETSTORE_TEST_${name.toUpperCase()}`;
+  const command = process.env[variable] ?? name;
+  const { stdout } = spawnSync(command, ["--version"], { encoding: "utf8" });
+  const [, major = 0, minor = 0] = /(\d+)\.(\d+)\./.exec(stdout ?? "")
+    ?.map(Number) ?? [];
+  const [leastMajor, leastMinor] = LEAST_VERSION[name];
+  const isNew = major > leastMajor ||
+    (major === leastMajor && minor >= leastMinor);
+  const missing =
+    `${command} is not ${name} ${leastMajor}.${leastMinor} or later: install it, or set ${variable}`;
+  return { name, command, missing: isNew ? undefined : missing };
+}
+
+/** Looks for the three runtimes, and notes which are missing. */
+export function findRuntimes(): readonly FoundRuntime[] {
+  const all = (["deno", "bun", "node"] as const).map(findRuntime);
+  for (const { missing } of all) skipping(missing ?? false);
+  return all;
+}
 
 /** The words of a command that runs a file, by default on this runtime; `flags` are for Deno. */
 export function commandLine(

@@ -3,8 +3,9 @@ import { buildSync } from "esbuild";
 import { Miniflare } from "miniflare";
 import { after } from "node:test";
 import { type D1Binding, d1Storage } from "../../adapters/d1/mod.ts";
-import { databaseContract } from "../contract/database_contract.ts";
+import { databaseContract, itOf } from "../contract/database_contract.ts";
 import { httpContract } from "../contract/register.ts";
+import { storageLaws } from "../laws/storage_laws.ts";
 
 /** Sends statements to the database; Miniflare's own way there takes ten times as long. */
 const BATCH = `export default {
@@ -64,9 +65,14 @@ async function dropTables(): Promise<void> {
   await binding.batch(drops.map((sql) => binding.prepare(sql)));
 }
 
-databaseContract("d1Storage in workerd", async () => {
+const NAME = "d1Storage in workerd";
+databaseContract(NAME, async () => {
   await dropTables();
   return async (options) => d1Storage(binding, options);
+});
+storageLaws(itOf(NAME), async () => {
+  await dropTables();
+  return d1Storage(binding);
 });
 
 httpContract("docs/examples/worker.ts in workerd", async () => {

@@ -112,14 +112,14 @@ test("a signal that is aborted before the call rejects with its reason, and noth
   assert.equal(clock.live, 0);
 });
 
-test("a signal that aborts while there is no response rejects with its reason", async () => {
-  for (const call of CALLS) {
+test("a signal that aborts while there is no response rejects with its reason, if retries are left or not", async () => {
+  for (const [i, call] of [...CALLS, ...CALLS].entries()) {
     const controller = new AbortController();
     const reason = { why: "enough" };
     const { client, requests, clock } = scripted([() => {
       queueMicrotask(() => controller.abort(reason));
       return hang();
-    }]);
+    }], { retries: i % 2 });
     await rejectsWith(call(client, { signal: controller.signal }), reason);
     assert.equal(requests[0]?.signal.aborted, true);
     assert.equal(clock.live, 0);
@@ -166,7 +166,7 @@ test("a signal that aborts just before a pause rejects with its reason", async (
   await rejectsWith(client.listPets({}, { signal: controller.signal }), reason);
 });
 
-test("a signal that aborts between two animals ends a walk with its reason", async () => {
+test("a signal that aborts between two pets ends a walk with its reason", async () => {
   const controller = new AbortController();
   const reason = new Error("enough");
   const { client } = scripted([json(`[${petJson(1n)},${petJson(2n)}]`)]);
@@ -271,6 +271,16 @@ test("a fetch that throws at once or answers without a promise is as good as any
   const error = await failure(client.getPet(1n));
   assert.equal(error.code, "network_error");
   assert.ok(error.cause instanceof RangeError);
+});
+
+test("a fetch that rejects with a string is a network_error that shows it", async () => {
+  const { client } = scripted([() => Promise.reject("no route")], {
+    retries: 0,
+  });
+  const error = await failure(client.getPet(1n));
+  assert.equal(error.code, "network_error");
+  assert.equal(error.cause, "no route");
+  assert.match(error.message, / no response from .+ \(no route\)$/);
 });
 
 test("the body of a refusal is read, so that the connection can be used again", async () => {

@@ -4,7 +4,7 @@ import test from "node:test";
 import { nextTarget, parseLinks } from "../../../adapters/client/link.ts";
 import { fc } from "../../support/property.ts";
 
-/** The target of the next page in a field; `undefined` where there is none; throws where malformed. */
+/** The target of the next page in a field; `undefined` if there is none; throws if it is malformed. */
 function next(field: string): string | undefined {
   const links = parseLinks(field);
   assert.ok(links, `malformed: ${field}`);

@@ -1,4 +1,4 @@
-/** What a client is made of. */
+/** The options of a client. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
@@ -60,7 +60,16 @@ for (
   });
 }
 
-test("a number out of bounds is a RangeError, a fetch that is none a TypeError", () => {
+test("an unknown option is a TypeError that names those that exist", () => {
+  const options = { baseUrl: BASE, key: KEY, basePath: "/v1" };
+  assert.throws(
+    () => createClient(options),
+    /^TypeError: Unknown option basePath: createClient has baseUrl, key, fetch, timeout, retries, idempotentCreates, clock, random$/,
+  );
+  createClient({ ...options, basePath: undefined } as ClientOptions);
+});
+
+test("a number out of bounds is a RangeError, a fetch that is not a function a TypeError", () => {
   const make = (options: Partial<ClientOptions>) => () =>
     createClient({ baseUrl: BASE, key: KEY, ...options });
   for (const timeout of [0, -1, 1.5, NaN, Infinity, 2 ** 31]) {

@@ -9,13 +9,13 @@ import {
   json,
   noConnection,
   page,
-  PASSING,
   petJson,
   refusal,
   REX,
   scripted,
   type Step,
   testClock,
+  TRANSIENT,
 } from "./scripted.ts";
 import { fc } from "../../support/property.ts";
 
@@ -39,7 +39,7 @@ const lasting: readonly [string, Step][] = [
   ["another status of success", () => new Response(null, { status: 204 })],
 ];
 
-for (const [what, step] of PASSING) {
+for (const [what, step] of TRANSIENT) {
   test(`a read is tried again after ${what}`, async () => {
     const { client, requests } = scripted([
       step,
@@ -70,7 +70,7 @@ for (const [what, step] of lasting) {
   });
 }
 
-test("a create is tried again where the service says that nothing was changed", async () => {
+test("a create is tried again if the service says that nothing was changed", async () => {
   const { client, requests, clock } = scripted([
     NOTHING_CHANGED,
     NOTHING_CHANGED,
@@ -82,7 +82,7 @@ test("a create is tried again where the service says that nothing was changed", 
   assert.deepEqual(clock.pauses, [1250, 1500]);
 });
 
-for (const [what, step] of [...PASSING, ...lasting]) {
+for (const [what, step] of [...TRANSIENT, ...lasting]) {
   if (what === "its 503 that changed nothing") continue;
   test(`a create is not tried again after ${what}`, async () => {
     const { client, requests } = scripted([step], KEYLESS);

@@ -132,12 +132,12 @@ export function page(
   );
 }
 
-/** What `fetch` does where there is no connection. */
+/** Throws as `fetch` does if there is no connection. */
 export function noConnection(): never {
   throw new TypeError("fetch failed");
 }
 
-/** An animal as JSON. */
+/** Writes a pet as JSON. */
 export function petJson(id: bigint | string, name = "Rex"): string {
   return `{"id":${id},"name":${
     JSON.stringify(name)
@@ -206,8 +206,8 @@ export async function rejectsWith(
   await assert.rejects(promise, (error) => Object.is(error, reason));
 }
 
-/** What may have passed when a request is sent again, to a read and to a create with a key. */
-export const PASSING: readonly [string, Step][] = [
+/** Failures that may have passed when a read, or a create with a key, is sent again. */
+export const TRANSIENT: readonly [string, Step][] = [
   ["no connection", noConnection],
   [
     "a response that breaks off",

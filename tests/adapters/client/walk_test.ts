@@ -1,4 +1,4 @@
-/** `for await (const pet of client.pets())`: every animal once, in order, and always an end. */
+/** `for await (const pet of client.pets())`: every pet once, in order, and always an end. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { PET_STATUSES } from "../../../core/pets/pet.ts";
@@ -6,7 +6,7 @@ import { BASE, inProcess } from "./in_process.ts";
 import { collect, failure, json, petJson, scripted } from "./scripted.ts";
 import { fc } from "../../support/property.ts";
 
-/** A page of animals, with a link to the next where one is given. */
+/** Makes a page of pets, with a link to the next if one is given. */
 function petsPage(ids: readonly bigint[], target?: string): Response {
   return json(`[${ids.map((id) => petJson(id)).join(",")}]`, {
     headers: target === undefined ? {} : { link: `<${target}>; rel="next"` },
@@ -14,7 +14,7 @@ function petsPage(ids: readonly bigint[], target?: string): Response {
 }
 
 // A walk is the filter of all, whatever the size of a page.
-test("pets walks over exactly the animals that match, in order", async () => {
+test("pets walks over exactly the pets that match, in order", async () => {
   const status = fc.constantFrom(...PET_STATUSES);
   await fc.assert(fc.asyncProperty(
     fc.array(status, { maxLength: 40 }),
@@ -43,7 +43,7 @@ test("pets walks over exactly the animals that match, in order", async () => {
   ));
 });
 
-test("a walk over few animals takes pages of 100", async () => {
+test("a walk over few pets takes pages of 100", async () => {
   const { client, requests } = scripted([json("[]"), json("[]")]);
   await collect(client.pets());
   await collect(client.pets({ status: "sold", after: 7n, limit: 5 }));
@@ -122,7 +122,7 @@ for (
   const [what, pages, message, requests] of [
     ["lead round in a circle", [[1n], [2n], [1n]], /not ascending/, 3],
     ["are empty, and go on for ever", [[], []], /./, 1],
-    ["repeat an animal", [[1n, 1n]], /./, 1],
+    ["repeat a pet", [[1n, 1n]], /./, 1],
     ["are out of order", [[2n, 1n]], /./, 1],
     ["begin with the last of the page before", [[1n, 2n], [2n]], /./, 2],
     ["begin before the page before", [[1n, 2n], [1n]], /./, 2],

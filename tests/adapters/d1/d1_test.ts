@@ -4,7 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { type D1Binding, d1Storage } from "../../../adapters/d1/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
-import { databaseContract } from "../../contract/database_contract.ts";
+import { databaseContract, itOf } from "../../contract/database_contract.ts";
+import { storageLaws } from "../../laws/storage_laws.ts";
 import { REX } from "../../support/new_pet.ts";
 
 const KEY = { idempotencyKey: "k" };
@@ -45,10 +46,12 @@ function imitation(): D1Binding {
   };
 }
 
-databaseContract("d1Storage on an imitation", async () => {
+const NAME = "d1Storage on an imitation";
+databaseContract(NAME, async () => {
   const binding = imitation();
   return async (options) => d1Storage(binding, options);
 });
+storageLaws(itOf(NAME), async () => d1Storage(imitation()));
 
 test("d1Storage says what is known after a fault of D1", async () => {
   const ofCreate = {

@@ -17,7 +17,7 @@ const executablePath = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ].find((path) => path !== undefined && existsSync(path));
 
-/** Why there is no browser; `false` where there is one. */
+/** Why there is no browser; `false` if there is one. */
 export const noBrowser: string | false = failure ??
   (executablePath === undefined && "there is no Chromium here");
 

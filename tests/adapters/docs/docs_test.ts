@@ -16,7 +16,7 @@ test("docs answers its page and its files, and nothing else", async () => {
   }
 });
 
-test("every file that the page asks for is there, with its media type", async () => {
+test("every file that the page asks for exists, with its media type", async () => {
   const show = await docs({ path: "/a/docs", alias: "/" });
   for (const page of ["/a/docs", "/"]) {
     const html = await text(show, page);
@@ -62,7 +62,7 @@ test("the page has no inline script and no inline style", async () => {
   assert.doesNotMatch(html, /<style|\bstyle=|\bon[a-z]+=/);
 });
 
-test("every response forbids the page all but its own server", async () => {
+test("every response lets the page talk only to its own server", async () => {
   const show = await docs();
   for (const path of ["/docs", ...FILES.map((name) => `/docs/${name}`)]) {
     const response = await show(new Request(ORIGIN + path));
@@ -75,7 +75,7 @@ test("every response forbids the page all but its own server", async () => {
   }
 });
 
-test("who has a file already is told 304", async () => {
+test("a browser that has a file already gets 304", async () => {
   const show = await docs();
   const url = `${ORIGIN}/docs/swagger-ui.css`;
   const etag = (await show(new Request(url)))?.headers.get("etag") ?? "";
@@ -93,17 +93,30 @@ test("HEAD is answered as GET, and any other method with 405", async () => {
   assert.equal(head?.status, 200);
   assert.equal(head?.headers.get("etag"), get?.headers.get("etag"));
   assert.equal(await head?.text(), "");
-  for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+  for (const method of ["POST", "PUT", "DELETE"]) {
     const response = await show(new Request(`${ORIGIN}/docs`, { method }));
     assert.equal(response?.status, 405);
-    assert.equal(response?.headers.get("allow"), "GET, HEAD");
+    assert.equal(response?.headers.get("allow"), "GET, HEAD, OPTIONS");
   }
 });
 
-test("docs refuses options that are no paths", async () => {
+test("the page is told to remember the key only if `rememberKey` is true", async () => {
+  for (const rememberKey of [true, false]) {
+    const html = await text(await docs({ rememberKey }), "/docs");
+    assert.match(html, new RegExp(`data-remember-key="${rememberKey}"`));
+  }
+  assert.match(await text(await docs(), "/docs"), /data-remember-key="false"/);
+});
+
+test("docs refuses options that are not paths", async () => {
   for (const path of ["docs", "//docs", "", "https://a.b/docs", "/docs?x"]) {
     await assert.rejects(docs({ path }), TypeError, path);
     await assert.rejects(docs({ openApiUrl: path }), TypeError, path);
+    await assert.rejects(
+      docs({ alias: path }),
+      /^TypeError: Wrong option alias: /,
+      path,
+    );
   }
   await assert.rejects(docs({ path: "/docs/" }), TypeError);
 });

@@ -6,10 +6,12 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import test from "node:test";
+import axe, { type AxeResults } from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { readConfig } from "../../../adapters/standalone/config.ts";
+import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
+import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import { openService } from "../../../adapters/standalone/service.ts";
+import { createHandler } from "../../../core/handler.ts";
 import { skipping } from "../../support/skipping.ts";
 import { noBrowser, type Opened, openPage } from "./browser.ts";
 
@@ -34,29 +36,42 @@ const GET = "#operations-animals-getPet";
 const BACKGROUND = "getComputedStyle(document.body).backgroundColor";
 const DARK_BACKGROUND = "rgb(28, 32, 34)";
 
-/** Registers a test with a page that shows a server of its own, where there is a browser. */
+/** A server of the page and of the service, and a page that shows it. */
+interface Shown extends Opened {
+  readonly origin: string;
+  /** The keys that the service accepts. */
+  readonly keys: Set<string>;
+}
+
+/** Registers a test with a page that shows a server of its own, if there is a browser. */
 function onPage(
   name: string,
-  options: BrowserContextOptions,
-  check: (opened: Opened, origin: string) => Promise<void>,
+  options: BrowserContextOptions & DocsOptions,
+  check: (shown: Shown) => Promise<void>,
 ): void {
   test(name, { skip, timeout: 120_000 }, async () => {
-    const opened = await openPage(options);
+    const keys = new Set(["secret"]);
+    const handle = createHandler({
+      storage: memoryStorage(),
+      keys: { verify: async (key) => keys.has(key) },
+    });
+    const { rememberKey = false } = options;
+    const showDocs = await docs({ alias: "/", rememberKey });
     const serve = await loadServe();
-    const service = await openService(readConfig({
-      DATABASE_URL: "memory:",
-      PETSTORE_API_KEYS: "secret",
-      REQUEST_LOG: "off",
-    }));
-    const server = await serve(service.handle, { port: 0 });
+    const server = await serve(
+      async (request) => await showDocs(request) ?? handle(request),
+      { port: 0 },
+    );
+    const origin = server.url;
+    const opened = await openPage(options);
     try {
-      await opened.page.goto(`${server.url}/`);
+      await opened.page.goto(`${origin}/`);
       await opened.page.locator(".opblock").first().waitFor();
-      await check(opened, server.url);
-      assert.ok(opened.requests.includes(`${server.url}/`));
+      await check({ ...opened, origin, keys });
+      assert.ok(opened.requests.includes(`${origin}/`));
       assert.deepEqual(
         opened.requests.filter((url) =>
-          !url.startsWith(`${server.url}/`) && !url.startsWith("data:") &&
+          !url.startsWith(`${origin}/`) && !url.startsWith("data:") &&
           !url.startsWith("blob:") && url !== "about:blank"
         ),
         [],
@@ -65,9 +80,15 @@ function onPage(
     } finally {
       await opened.close();
       await server.close();
-      await service.close();
     }
   });
+}
+
+/** Everything that a page can keep. */
+async function stores(page: Page): Promise<unknown> {
+  return await page.evaluate(
+    "[{ ...localStorage }, { ...sessionStorage }, document.cookie]",
+  );
 }
 
 async function enterKey(page: Page, key: string): Promise<void> {
@@ -98,6 +119,24 @@ async function execute(
   return { status: status.trim().slice(0, 3), body };
 }
 
+/** The success criteria that the page has to meet: WCAG 2.2, A and AA. */
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** Finds violations of WCAG on the page as it is shown now: rule, selector and problem of each. */
+async function violations(page: Page): Promise<readonly string[]> {
+  // A dialog that still fades in has other colours.
+  await page.evaluate(
+    "Promise.allSettled(document.getAnimations().map((each) => each.finished))",
+  );
+  await page.evaluate(axe.source);
+  const options = JSON.stringify({ runOnly: { type: "tag", values: WCAG } });
+  const found: AxeResults = await page.evaluate(`axe.run(${options})`);
+  assert.ok(found.passes.length > 10, "axe has looked at the page");
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id} ${node.target}: ${node.failureSummary}`)
+  );
+}
+
 async function addPet(origin: string, categoryId: string): Promise<void> {
   const response = await fetch(`${origin}/v1/pets`, {
     method: "POST",
@@ -112,40 +151,37 @@ async function addPet(origin: string, categoryId: string): Promise<void> {
 }
 
 onPage(
-  "the page lists and adds animals with a key, to the last digit, and keeps the key nowhere",
+  "the page lists and adds pets with a key, to the last digit, and keeps the key nowhere",
   DESKTOP,
-  async ({ page, requests, complaints }, origin) => {
+  async ({ page, requests, complaints, origin }) => {
     await addPet(origin, CATEGORY);
     await enterKey(page, "secret");
     await open(page, LIST);
-    await page.fill(
-      `${LIST} tr[data-param-name="after"] input`,
-      `-${CATEGORY}`,
-    );
+    const after = page.locator(`${LIST} tr[data-param-name="after"] input`);
+    assert.equal(await after.inputValue(), "");
     const { status, body } = await execute(page, LIST);
     assert.equal(status, "200");
     assert.equal(
       body.replace(/\s/g, ""),
       `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
     );
-    assert.ok(
-      requests.includes(`${origin}/v1/pets?limit=20&after=-${CATEGORY}`),
-    );
     assert.deepEqual(complaints, []);
-    assert.deepEqual(
-      await page.evaluate(
-        `[{ ...localStorage }, { ...sessionStorage }, document.cookie]`,
-      ),
-      [{}, {}, ""],
-    );
+    assert.deepEqual(await stores(page), [{}, {}, ""]);
     assert.ok(requests.every((url) => !url.includes("secret")));
     const { PAGE_SCREENSHOT } = process.env;
     if (PAGE_SCREENSHOT !== undefined) {
       // From the operation's own line to the end of the response's body.
-      await page.setViewportSize({ width: 1180, height: 1056 });
+      await page.setViewportSize({ width: 1180, height: 1140 });
+      await page.mouse.move(0, 0);
       await page.evaluate(`document.querySelector("${LIST}").scrollIntoView()`);
-      await page.screenshot({ path: PAGE_SCREENSHOT });
+      await page.screenshot({ path: PAGE_SCREENSHOT, animations: "disabled" });
     }
+    await page.click(`${LIST} .btn-clear`);
+    await after.fill(`-${CATEGORY}`);
+    await execute(page, LIST);
+    assert.ok(
+      requests.includes(`${origin}/v1/pets?limit=20&after=-${CATEGORY}`),
+    );
 
     await open(page, CREATE);
     for (const name of ["Zoë", "Tom"]) { // and no key of idempotency for both
@@ -168,9 +204,9 @@ onPage(
 );
 
 onPage(
-  "the page fits a phone, light or dark, and shows a 401 to who has no key, and the documented errors folded",
+  "the page fits a phone, light or dark, leads from a 401 to the form, and folds the documented errors",
   PHONE,
-  async ({ page, complaints }, origin) => {
+  async ({ page, complaints, origin }) => {
     assert.notEqual(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
     await addPet(origin, CATEGORY);
     const widest = `Math.max(document.documentElement.scrollWidth,
@@ -200,13 +236,24 @@ onPage(
     assert.equal(await documented.isVisible(), false);
     await page.click(`${GET} summary`);
     await documented.waitFor();
+
+    // Far down the page, both the hint and the bar at the top lead to the form.
+    const hint = page.locator(`${GET} [role="alert"]`);
+    assert.match(await hint.innerText(), /Press\s+Authorize/);
+    await hint.getByRole("button").click();
+    await page.click(".btn-done");
+    const bar = await page.locator(".btn.authorize").boundingBox();
+    assert.ok(bar !== null && bar.y >= 0 && bar.y < 60, JSON.stringify(bar));
+    await enterKey(page, "secret");
+    assert.equal((await execute(page, GET)).status, "200");
+    assert.equal(await hint.count(), 0);
   },
 );
 
 onPage(
   "the operations are on the first screen of a phone; prose and the service's own operations are folded",
   PHONE,
-  async ({ page }, origin) => {
+  async ({ page, origin }) => {
     assert.equal(await page.locator(".opblock").count(), 3);
     for (const operation of [LIST, CREATE, GET]) {
       const box = await page.locator(operation).boundingBox();
@@ -224,11 +271,15 @@ onPage(
 );
 
 onPage(
-  "a key is used once the service accepts it, and the form says where keys come from",
+  "the form says where keys come from, and takes a key once the service accepts it",
   DESKTOP,
   async ({ page }) => {
     await page.click(".btn.authorize");
-    await page.getByText("deno task keys issue NAME").waitFor();
+    await page.getByText("Ask whoever runs this service").waitFor();
+    const command = page.getByText("deno task keys issue NAME");
+    assert.equal(await command.isVisible(), false);
+    await page.getByText("If you run this service").click();
+    await command.waitFor();
     await fillInKey(page, "wrong");
     await page.getByText("API key is invalid: it is unknown").waitFor();
     await page.route("**/v1/pets*", (route) => route.abort());
@@ -244,3 +295,88 @@ onPage(
     await page.getByText("Key accepted").waitFor();
   },
 );
+
+onPage(
+  "a page with `rememberKey` keeps an accepted key in its tab alone, until Forget or a 401",
+  { ...DESKTOP, rememberKey: true },
+  async ({ page, origin, keys }) => {
+    const kept = [{}, { "API key of /v1": "secret" }, ""];
+    const nothing = [{}, {}, ""];
+    await page.click(".btn.authorize");
+    await fillInKey(page, "wrong");
+    await page.getByText("API key is invalid: it is unknown").waitFor();
+    assert.deepEqual(await stores(page), nothing);
+    await fillInKey(page, "secret");
+    await page.getByText("Key accepted").waitFor();
+    assert.deepEqual(await stores(page), kept);
+
+    await page.reload();
+    await page.getByText("Key accepted").waitFor();
+    await open(page, LIST);
+    assert.equal((await execute(page, LIST)).status, "200");
+    const otherTab = await page.context().newPage();
+    await otherTab.goto(origin);
+    await otherTab.getByText("Requests need an API key").waitFor();
+    assert.deepEqual(await stores(otherTab), nothing);
+
+    await page.click(".btn.authorize");
+    await page.click('.auth-btn-wrapper :text("Forget")');
+    assert.deepEqual(await stores(page), nothing);
+    await fillInKey(page, "secret");
+    await page.getByText("Key accepted").waitFor();
+    assert.deepEqual(await stores(page), kept);
+
+    keys.clear(); // the key is revoked
+    await page.click(`${LIST} .btn-clear`);
+    assert.equal((await execute(page, LIST)).status, "401");
+    await page.getByText("Requests need an API key").waitFor();
+    assert.deepEqual(await stores(page), nothing);
+
+    await page.evaluate('sessionStorage["API key of /v1"] = "secret"');
+    await page.reload();
+    await page.click(".btn.authorize");
+    await page.getByText("API key is invalid: it is unknown").waitFor();
+    assert.deepEqual(await stores(page), nothing);
+  },
+);
+
+for (
+  const [name, options] of [
+    ["light", DESKTOP],
+    ["dark", { ...DESKTOP, colorScheme: "dark" }],
+    ["on a phone", PHONE],
+  ] as const
+) {
+  onPage(
+    `the page meets WCAG 2.2 A and AA ${name}, unfolded, with answers and with the form for the key`,
+    options,
+    async ({ page }) => {
+      await open(page, LIST);
+      assert.equal((await execute(page, LIST)).status, "401");
+      await page.click(".btn.authorize");
+      await page.getByText("If you run this service").click();
+      await fillInKey(page, "wrong");
+      await page.getByText("API key is invalid: it is unknown").waitFor();
+      assert.deepEqual(await violations(page), []);
+      await fillInKey(page, "secret");
+      await page.getByText("Key accepted").waitFor();
+      await page.click(".btn.authorize");
+      await page.getByText("Forget", { exact: true }).waitFor();
+      assert.deepEqual(await violations(page), []);
+      await page.click(".btn-done");
+
+      await open(page, CREATE);
+      assert.equal((await execute(page, CREATE)).status, "201");
+      await open(page, GET);
+      await page.fill(`${GET} tr[data-param-name="petId"] input`, "2");
+      assert.equal((await execute(page, GET)).status, "404");
+      await page.click("#operations-tag-service");
+      await page.locator("#operations-service-getOpenApi").waitFor();
+      await page.click(".models-control");
+      for (const summary of await page.locator("summary").all()) {
+        await summary.click();
+      }
+      assert.deepEqual(await violations(page), []);
+    },
+  );
+}

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { serve, toNodeListener } from "../../../adapters/node/mod.ts";
-import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
+import {
+  apiKeys,
+  createHandler,
+  memoryStorage,
+  type ServiceRequest,
+} from "../../../mod.ts";
 import { Wire } from "../../contract/wire.ts";
 import { speaking, speakingTo, testOnNode as test } from "./on_node.ts";
 
@@ -42,9 +47,9 @@ test("a handler of createHandler is answered without Request, Response, Headers,
   assert.deepEqual(errors, []);
 });
 
-test("onError of a handler is given a Request that can be read, without its body", async () => {
+test("onError of a handler is given the request that failed", async () => {
   const cause = new Error("broken");
-  const told: [unknown, Request][] = [];
+  const told: [unknown, ServiceRequest][] = [];
   const handle = createHandler({
     storage: { ...memoryStorage(), create: () => Promise.reject(cause) },
     keys: apiKeys(["secret"]),
@@ -62,7 +67,7 @@ test("onError of a handler is given a Request that can be read, without its body
   assert.deepEqual(errors, [], "it is the handler's to report");
   const [[toldCause, request] = []] = told;
   assert.equal(toldCause, cause);
-  assert(request instanceof Request);
+  assert(request !== undefined);
   assert.equal(request.method, "POST");
   assert.equal(request.url, "http://a/v1/pets");
   assert.equal(request.headers.get("host"), "a");

@@ -12,12 +12,9 @@ import {
 import { Wire } from "../../contract/wire.ts";
 import { listen } from "../../support/ports.ts";
 import { RUNTIME } from "../../support/runtime.ts";
-import { skipping } from "../../support/skipping.ts";
 
-const skip = skipping(
-  RUNTIME !== "node" &&
-    `${RUNTIME} has a server of its own; Node's is for Node`,
-);
+const skip = RUNTIME !== "node" &&
+  `${RUNTIME} has a server of its own; Node's is for Node`;
 
 /** Registers a test of what only Node has; elsewhere it is reported as skipped. */
 export function testOnNode(

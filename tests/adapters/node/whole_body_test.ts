@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type Handler, toHandler } from "../../../core/handler.ts";
-import type { ServiceRequest } from "../../../core/operation.ts";
+import { type Handler, toFetch } from "../../../core/handler.ts";
+import type { ServiceRequest } from "../../../core/http/message.ts";
 import type { Wire } from "../../contract/wire.ts";
 import { speakingWell, testOnNode as test } from "./on_node.ts";
 
@@ -18,12 +18,11 @@ function speaking(
 function handlerOf(
   read: (request: ServiceRequest) => Promise<string>,
 ): Handler {
-  return toHandler({
-    service: async (request) => ({
-      reply: { status: 200, headers: {}, body: await read(request) },
-    }),
-    report: () => {},
-  });
+  return toFetch(async (request) => ({
+    status: 200,
+    headers: {},
+    body: await read(request),
+  }));
 }
 
 /** Answers with the body as `arrayBuffer()` reads it. */

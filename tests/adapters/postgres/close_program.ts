@@ -7,7 +7,7 @@ const storage = await postgresStorage(process.argv[2] ?? "", {
   connectTimeout: 500,
   queryTimeout: 500,
 });
-await Promise.all(Array.from({ length: 6 }, () => storage.list({ limit: 1 })));
+await Promise.all(Array.from({ length: 6 }, () => storage.ping()));
 process.stdout.write("ready\n");
 await new Promise((resolve) => process.stdin.once("data", resolve));
 process.stdin.destroy();

@@ -140,11 +140,14 @@ it("leaves the tables of another program alone", async (cluster) => {
   assert.deepEqual(tables.map(({ tablename }) => tablename), ["pets"]);
 });
 
-it("leaves the tables of a later version alone", async (cluster) => {
+it("leaves the tables of another version alone", async (cluster) => {
   const url = await cluster.newDatabase();
   await (await postgresStorage(url, TIMES)).close();
-  await runSql(url, "update petstore_schema set version = 3");
-  await assertRefused(url, /version 3, and this program knows version 2/);
+  await runSql(url, "update petstore_schema set version = 2");
+  await assertRefused(
+    url,
+    /tables are version 2, and this program knows version 1/,
+  );
 });
 
 it("lets a user who may only read and add use the tables that are there", async (cluster) => {
@@ -230,9 +233,104 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
       ),
     );
     assert.equal(first.filter((record) => record !== undefined).length, 1);
+    const creates = storages.flatMap((storage) =>
+      [1, 2, 3].map(() => storage.create(REX))
+    );
+    assert.equal((await Promise.all(creates)).length, 24);
     for (const storage of storages) await storage.close();
+    await assertRefused(
+      `${url}?pgbouncer=true`,
+      /cannot be set through a pool/,
+    );
   }
 });
+
+it("prepares its reads anew after the type of a column was changed", async (cluster) => {
+  const url = await cluster.newDatabase();
+  await using(`${url}?connection_limit=1`, async (storage) => {
+    const { id } = await storage.create(REX);
+    const read = () =>
+      Promise.all([storage.get(id), storage.list({ limit: 1 })]);
+    await read();
+    await runSql(url, "alter table pets alter column name type varchar(300)");
+    const [pet, page] = await read();
+    assert.equal(pet?.name, "Rex");
+    assert.equal(page.pets[0]?.name, "Rex");
+  });
+});
+
+it("sends a read once more if its connection fails, or the server asks for it", async (cluster) => {
+  const url = await cluster.newDatabase();
+  await using(url, async (storage) => {
+    const { id } = await storage.create(REX);
+    await runSql(
+      url,
+      `create sequence calls;
+        create function fails() returns boolean language plpgsql as $$ begin
+          if nextval('calls') % 2 = 1 then
+            raise exception 'fails' using errcode = current_setting('test.code');
+          end if;
+          return true;
+        end $$;
+        alter table pets rename to stored;
+        create view pets as select * from stored where fails()`,
+    );
+    const fail = (code: string) =>
+      cluster.query(
+        `alter database ${nameOf(url)} set test.code = '${code}'`,
+      );
+    for (const code of ["40001", "57P01", "08006"]) {
+      await fail(code);
+      // Only new connections learn of the code.
+      await using(url, async (storage) => {
+        assert.equal((await storage.get(id))?.name, "Rex");
+        assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+      });
+    }
+    await fail("57014");
+    await using(
+      url,
+      (storage) => assertFault(storage.get(id), "unavailable", /cancelled/),
+    );
+  });
+});
+
+testCluster(
+  "postgresStorage takes no connection that was pending at a server that hung until another one was used",
+  async (first) => {
+    const second = await startCluster();
+    try {
+      for (const [name, cluster] of Object.entries({ first, second })) {
+        await cluster.query("create database pets");
+        await using(
+          cluster.url("pets"),
+          (storage) => storage.create(newPet({ ...REX, name })),
+        );
+      }
+      const url = first.url("pets").replace(
+        `:${first.port}`,
+        `:${first.port},127.0.0.1:${second.port}`,
+      );
+      await using(url, async (storage) => {
+        assert.equal((await storage.get(petId(1n)))?.name, "first");
+        await first.pause();
+        await assertFault(storage.get(petId(1n)), "unavailable", /in time/);
+        const pets = [storage.get(petId(1n))];
+        await new Promise((resolve) => setTimeout(resolve, 700));
+        pets.push(storage.get(petId(1n)));
+        assert.equal((await pets[0])?.name, "second");
+        first.resume();
+        assert.equal((await pets[1])?.name, "second");
+        const later = await Promise.all(
+          Array.from({ length: 10 }, () => storage.list({ limit: 1 })),
+        );
+        for (const { pets } of later) assert.equal(pets[0]?.name, "second");
+      }, { connectTimeout: 1000 });
+    } finally {
+      await second.close();
+    }
+  },
+);
 
 it("knows that a create is committed, whatever a trigger warns of", async (cluster) => {
   await triggered(cluster, "raise warning 'audit'", async (storage) => {

@@ -18,7 +18,7 @@ test(
     const storage = await postgresStorage(url.href, { queryTimeout: 500 });
     try {
       await Promise.all(
-        Array.from({ length: 10 }, () => storage.list({ limit: 1 })),
+        Array.from({ length: 10 }, () => storage.ping()),
       );
       // As where a firewall forgets them: they are lost, and nobody is told.
       line.cutOff();

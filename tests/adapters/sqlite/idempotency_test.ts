@@ -33,24 +33,6 @@ tablesContract("sqliteStorage", async () => {
     },
   };
 }, {
-  version1: `PRAGMA journal_mode = WAL;
-    CREATE TABLE pets (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      name TEXT NOT NULL,
-      category_id INTEGER NOT NULL,
-      status INTEGER NOT NULL CHECK (status IN (0, 1, 2))
-    ) STRICT;
-    CREATE INDEX pets_by_status ON pets (status, id);
-    CREATE TABLE api_keys (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      name TEXT NOT NULL,
-      digest TEXT NOT NULL UNIQUE,
-      created INTEGER NOT NULL,
-      revoked INTEGER
-    ) STRICT;
-    INSERT INTO pets VALUES (7, 'Old', 1, 0);
-    PRAGMA application_id = ${0x50455453};
-    PRAGMA user_version = 1`,
   version: "pragma user_version",
   noTom: `CREATE TRIGGER no_tom BEFORE INSERT ON pets WHEN new.name = 'Tom'
     BEGIN SELECT RAISE(ABORT, 'no_tom'); END`,

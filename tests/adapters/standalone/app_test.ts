@@ -1,32 +1,33 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DocsReplies } from "../../../adapters/docs/replies.ts";
 import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
-import { toHandler } from "../../../core/handler.ts";
+import { toFetch } from "../../../core/handler.ts";
+import { parseBaseUrl } from "../../../core/http/base_url.ts";
+import type { Endpoint } from "../../../core/operations/operation.ts";
 import type { PetPage } from "../../../core/pets/pet_storage.ts";
-import { createService } from "../../../core/service.ts";
 import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
 
 interface Options {
   readonly storage?: PetStorage;
-  readonly docs?: DocsReplies;
+  readonly routes?: readonly Endpoint[];
 }
 
-function open({ storage = memoryStorage(), docs }: Options = {}) {
+function open({ storage = memoryStorage(), routes = [] }: Options = {}) {
   const lines: RequestLine[] = [];
   const faults: { readonly cause: unknown; readonly id: string | undefined }[] =
     [];
-  const { answer, drain } = createApp({
-    service: createService({ storage, keys: apiKeys(["secret"]) }),
-    docs,
+  const { service, drain } = createApp({
     storage,
+    keys: apiKeys(["secret"]),
+    baseUrl: parseBaseUrl("/v1"),
+    routes,
     log: {
       request: (line) => void lines.push(line),
       fault: (cause, id) => void faults.push({ cause, id }),
     },
   });
-  const handle = toHandler({ service: answer, report: () => {} });
+  const handle = toFetch(service);
   return { handle, drain, lines, faults };
 }
 
@@ -48,12 +49,12 @@ function broken(reason: Error): PetStorage {
 
 test("the app gives every response an X-Request-Id, whoever made it", async () => {
   const { handle, drain } = open({
-    docs: (_request, path) =>
-      Promise.resolve(
-        path === "/docs"
-          ? { status: 200, headers: {}, body: "page" }
-          : undefined,
-      ),
+    routes: [{
+      method: "GET",
+      path: "/docs",
+      isPublic: true,
+      run: async () => ({ status: 200, headers: {}, body: "page" }),
+    }],
   });
   const requests = [
     ...["GET /docs", "GET /livez", "GET /readyz", "POST /livez"],
@@ -151,7 +152,35 @@ test("a probe answers HEAD without a body, and other methods with 405", async ()
   assert.equal(await head.text(), "");
   const post = await handle(get("/livez", {}, "POST"));
   assert.equal(post.status, 405);
-  assert.equal(post.headers.get("allow"), "GET, HEAD");
+  assert.equal(post.headers.get("allow"), "GET, HEAD, OPTIONS");
+});
+
+test("a draining app answers 503 to a create whose body was cut off, and 400 to an invalid one", async () => {
+  const { handle, drain } = open();
+  for (
+    const [status, end] of [
+      [503, (body: ReadableStreamDefaultController) => body.error("cut")],
+      [400, (body: ReadableStreamDefaultController) => {
+        body.enqueue(new TextEncoder().encode('{"name":""}'));
+        body.close();
+      }],
+    ] as const
+  ) {
+    const { handle, drain } = open();
+    let controller: ReadableStreamDefaultController | undefined;
+    const body = new ReadableStream({ start: (given) => controller = given });
+    const init = { ...get("/v1/pets"), method: "POST", body, duplex: "half" };
+    const headers = { authorization: "Bearer secret" };
+    const answer = handle(
+      new Request("http://localhost/v1/pets", { ...init, headers }),
+    );
+    const drained = drain();
+    if (controller !== undefined) end(controller);
+    assert.equal((await answer).status, status);
+    await drained;
+  }
+  await drain();
+  assert.equal((await handle(get("/v1/pets"))).status, 503);
 });
 
 test("drain waits for the request in flight", async () => {

@@ -4,12 +4,25 @@ import {
   ConfigError,
   readConfig,
 } from "../../../adapters/standalone/config.ts";
+import type { Layer } from "../../../core/http/message.ts";
+
+/** The origin that a page of `origin` is told may read. */
+async function allowed(
+  cors: Layer | undefined,
+  origin: string,
+): Promise<string | undefined> {
+  const answer = { status: 200, headers: {}, body: null };
+  const service = cors?.(async () => answer);
+  const request = new Request("http://localhost/", { headers: { origin } });
+  return (await service?.(request))?.headers["access-control-allow-origin"];
+}
 
 test("readConfig answers the defaults where nothing is set", () => {
-  assert.deepEqual(readConfig({}), {
+  const { baseUrl, ...config } = readConfig({});
+  assert.equal(baseUrl.path, "/v1");
+  assert.deepEqual(config, {
     database: { kind: "sqlite", path: "petstore.db" },
-    fixedKeys: [],
-    baseUrl: "/v1",
+    fixedKeys: undefined,
     cors: undefined,
     rateLimit: undefined,
     host: "127.0.0.1",
@@ -20,8 +33,8 @@ test("readConfig answers the defaults where nothing is set", () => {
   });
 });
 
-test("readConfig reads every variable", () => {
-  const config = readConfig({
+test("readConfig reads every variable", async () => {
+  const { baseUrl, fixedKeys, cors, ...config } = readConfig({
     DATABASE_URL: "memory:",
     PETSTORE_API_KEYS: "one, two",
     BASE_URL: "https://api.example.com/pets/v1",
@@ -33,11 +46,16 @@ test("readConfig reads every variable", () => {
     METRICS: "on",
     SHUTDOWN_TIMEOUT: "0",
   });
+  assert.equal(baseUrl.url, "https://api.example.com/pets/v1");
+  for (const key of ["one", "two", "three"]) {
+    assert.equal(await fixedKeys?.verify(key), key !== "three", key);
+  }
+  for (const origin of ["https://app.example.com", "http://localhost:3000"]) {
+    assert.equal(await allowed(cors, origin), origin);
+  }
+  assert.equal(await allowed(cors, "https://evil.example"), undefined);
   assert.deepEqual(config, {
     database: { kind: "memory" },
-    fixedKeys: ["one", "two"],
-    baseUrl: "https://api.example.com/pets/v1",
-    cors: { origins: ["https://app.example.com", "http://localhost:3000"] },
     rateLimit: { requests: 100, seconds: 10 },
     host: "0.0.0.0",
     port: 9000,
@@ -89,8 +107,9 @@ for (const [name, values] of Object.entries(wrong)) {
   });
 }
 
-test("readConfig reads CORS_ORIGINS=* as every origin", () => {
-  assert.deepEqual(readConfig({ CORS_ORIGINS: "*" }).cors, { origins: "*" });
+test("readConfig reads CORS_ORIGINS=* as every origin", async () => {
+  const { cors } = readConfig({ CORS_ORIGINS: "*" });
+  assert.equal(await allowed(cors, "https://any.example"), "*");
 });
 
 test("readConfig shows neither a password nor a key in its message", () => {

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { skipping } from "../../support/skipping.ts";
 import { commandLine } from "../../support/runtime.ts";
 import {
   freePort,
@@ -14,7 +13,7 @@ import {
 } from "./program.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
-const skip = skipping(RUNTIME !== "deno" && "only Deno has permissions");
+const skip = RUNTIME !== "deno" && "only Deno has permissions";
 
 /** The flags of the page's example, with the folder and the address of this test in them. */
 function namedFlags(folder: string, port: number): readonly string[] {

@@ -57,14 +57,17 @@ async function onServer(
   }
 }
 
-function assertLimited({ status, headers, text }: Answer): void {
+function assertLimited(
+  { status, headers, text }: Answer,
+  policy: "key" | "address" = "key",
+): void {
   assert.equal(status, 429);
   const { code, status: repeated } = JSON.parse(text);
   assert.deepEqual([code, repeated], ["too_many_requests", 429]);
   const seconds = Number(headers.get("retry-after"));
   assert.ok(seconds >= 3000 && seconds <= 3600, `${seconds}`);
-  assert.equal(headers.get("ratelimit-policy"), '"default";q=2;w=3600');
-  assert.equal(headers.get("ratelimit"), `"default";r=0;t=${seconds}`);
+  assert.equal(headers.get("ratelimit-policy"), `"${policy}";q=2;w=3600`);
+  assert.equal(headers.get("ratelimit"), `"${policy}";r=0;t=${seconds}`);
   assert.equal(headers.get("cache-control"), "no-store");
   assert.ok(headers.has("x-request-id"));
 }
@@ -91,15 +94,19 @@ test("RATE_LIMIT counts each key by itself, whatever is asked with it", async ()
 test("RATE_LIMIT counts requests without a valid key by their address, and no others", async () => {
   await onServer({ RATE_LIMIT: "2/3600s" }, async (ask) => {
     const wrong = { headers: { authorization: "Bearer wrong" } };
-    assert.equal((await ask("/v1/pets")).status, 401);
+    const first = await ask("/v1/pets");
+    assert.equal(first.status, 401);
+    assert.equal(first.headers.get("ratelimit"), '"address";r=1;t=3600');
     assert.equal((await ask("/v1/pets/1", wrong)).status, 401);
-    assertLimited(await ask("/v1/pets"));
+    assertLimited(await ask("/v1/pets"), "address");
     const gone = await ask("/v1/pets/1", wrong);
-    assertLimited(gone);
+    assertLimited(gone, "address");
     assert.ok(gone.headers.has("sunset"));
     assert.equal((await ask("/v1/pets", { headers: KEY })).status, 200);
     // What comes before the key comes before the limit.
-    assert.equal((await ask("/v1/nothing")).status, 404);
+    const nothing = await ask("/v1/nothing");
+    assert.equal(nothing.status, 404);
+    assert.equal(nothing.headers.get("ratelimit"), null);
     assert.equal((await ask("/v1/pets", { method: "PUT" })).status, 405);
     assert.equal((await ask("/v1/pets", { method: "OPTIONS" })).status, 204);
   });

@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { commandLine } from "../../support/runtime.ts";
-import { skipping } from "../../support/skipping.ts";
 import {
   RUNTIME,
   startMain,
@@ -79,7 +78,7 @@ test("the log loses no line if its reader is slower than the program ends", asyn
   assert.equal(new Date(time).toISOString(), time);
 });
 
-const skip = skipping(RUNTIME === "deno" && "Deno waits for the reader");
+const skip = RUNTIME === "deno" && "Deno waits for the reader";
 test("a log that nobody reads neither fills the memory nor holds up the end", {
   skip,
 }, async () => {

@@ -38,7 +38,7 @@ for (
       "sqlite:missing/pets.db",
       /: the directory .*missing does not exist; create it first$/,
     ],
-    ["postgres://me:sesame@:x/pets", /^DATABASE_URL is wrong: /],
+    ["postgres://me:sesame@:x/pets", /^DATABASE_URL: /],
   ] as const
 ) {
   it(`start on ${host} refuses ${DATABASE_URL} in one line`, async (cwd) => {

@@ -5,6 +5,7 @@ import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
+import { parseBaseUrl } from "../../../core/http/base_url.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import { createService } from "../../../core/service.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
@@ -50,29 +51,50 @@ test("/metrics counts requests by route, method and status, none of which a clie
   await off.close();
 });
 
+const notFound = { status: 404, headers: {}, body: null };
+
+/** What `/metrics` answers. */
+async function text(metrics: Metrics): Promise<string> {
+  const app = createService({
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
+    baseUrl: parseBaseUrl("/v1"),
+  }, [metrics.route]);
+  return `${(await app(request("GET", "/metrics"))).body}`;
+}
+
 test("a create waits until the storage is done with it; a fault and the time are counted", async () => {
   const metrics = new Metrics();
-  const values = () => metrics.reply().body?.match(/(?<=^[a-z_]+ )\d+$/gm);
+  const values = async () =>
+    (await text(metrics)).match(/(?<=^[a-z_]+ )\d+$/gm);
   const begun = Promise.withResolvers<void>();
   const { promise, reject } = Promise.withResolvers<never>();
   const create = () => (begun.resolve(), promise);
   const storage = metrics.watch({ ...memoryStorage(), create });
-  const service = createService({ storage, keys: apiKeys(["secret"]) });
+  const service = createService({
+    storage,
+    keys: apiKeys(["secret"]),
+    baseUrl: parseBaseUrl("/v1"),
+  });
   const { now } = performance;
   let time = 0;
   performance.now = () => time;
   try {
-    const answer = metrics.measure(service)(request("POST", "/v1/pets"));
+    const answer = metrics.layer(service)(request("POST", "/v1/pets"));
     await begun.promise;
-    assert.deepEqual(values(), ["1", "1", "0"], "active, waiting, faults");
+    assert.deepEqual(
+      await values(),
+      ["1", "1", "0"],
+      "active, waiting, faults",
+    );
     time = 25;
     reject(new StorageError("unavailable", "gone"));
-    assert.equal((await answer).reply.status, 503);
-    assert.deepEqual(values(), ["0", "0", "1"]);
+    assert.equal((await answer).status, 503);
+    assert.deepEqual(await values(), ["0", "0", "1"]);
   } finally {
     performance.now = now;
   }
-  const buckets = metrics.reply().body?.match(/(?<=le=").*/g)?.join() ?? "";
+  const buckets = (await text(metrics)).match(/(?<=le=").*/g)?.join() ?? "";
   assert.match(buckets, /^0.005"} 0,0.01"} 0,0.025"} 1,.*,\+Inf"} 1$/);
 });
 
@@ -81,12 +103,12 @@ test(
   { skip },
   async () => {
     const metrics = new Metrics();
-    for (const reply of [shuttingDown, metrics.reply()]) {
-      const input = metrics.reply().body ?? "";
+    for (const answer of [shuttingDown, notFound]) {
+      const input = await text(metrics);
       const promtool = spawnSync("promtool", ["check", "metrics"], { input });
       assert.equal(`${promtool.stdout}${promtool.stderr}`, "");
       assert.equal(promtool.status, 0);
-      await metrics.measure(async () => ({ reply }))(request("GET", "/"));
+      await metrics.layer(async () => answer)(request("GET", "/"));
     }
   },
 );

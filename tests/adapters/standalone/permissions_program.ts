@@ -1,10 +1,37 @@
-/** Starts the server, adds pets, prints which attempts to use the disk are refused, and ends. */
+/**
+ * Starts the server, adds pets, and ends. Prints which attempts to use the disk were refused when the server
+ * said that it is ready.
+ */
 
 import { DatabaseSync } from "node:sqlite";
 import process from "node:process";
 import { runStart } from "../../../adapters/standalone/start.ts";
 
+const attempts = {
+  write: () => Deno.writeTextFileSync("new.txt", "text"),
+  remove: () => Deno.removeSync("pets.db"),
+  "open another database": () => new DatabaseSync("new.db").close(),
+  read: () => Deno.readTextFileSync("readable.txt"),
+};
+function refusals(): string {
+  const refused = Object.entries(attempts).filter(([, attempt]) => {
+    try {
+      attempt();
+      return false;
+    } catch (error) {
+      return error instanceof Error && error.name === "NotCapable";
+    }
+  });
+  return refused.map(([name]) => name).join(", ");
+}
+
 const [port = "", count = ""] = process.argv.slice(2);
+let refused: string | undefined;
+const write = process.stderr.write.bind(process.stderr);
+process.stderr.write = (text: string | Uint8Array): boolean => {
+  refused ??= refusals();
+  return write(text);
+};
 await runStart(["--port", port]);
 
 for (let created = 0; created < Number(count); created++) {
@@ -20,19 +47,5 @@ for (let created = 0; created < Number(count); created++) {
   if (response.status !== 201) throw new Error(`${response.status}`);
 }
 
-const attempts = {
-  write: () => Deno.writeTextFileSync("new.txt", "text"),
-  remove: () => Deno.removeSync("pets.db"),
-  "open another database": () => new DatabaseSync("new.db").close(),
-  read: () => Deno.readTextFileSync("readable.txt"),
-};
-const refused = Object.entries(attempts).filter(([, attempt]) => {
-  try {
-    attempt();
-    return false;
-  } catch (error) {
-    return error instanceof Error && error.name === "NotCapable";
-  }
-});
-console.log(refused.map(([name]) => name).join(", "));
+console.log(refused);
 process.kill(process.pid, "SIGTERM");

@@ -3,10 +3,7 @@
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type {
-  IfMissing,
-  Transfer,
-} from "../../../adapters/database/transfer.ts";
+import type { Access, Transfer } from "../../../adapters/database/transfer.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { postgresTransfer } from "../../../adapters/postgres/transfer.ts";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
@@ -25,7 +22,7 @@ export interface Place {
   /** Opens it as a server does, which makes its tables. */
   readonly open: () => Promise<Storage>;
   /** Opens it as `copy` does. */
-  readonly transfer: (ifMissing: IfMissing) => Promise<Transfer>;
+  readonly transfer: (access: Access) => Promise<Transfer>;
 }
 
 /** A row, by names of columns. */
@@ -73,7 +70,7 @@ export function sqlitePlace(path: string): SqlitePlace {
       }
     },
     open: () => sqliteStorage(path),
-    transfer: (ifMissing) => sqliteTransfer(path, ifMissing),
+    transfer: (access) => sqliteTransfer(path, access),
   };
 }
 
@@ -84,7 +81,7 @@ export function postgresPlace(url: string): Place {
     url,
     query: async (sql) => await runSql(url, sql) as readonly TextRow[],
     open: () => postgresStorage(url),
-    transfer: (ifMissing) => postgresTransfer(url, ifMissing),
+    transfer: (access) => postgresTransfer(url, access),
   };
 }
 

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "../../support/postgres/cluster.ts";
+import test from "node:test";
+import pg from "pg";
+import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
+import {
+  missingStandby,
+  startStandby,
+} from "../../support/postgres/standby.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
+import { until } from "../../support/postgres/until.ts";
+import { skipping } from "../../support/skipping.ts";
 import { commandLine } from "../../support/runtime.ts";
 import {
   inNewFolder,
@@ -116,15 +124,88 @@ it(
   },
 );
 
+test(
+  "a server on a read replica starts, answers reads, and refuses creates",
+  { skip: skipping(await missingStandby()), timeout: 120_000 },
+  async () => {
+    const primary = await startCluster();
+    try {
+      const { pathname } = new URL(await primary.newDatabase());
+      const standby = await startStandby(primary);
+      try {
+        await inNewFolder(async (cwd) => {
+          const url = primary.url(pathname.slice(1));
+          const writer = await startMain({ cwd, env: { DATABASE_URL: url } });
+          const { key = "" } = writer;
+          const rex = { method: "POST", body: REX };
+          assert.equal((await ask(writer, "/v1/pets", rex)).status, 201);
+          const DATABASE_URL = standby.url(pathname.slice(1));
+          const reader = await startMain({ cwd, env: { DATABASE_URL } });
+          assert.equal(reader.key, undefined);
+          await until("the replica has the pet", async () => {
+            const { text } = await ask(reader, "/v1/pets", {}, key);
+            return text.includes("Rex");
+          });
+          assert.equal((await ask(reader, "/v1/pets", rex, key)).status, 503);
+          for (const server of [reader, writer]) {
+            assert.equal(await server.end(), 0);
+          }
+        });
+      } finally {
+        await standby.close();
+      }
+    } finally {
+      await primary.close();
+    }
+  },
+);
+
+it(
+  "a server that cannot issue the first key says so once, runs, and issues it when the lock is gone",
+  async (cwd, env) => {
+    assert.equal((await runToEnd(["keys", "list"], { cwd, env })).code, 0);
+    const client = new pg.Client(env.DATABASE_URL);
+    await client.connect();
+    const lines = (stderr: string, line: RegExp) =>
+      stderr.split("\n").filter((each) => line.test(each)).length;
+    try {
+      await client.query("BEGIN; LOCK TABLE api_keys");
+      const servers = [
+        await startMain({ cwd, env }),
+        await startMain({ cwd, env }),
+      ];
+      for (const server of servers) {
+        assert.equal(server.key, undefined);
+        assert.equal((await ask(server, "/livez")).status, 200);
+        assert.match(server.stderr(), /No API key could be issued: .*lock/);
+        assert.match(server.stderr(), /keys issue NAME/);
+      }
+      await client.query("COMMIT");
+      const stderr = () => servers.map((server) => server.stderr()).join("\n");
+      await until("a key is issued", async () => /^ {4}pet_/m.test(stderr()));
+      const { stdout } = await runToEnd(["keys", "list", "--json"], {
+        cwd,
+        env,
+      });
+      assert.equal(JSON.parse(stdout).length, 1);
+      for (const server of servers) assert.equal(await server.end(), 0);
+      assert.equal(lines(stderr(), /^ {4}pet_/), 1);
+      assert.equal(lines(stderr(), /No API key/), 2, "once for each server");
+    } finally {
+      await client.end();
+    }
+  },
+);
+
 it(
   "start and keys say what is wrong with the address, and never its password",
   async (cwd, { DATABASE_URL = "" }) => {
     const wrong: readonly (readonly [string, RegExp])[] = [
       [
         "postgres://ann:sesame@h/p?sslmod=require",
-        /DATABASE_URL is wrong: .*sslmod/,
+        /DATABASE_URL: .*sslmod/,
       ],
-      ["postgres://ann:ses@me@h/p", /DATABASE_URL is wrong: .*percent-encoded/],
+      ["postgres://ann:ses@me@h/p", /DATABASE_URL: .*percent-encoded/],
       [DATABASE_URL.replace(/[^/]*$/, "nowhere"), /no such database/],
       [DATABASE_URL.replace("sesame", "sesamee"), /refuses this password/],
     ];

@@ -18,49 +18,48 @@ function instruments(terminal: { isTTY?: boolean }) {
 
 test("a plain line is written every 5 s at most", () => {
   const { progress, written, clock } = instruments({});
-  progress.begin({ doing: "Copying", what: "pets", total: 1000 });
+  progress.begin("Copying", 1000, "pets");
   for (let second = 1; second <= 10; second++) {
     clock.time = 1000 * second;
     progress.add(50);
   }
   progress.end();
   assert.deepEqual(written, [
-    "Copying: 25%, 250 of 1000 pets, 50/s, 15 s left\n",
-    "Copying: 50%, 500 of 1000 pets, 50/s, 10 s left\n",
+    "Copying: 25%, 250 of 1000 pets\n",
+    "Copying: 50%, 500 of 1000 pets\n",
   ]);
 });
 
-test("what was done before counts as done, and not in the pace", () => {
+test("more than all is not shown", () => {
   const { progress, written, clock } = instruments({});
-  progress.begin({
-    doing: "Copying",
-    what: "pets",
-    total: 90_000,
-    before: 80_000,
-  });
-  clock.time = 5000;
-  progress.add(5);
+  progress.begin("Copying", 90_000, "pets");
+  for (const [time, count] of [[5000, 45], [10_000, 89_955], [15_000, 9]]) {
+    clock.time = time ?? 0;
+    progress.add(count ?? 0);
+  }
   assert.deepEqual(written, [
-    "Copying: 88%, 80005 of 90000 pets, 1/s, 2 h 47 min left\n",
+    "Copying: 0%, 45 of 90000 pets\n",
+    "Copying: 100%, 90000 of 90000 pets\n",
+    "Copying: 100%, 90000 of 90000 pets\n",
   ]);
 });
 
 test("a terminal's line is the plain one, rewritten every 0.1 s at most", () => {
   const { progress, written, clock } = instruments({ isTTY: true });
-  progress.begin({ doing: "Copying", what: "pets", total: 200 });
+  progress.begin("Copying", 200, "pets");
   for (clock.time = 50; clock.time <= 200; clock.time += 50) progress.add(20);
   progress.end();
   assert.deepEqual(written, [
     `\rCopying: 0%, 0 of 200 pets${ERASE}`,
-    `\rCopying: 20%, 40 of 200 pets, 400/s, 1 s left${ERASE}`,
-    `\rCopying: 40%, 80 of 200 pets, 400/s, 1 s left${ERASE}`,
-    `\rCopying: 40%, 80 of 200 pets, 320/s, 1 s left${ERASE}\n`,
+    `\rCopying: 20%, 40 of 200 pets${ERASE}`,
+    `\rCopying: 40%, 80 of 200 pets${ERASE}`,
+    `\rCopying: 40%, 80 of 200 pets${ERASE}\n`,
   ]);
 });
 
 test("a line between comes after the line that is under way", () => {
   const { progress, written } = instruments({ isTTY: true });
-  progress.begin({ doing: "Copying", what: "pets", total: 2 });
+  progress.begin("Copying", 2, "pets");
   progress.note("Stopped");
   progress.end();
   const text = written.join("");

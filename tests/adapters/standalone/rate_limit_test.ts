@@ -6,28 +6,41 @@ import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
 /** A limiter with a clock that the test sets. */
 function limiter(requests: number, seconds: number, maxCallers?: number) {
   const clock = { time: 0 };
-  const limit = createRateLimiter({ requests, seconds }, {
+  const limit = createRateLimiter("key", { requests, seconds }, {
     now: () => clock.time,
     ...maxCallers === undefined ? {} : { maxCallers },
   });
-  return { clock, limit };
+  const fields = (caller: string) => {
+    const { allowed, headers } = limit(caller);
+    return { allowed, ...headers };
+  };
+  const isAllowed = (caller: string) => limit(caller).allowed;
+  return { clock, fields, isAllowed };
 }
 
-test("one request too many is told the limit, and how long to wait", () => {
-  const { clock, limit } = limiter(2, 10);
-  assert.equal(limit("a"), undefined);
-  clock.time = 4_400;
-  assert.equal(limit("a"), undefined);
-  assert.deepEqual(limit("a"), {
-    "retry-after": "6",
-    "ratelimit-policy": '"default";q=2;w=10',
-    "ratelimit": '"default";r=0;t=6',
+test("every request is told the limit and what is left of it, and one too many how long to wait", () => {
+  const { clock, fields } = limiter(2, 10);
+  const policy = { "ratelimit-policy": '"key";q=2;w=10' };
+  const within = (left: number, wait: number) => ({
+    allowed: true,
+    ...policy,
+    ratelimit: `"key";r=${left};t=${wait}`,
   });
-  assert.equal(limit("b"), undefined, "another caller");
+  const beyond = (wait: number) => ({
+    allowed: false,
+    ...policy,
+    ratelimit: `"key";r=0;t=${wait}`,
+    "retry-after": `${wait}`,
+  });
+  assert.deepEqual(fields("a"), within(1, 10));
+  clock.time = 4_400;
+  assert.deepEqual(fields("a"), within(0, 6));
+  assert.deepEqual(fields("a"), beyond(6));
+  assert.deepEqual(fields("b"), within(1, 10), "another caller");
   clock.time = 9_999;
-  assert.equal(limit("a")?.["retry-after"], "1");
+  assert.deepEqual(fields("a"), beyond(1));
   clock.time = 10_000;
-  assert.equal(limit("a"), undefined);
+  assert.deepEqual(fields("a"), within(1, 10));
 });
 
 /**
@@ -49,11 +62,11 @@ test("in each window of each caller exactly the first requests are let through",
       { maxLength: 60 },
     ),
     (requests, seconds, steps) => {
-      const { clock, limit } = limiter(requests, seconds);
+      const { clock, fields } = limiter(requests, seconds);
       const windows = new Map<string, number[]>();
       for (const { caller, pause } of steps) {
         clock.time += pause;
-        const limited = limit(caller);
+        const answer = fields(caller);
         let window = windows.get(caller) ?? [];
         const [start = -Infinity] = window;
         if (clock.time >= start + seconds * 1000) {
@@ -61,13 +74,15 @@ test("in each window of each caller exactly the first requests are let through",
           windows.set(caller, window);
         }
         if (window.length < requests) {
-          assert.equal(limited, undefined);
+          assert.equal(answer.allowed, true);
           window.push(clock.time);
         } else {
           const wait = Math.ceil(
             ((window[0] ?? 0) + seconds * 1000 - clock.time) / 1000,
           );
-          assert.equal(limited?.["retry-after"], String(wait));
+          assert.equal(answer.allowed, false);
+          assert.ok("retry-after" in answer);
+          assert.equal(answer["retry-after"], String(wait));
           assert.ok(wait >= 1 && wait <= seconds);
         }
       }
@@ -76,12 +91,12 @@ test("in each window of each caller exactly the first requests are let through",
 });
 
 test("a flood of callers takes no more than its bound, and lets the first of them begin anew", () => {
-  const { limit } = limiter(1, 10, 4);
-  assert.equal(limit("a"), undefined);
-  assert.notEqual(limit("a"), undefined);
-  for (const other of ["b", "c", "d"]) assert.equal(limit(other), undefined);
-  assert.notEqual(limit("a"), undefined, "four are remembered");
-  assert.equal(limit("e"), undefined);
-  assert.equal(limit("a"), undefined, "the fifth drives out the first two");
-  assert.notEqual(limit("e"), undefined);
+  const { isAllowed } = limiter(1, 10, 4);
+  assert.equal(isAllowed("a"), true);
+  assert.equal(isAllowed("a"), false);
+  for (const other of ["b", "c", "d"]) assert.equal(isAllowed(other), true);
+  assert.equal(isAllowed("a"), false, "four are remembered");
+  assert.equal(isAllowed("e"), true);
+  assert.equal(isAllowed("a"), true, "the fifth drives out the first two");
+  assert.equal(isAllowed("e"), false);
 });

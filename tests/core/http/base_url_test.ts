@@ -1,31 +1,36 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { parseBaseUrl } from "../../../core/http/base_url.ts";
-import { petId } from "../../../core/pets/pet.ts";
 
 test("parseBaseUrl takes an absolute URL, whose links are absolute", () => {
   const base = parseBaseUrl("https://api.example.com/pets/v1");
   assert.equal(base.path, "/pets/v1");
-  assert.equal(base.pet(petId(7n)), "https://api.example.com/pets/v1/pets/7");
+  assert.equal(base.url, "https://api.example.com/pets/v1");
   assert.equal(
-    base.page("limit=5"),
+    base.link("/pets?limit=5", "?limit=5"),
     "https://api.example.com/pets/v1/pets?limit=5",
   );
-  assert.equal(base.pets, "https://api.example.com/pets/v1/pets");
+});
+
+test("parseBaseUrl takes a path, whose links are relative", () => {
+  const base = parseBaseUrl("/v1");
+  assert.equal(base.url, "/v1");
+  assert.equal(base.link("/pets?limit=5", "?limit=5"), "?limit=5");
 });
 
 test("parseBaseUrl takes the root", () => {
   assert.equal(parseBaseUrl("/").path, "");
+  assert.equal(parseBaseUrl("/").url, "/");
   for (const url of ["http://a:8080", "http://a:8080/"]) {
     const base = parseBaseUrl(url);
     assert.equal(base.path, "");
-    assert.equal(base.pets, "http://a:8080/pets");
+    assert.equal(base.link("/pets", "pets"), "http://a:8080/pets");
   }
 });
 
 test("parseBaseUrl writes links with the normal form of the origin", () => {
   assert.equal(
-    parseBaseUrl("HTTPS://API.Example.com:443/v1").pets,
+    parseBaseUrl("HTTPS://API.Example.com:443/v1").link("/pets", "pets"),
     "https://api.example.com/v1/pets",
   );
 });

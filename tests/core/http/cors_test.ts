@@ -10,7 +10,7 @@ import {
 
 const APP = "https://app.example.com";
 const EXPOSED =
-  "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, Idempotency-Replayed";
+  "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy";
 const KEY = { authorization: "Bearer secret" };
 
 type Headers = Readonly<Record<string, string>>;
@@ -103,9 +103,14 @@ const ENDINGS: readonly (readonly [
   [404, "/v1/pets/1"],
   [404, "/v1/store/orders"],
   [405, "/v1/pets", "PUT"],
-  [415, "/v1/pets", "POST", { ...KEY, "content-type": "text/plain" }],
+  [415, "/v1/pets", "POST", {
+    ...KEY,
+    "content-length": "1",
+    "content-type": "text/plain",
+  }],
   [429, "/v1/pets", "GET", KEY, {
-    rateLimit: () => Promise.resolve({ "retry-after": "1" }),
+    rateLimit: () =>
+      Promise.resolve({ allowed: false, headers: { "retry-after": "1" } }),
   }],
   [500, "/v1/pets", "GET", KEY, {
     keys: { verify: () => Promise.reject(new Error("broken")) },

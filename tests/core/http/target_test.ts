@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Refusal } from "../../../core/http/refusal.ts";
-import { parseTarget, targetParser } from "../../../core/http/target.ts";
+import { normalizePath, parseTarget } from "../../../core/http/target.ts";
 
 /** A request as a server makes it: with the `Host` it was sent and any text as its URL. */
 function request(url: string, host: string | null = null): Request {
@@ -44,17 +44,6 @@ test("parseTarget answers 400 where the runtime can make no URL of the target", 
   assert.ok(parseTarget(broken as Request) instanceof Refusal);
 });
 
-test("targetParser judges each Host, whichever it knows to be good", () => {
-  const parse = targetParser();
-  for (const host of ["a", "a", "b:80", "a"]) {
-    assert.deepEqual(parse(request("http://h/a", host)), {
-      path: "/a",
-      query: "",
-    });
-    assert.ok(parse(request("http://h/a", "a/b")) instanceof Refusal);
-  }
-});
-
 test("parseTarget checks the Host before it looks at the URL", () => {
   // What Host "evil/v1/pets?" and the target "/nothing" make, put together without care.
   const target = parseTarget(
@@ -62,4 +51,19 @@ test("parseTarget checks the Host before it looks at the URL", () => {
   );
   assert.ok(target instanceof Refusal);
   assert.match(target.message, /Host/);
+});
+
+test("normalizePath decodes encoded unreserved characters once, and nothing else", () => {
+  const paths = [
+    ["/v1/%70ets/%31", "/v1/pets/1"],
+    ["/%7e%7E%2d%2E%5f%41%5a%61%7a%30%39", "/~~-._AZaz09"],
+    ["/%2531", "/%2531"],
+    ["/%2F%2f%25%00%FF%20%3F", "/%2F%2f%25%00%FF%20%3F"],
+    ["/%", "/%"],
+    ["/%3", "/%3"],
+    ["/%zz%3g", "/%zz%3g"],
+  ];
+  for (const [sent, path] of paths) {
+    assert.equal(normalizePath(sent ?? ""), path);
+  }
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
-import { sha256 } from "../../../core/sha256.ts";
+import { sha256 } from "../../../core/http/sha256.ts";
 import { generateKey, isIssuedForm } from "../../../core/keys/key_form.ts";
 import {
   type ApiKeyStorage,
@@ -55,6 +55,14 @@ test("issueFirst issues the very first key and no second", async () => {
   assert.equal(first.length, 1);
   assert.equal(await keys.verify(first[0]?.key ?? ""), true);
   assert.equal((await keys.list()).length, 1);
+});
+
+test("issueFirst writes nothing if there is a key, as on a read replica", async () => {
+  const { apiKeys } = memoryStorage();
+  await issuedKeys(apiKeys).issue("shop");
+  const insertFirst = () => assert.fail("it wrote");
+  const keys = issuedKeys({ ...apiKeys, insertFirst });
+  assert.equal(await keys.issueFirst("first key"), undefined);
 });
 
 test("revoke makes a key invalid at once, and that key alone", async () => {

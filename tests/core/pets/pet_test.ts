@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  joinPet,
   parsePetId,
   PET_STATUSES,
   petId,
@@ -20,15 +19,15 @@ test("petId takes 1 to 2^63 - 1 and throws a RangeError for the rest", () => {
   }
 });
 
-test("parsePetId reads canonical decimal form of an id that an animal can have", () => {
+test("parsePetId reads canonical decimal form of an id that a pet can have", () => {
   assert.equal(parsePetId("1"), 1n);
   assert.equal(parsePetId("9223372036854775807"), INT64_MAX);
   const none = ["0", "-1", "", "01", "1.0", "%31", "9223372036854775808"];
   for (const text of none) assert.equal(parsePetId(text), undefined, text);
 });
 
-// Law: animals are written alike, whether JSON.stringify may do it or not, and one by one or together.
-test("petToJson and petsToJson write animals as joinPet does", () => {
+// Law: pets are written alike, whether JSON.stringify may do it or not.
+test("petsToJson writes each pet as petToJson does", () => {
   const integer = fc.oneof(
     fc.bigInt({ min: -9n, max: 99n }),
     fc.bigInt({ min: 2n ** 53n - 2n, max: 2n ** 53n + 2n }),
@@ -43,8 +42,7 @@ test("petToJson and petsToJson write animals as joinPet does", () => {
   }, { noNullPrototype: true });
   fc.assert(
     fc.property(fc.array(pet, { maxLength: 5 }), (pets) => {
-      assert.equal(petsToJson(pets), `[${pets.map(joinPet).join(",")}]`);
-      assert.deepEqual(pets.map(petToJson), pets.map(joinPet));
+      assert.equal(petsToJson(pets), `[${pets.map(petToJson).join(",")}]`);
     }),
     runs(1000),
   );

@@ -1,19 +1,13 @@
 /** Starts `service.ts` on any of the runtimes. */
 
-import { spawn, spawnSync } from "node:child_process";
-import process from "node:process";
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import test, { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OpenServer } from "../../contract/register.ts";
-import { commandLine, type Runtime } from "../runtime.ts";
-import { skipping } from "../skipping.ts";
+import { commandLine, findRuntimes, type Runtime } from "../runtime.ts";
 
-/** A runtime: from the environment (`PETSTORE_TEST_NODE=/usr/bin/node22`), or of the `PATH`. */
-export interface FoundRuntime extends Runtime {
-  /** Why it is not there; `undefined` where it is. */
-  readonly missing: string | undefined;
-}
+export { findRuntimes, type FoundRuntime } from "../runtime.ts";
 
 /** A program that is running. */
 interface Program {
@@ -21,27 +15,6 @@ interface Program {
   open(options: unknown): Promise<OpenServer>;
   /** Ends it. */
   stop(): Promise<void>;
-}
-
-const LEAST_VERSION = { deno: [2, 9], bun: [1, 4], node: [22, 18] } as const;
-
-/** Looks for the three runtimes. */
-export function findRuntimes(): FoundRuntime[] {
-  return (["deno", "bun", "node"] as const).map((name) => {
-    const variable = `PETSTORE_TEST_${name.toUpperCase()}`;
-    const command = process.env[variable] ?? name;
-    const { stdout } = spawnSync(command, ["--version"], { encoding: "utf8" });
-    const [, major = 0, minor = 0] = /(\d+)\.(\d+)\./.exec(stdout ?? "")
-      ?.map(Number) ?? [];
-    const [leastMajor, leastMinor] = LEAST_VERSION[name];
-    const isNew = major > leastMajor ||
-      (major === leastMajor && minor >= leastMinor);
-    const missing = skipping(
-      !isNew &&
-        `${command} is not ${name} ${leastMajor}.${leastMinor} or later: set ${variable}`,
-    );
-    return { name, command, missing: missing || undefined };
-  });
 }
 
 /** Registers tests of a server on every runtime; one that is missing is reported as skipped. */

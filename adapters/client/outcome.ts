@@ -1,0 +1,137 @@
+/** Tells the result of a call from what was received, or why the call failed. */
+
+import * as v from "valibot";
+import { ERROR_STATUS } from "../../core/http/refusal.ts";
+import { parseJson } from "../../core/json.ts";
+import type { ClientCall } from "./calls.ts";
+import { PetStoreError, type PetStoreErrorCode } from "./error.ts";
+import { MAX_BODY_BYTES, type Received } from "./exchange.ts";
+import type { Settings } from "./options.ts";
+import { parseRetryAfter } from "./retry.ts";
+
+/** The result of a call, or why it failed. */
+export type Outcome<T> =
+  | { readonly result: T }
+  | { readonly failure: PetStoreError };
+
+/** The Error body of the contract, its status as {@linkcode parseJson} reads it. */
+const errorBodySchema = v.object({
+  code: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
+  message: v.string(),
+  status: v.bigint(),
+});
+
+const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
+
+/** Longest message or request id taken from a response, in UTF-16 code units. */
+const MAX_SHOWN = 1000;
+
+/**
+ * Returns the result of a call, or why it failed.
+ *
+ * @param options `uncertain` if an earlier attempt may have added the pet. No message shows the `key`.
+ */
+export function readOutcome<T extends object>(
+  received: Received,
+  call: ClientCall<T>,
+  { key, clock, uncertain }: Settings & { readonly uncertain: boolean },
+): Outcome<T> {
+  const { status, headers, text, fault } = received;
+  const isCreate = call.body !== undefined;
+  const requestId = headers.get("x-request-id");
+  const known = {
+    status: status === 0 ? undefined : status,
+    requestId: requestId === null ? undefined : show(requestId, key),
+    retryAfter: parseRetryAfter(headers.get("retry-after"), clock.now()),
+    uncertain: isCreate,
+  };
+  const fail = (code: PetStoreErrorCode, reason: string): Outcome<T> => {
+    const details = { ...known, code, cause: fault?.cause };
+    const message = `Cannot ${call.action}: ${reason}`;
+    return { failure: new PetStoreError(message, details) };
+  };
+  if (fault !== undefined) {
+    return fail(fault.code, show(describeFault(received), key));
+  }
+  const body = parse(text);
+  if (status === (isCreate ? 201 : 200)) {
+    const result = body === undefined
+      ? `the response is not JSON in UTF-8 of at most ${MAX_BODY_BYTES} bytes`
+      : call.read(body, received);
+    return typeof result === "string"
+      ? fail("invalid_response", result)
+      : { result };
+  }
+  const refusal = readRefusal(status, body);
+  if (refusal === undefined) {
+    const isSuccess = status >= 200 && status < 300;
+    const code = isSuccess ? "invalid_response" : "http_error";
+    return fail(code, describeStatus(status));
+  }
+  // Below 500 the service refuses the request. A 503 with Retry-After means that nothing was changed;
+  // without Retry-After, that the service cannot tell.
+  const isCertain = statusOf.has(refusal.code) && !uncertain &&
+    (status < 500 || (status === 503 && known.retryAfter !== undefined));
+  const failure = new PetStoreError(show(refusal.message, key), {
+    ...known,
+    code: show(refusal.code, key),
+    uncertain: isCreate && !isCertain,
+  });
+  return { failure };
+}
+
+function describeFault({ status, url, fault }: Received): string {
+  const { origin } = new URL(url);
+  if (fault?.code === "timeout") {
+    return `no complete response in time from ${origin}`;
+  }
+  const reason = status === 0 ? "no response" : "the response broke off";
+  return `${reason} from ${origin} (${innermostMessage(fault?.cause)})`;
+}
+
+/** Finds why a request failed: runtimes wrap the reason in errors that only say "fetch failed". */
+function innermostMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
+  if (inner !== undefined) return innermostMessage(inner);
+  // Deno puts the whole URL in front of it.
+  return error.message.replace(/^error sending request for url \(.*?\): /, "");
+}
+
+/**
+ * Reads a refusal of the service itself. A proxy may send errors of its own, even as JSON: the service's
+ * agree with themselves and with the contract.
+ */
+function readRefusal(
+  status: number,
+  body: unknown,
+): { readonly code: string; readonly message: string } | undefined {
+  const { success, output } = v.safeParse(errorBodySchema, body);
+  const isOwn = success && status >= 400 && BigInt(status) === output.status &&
+    status === (statusOf.get(output.code) ?? status);
+  return isOwn ? output : undefined;
+}
+
+function describeStatus(status: number): string {
+  if (status === 0 || (status >= 300 && status < 400)) {
+    return "the answer is a redirect, and none is followed, so that the key goes nowhere else";
+  }
+  return status >= 400
+    ? `the answer is ${status}, and not from the service itself`
+    : `the answer is ${status}, which is not in the contract`;
+}
+
+/** Parses JSON; `undefined` if it is not JSON. The parser's own message would quote the text. */
+function parse(text = ""): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes a server's text part of a message: short, on one line, and without the key. */
+function show(text: string, key: string): string {
+  return text.replaceAll(key, "…").replaceAll(/\p{Cc}/gu, " ")
+    .slice(0, MAX_SHOWN);
+}

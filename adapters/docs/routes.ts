@@ -1,0 +1,164 @@
+/** The page and its files as routes. */
+
+import { readFile } from "node:fs/promises";
+import type { Answer, ServiceRequest } from "../../core/http/message.ts";
+import type { Route } from "../../core/http/router.ts";
+import { staticContent } from "../../core/http/static_content.ts";
+import { checkNames } from "../../core/options.ts";
+
+/** Settings of `docs`. */
+export interface DocsOptions {
+  /** The path of the OpenAPI document, on the same server. Default: `/v1/openapi.json`. */
+  readonly openApiUrl?: string;
+  /** Where the page is; its files are below. Default: `/docs`. */
+  readonly path?: string;
+  /** Another path that shows the same page, such as `/`. Default: none. */
+  readonly alias?: string;
+  /**
+   * Whether an accepted API key survives a reload, in the tab's `sessionStorage`. All scripts of the
+   * same origin can read it there, so switch this on only if you trust them all. Default: `false`.
+   */
+  readonly rememberKey?: boolean;
+}
+
+/** The size of the pieces in which Deno sends a large file, in bytes. */
+const PIECE = 128 * 1024;
+
+/** A route of the page or one of its files; it needs no key. */
+export interface DocsRoute extends Route {
+  readonly isPublic: true;
+  readonly run: (
+    call: { readonly request: Pick<ServiceRequest, "headers"> },
+  ) => Promise<Answer>;
+}
+
+/**
+ * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
+ * goes nowhere else. The icons of the style sheet are `data:` URLs.
+ */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const HTML = "text/html; charset=utf-8";
+const CSS = "text/css; charset=utf-8";
+const JAVASCRIPT = "text/javascript; charset=utf-8";
+
+/** The files that the page loads: name, media type, and module specifier. */
+const FILES: readonly (readonly [string, string, string])[] = [
+  ["swagger-ui.css", CSS, "swagger-ui-dist/swagger-ui.css"],
+  ["swagger-ui.js", JAVASCRIPT, "swagger-ui-dist/swagger-ui-bundle.js"],
+  ["page.css", CSS, "./page.css"],
+  ["page.js", JAVASCRIPT, "./page.js"],
+];
+
+/**
+ * Makes the routes. Each reads its file when it is first asked, or by {@linkcode loadDocs}.
+ *
+ * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
+ */
+export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
+  const names = ["openApiUrl", "path", "alias", "rememberKey"] as const;
+  checkNames(options, names, "docs");
+  const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
+  checkPath(openApiUrl, "openApiUrl");
+  checkPath(path, "path");
+  if (path.endsWith("/")) {
+    throw new TypeError('Wrong option path: it must not end in "/"');
+  }
+  if (alias !== undefined) checkPath(alias, "alias");
+
+  const html = async (page: string): Promise<string> =>
+    (await readText("./page.html"))
+      .replaceAll("__files__", () => escapeHtml(relative(page, path)))
+      .replaceAll(
+        "__openApiUrl__",
+        () => escapeHtml(relative(page, openApiUrl)),
+      )
+      .replaceAll("__rememberKey__", `${options.rememberKey === true}`);
+  const pages = alias === undefined ? [path] : [path, alias];
+  return [
+    ...pages.map((page) => route(page, HTML, () => html(page))),
+    ...FILES.map(([name, mediaType, specifier]) =>
+      route(`${path}/${name}`, mediaType, () => readText(specifier))
+    ),
+  ];
+}
+
+/**
+ * Reads all files now.
+ *
+ * @throws {Error} if one cannot be read, for instance because `swagger-ui-dist` is not installed.
+ */
+export async function loadDocs(routes: readonly DocsRoute[]): Promise<void> {
+  const request = { headers: new Headers() };
+  await Promise.all(routes.map(({ run }) => run({ request })));
+}
+
+function route(
+  path: string,
+  mediaType: string,
+  text: () => Promise<string>,
+): DocsRoute {
+  const content = staticContent(text, {
+    "content-type": mediaType,
+    // The names have no version, so a browser asks each time and gets a 304.
+    "cache-control": "no-cache",
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+  });
+  const run: DocsRoute["run"] = async ({ request }) =>
+    inPieces(await content(request));
+  return { method: "GET", path, isPublic: true, run };
+}
+
+/**
+ * Has a large file sent piece by piece, as the client takes it. Deno would copy all of it for each client
+ * that asks and reads nothing, as HTTP/2 allows 200 times a connection; Bun and Node do not.
+ */
+function inPieces(answer: Answer): Answer {
+  const { body, headers } = answer;
+  const isLarge = body instanceof Uint8Array && body.byteLength > PIECE;
+  if (!("Deno" in globalThis) || !isLarge) return answer;
+  let start = 0;
+  const pieces = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      controller.enqueue(body.subarray(start, start += PIECE));
+      if (start >= body.byteLength) controller.close();
+    },
+  }, { highWaterMark: 0 });
+  const length = String(body.byteLength);
+  return {
+    ...answer,
+    headers: { ...headers, "content-length": length },
+    body: pieces,
+  };
+}
+
+async function readText(specifier: string): Promise<string> {
+  try {
+    return await readFile(new URL(import.meta.resolve(specifier)), "utf8");
+  } catch (cause) {
+    throw new Error(
+      `Cannot read ${specifier}, which the documentation page needs`,
+      { cause },
+    );
+  }
+}
+
+/** Makes a relative reference to the path `to` from a page at the path `from` (RFC 3986 §4.2). */
+function relative(from: string, to: string): string {
+  return "../".repeat(from.split("/").length - 2) + to.slice(1);
+}
+
+function checkPath(path: string, option: string): void {
+  if (/^\/(?!\/)[^?#\\]*$/.test(path)) return;
+  throw new TypeError(
+    `Wrong option ${option}: it must be a path that begins with one "/"`,
+  );
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+}

@@ -1,0 +1,137 @@
+/** Reads of pets in PostgreSQL: those that arrive together share a statement. */
+
+import type { Pet, PetId } from "../../core/pets/pet.ts";
+import {
+  type PetPage,
+  type PetQuery,
+  toPage,
+} from "../../core/pets/pet_storage.ts";
+import { grouped } from "../database/grouped.ts";
+import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
+import type { PostgresConnections, Row } from "./connections.ts";
+
+/** Limits of a group of reads; its size is the maximum number of rows. */
+export const READ_LIMITS = { maxGroup: 2000, maxQueue: 10_000, maxWait: 2000 };
+
+/** The limit of the longest page that shares a statement; the service's pages are not longer. */
+const MAX_SHARED = 100;
+
+/** The pets of a status, after an id, in the order of the index. */
+const ofStatus = (code: string, after: string) =>
+  `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
+
+// One pet, or page, has a statement of its own: it takes half as long as a group of one.
+export const GET = {
+  name: "get pet",
+  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
+};
+const GET_ALL = {
+  name: "get pets",
+  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id = ANY ($1::bigint[])`,
+};
+export const LIST = {
+  name: "list pets",
+  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
+};
+// With `status = $3` the planner might walk through the primary key: it does not know how rare a status is.
+export const LIST_STATUS = {
+  name: "list pets of status",
+  text: `SELECT ${PET_COLUMNS} FROM pets
+    WHERE ${ofStatus("$3", "$1")} LIMIT $2`,
+};
+// With `LIMIT size` alone the planner would expect a tenth of the table for each page.
+const page = (condition: string) =>
+  `LATERAL (SELECT * FROM (
+      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_SHARED + 1}
+    ) AS longest LIMIT size) AS page`;
+/** Pages of all pets (`$1` to `$3`), then those of a status; `place` is one in the group. */
+export const LIST_ALL = {
+  name: "list pages of pets",
+  text: `SELECT page.*, place
+    FROM unnest($1::int[], $2::bigint[], $3::int[]) AS asked (place, after, size),
+      ${page("id > after ORDER BY id")}
+    UNION ALL
+    SELECT page.*, place
+    FROM unnest($4::int[], $5::bigint[], $6::int[], $7::smallint[])
+        AS asked (place, after, size, code),
+      ${page(ofStatus("code", "after"))}`,
+};
+
+/** As in `PetStorage`. */
+export function petReads({ read, maxConnections }: PostgresConnections): {
+  get(id: PetId): Promise<Pet | undefined>;
+  list(query: PetQuery): Promise<PetPage>;
+} {
+  const gets = grouped({
+    ...READ_LIMITS,
+    action: "get pet",
+    maxUnderWay: maxConnections,
+    keyOf: (id: PetId) => id,
+    async send(ids) {
+      const [first = null, ...others] = ids;
+      const rows = others.length === 0
+        ? await read("get pet", GET, [first])
+        : await read("get pet", GET_ALL, [ids]);
+      const byId = new Map(rows.map((row) => [row[0], row]));
+      return ids.map((id) => {
+        const row = byId.get(id);
+        return row && orError(() => toPet(row));
+      });
+    },
+  });
+
+  const lists = grouped({
+    ...READ_LIMITS,
+    action: "list pets",
+    maxUnderWay: maxConnections,
+    keyOf: ({ limit, status, after = 0n }: PetQuery) =>
+      `${limit} ${status} ${after}`,
+    sizeOf: ({ limit }) =>
+      limit > MAX_SHARED ? READ_LIMITS.maxGroup : limit + 1,
+    async send(queries) {
+      // The rows of a page that is alone have no place.
+      const rows = await readPages(queries);
+      const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
+      return queries.map(({ limit }, place) =>
+        orError(() => toPage((pages.get(place) ?? []).map(toPet), limit))
+      );
+    },
+  });
+
+  /** Reads one pet more than each page holds: it tells whether there is a next page. */
+  function readPages(queries: readonly PetQuery[]): Promise<readonly Row[]> {
+    const asked = queries.map(({ limit, status, after = 0n }, place) => ({
+      ...{ place, after, size: limit + 1 },
+      code: status && STATUS_CODE[status],
+    }));
+    const [first, ...others] = asked;
+    if (first !== undefined && others.length === 0) {
+      const { after, size, code } = first;
+      return code === undefined
+        ? read("list pets", LIST, [after, size])
+        : read("list pets", LIST_STATUS, [after, size, code]);
+    }
+    const columns = (pages: typeof asked) => [
+      pages.map(({ place }) => place),
+      pages.map(({ after }) => after),
+      pages.map(({ size }) => size),
+    ];
+    const some = asked.filter(({ code }) => code !== undefined);
+    return read("list pets", LIST_ALL, [
+      ...columns(asked.filter(({ code }) => code === undefined)),
+      ...columns(some),
+      some.map(({ code = null }) => code),
+    ]);
+  }
+
+  return { get: gets.run, list: lists.run };
+}
+
+/** One impossible row fails its own read, not the group. */
+function orError<T>(work: () => T): T | Error {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

@@ -1,0 +1,36 @@
+/** The names of pets and of API keys. */
+
+import * as v from "valibot";
+
+/** The most code points that a name may have; the least is 1. */
+export const MAX_NAME_LENGTH = 255;
+
+/** Checks a name. It is kept exactly as sent: no trimming, no normalisation. */
+export const nameSchema: v.GenericSchema<unknown, string> = v.pipe(
+  v.string("must be a string"),
+  v.nonEmpty("must not be empty"),
+  v.check(
+    (name) => name.isWellFormed(),
+    "must be well-formed Unicode, without lone surrogates",
+  ),
+  v.check(
+    hasNoControls,
+    "must not contain control characters (U+0000 to U+001F, U+007F)",
+  ),
+  v.check(
+    isShort,
+    `must have at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
+  ),
+);
+
+function hasNoControls(name: string): boolean {
+  // deno-lint-ignore no-control-regex -- they are what it looks for
+  return !/[\u0000-\u001f\u007f]/.test(name);
+}
+
+function isShort(name: string): boolean {
+  // A code point takes one or two UTF-16 units: only lengths between the two need counting.
+  if (name.length <= MAX_NAME_LENGTH) return true;
+  if (name.length > 2 * MAX_NAME_LENGTH) return false;
+  return [...name].length <= MAX_NAME_LENGTH;
+}

@@ -1,0 +1,115 @@
+/**
+ * The contract as data: an OpenAPI 3.1 document of the service.
+ *
+ * An operation lists the responses that a caller acts on; `default` is any other error. What does not belong
+ * to an operation is said in words: `HEAD`, `OPTIONS`, 404 and 405. `tests/laws/openapi_test.ts`
+ * compares the document, the errors of the operations and the running service.
+ */
+
+import type { BaseUrl } from "../http/base_url.ts";
+import { ERROR_STATUS, type ErrorCode } from "../http/refusal.ts";
+import type { JsonObject } from "./json_object.ts";
+import { otherErrors } from "./responses.ts";
+import { schemas } from "./schemas.ts";
+
+/** An operation as the document describes it. */
+export interface DescribedOperation {
+  readonly method: "GET" | "POST";
+  /** The path template below the base address, such as `/pets/{petId}`. */
+  readonly path: string;
+  /** All errors that it answers with. In the document, those that no caller acts on are `default`. */
+  readonly errors: readonly ErrorCode[];
+  /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */
+  readonly description: JsonObject;
+}
+
+const DESCRIPTION = `
+**Key.** Every operation on pets needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
+
+**Integers.** \`id\`, \`categoryId\` and \`after\` are 64-bit integers, exact to the last digit, and JSON
+numbers in bodies. JavaScript's \`JSON.parse\` rounds those beyond 2^53: read them with a parser that
+does not.
+
+**Pages.** Follow the header \`Link\` with \`rel="next"\` until a response has none. Such a walk sees every
+pet that existed when it began exactly once, in order.
+
+**Errors.** Every error has a body of \`code\`, \`message\` and \`status\`. Branch on \`code\`; \`message\` is for
+people. A refusal (4xx) has changed nothing. Each operation lists the responses to act on;
+\`default\` is any other error, and its description names them.
+
+**Sending again.** Listing and getting can be repeated at will, and so can a \`createPet\` with an
+\`Idempotency-Key\`: it adds one pet, however often it is sent. One without, if it was answered 503 with
+\`Retry-After\`, has changed nothing and can be sent again; after a 500, a 503 without \`Retry-After\`, or
+no answer at all, the pet may have been added: look for it with \`after\` and the last \`id\` that you
+know before sending it again.
+
+**Header fields.** A server may give every answer an \`X-Request-Id\`, and, if it limits rates, each answer
+that was counted \`RateLimit\` and \`RateLimit-Policy\`. A 401 has \`WWW-Authenticate\`, a 415 \`Accept\`, a
+405 \`Allow\`.
+
+**All paths.** \`HEAD\` is answered as \`GET\`, without the body, and \`OPTIONS\` with 204 and the methods of the
+path in \`Allow\`, without a key. Another method is a 405 Error, and a path that is not described here a 404
+Error. A server that is shutting down may answer any request with a 503 Error and \`Retry-After\`; nothing
+was changed. Query parameters and members of a body that are not described here are ignored.
+`.trim();
+
+/** Makes the OpenAPI 3.1 document of operations at a base address. */
+export function openApiDocument(
+  { url }: BaseUrl,
+  operations: readonly DescribedOperation[],
+): JsonObject {
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Pet store",
+      version: "1.0.0",
+      summary: "Lists and adds pets over HTTP with JSON bodies.",
+      description: DESCRIPTION,
+      contact: { name: "The operator of this service" },
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url }],
+    tags: [{
+      name: "animals",
+      description: "The pets that the service keeps.",
+    }, {
+      name: "service",
+      description: "What the service says about itself, without a key.",
+    }],
+    security: [{ apiKey: [] }],
+    paths: Object.fromEntries(operations.map(({ path }) => [
+      path,
+      pathItem(operations.filter((operation) => operation.path === path)),
+    ])),
+    components: {
+      schemas,
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key, which the operator of the service issues.",
+        },
+      },
+    },
+  };
+}
+
+/** The operations of a path by method. */
+function pathItem(operations: readonly DescribedOperation[]): JsonObject {
+  return Object.fromEntries(operations.map((operation) => [
+    operation.method.toLowerCase(),
+    describe(operation),
+  ]));
+}
+
+function describe({ description, errors }: DescribedOperation): JsonObject {
+  const responses = description.responses as JsonObject;
+  const others = errors.filter((code) => !(ERROR_STATUS[code] in responses));
+  return {
+    ...description,
+    responses: {
+      ...responses,
+      ...others.length > 0 && { default: otherErrors(others) },
+    },
+  };
+}

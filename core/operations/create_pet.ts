@@ -1,0 +1,140 @@
+/** `createPet`: `POST /pets`. */
+
+import { missing, notJson, readText, tooDeep } from "../http/body.ts";
+import { type Answer, jsonAnswer } from "../http/message.ts";
+import { Refusal } from "../http/refusal.ts";
+import { parseJson } from "../json.ts";
+import type { JsonObject } from "../openapi/json_object.ts";
+import { json, keyErrors, refused, REX } from "../openapi/responses.ts";
+import { parseNewPet } from "../pets/new_pet.ts";
+import { type CheckedPet, type Pet, petToJson } from "../pets/pet.ts";
+import {
+  KEY_PATTERN,
+  malformedKey,
+  parseIdempotencyKey,
+  reusedKey,
+  storedKey,
+} from "./idempotency_key.ts";
+import {
+  type Call,
+  COMMON_ERRORS,
+  type Context,
+  type Operation,
+} from "./operation.ts";
+
+/**
+ * Answers 201 with the pet and its `Location` once it is durable; 400 with every problem of the body in
+ * one message; 408, 413 and 415 as {@linkcode readText} does. With an `Idempotency-Key` that added an
+ * equal pet before, it adds nothing and answers with that pet; 422 if that pet is another one.
+ */
+async function run({ request }: Call, context: Context): Promise<Answer> {
+  const { storage, baseUrl } = context;
+  const header = request.headers.get("idempotency-key");
+  const key = header === null ? undefined : parseIdempotencyKey(header);
+  if (key instanceof Refusal) return key;
+  const text = await readText(request, context);
+  if (text instanceof Refusal) return text;
+  const newPet = parseBody(text);
+  if (newPet instanceof Refusal) return newPet;
+  const pet = key === undefined
+    ? await storage.create(newPet)
+    : await storage.create(newPet, {
+      idempotencyKey: await storedKey(request.headers, key),
+    });
+  if (pet.replayed === true && !isEqual(pet, newPet)) return reusedKey;
+  const location = baseUrl.link(`/pets/${pet.id}`, `pets/${pet.id}`);
+  return jsonAnswer(
+    201,
+    petToJson(pet),
+    pet.replayed === true
+      ? { location, "idempotency-replayed": "true" }
+      : { location },
+  );
+}
+
+function parseBody(text: string): CheckedPet | Refusal {
+  let body: unknown;
+  try {
+    body = parseJson(text);
+  } catch (cause) {
+    return cause instanceof RangeError ? tooDeep : notJson; // a RangeError: the stack was used up
+  }
+  return parseNewPet(body);
+}
+
+function isEqual(pet: Pet, newPet: CheckedPet): boolean {
+  return pet.name === newPet.name && pet.categoryId === newPet.categoryId &&
+    pet.status === newPet.status;
+}
+
+const idempotencyKey: JsonObject = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "A key of your own for this pet, such as a new UUID: 1 to 255 visible ASCII characters, in quotes or bare. Sent again with an equal pet within 24 hours, it adds nothing and gets the same 201. It belongs to your API key.",
+  schema: { type: "string", pattern: KEY_PATTERN },
+};
+
+const description: JsonObject = {
+  operationId: "createPet",
+  summary: "Add an animal",
+  description:
+    "Adds a pet and gives it an `id`. A 201 is a promise: the pet is stored durably, and every listing that starts afterwards sees it. The same pet sent twice is two pets, unless both times have the same `Idempotency-Key`.",
+  tags: ["animals"],
+  parameters: [idempotencyKey],
+  requestBody: {
+    description:
+      "The pet, in UTF-8, without a `Content-Encoding`, and at most 64 KiB unless the service is configured otherwise.",
+    required: true,
+    content: json("NewPet", {
+      short: { name: "Rex", categoryId: 1 },
+      full: { name: "Zoë", categoryId: 2, status: "pending" },
+    }),
+  },
+  responses: {
+    "201": {
+      description: "The pet is added.",
+      headers: {
+        Location: {
+          description:
+            "Where the pet is: a reference to resolve against the address of the request.",
+          schema: { type: "string", format: "uri-reference" },
+        },
+        "Idempotency-Replayed": {
+          description:
+            "`true` if the pet was added before, with the same `Idempotency-Key`.",
+          schema: { type: "string" },
+        },
+      },
+      content: json("Pet", { added: REX }),
+    },
+    "400": refused(
+      "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the header `Idempotency-Key` or `Host` is malformed.",
+      {
+        members: parseNewPet({ categoryId: 1.5 }) as Refusal,
+        missing,
+        key: malformedKey,
+      },
+    ),
+    "422": refused("The `Idempotency-Key` was sent before with another pet.", {
+      reused: reusedKey,
+    }),
+    ...keyErrors,
+  },
+};
+
+/** The operation. */
+export const createPet: Operation = {
+  method: "POST",
+  path: "/pets",
+  errors: [
+    ...COMMON_ERRORS,
+    "request_timeout",
+    "payload_too_large",
+    "unsupported_media_type",
+    "idempotency_key_reused",
+  ],
+  run,
+  description,
+};

@@ -1,0 +1,52 @@
+/** `getOpenApi`: `GET /openapi.json`, the document itself. */
+
+import type { JsonObject } from "../openapi/json_object.ts";
+import { json, refused } from "../openapi/responses.ts";
+import type { Operation } from "./operation.ts";
+
+const headers: JsonObject = {
+  ETag: {
+    description: "Names this version of the document (RFC 9110 §8.8.3).",
+    schema: { type: "string", pattern: '^"[^"]+"$' },
+  },
+};
+
+const description: JsonObject = {
+  operationId: "getOpenApi",
+  summary: "Get this document",
+  description:
+    "Returns the OpenAPI document of the service, which is this one. It needs no key.",
+  tags: ["service"],
+  security: [],
+  parameters: [{
+    name: "If-None-Match",
+    in: "header",
+    required: false,
+    description: "The `ETag` of the document that you have.",
+    schema: { type: "string" },
+  }],
+  responses: {
+    "200": {
+      description:
+        "The document. It may be stored: ask with `If-None-Match` whether it is still the same.",
+      headers,
+      content: json("OpenApi"),
+    },
+    "304": {
+      description:
+        "You have the document: it is the one that `If-None-Match` names.",
+      headers,
+    },
+    "400": refused("The `Host` header is malformed."),
+  },
+};
+
+/** The operation. */
+export const getOpenApi: Operation = {
+  method: "GET",
+  path: "/openapi.json",
+  isPublic: true,
+  errors: ["bad_request"],
+  run: ({ request }, { document }) => document(request),
+  description,
+};

@@ -1,0 +1,75 @@
+/** `getPet`: `GET /pets/{petId}`, deprecated, to be removed on 5 December 2030. */
+
+import type { BaseUrl } from "../http/base_url.ts";
+import { type Answer, type Fields, jsonAnswer } from "../http/message.ts";
+import { quote, Refusal } from "../http/refusal.ts";
+import type { JsonObject } from "../openapi/json_object.ts";
+import { json, keyErrors, refused, REX } from "../openapi/responses.ts";
+import { parsePetId, petToJson } from "../pets/pet.ts";
+import {
+  type Call,
+  COMMON_ERRORS,
+  type Context,
+  type Operation,
+} from "./operation.ts";
+
+/** Answers 200 with the pet; 404 if there is no such pet, or if the text can be no pet's id. */
+async function run({ petId }: Call, { storage }: Context): Promise<Answer> {
+  const id = parsePetId(petId);
+  const pet = id === undefined ? undefined : await storage.get(id);
+  return pet === undefined
+    ? petNotFound(petId)
+    : jsonAnswer(200, petToJson(pet));
+}
+
+/** The 404 for an id as it was sent. */
+function petNotFound(petId: string): Refusal {
+  return new Refusal(
+    "not_found",
+    `Cannot get pet: no pet has the id ${quote(petId)}`,
+  );
+}
+
+/** Says that the operation is deprecated, until when it works, and what replaces it. */
+function deprecation(baseUrl: BaseUrl): Fields {
+  return {
+    sunset: "Thu, 05 Dec 2030 00:00:00 GMT", // RFC 8594
+    deprecation: "@1764892800", // RFC 9745: 5 December 2025
+    link: `<${baseUrl.link("/pets", "../pets")}>; rel="successor-version"`, // RFC 5829 §3.2
+  };
+}
+
+const description: JsonObject = {
+  operationId: "getPet",
+  summary: "Get an animal",
+  description:
+    "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead. Its responses say so too, in `Deprecation`, `Sunset` and `Link`.",
+  tags: ["animals"],
+  deprecated: true,
+  parameters: [{
+    name: "petId",
+    in: "path",
+    required: true,
+    description:
+      "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the `id` of a pet: 404.",
+    schema: { type: "integer", format: "int64" },
+    example: 7,
+  }],
+  responses: {
+    "200": { description: "The pet.", content: json("Pet", { pet: REX }) },
+    "404": refused("The requested animal could not be found.", {
+      unknown: petNotFound("8"),
+    }),
+    ...keyErrors,
+  },
+};
+
+/** The operation. */
+export const getPet: Operation = {
+  method: "GET",
+  path: "/pets/{petId}",
+  errors: [...COMMON_ERRORS, "not_found"],
+  fields: deprecation,
+  run,
+  description,
+};

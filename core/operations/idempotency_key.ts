@@ -1,0 +1,50 @@
+/** The header `Idempotency-Key` of `createPet` (draft-ietf-httpapi-idempotency-key-header). */
+
+import { Refusal } from "../http/refusal.ts";
+import { sha256 } from "../http/sha256.ts";
+import { parseBearer } from "../keys/authenticate.ts";
+
+/**
+ * Matches the header: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the
+ * bare form; 1 to 255 visible ASCII characters in both.
+ */
+export const KEY_PATTERN =
+  '^(?:"((?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255})"|([!#-~][!-~]{0,254}))$';
+const KEY = new RegExp(KEY_PATTERN);
+
+/** The 400 for a header that is not one key. */
+export const malformedKey: Refusal = new Refusal(
+  "bad_request",
+  "Cannot create pet: the Idempotency-Key header must be one key of 1 to 255 visible ASCII characters, such as " +
+    '"8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes',
+);
+
+/** The 422 for a key that added another pet before. */
+export const reusedKey: Refusal = new Refusal(
+  "idempotency_key_reused",
+  "Cannot create pet: its Idempotency-Key was sent before with another pet; use a new key for each pet",
+);
+
+/**
+ * Reads the key of a header. The structured-field string and the bare form are one key. A header that
+ * is repeated arrives joined by a comma and a space, and is refused for the space.
+ */
+export function parseIdempotencyKey(header: string): string | Refusal {
+  const [, quoted, bare] = KEY.exec(header) ?? [];
+  return quoted?.replace(/\\(["\\])/g, "$1") ?? bare ?? malformedKey;
+}
+
+/**
+ * Makes the key that a storage keeps: a SHA-256 as 64 lower-case hexadecimal digits. Each API key has
+ * idempotency keys of its own, and neither key can be told from what is kept.
+ *
+ * @param headers of a request whose API key is known to be valid.
+ */
+export async function storedKey(
+  headers: Pick<Headers, "get">,
+  key: string,
+): Promise<string> {
+  const apiKey = parseBearer(headers.get("authorization"));
+  const scope = typeof apiKey === "string" ? await sha256(apiKey) : "";
+  return await sha256(scope + key); // the first part has a fixed length
+}

@@ -1,0 +1,29 @@
+/** The operations of the service, and the document that describes them. */
+
+import { parseBaseUrl } from "../http/base_url.ts";
+import { openApiDocument } from "../openapi/document.ts";
+import type { JsonObject } from "../openapi/json_object.ts";
+import { createPet } from "./create_pet.ts";
+import { getOpenApi } from "./get_openapi.ts";
+import { getPet } from "./get_pet.ts";
+import { listPets } from "./list_pets.ts";
+import type { Operation } from "./operation.ts";
+
+/** The operations, in the order of the OpenAPI document. */
+export const operations: readonly Operation[] = [
+  listPets,
+  createPet,
+  getPet,
+  getOpenApi,
+];
+
+/**
+ * Makes the OpenAPI 3.1 document of a service with this `baseUrl`, as `GET {baseUrl}/openapi.json`
+ * answers it.
+ *
+ * @param baseUrl as the option of `createHandler`. Default: `/v1`.
+ * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
+ */
+export function openApi(baseUrl = "/v1"): JsonObject {
+  return openApiDocument(parseBaseUrl(baseUrl), operations);
+}

@@ -1,0 +1,48 @@
+/** Checks of the options that functions take. */
+
+/**
+ * Refuses options that a function does not have; one whose value is `undefined` counts as left out.
+ *
+ * @param owner the function, for the message.
+ * @throws {TypeError} it names the options that there are.
+ */
+export function checkNames(
+  options: object,
+  names: readonly string[],
+  owner: string,
+): void {
+  for (const [name, value] of Object.entries(options ?? {})) {
+    if (value === undefined || names.includes(name)) continue;
+    throw new TypeError(
+      `Unknown option ${name}: ${owner} has ${names.join(", ")}`,
+    );
+  }
+}
+
+/** @throws {TypeError} if an option is of another kind. */
+export function checkKind(
+  value: unknown,
+  kind: "function" | "string",
+  name: string,
+): void {
+  const actual = typeof value;
+  if (actual === kind) return;
+  throw new TypeError(
+    `Wrong option ${name}: it must be a ${kind}, not ${actual}`,
+  );
+}
+
+/** @throws {RangeError} if an option is not an integer from `least` to `most`. */
+export function checkInteger(
+  value: number,
+  name: string,
+  { least, most = Number.MAX_SAFE_INTEGER }: {
+    readonly least: number;
+    readonly most?: number;
+  },
+): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new RangeError(
+    `Wrong option ${name}: it must be an integer from ${least} to ${most}, not ${value}`,
+  );
+}

@@ -1,9 +1,0 @@
-/** SHA-256 by WebCrypto. */
-
-/** The SHA-256 digest of a text's UTF-8 bytes, as 64 lower-case hexadecimal digits. */
-export async function sha256(text: string): Promise<string> {
-  const bytes = new TextEncoder().encode(text);
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
-}

@@ -1,0 +1,77 @@
+/** How a caller tells errors apart: by `instanceof`, then by `code`. The types are tested by compiling. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  type AnyPetStoreError,
+  PetStoreError,
+  type PetStoreErrorCode,
+} from "../../../adapters/client/mod.ts";
+import { ERROR_STATUS } from "../../../core/http/refusal.ts";
+import { failure, noConnection, refusal, scripted } from "./scripted.ts";
+
+/** Tells what the types know of an error; none of it needs a cast or a check for `undefined`. */
+function explain(error: unknown): string {
+  if (!(error instanceof PetStoreError)) return "another error";
+  switch (error.code) {
+    case "not_found":
+    case "invalid_response":
+      error.code satisfies "not_found" | "invalid_response";
+      return `${error.code} with ${error.status satisfies number}`;
+    case "network_error":
+      error.code satisfies "network_error";
+      // @ts-expect-error: there may have been no response
+      error.status satisfies number;
+      return error.code;
+    case "bad_request":
+    case "unauthorized":
+    case "method_not_allowed":
+    case "request_timeout":
+    case "payload_too_large":
+    case "unsupported_media_type":
+    case "idempotency_key_reused":
+    case "too_many_requests":
+    case "internal_error":
+    case "service_unavailable":
+    case "timeout":
+    case "http_error":
+      return "another code";
+    default:
+      // All known codes were handled: what is left is the class itself, and not `never`.
+      return `unknown code ${error.code} with ${error.status}`;
+  }
+}
+
+test("an error narrows by its code after instanceof, and an unknown code gets to the default", async () => {
+  const { client } = scripted([
+    refusal("not_found", 404),
+    noConnection,
+    refusal("forbidden", 403),
+    refusal("bad_request", 400),
+  ], { retries: 0 });
+  const explained: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    explained.push(explain(await failure(client.getPet(1n))));
+  }
+  assert.deepEqual(explained, [
+    "not_found with 404",
+    "network_error",
+    "unknown code forbidden with 403",
+    "another code",
+  ]);
+  assert.equal(explain(new Error("x")), "another error");
+});
+
+test("every code of the service is among the codes that errors narrow by", () => {
+  const codes = Object.keys(ERROR_STATUS) as (keyof typeof ERROR_STATUS)[];
+  for (const code of codes satisfies readonly PetStoreErrorCode[]) {
+    const error: unknown = new PetStoreError("No", { code });
+    assert.ok(error instanceof PetStoreError);
+    assert.equal((error satisfies AnyPetStoreError).code, code);
+  }
+});
+
+test("instanceof finds subclasses, and no look-alike", () => {
+  class Mine extends PetStoreError {}
+  assert.ok(new Mine("No", { code: "timeout" }) instanceof PetStoreError);
+  assert.ok(!({ code: "timeout" } instanceof PetStoreError));
+});

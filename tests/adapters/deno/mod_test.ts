@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+// Elsewhere the adapter cannot even be imported by its types.
+const skip = !("Deno" in globalThis) && "only Deno has Deno.serve";
+
+test(
+  "serve keeps the last 64 listeners that stopped, and shuts older ones down",
+  { skip },
+  async (t) => {
+    const { serve } = await import("../../../adapters/deno/mod.ts");
+    const shutDown: number[] = [];
+    let listeners = 0;
+    let onStarted = (): void => {};
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const own = Object.getOwnPropertyDescriptor(Deno, "serve") ?? {};
+    t.after(() => void Object.defineProperty(Deno, "serve", own));
+    const fake = () => {
+      const id = ++listeners;
+      onStarted();
+      return {
+        addr: { hostname: "127.0.0.1", port: 8000 },
+        finished: Promise.reject(new Error("out of descriptors")),
+        shutdown() {
+          shutDown.push(id);
+          return Promise.resolve();
+        },
+      };
+    };
+    Object.defineProperty(Deno, "serve", { value: fake, configurable: true });
+    const told: unknown[] = [];
+    const onError = (error: unknown): void => void told.push(error);
+    const server = await serve(() => new Response(), { onError });
+    while (listeners < 67) {
+      const started = new Promise<void>((resolve) => onStarted = resolve);
+      await Promise.resolve(); // the listener has stopped
+      t.mock.timers.tick(100);
+      await started;
+    }
+    assert.deepEqual(shutDown, [1, 2, 3]);
+    assert.equal(told.length, 1, "stops that follow each other are one event");
+    await server.close();
+    assert.equal(new Set(shutDown).size, 67);
+  },
+);

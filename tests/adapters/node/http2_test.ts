@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { connect, createServer } from "node:http2";
+import { toNodeListener } from "../../../adapters/node/mod.ts";
+import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
+import { listen } from "../../support/ports.ts";
+import { testOnNode as test } from "./on_node.ts";
+
+const KEY = { authorization: "Bearer secret" };
+
+/** Sends a request to a server of Node's `http2`, whose listener is `handle`, and returns status and body. */
+async function ask(
+  handle: Parameters<typeof toNodeListener>[0],
+  fields: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<readonly [number, string]> {
+  const server = createServer(toNodeListener(handle) as () => void);
+  const port = await listen(server as never);
+  const session = connect(`http://127.0.0.1:${port}`);
+  try {
+    const stream = session.request({ ...KEY, ...fields });
+    stream.end(body);
+    stream.setEncoding("utf8");
+    let text = "";
+    const status = new Promise<number>((resolve) =>
+      stream.once("response", (answer) => resolve(Number(answer[":status"])))
+    );
+    for await (const chunk of stream) text += chunk;
+    return [await status, text];
+  } finally {
+    session.close();
+    server.close();
+  }
+}
+
+const pets = (): ReturnType<typeof createHandler> =>
+  createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+
+test("toNodeListener serves HTTP/2: a list, a create, and a create without a body", async () => {
+  assert.deepEqual(await ask(pets(), { ":path": "/v1/pets" }), [200, "[]"]);
+  const post = { ":path": "/v1/pets", ":method": "POST" };
+  const rex = '{"name":"Rex","categoryId":1}';
+  const [status, text] = await ask(pets(), post, rex);
+  assert.equal(status, 201, text);
+  const typed = { ...post, "content-length": `${rex.length}` };
+  assert.equal((await ask(pets(), typed, rex))[0], 201);
+  const [missing, why] = await ask(pets(), {
+    ...post,
+    "content-type": "text/plain",
+  });
+  assert.equal(missing, 400);
+  assert.match(why, /is missing/);
+});
+
+test("toNodeListener serves HTTP/2 to any fetch function", async () => {
+  const echo = async (request: Request): Promise<Response> =>
+    new Response(`${new URL(request.url).pathname} ${await request.text()}`);
+  const post = { ":path": "/echo", ":method": "POST" };
+  assert.deepEqual(await ask(echo, post, "abc"), [200, "/echo abc"]);
+});

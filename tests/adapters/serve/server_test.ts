@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { loadServe } from "../../../adapters/standalone/start.ts";
+import { RUNTIME } from "../../support/runtime.ts";
+import { skipping } from "../../support/skipping.ts";
+
+const serve = await loadServe();
+
+for (
+  const [hostname, host] of [
+    ["127.0.0.1", "127.0.0.1"],
+    ["0.0.0.0", "localhost"],
+    ["::", "localhost"],
+    ["::1", "[::1]"],
+  ] as const
+) {
+  const opening = serve(() => new Response("ok"), { hostname, port: 0 });
+  const server = await opening.catch(() => undefined);
+  await server?.close();
+  const skip = skipping(!server && `this machine has no address ${hostname}`);
+
+  test(
+    `${RUNTIME}: the url of a server on ${hostname} leads to it`,
+    { skip },
+    async () => {
+      const server = await serve(() => new Response("ok"), {
+        hostname,
+        port: 0,
+      });
+      try {
+        assert.equal(server.url, `http://${host}:${server.port}`);
+        assert.equal(await (await fetch(server.url)).text(), "ok");
+      } finally {
+        await server.close();
+      }
+    },
+  );
+}

@@ -1,0 +1,69 @@
+/** Clients of HTTP/2 that ask for much and read nothing. They need no key. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { type ClientHttp2Session, connect } from "node:http2";
+import process from "node:process";
+import { RUNTIME, startMain, testInFolder } from "./program.ts";
+import { skipping } from "../../support/skipping.ts";
+
+const skip = skipping(
+  (RUNTIME !== "deno" || process.platform !== "linux") &&
+    "only Deno serves HTTP/2 in clear text, and only Linux tells its memory",
+);
+
+/** The memory of a process, in MB. */
+function memoryOf(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+/** The shortest of three looks at a path, in ms. */
+async function bestTime(url: string): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const start = performance.now();
+    await (await fetch(url)).text();
+    times.push(performance.now() - start);
+  }
+  return Math.min(...times);
+}
+
+testInFolder(
+  "1000 requests for the page's script that nobody reads take no more than 150 MB, and livez answers",
+  async (cwd) => {
+    const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+    const server = await startMain({ cwd, env });
+    const sessions: ClientHttp2Session[] = [];
+    try {
+      const before = memoryOf(server.pid);
+      for (let i = 0; i < 5; i++) {
+        const settings = { initialWindowSize: 0 };
+        const session = connect(server.origin, { settings });
+        session.on("error", () => {}); // it is cut off at the end
+        sessions.push(session);
+        await new Promise((resolve) => session.once("connect", resolve));
+        const answered: Promise<unknown>[] = [];
+        for (let j = 0; j < 200; j++) {
+          const stream = session.request({ ":path": "/docs/swagger-ui.js" });
+          stream.on("error", () => {});
+          answered.push(
+            new Promise((resolve) =>
+              stream.once("response", (fields) => resolve(fields[":status"]))
+            ),
+          );
+          stream.end();
+        }
+        // The heads come, as no window holds them back.
+        assert.deepEqual(new Set(await Promise.all(answered)), new Set([200]));
+      }
+      const time = await bestTime(`${server.origin}/livez`);
+      assert.ok(time < 500, `${time} ms`);
+      const more = memoryOf(server.pid) - before;
+      assert.ok(more < 150, `${more} MB more`);
+    } finally {
+      for (const session of sessions) session.destroy();
+      await server.end("SIGKILL");
+    }
+  },
+  { skip, timeout: 60_000 },
+);

@@ -1,0 +1,50 @@
+/**
+ * The contract of a storage, for authors of storages: a test for each promise of `PetStorage` and of
+ * `ApiKeyStorage`.
+ *
+ * It needs no test framework. Pass it the function that registers a test: `it` of `node:test`, of
+ * `bun:test` or of Vitest, or `Deno.test`.
+ *
+ * ```ts
+ * import { memoryStorage } from "@petstore/service";
+ * import { storageContract } from "@petstore/service/contract";
+ *
+ * // Without a test framework: each check is rejected if the storage breaks its promise.
+ * const checks: (() => Promise<void>)[] = [];
+ * storageContract({
+ *   it: (_title, check) => checks.push(check),
+ *   open: async () => memoryStorage(),
+ * });
+ * for (const check of checks) await check();
+ * ```
+ *
+ * @module
+ */
+
+import type { ApiKeyStorage } from "../../../core/keys/issued_keys.ts";
+import type { PetStorage } from "../../../core/pets/pet_storage.ts";
+import { apiKeyStorageContract } from "./api_key_storage_contract.ts";
+import type { ContractOptions } from "./contract_options.ts";
+import { idempotencyContract } from "./idempotency_contract.ts";
+import { petStorageContract } from "./pet_storage_contract.ts";
+
+export {
+  apiKeyStorageContract,
+  type KeepsApiKeys,
+} from "./api_key_storage_contract.ts";
+export type {
+  Closable,
+  ContractOptions,
+  RegisterTest,
+} from "./contract_options.ts";
+export { idempotencyContract } from "./idempotency_contract.ts";
+export { petStorageContract } from "./pet_storage_contract.ts";
+
+/** Registers the tests of all three contracts: on pets, on idempotency keys and on API keys. */
+export function storageContract(
+  options: ContractOptions<PetStorage & { readonly apiKeys: ApiKeyStorage }>,
+): void {
+  petStorageContract(options);
+  idempotencyContract(options);
+  apiKeyStorageContract(options);
+}

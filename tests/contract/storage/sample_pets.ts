@@ -1,0 +1,80 @@
+/** Pets for the contracts, and comparisons of them. */
+
+import { checkNewPet } from "../../../core/pets/new_pet.ts";
+import type {
+  CheckedPet,
+  Pet,
+  PetId,
+  PetStatus,
+} from "../../../core/pets/pet.ts";
+import type { PetStorage } from "../../../core/pets/pet_storage.ts";
+
+/** The statuses of pets. */
+export const STATUSES: readonly PetStatus[] = ["available", "pending", "sold"];
+
+/** Names that something on the way to the disk and back might change. */
+export const DELICATE_NAMES: readonly string[] = [
+  "e\u0301", // combining marks: not to be normalised to U+00E9
+  "\u00e9",
+  "\ufeffRex", // a byte order mark is a character of the name
+  "line\u2028separator\u2029",
+  'it\'s "Rex"; DROP TABLE pets; --\\ `$1` ? :name %s {}',
+  "\u{1f415}".repeat(255),
+  "a".repeat(255),
+  " Rex ",
+  "null",
+  "007",
+  "1e3",
+  "\u200d\u202e", // a joiner and a right-to-left override
+  "\u0080\u009f\ufffd\uffff\u{10ffff}",
+];
+
+/** A pet to add. */
+export const REX: CheckedPet = checkNewPet({ name: "Rex", categoryId: 1n });
+
+/** Makes a pet to add that differs from those of other numbers; each status comes in turn. */
+export function samplePet(number: number): CheckedPet {
+  const status = STATUSES[number % STATUSES.length];
+  const categoryId = BigInt(number);
+  return checkNewPet({ name: `Pet ${number}`, categoryId, status });
+}
+
+/** Adds sample pets one after the other. */
+export async function createSamples(
+  storage: PetStorage,
+  count: number,
+): Promise<readonly Pet[]> {
+  const pets: Pet[] = [];
+  for (let number = 0; number < count; number++) {
+    pets.push(await storage.create(samplePet(number)));
+  }
+  return pets;
+}
+
+/** Adds sample pets all at once. */
+export function createAtOnce(
+  storage: PetStorage,
+  count: number,
+): Promise<readonly Pet[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, i) => storage.create(samplePet(i))),
+  );
+}
+
+/** The members of a pet that the service reads, to compare them. */
+export function plain(
+  { id, name, categoryId, status, replayed }: Pet & { replayed?: true },
+): Pet & { readonly replayed?: true } {
+  const pet = { id, name, categoryId, status };
+  return replayed === undefined ? pet : { ...pet, replayed };
+}
+
+/** {@linkcode plain} pets, ascending by id. */
+export function byId(pets: readonly Pet[]): readonly Pet[] {
+  return pets.map(plain).sort((a, b) => a.id < b.id ? -1 : 1);
+}
+
+/** The ids of pets. */
+export function idsOf(pets: readonly Pet[]): readonly PetId[] {
+  return pets.map(({ id }) => id);
+}

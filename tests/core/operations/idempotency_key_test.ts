@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memoryStorage } from "../../../adapters/memory/mod.ts";
+import {
+  malformedKey,
+  parseIdempotencyKey,
+  storedKey,
+} from "../../../core/operations/idempotency_key.ts";
+import { apiKeys } from "../../../core/keys/api_keys.ts";
+import type { PetStorage } from "../../../core/pets/pet_storage.ts";
+import { ask } from "../../contract/ask.ts";
+import { handleService } from "../../contract/handle_service.ts";
+
+const BODY = '{"name":"Rex","categoryId":1}';
+
+test("parseIdempotencyKey reads the quoted and the bare form as one key", () => {
+  const forms: readonly (readonly [key: string, ...headers: string[]])[] = [
+    ["a", "a", '"a"'],
+    ["8e03978e-40d5", "8e03978e-40d5", '"8e03978e-40d5"'],
+    ['a"b', 'a"b', '"a\\"b"'],
+    ["a\\b", "a\\b", '"a\\\\b"'],
+    ["\\", "\\", '"\\\\"'],
+    ["a,b;c=d", "a,b;c=d", '"a,b;c=d"'],
+    ["!~", "!~", '"!~"'],
+    ["k".repeat(255), "k".repeat(255), `"${"k".repeat(255)}"`],
+    ['"'.repeat(255), `"${'\\"'.repeat(255)}"`],
+  ];
+  for (const [key, ...headers] of forms) {
+    for (const header of headers) {
+      assert.equal(parseIdempotencyKey(header), key);
+    }
+  }
+});
+
+test("parseIdempotencyKey refuses what is not one key of 1 to 255 visible ASCII characters", () => {
+  const wrong = [
+    ...["", '""', '"', '"a', '"a"b"', '"a\\"', '"a\\b"', '"a";p=1', "a b"],
+    ...['"a b"', "a, b", '"a", "b"', "é", '"é"', "a\x7f", "a\tb"],
+    "k".repeat(256),
+    `"${"k".repeat(256)}"`,
+  ];
+  for (const header of wrong) {
+    assert.equal(parseIdempotencyKey(header), malformedKey, header);
+  }
+  assert.match(malformedKey.message, /Idempotency-Key/);
+});
+
+test("storedKey is of both keys, and shows neither", async () => {
+  const of = (apiKey: string, key: string): Promise<string> =>
+    storedKey(new Headers({ authorization: `Bearer ${apiKey}` }), key);
+  const keys = [await of("a", "k"), await of("b", "k"), await of("a", "l")];
+  assert.equal(new Set(keys).size, 3);
+  for (const key of keys) assert.match(key, /^[0-9a-f]{64}$/);
+  assert.equal(await of("a", "k"), keys[0]);
+});
+
+test("each API key has idempotency keys of its own", async () => {
+  const service = handleService({ keys: apiKeys(["secret", "other"]) });
+  const send = (authorization: string) =>
+    ask(service, "POST", "/pets", {
+      body: BODY,
+      headers: { authorization, "idempotency-key": "k" },
+    });
+  const first = await send("Bearer secret");
+  const other = await send("Bearer other");
+  assert.deepEqual([first.status, other.status], [201, 201]);
+  assert.notEqual(other.text, first.text);
+  assert.equal(other.headers.get("idempotency-replayed"), null);
+  // The scheme's case and the spaces after it are not part of the API key.
+  const again = await send("bearer   other");
+  assert.equal(again.text, other.text);
+  assert.equal(again.headers.get("idempotency-replayed"), "true");
+});
+
+test("a malformed Idempotency-Key is refused before the body is read", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    pull: () => assert.fail("the body is read"),
+  }, { highWaterMark: 0 });
+  const answer = await ask(handleService(), "POST", "/pets", {
+    body,
+    headers: { "idempotency-key": '"', "content-type": "text/plain" },
+  });
+  assert.equal(answer.status, 400);
+  assert.match(answer.text, /Idempotency-Key/);
+});
+
+test("a create without an Idempotency-Key gives the storage no options", async () => {
+  const given: unknown[] = [];
+  const memory = memoryStorage();
+  const storage: PetStorage = {
+    ...memory,
+    create(...all) {
+      given.push(all.slice(1));
+      return memory.create(...all);
+    },
+  };
+  const service = handleService({ storage });
+  await ask(service, "POST", "/pets", { body: BODY });
+  await ask(service, "POST", "/pets", {
+    body: BODY,
+    headers: { "idempotency-key": "k" },
+  });
+  const headers = new Headers({ authorization: "Bearer secret" });
+  assert.deepEqual(given, [[], [{
+    idempotencyKey: await storedKey(headers, "k"),
+  }]]);
+});

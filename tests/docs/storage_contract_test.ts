@@ -1,0 +1,3 @@
+/** The example of the contract of a storage: its tests run here, on each runtime. */
+
+import "../../docs/examples/storage_contract.ts";

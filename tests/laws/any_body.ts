@@ -1,0 +1,215 @@
+/** JSON of pets, or nearly so: each member right, wrong or left out, and spelled in any way. */
+
+import { fc } from "../support/property.ts";
+
+/** A JSON number (RFC 8259 §6): ± whole.fraction × 10^exponent. Empty parts are left out. */
+export interface NumberLiteral {
+  readonly sign: "" | "-";
+  readonly whole: string;
+  readonly fraction: string;
+  readonly exponent: string;
+  readonly e: "e" | "E";
+}
+
+/** A JSON value as it stands in a text: numbers are literals, and members may be repeated. */
+export type Json =
+  | "null"
+  | "true"
+  | "false"
+  | { readonly literal: NumberLiteral }
+  | { readonly text: string }
+  | { readonly items: readonly Json[] }
+  | { readonly members: readonly (readonly [name: string, value: Json])[] };
+
+const digits = (maxLength: number): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(..."0123456789"), maxLength });
+const joined = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+  fc.tuple(...parts).map((all) => all.join(""));
+const e = fc.constantFrom<("e" | "E")[]>("e", "E");
+
+const anyLiteral: fc.Arbitrary<NumberLiteral> = fc.record({
+  sign: fc.constantFrom("", "-"),
+  whole: fc.oneof(
+    fc.constant("0"),
+    joined(fc.constantFrom(..."123456789"), digits(25)),
+  ),
+  fraction: fc.oneof(
+    fc.constant(""),
+    digits(10),
+    digits(3).map((digits) => digits + "000"),
+  ),
+  exponent: fc.oneof(
+    fc.constant(""),
+    joined(
+      fc.constantFrom("", "+", "-"),
+      fc.constantFrom("", "000"),
+      fc.oneof(
+        fc.integer({ min: 0, max: 25 }).map(String),
+        fc.constantFrom("308", "309", "400", "999999999", "9".repeat(50)),
+      ),
+    ),
+  ),
+  e,
+});
+
+/** Any int64. */
+export const int64 = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.bigInt({ min: 2n ** 53n - 2n, max: 2n ** 53n + 2n }),
+  fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 0n, -1n),
+);
+
+/** Other spellings of an integer: the point moved, and the exponent to make up for it. */
+const integerLiteral: fc.Arbitrary<NumberLiteral> = fc.tuple(
+  fc.oneof(
+    int64,
+    fc.bigInt({ min: 2n ** 63n - 3n, max: 2n ** 63n + 3n }),
+    fc.bigInt({ min: -(2n ** 63n) - 3n, max: -(2n ** 63n) + 3n }),
+  ),
+  fc.nat(20),
+  fc.nat(20),
+  e,
+  fc.constantFrom("", "+"),
+).map(([value, left, zeros, e, plus]) => {
+  const padded = `${value}`.replace("-", "").padStart(left + 1, "0");
+  return {
+    sign: value < 0n ? "-" : "",
+    whole: padded.slice(0, padded.length - left),
+    fraction: padded.slice(padded.length - left) + "0".repeat(zeros),
+    exponent: left === 0 ? "" : plus + left,
+    e,
+  };
+});
+
+/** Any JSON number, among them many that are int64 in unusual spellings. */
+export const numberLiteral = fc.oneof(anyLiteral, integerLiteral);
+const number = numberLiteral.map((literal): Json => ({ literal }));
+
+const unit = fc.oneof(
+  fc.integer({ min: 0, max: 0xffff }),
+  fc.integer({ min: 0xd7ff, max: 0xe000 }),
+).map((code) => String.fromCharCode(code));
+const text: fc.Arbitrary<string> = fc.oneof(
+  { arbitrary: fc.string({ unit: "grapheme", maxLength: 10 }), weight: 4 },
+  fc.string({ unit: "binary", minLength: 250, maxLength: 260 }),
+  fc.tuple(
+    fc.constantFrom("x", "é", "🐕", " "),
+    fc.integer({ min: 253, max: 257 }),
+  ).map(([unit, count]) => unit.repeat(count)),
+  fc.string({ unit }),
+  fc.constantFrom("", " ", "\u0000", "\u001f", "\u007f", "\u0080", "\ufeff"),
+  fc.constantFrom("available", "pending", "sold", "Sold", "toString"),
+);
+const string = text.map((text): Json => ({ text }));
+
+const { value: anyJson } = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.constantFrom<Json[]>("null", "true", "false"),
+    number,
+    string,
+    fc.array(tie("value"), { maxLength: 3 }).map((items) => ({ items })),
+    fc.array(
+      fc.tuple(
+        fc.oneof(fc.constantFrom("name", "categoryId", "status"), text),
+        tie("value"),
+      ),
+      { maxLength: 4 },
+    ).map((members) => ({ members })),
+  ),
+}));
+
+/** A member that is mostly right, sometimes wrong and, once in `freq` times, left out. */
+function member(
+  name: string,
+  right: fc.Arbitrary<Json>,
+  freq = 9,
+): fc.Arbitrary<readonly (readonly [name: string, value: Json])[]> {
+  const value = fc.oneof({ arbitrary: right, weight: 9 }, anyJson);
+  const one = value.map((value) => [[name, value] as const]);
+  return fc.option(one, { nil: [], freq });
+}
+
+/** Bodies that are animals, or nearly so, with other members between. */
+const nearlyPet: fc.Arbitrary<Json> = fc.tuple(
+  member("name", string),
+  member("categoryId", number),
+  member(
+    "status",
+    fc.constantFrom("available", "pending", "sold").map((text) => ({ text })),
+    2,
+  ),
+  fc.array(
+    fc.tuple(
+      fc.oneof(
+        text,
+        fc.constantFrom("id", "__proto__", "constructor", "name", "Name"),
+      ),
+      anyJson,
+    ),
+    { maxLength: 2 },
+  ),
+  fc.nat(),
+).map(([name, categoryId, status, others, turn]) => {
+  const members = [...others, ...name, ...categoryId, ...status];
+  const at = turn % (members.length + 1);
+  return { members: [...members.slice(at), ...members.slice(0, at)] };
+});
+
+/** Numbers that decide how a text is spelled, taken round and round. */
+export const whims = fc.array(fc.nat(7), { minLength: 1, maxLength: 20 });
+
+/** Writes a number as JSON text. */
+export function spell(
+  { sign, whole, fraction, exponent, e }: NumberLiteral,
+): string {
+  return sign + whole + (fraction && `.${fraction}`) + (exponent && e) +
+    exponent;
+}
+
+/** Writes a value as JSON text: escapes and whitespace come by the whims. */
+export function write(body: Json, whims: readonly number[]): string {
+  let turn = 0;
+  const whim = (): number => whims[turn++ % whims.length] ?? 0;
+  const space = (): string => " \t\n\r"[whim()] ?? "";
+
+  function quoted(value: string): string {
+    const units = Array.from({ length: value.length }, (_, i) => {
+      const unit = value.charAt(i);
+      const hex = value.charCodeAt(i).toString(16).padStart(4, "0");
+      const isBare = unit >= " " && !/["\\\p{Cs}]/u.test(unit);
+      if (isBare && whim() < 6) return unit;
+      if (unit === "/" || unit === '"') return `\\${unit}`;
+      return unit === "\n" ? "\\n" : `\\u${whim() < 4 ? hex : upper(hex)}`;
+    });
+    return `"${units.join("")}"`;
+  }
+
+  function any(value: Json): string {
+    if (typeof value === "string") return space() + value + space();
+    const inner = "literal" in value
+      ? spell(value.literal)
+      : "text" in value
+      ? quoted(value.text)
+      : "items" in value
+      ? `[${space()}${value.items.map(any)}]`
+      : `{${space()}${
+        value.members.map(([name, each]) =>
+          `${space()}${quoted(name)}${space()}:${any(each)}`
+        )
+      }}`;
+    return space() + inner + space();
+  }
+
+  return any(body);
+}
+
+function upper(text: string): string {
+  return text.toUpperCase();
+}
+
+/** Any JSON; most of it are pets, or nearly. */
+export const anyBody: fc.Arbitrary<Json> = fc.oneof(
+  { arbitrary: nearlyPet, weight: 4 },
+  anyJson,
+);

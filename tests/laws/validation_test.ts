@@ -1,0 +1,192 @@
+/**
+ * Laws of what createPet takes. The oracle is written from the contract; it judges the JSON that was
+ * generated, before it was spelled out, and shares nothing with the core.
+ */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { parseInt64, parseJson } from "../../core/json.ts";
+import { ask } from "../contract/ask.ts";
+import { assertError } from "../contract/error_reply.ts";
+import { handleService } from "../contract/handle_service.ts";
+import { fc, runs } from "../support/property.ts";
+import {
+  anyBody,
+  int64,
+  type Json,
+  type NumberLiteral,
+  numberLiteral,
+  spell,
+  whims,
+  write,
+} from "./any_body.ts";
+
+// ---- The oracle ----
+
+interface Animal {
+  readonly name: string;
+  readonly categoryId: bigint;
+  readonly status: string;
+}
+
+/** Returns the animal that a body asks for, or the names of all that is wrong (`body` for all of it). */
+function judge(body: Json): Animal | readonly string[] {
+  if (typeof body === "string" || !("members" in body)) return ["body"];
+  const last = new Map(body.members); // of repeated members the last one counts
+  const name = textOf(last.get("name"));
+  const categoryId = int64Of(last.get("categoryId"));
+  const status = last.has("status") ? textOf(last.get("status")) : "available";
+  const isStatus = /^(?:available|pending|sold)$/.test(status ?? "");
+  const isNamed = name !== undefined && isName(name);
+  if (
+    isNamed && categoryId !== undefined && isStatus && status !== undefined
+  ) return { name, categoryId, status };
+  return [
+    ...isNamed ? [] : ["name"],
+    ...categoryId === undefined ? ["categoryId"] : [],
+    ...isStatus ? [] : ["status"],
+  ];
+}
+
+function textOf(json: Json | undefined): string | undefined {
+  return typeof json === "object" && "text" in json ? json.text : undefined;
+}
+
+function int64Of(json: Json | undefined): bigint | undefined {
+  return typeof json === "object" && "literal" in json
+    ? denotedInt64(json.literal)
+    : undefined;
+}
+
+/** Tells whether a text has 1 to 255 code points, none of them a control character or half of a pair. */
+function isName(text: string): boolean {
+  const points = Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  return points.length >= 1 && points.length <= 255 &&
+    points.every((point) =>
+      point > 0x1f && point !== 0x7f && (point < 0xd800 || point > 0xdfff)
+    );
+}
+
+/** Returns the int64 that a literal denotes, by exact arithmetic; `undefined` if it denotes none. */
+function denotedInt64(literal: NumberLiteral): bigint | undefined {
+  const { sign, whole, fraction, exponent } = literal;
+  const digits = BigInt(sign + whole + fraction);
+  if (digits === 0n) return 0n;
+  const power = BigInt(exponent.replace("+", "")) - BigInt(fraction.length);
+  // Beyond this, no literal of the lengths generated here is an integer of 64 bits.
+  if (power > 1000n || power < -1000n) return undefined;
+  const denominator = power < 0n ? 10n ** -power : 1n;
+  const numerator = power < 0n ? digits : digits * 10n ** power;
+  const value = numerator / denominator;
+  return numerator % denominator === 0n && BigInt.asIntN(64, value) === value
+    ? value
+    : undefined;
+}
+
+// ---- The laws ----
+
+// Law: a body is taken exactly if it is a NewPet, and then comes back as it was meant; otherwise the
+// message names exactly the members that are wrong (decision: several problems).
+test("createPet takes JSON exactly if it is an animal, and names each member that is wrong", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyBody, whims, async (body, whims) => {
+      const service = handleService();
+      const sent = { body: write(body, whims) };
+      const answer = await ask(service, "POST", "/pets", sent);
+      const expected = judge(body);
+      if ("categoryId" in expected) {
+        const { categoryId, ...rest } = expected;
+        assert.equal(answer.status, 201, answer.text);
+        assert.match(answer.text, RegExp(`"categoryId":${categoryId}[,}]`));
+        const shown = JSON.parse(answer.text);
+        delete shown.categoryId;
+        assert.deepEqual(shown, { id: 1, ...rest });
+        return;
+      }
+      const message = assertError(answer, "bad_request");
+      assert.equal((await ask(service, "GET", "/pets")).text, "[]");
+      if (expected.includes("body")) return;
+      const members = ["name", "categoryId", "status"];
+      const named = members.filter((name) =>
+        RegExp(`\\b${name}\\b`).test(message)
+      );
+      assert.deepEqual(named, expected, message);
+    }),
+    runs(3000),
+  );
+});
+
+// Law: what goes in as an int64 comes out as the same digits, from createPet, getPet and listPets.
+test("every int64 comes back from every operation as it was sent", async () => {
+  await fc.assert(fc.asyncProperty(int64, async (categoryId) => {
+    const service = handleService();
+    const pet =
+      `{"id":1,"name":"Rex","categoryId":${categoryId},"status":"sold"}`;
+    const created = await ask(service, "POST", "/pets", {
+      body: `{"categoryId":${categoryId},"status":"sold","name":"Rex"}`,
+    });
+    assert.deepEqual([created.status, created.text], [201, pet]);
+    assert.equal((await ask(service, "GET", "/pets/1")).text, pet);
+    assert.equal((await ask(service, "GET", "/pets")).text, `[${pet}]`);
+  }));
+});
+
+// Law: a number is a bigint exactly if its value is an int64, however it is spelled (JSON Schema, Core
+// §6.3: 1.0 is an integer), wherever it stands, and whatever stands beside it.
+test("parseJson makes a bigint of a number exactly if its value is an int64", () => {
+  const beside = fc.constantFrom("1", "1.5", "1234567890123456", '"x"', "-0");
+  fc.assert(
+    fc.property(numberLiteral, beside, (literal, beside) => {
+      const text = spell(literal);
+      const expected = denotedInt64(literal) ?? Number(text);
+      assert.deepEqual(parseJson(text), expected);
+      const value = parseJson(`{"a":[ ${text}\t,${beside}]}`);
+      assert.deepEqual(value, { a: [expected, parseJson(beside)] });
+    }),
+    runs(2000),
+  );
+});
+
+// Law: but for numbers, parseJson is JSON.parse; a text is refused by both or by neither.
+test("parseJson is JSON.parse for everything except numbers", () => {
+  const text = fc.oneof(
+    fc.jsonValue({ noUnicodeString: false }).map((value) =>
+      JSON.stringify(value)
+    ),
+    fc.string(),
+    fc.string({ unit: fc.constantFrom(...'{}[]",:0-1.e+tfn\\u') }),
+    fc.constantFrom('{"__proto__":"7","a":[]}', '{"a":1,"a":[-0]}'),
+  );
+  fc.assert(
+    fc.property(text, (text) => {
+      const toNumbers = (_: string, value: unknown): unknown =>
+        typeof value === "bigint" ? Number(value) + 0 : value;
+      const read = (parse: () => unknown): string | undefined => {
+        try {
+          return JSON.stringify(parse(), toNumbers);
+        } catch {
+          return undefined;
+        }
+      };
+      assert.equal(read(() => parseJson(text)), read(() => JSON.parse(text)));
+    }),
+    runs(1000),
+  );
+});
+
+// Law: parseInt64 reads the decimal form of every int64, and of nothing else.
+test("parseInt64 reads exactly the texts that int64 are written as", () => {
+  const near = fc.tuple(
+    fc.constantFrom("", "", "-", "+", "0", " "),
+    fc.bigInt({ min: -(2n ** 63n) - 9n, max: 2n ** 63n + 9n }),
+    fc.constantFrom("", "", "0", ".0", "n", " "),
+  ).map((parts) => parts.join(""));
+  fc.assert(fc.property(fc.oneof(near, fc.string()), (text) => {
+    const value = parseInt64(text);
+    if (value === undefined) return;
+    assert.equal(`${value}`, text);
+    assert.equal(BigInt.asIntN(64, value), value);
+  }));
+  fc.assert(fc.property(int64, (value) => {
+    assert.equal(parseInt64(`${value}`), value);
+  }));
+});

@@ -1,0 +1,98 @@
+/**
+ * The test of `x.ts` is `x_test.ts` in the same place of `tests/`. A source without one is listed here, below
+ * the tests that cover it; files of types need none.
+ */
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** By test, the sources that it covers besides the one of its name. */
+const COVERED: Readonly<Record<string, string>> = {
+  "imports_test.ts": "mod.ts",
+
+  "core/handler_contract_test.ts":
+    "core/service.ts core/operations/create_pet.ts core/operations/get_pet.ts core/operations/list_pets.ts",
+  "core/messages_test.ts": "core/http/message.ts core/http/refusal.ts",
+  "core/keys/api_keys_test.ts": "core/http/sha256.ts",
+  "laws/issued_key_test.ts": "core/keys/key_form.ts",
+  "laws/limit_bounds_test.ts": "core/pets/page.ts",
+  "laws/openapi_test.ts":
+    "core/operations/operation.ts core/operations/operations.ts core/openapi/responses.ts core/openapi/schemas.ts",
+  "core/openapi/openapi_test.ts":
+    "core/openapi/document.ts core/operations/get_openapi.ts",
+  "core/pets/new_pet_test.ts": "core/name.ts",
+  "core/rate_limit_test.ts": "core/http/rate_limit.ts",
+  "core/handler_test.ts": "core/options.ts",
+
+  "adapters/serve/fetch_server_test.ts":
+    "adapters/bun/mod.ts adapters/node/mod.ts",
+  "adapters/node/node_test.ts":
+    "adapters/node/listener.ts adapters/node/pipeline.ts adapters/node/send.ts",
+  "adapters/node/departures_test.ts": "adapters/node/exchange.ts",
+  "adapters/node/whole_body_test.ts":
+    "adapters/node/body.ts adapters/node/headers.ts",
+  "adapters/client/http_test.ts": "adapters/client/mod.ts",
+  "adapters/docs/docs_test.ts": "adapters/docs/mod.ts adapters/docs/routes.ts",
+
+  "adapters/memory/memory_test.ts":
+    "adapters/memory/api_keys.ts adapters/memory/mod.ts core/pets/pet_storage.ts",
+  "adapters/d1/d1_test.ts":
+    "adapters/d1/fault.ts adapters/d1/mod.ts adapters/database/sqlite_tables.ts",
+  "adapters/sqlite/contract_test.ts":
+    "adapters/sqlite/api_keys.ts adapters/sqlite/mod.ts adapters/database/api_keys.ts adapters/database/check_option.ts adapters/database/stored_row.ts",
+  "adapters/sqlite/faults_test.ts":
+    "adapters/sqlite/fault.ts adapters/sqlite/file.ts adapters/sqlite/open.ts",
+  "adapters/postgres/contract_test.ts":
+    "adapters/postgres/api_keys.ts adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts",
+  "adapters/postgres/lost_connections_test.ts":
+    "adapters/postgres/connections.ts adapters/postgres/fault.ts",
+
+  "adapters/standalone/copy_test.ts":
+    "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",
+  "adapters/standalone/main_test.ts":
+    "adapters/standalone/keys.ts adapters/standalone/service.ts adapters/standalone/start.ts",
+  "adapters/standalone/app_test.ts":
+    "adapters/standalone/drain.ts adapters/standalone/probes.ts adapters/standalone/request_id.ts",
+  "adapters/standalone/open_telemetry_slow.ts":
+    "adapters/standalone/trace_id.ts",
+  "adapters/standalone/permissions_test.ts":
+    "adapters/standalone/open_storage.ts",
+  "adapters/standalone/serve_test.ts": "adapters/standalone/shutdown.ts",
+};
+
+const listed = Object.values(COVERED).flatMap((sources) => sources.split(" "));
+
+const withoutTest = globSync(["mod.ts", "{core,adapters}/**/*.ts"], {
+  cwd: ROOT,
+}).map((path) => path.replaceAll("\\", "/")).filter((path) =>
+  !existsSync(join(ROOT, "tests", path.replace(/\.ts$/, "_test.ts"))) &&
+  hasCode(readFileSync(join(ROOT, path), "utf8"))
+);
+
+/** Tells whether a source has more than comments, imports and types. */
+function hasCode(source: string): boolean {
+  return source.replaceAll(/\/\*[^]*?\*\/|^ *\/\/.*$/gm, "")
+    .replaceAll(/^import\b[^]*?;$/gm, "")
+    .replaceAll(/^(?:export )?interface [^]*?^\}$/gm, "")
+    .replaceAll(/^(?:export )?type [^]*?;$/gm, "")
+    .trim() !== "";
+}
+
+test("every source has the test of its name, or is listed with the test that covers it", () => {
+  assert.deepEqual(withoutTest.filter((path) => !listed.includes(path)), []);
+});
+
+test("a source is listed once, if it exists and has no test of its name", () => {
+  assert.deepEqual(listed.filter((path) => !withoutTest.includes(path)), []);
+  assert.deepEqual(listed.filter((path, i) => listed.indexOf(path) !== i), []);
+});
+
+test("the tests that cover others exist", () => {
+  const missing = Object.keys(COVERED)
+    .filter((path) => !existsSync(join(ROOT, "tests", path)));
+  assert.deepEqual(missing, []);
+});

@@ -1,0 +1,177 @@
+/** Runs one command of tests, names what hangs, and counts what is skipped. */
+
+import { spawn } from "node:child_process";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import { findRuntime, type FoundRuntime, type Runtime } from "./runtime.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A command line. */
+export type Step = readonly [
+  program: Runtime["name"],
+  ...args: readonly string[],
+];
+
+/** How many tests of a file there are on Deno, and how many of them were skipped. */
+interface Tally {
+  tests: number;
+  skipped: number;
+}
+
+const tallies = new Map<string, Tally>();
+const runtimes: Readonly<Record<Runtime["name"], FoundRuntime>> = {
+  // Deno is the one that runs this, even if it is not on PATH.
+  deno: { name: "deno", command: process.execPath, missing: undefined },
+  bun: findRuntime("bun"),
+  node: findRuntime("node"),
+};
+
+/** By reason, how many tests were skipped for it; 0 if that is not known. */
+const skips = new Map<string, number>();
+
+/** Lists the files that match a pattern, as paths from the root. */
+export function files(pattern: string): readonly string[] {
+  return globSync(pattern, { cwd: ROOT });
+}
+
+/** Runs tests, and prints no more than what fails; resolves to `true` if nothing does. */
+export async function passes(
+  [program, ...args]: Step,
+  { env, minutes = Infinity }: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly minutes: number | undefined;
+  },
+): Promise<boolean> {
+  const { command, missing } = runtimes[program];
+  const paths = filesOf(args);
+  if (missing !== undefined) {
+    const count = paths.reduce((sum, path) => sum + tallyOf(path).tests, 0);
+    skips.set(missing, (skips.get(missing) ?? 0) + count);
+    for (const path of paths) tallies.delete(path);
+    return true;
+  }
+  const since = performance.now();
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    stdio: ["inherit", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+    detached: true, // so that all that a hanging test started can be ended
+  });
+  const seen = new Set<string>();
+  let file = "";
+  let heard = since;
+  for (const output of [child.stdout, child.stderr]) {
+    createInterface({ input: output }).on("line", (line) => {
+      const text = stripVTControlCharacters(line);
+      heard = performance.now();
+      file = FILE.exec(text)?.[1] ?? file;
+      seen.add(file);
+      if (program === "deno") count(text, tallyOf(file));
+      if (!isProgress(text)) console.log(line);
+    });
+  }
+  const end = (): void => {
+    child.kill("SIGINT"); // Deno and Node then name the tests that have not ended; Bun limits each
+    setTimeout(() => {
+      try {
+        process.kill(-(child.pid ?? 0), "SIGKILL");
+      } catch {
+        // all have ended
+      }
+    }, 3000);
+  };
+  const timer = setInterval(() => {
+    if (performance.now() - heard < minutes * 60_000) return;
+    clearInterval(timer);
+    const silent = paths.filter((path) =>
+      program === "deno" && !seen.has(path)
+    );
+    console.log(
+      `HANGS: no test has ended for ${minutes} minutes. Files of which none has: ${
+        silent.join(" ") || "-"
+      }`,
+    );
+    end();
+  }, 1000);
+  process.once("SIGINT", end).once("SIGTERM", end);
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  process.off("SIGINT", end).off("SIGTERM", end);
+  clearInterval(timer);
+  if (program === "node") { for (const path of paths) tallies.delete(path); // it has run what Deno skipped
+   }
+  const seconds = Math.round((performance.now() - since) / 1000);
+  console.log(`${program}: ${code === 0 ? "passed" : "FAILED"} (${seconds} s)`);
+  return code === 0;
+}
+
+/** Tells the file of tests that a line is about. */
+const FILE = /^(?:running \d+ tests? from )?\.\/(\S+?\.ts)\b/;
+const DONE =
+  /^(?:\(pass\) .*|\(skip\) .*|[✔﹣] .*|.* \.\.\. (?:ok|ignored) \(.*\))$/;
+const OTHER =
+  /^(?:running \d+ tests? from .*|\S+\.ts:|.* \.\.\.|(?:.* \.\.\.)?-+ (?:post-test )?output(?: end)? -+|All tests passed|)$/;
+
+function count(line: string, tally: Tally): void {
+  if (!DONE.test(line)) return;
+  tally.tests++;
+  if (/ \.\.\. ignored \(/.test(line)) tally.skipped++;
+}
+
+/** Tells whether a line says no more than that all is well. */
+function isProgress(line: string): boolean {
+  return DONE.test(line) || OTHER.test(line);
+}
+
+function tallyOf(file: string): Tally {
+  const tally = tallies.get(file) ?? { tests: 0, skipped: 0 };
+  tallies.set(file, tally);
+  return tally;
+}
+
+/** The files of tests that arguments name: patterns, files, and folders. */
+function filesOf(args: readonly string[]): readonly string[] {
+  return args.filter((arg) => /^(?:\.\/)?tests\b/.test(arg)).flatMap((arg) =>
+    files(arg.endsWith(".ts") ? arg : join(arg, "**/*_test.ts"))
+  );
+}
+
+/** Prints why tests were skipped; `false` if `EXPECTED_SKIPS` does not expect a reason. */
+export function reportSkips(notes: string): boolean {
+  const reasons = Map.groupBy(
+    [...new Set(notes.match(/.+/g))].map((note) => note.split("\t")),
+    ([file = ""]) => file.replace(ROOT, ""),
+  );
+  let elsewhere = 0;
+  for (const [file, { skipped }] of tallies) {
+    if (!reasons.has(file)) elsewhere += skipped;
+  }
+  for (const [file, all] of reasons) {
+    const reason = all.map(([, reason]) => reason).join(" | ");
+    skips.set(reason, (skips.get(reason) ?? 0) + tallyOf(file).skipped);
+  }
+  const expected = process.env.EXPECTED_SKIPS?.match(/.+/g);
+  let allExpected = true;
+  for (const [reason, count] of skips) {
+    const isExpected = !expected ||
+      reason.split(" | ").every((one) =>
+        expected.some((start) => one.startsWith(start))
+      );
+    allExpected &&= isExpected;
+    console.log(
+      `${isExpected ? "Skipped" : "NOT EXPECTED TO BE SKIPPED"}: ${
+        count || "some"
+      } tests: ${reason}`,
+    );
+  }
+  if (elsewhere > 0) {
+    console.log(
+      `For other runtimes: ${elsewhere} tests; deno task test:all runs them`,
+    );
+  }
+  return allExpected;
+}
