@@ -73,7 +73,6 @@ export const PENDING: ReadonlySet<string> = new Set([
   "no space for the log of requests",
   "no space for the index of SQLite's log",
   "no space for the index, and all servers killed",
-  "standby gone, waits ended, then a failover",
 ]);
 
 const sqlite: Topology = {
