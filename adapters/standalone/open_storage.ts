@@ -4,6 +4,7 @@ import process from "node:process";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { type Database, wrongSetting } from "./config.ts";
+import { standardError } from "./output.ts";
 
 /** A storage that also keeps API keys. */
 export interface Storage extends PetStorage {
@@ -44,7 +45,7 @@ export async function openPostgres<T>(
     const hosts = describeHosts(parsePostgresUrl(url).hosts);
     const message =
       `PostgreSQL at ${hosts} does not answer yet: waiting for about 10 s\n`;
-    timer = setTimeout(() => process.stderr.write(message), 1000);
+    timer = setTimeout(() => standardError.write(message), 1000);
     return await open(url);
   } catch (cause) {
     throw cause instanceof TypeError ? wrongSetting(setting, cause) : cause;

@@ -23,6 +23,8 @@ const ISSUE_INTERVAL = 1000;
 export interface Service {
   /** Answers a request; `connection` is what the runtime hands over beside it. */
   handle(request: Request, connection?: unknown): Promise<Response>;
+  /** The same without `Request` and `Response`. */
+  readonly answer: App["service"];
   /** From now on new requests are answered 503; fulfilled when none is being answered. */
   readonly drain: App["drain"];
   /** Tells people that it listens. Issues the very first key, so call it once at most. */
@@ -86,6 +88,7 @@ export async function openService(config: Config): Promise<Service> {
 
   return {
     handle: toFetch(app.service),
+    answer: app.service,
     drain: app.drain,
 
     openDocs: async () => void await openDocs(),
@@ -96,26 +99,29 @@ export async function openService(config: Config): Promise<Service> {
       const pets = `${server}${baseUrl.path}/pets`;
       const page = problem ?? `Read and try it at ${server}/docs`;
       const listening = `The pet store listens at ${pets}`;
-      if (fixedKeys !== undefined) return log.tell(`${page}\n${listening}\n`);
+      const told = log.tell(`${page}\n`);
+      if (fixedKeys !== undefined) return void log.tell(`${listening}\n`);
+      // A key is shown once: it is not issued while nothing can be written.
+      await told;
       const command = `${PROGRAM} keys issue NAME`;
       try {
         const first = await issued.issueFirst("first key");
         log.tell(
           first === undefined
-            ? `${page}\nFor another API key, run: ${command}\n${listening}\n`
-            : `${page}\n\n${introduce(first.key, pets)}`,
+            ? `For another API key, run: ${command}\n${listening}\n`
+            : `\n${introduce(first.key, pets)}`,
         );
       } catch (cause) {
         if (!(cause instanceof StorageError)) throw cause;
         log.tell(
-          `${page}\nNo API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n${listening}\n`,
+          `No API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n${listening}\n`,
         );
         issueLater(pets);
       }
     },
     async close() {
       clearTimeout(retry);
-      await storage.close().finally(() => log.flush());
+      await storage.close();
     },
   };
 }
