@@ -116,10 +116,11 @@ function writeEntries(folder: string): void {
   const names = Object.keys(JSON.parse(readFileSync(path, "utf8")).exports)
     .filter((name) => !name.endsWith("json"))
     .map((name) => `"@petstore/service${name.slice(1)}"`);
-  const write = (name: string, line: (name: string) => string) =>
+  const write = (name: string, line: (name: string, i: number) => string) =>
     writeFileSync(join(folder, name), names.map(line).join("\n"));
   write("entries.mts", (name) => `import ${name};`);
   write("entries.cjs", (name) => `require(${name});`);
+  write("entries.cts", (name, i) => `import * as e${i} from ${name}; e${i};`);
   const lib = { entry: "client_errors.mjs", formats: ["es"], fileName: "vite" };
   const config = JSON.stringify({ build: { lib, emptyOutDir: false } });
   writeFileSync(join(folder, "vite.config.mjs"), `export default ${config};`);

@@ -102,7 +102,7 @@ test("every entry can be required, and TypeScript accepts it", async () => {
   const tsc = "tsc --noEmit --strict --target es2024 --types node";
   const files =
     "entries.mts bun.mts node.mts client.mts client_errors.mts storage_contract.mts";
-  await sh(`${tsc} --module nodenext ${files}`, full);
+  await sh(`${tsc} --module nodenext ${files} entries.cts`, full);
   const bundler = "--module esnext --moduleResolution bundler";
   await sh(`${tsc} ${bundler} ${files}`, full);
 });
