@@ -19,13 +19,11 @@ const COVERED: Readonly<Record<string, string>> = {
   "core/messages_test.ts": "core/http/message.ts core/http/refusal.ts",
   "core/keys/api_keys_test.ts": "core/http/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
-  "laws/limit_bounds_test.ts": "core/pets/page.ts",
   "laws/openapi_test.ts":
     "core/operations/operation.ts core/operations/operations.ts core/openapi/responses.ts core/openapi/schemas.ts",
   "core/openapi/openapi_test.ts":
     "core/openapi/document.ts core/operations/get_openapi.ts",
   "core/pets/new_pet_test.ts": "core/name.ts",
-  "core/rate_limit_test.ts": "core/http/rate_limit.ts",
   "core/handler_test.ts": "core/options.ts",
 
   "adapters/serve/fetch_server_test.ts":

@@ -1,7 +1,6 @@
 /** `listPets`: `GET /pets`. */
 
 import { type Answer, jsonAnswer } from "../http/message.ts";
-import { parseQuery } from "../http/query.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
 import { json, keyErrors, refused, REX } from "../openapi/responses.ts";
@@ -28,7 +27,7 @@ async function run(
   { query }: Call,
   { storage, baseUrl }: Context,
 ): Promise<Answer> {
-  const page = parsePage(parseQuery(query));
+  const page = parsePage(query);
   if (page instanceof Refusal) return page;
   const { pets, last } = await storage.list(page);
   const body = petsToJson(pets);
@@ -91,8 +90,8 @@ const description: JsonObject = {
     "400": refused(
       "A parameter is out of bounds, given twice, or not in canonical form; the message names each one. Or the `Host` header is malformed.",
       {
-        bounds: parsePage(parseQuery("limit=0")) as Refusal,
-        status: parsePage(parseQuery("status=gone")) as Refusal,
+        bounds: parsePage("limit=0") as Refusal,
+        status: parsePage("status=gone") as Refusal,
       },
     ),
     ...keyErrors,
