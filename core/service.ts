@@ -25,7 +25,7 @@ import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
-import { checkInteger, checkKind } from "./options.ts";
+import { checkIntegers, checkKind } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 
 /** Settings of `createHandler`. */
@@ -95,9 +95,9 @@ export function createService(
   const { storage, keys, baseUrl, rateLimit } = options;
   const { maxBodyBytes = 65_536, bodyTimeout = 10_000 } = options;
   checkOptions(options);
-  checkInteger(maxBodyBytes, "maxBodyBytes", { least: 1 });
+  checkIntegers({ maxBodyBytes }, 1);
   // A longer timer would fire at once.
-  checkInteger(bodyTimeout, "bodyTimeout", { least: 1, most: 2 ** 31 - 1 });
+  checkIntegers({ bodyTimeout }, 1, 2 ** 31 - 1);
   const context: Context = {
     storage,
     baseUrl,

@@ -11,7 +11,7 @@ import {
   StorageError,
   toPage,
 } from "../../core/pets/pet_storage.ts";
-import { checkAtLeast } from "../database/check_option.ts";
+import { checkIntegers } from "../../core/options.ts";
 import { memoryApiKeys } from "./api_keys.ts";
 import { IdempotencyKeys } from "./idempotency_keys.ts";
 
@@ -32,7 +32,7 @@ export function memoryStorage(
   options: { readonly idempotencyRetention?: number } = {},
 ): MemoryStorage {
   const { idempotencyRetention = 86_400_000 } = options;
-  checkAtLeast(0, { idempotencyRetention });
+  checkIntegers({ idempotencyRetention }, 0);
   const keys = new IdempotencyKeys(idempotencyRetention);
   // Ascending by id, so that a binary search finds the start of any page.
   const lists: Readonly<Record<PetStatus | "all", Pet[]>> = {

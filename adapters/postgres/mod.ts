@@ -18,7 +18,7 @@
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
-import { checkAtLeast } from "../database/check_option.ts";
+import { checkIntegers } from "../../core/options.ts";
 import {
   type Create,
   type Created,
@@ -175,8 +175,8 @@ export async function postgresStorage(
     idempotencyRetention = 86_400_000,
   } = options;
   const timeouts = { connectTimeout, queryTimeout, lockTimeout };
-  checkAtLeast(1, { ...timeouts, maxBatch, maxQueue });
-  checkAtLeast(0, { openTimeout, idempotencyRetention });
+  checkIntegers({ ...timeouts, maxBatch, maxQueue }, 1);
+  checkIntegers({ openTimeout, idempotencyRetention }, 0);
 
   const connections = postgresConnections(parsePostgresUrl(url), timeouts);
   const { read, write } = connections;
