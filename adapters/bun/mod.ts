@@ -17,7 +17,7 @@ import {
   DEFAULT_PORT,
   type FetchFunction,
   listenError,
-  origin,
+  listening,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -85,13 +85,7 @@ export function serve(
         // guard() never throws, so this is unreachable; Bun's own answer would tell too much.
         error: () => refuse(internalError),
       });
-      let closed: Promise<void> | undefined;
-      resolve({
-        hostname: server.hostname,
-        port: server.port,
-        url: origin(server.hostname, server.port),
-        close: () => closed ??= close(server),
-      });
+      resolve(listening(server, () => close(server)));
     } catch (cause) {
       reject(listenError(hostname, port, cause));
     }

@@ -45,12 +45,21 @@ export const noTunnel: Refusal = new Refusal(
   "Cannot open tunnel: this server is not a proxy",
 );
 
+/** Makes the {@linkcode Server} of an address; calls `close` once at most. */
+export function listening(
+  { hostname, port }: Pick<Server, "hostname" | "port">,
+  close: () => Promise<void>,
+): Server {
+  let closed: Promise<void> | undefined;
+  const url = origin(hostname, port);
+  return { hostname, port, url, close: () => closed ??= close() };
+}
+
 /** The origin of a server, as a URL that a client on the same machine can use. */
 export function origin(hostname: string, port: number): string {
   if (hostname === "0.0.0.0" || hostname === "::") hostname = "localhost";
-  return `http://${
-    hostname.includes(":") ? `[${hostname}]` : hostname
-  }:${port}`;
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  return `http://${host}:${port}`;
 }
 
 /** Tells a reporter of an error. */
