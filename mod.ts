@@ -58,6 +58,7 @@ export { type ApiKeys, apiKeys } from "./core/keys/api_keys.ts";
 export {
   type ApiKeyRecord,
   type ApiKeyStorage,
+  type IssuedKey,
   type IssuedKeys,
   issuedKeys,
   type NewApiKeyRecord,

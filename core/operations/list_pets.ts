@@ -40,7 +40,6 @@ async function run(
 const limit: JsonObject = {
   name: "limit",
   in: "query",
-  required: false,
   description:
     "How many pets to return at most, in canonical decimal form: no sign, no leading zeros, no exponent.",
   schema: {
@@ -54,14 +53,12 @@ const limit: JsonObject = {
 const status: JsonObject = {
   name: "status",
   in: "query",
-  required: false,
   description: "Return only pets with this availability status.",
   schema: { $ref: "#/components/schemas/PetStatus" },
 };
 const after: JsonObject = {
   name: "after",
   in: "query",
-  required: false,
   description:
     "Return only pets whose `id` is greater, as the header `Link` of the previous page says. Any 64-bit integer in canonical decimal form.",
   schema: { type: "integer", format: "int64" },
