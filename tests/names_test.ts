@@ -45,7 +45,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/sqlite/faults_test.ts":
     "adapters/sqlite/fault.ts adapters/sqlite/file.ts adapters/sqlite/open.ts",
   "adapters/postgres/contract_test.ts":
-    "adapters/postgres/api_keys.ts adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts",
+    "adapters/postgres/api_keys.ts adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts adapters/postgres/storage.ts",
   "adapters/postgres/lost_connections_test.ts":
     "adapters/postgres/connections.ts adapters/postgres/fault.ts",
 

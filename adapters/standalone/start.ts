@@ -42,7 +42,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
   const address = {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string"
-      ? await readArgument(() => readPort("--port", port))
+      ? readArgument(() => readPort("--port", port))
       : config.port,
   };
   const [serve, service] = await Promise.all([
