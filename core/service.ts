@@ -60,7 +60,7 @@ export interface HandlerOptions {
   readonly onError?: (cause: unknown, request: ServiceRequest) => void;
 }
 
-/** How the count of a request stands. */
+/** The result of counting a request. */
 export interface RateLimitResult {
   /** If false, the request is one too many: it is answered 429. */
   readonly allowed: boolean;

@@ -184,8 +184,7 @@ export function grouped<Item, Result>(
     underWay.splice(underWay.indexOf(began), 1);
     setClock();
     pace += (clock - began - pace) * WEIGHT;
-    if (queue.length > 0) scheduled ??= setImmediate(sendGroups);
-    else if (isClosed && underWay.length === 0) idle.resolve();
+    if (queue.length > 0 || isClosed) scheduled ??= setImmediate(sendGroups);
   }
 
   function sendGroups(): void {
@@ -193,6 +192,7 @@ export function grouped<Item, Result>(
     scheduled = undefined;
     refuseLate();
     while (queue.length > 0 && isFree()) sendGroup(takeGroup());
+    if (isClosed && underWay.length === 0) idle.resolve();
   }
 
   function enqueue(item: Item, key: unknown): Promise<Result> {
@@ -227,7 +227,7 @@ export function grouped<Item, Result>(
 
     close() {
       isClosed = true;
-      if (underWay.length === 0 && queue.length === 0) idle.resolve();
+      scheduled ??= setImmediate(sendGroups);
       return idle.promise;
     },
   };

@@ -4,7 +4,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import pg from "pg";
 import type { PostgresHost } from "./address.ts";
 
-/** How long to wait for a server to close a connection, in ms. */
+/** Time to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
 
 /** The driver's type omits the settings that the pool passes to a client. */
@@ -12,7 +12,7 @@ export type PoolClientConstructor = new () => pg.Client;
 
 type Callback = (error: Error) => void;
 
-/** What is used of the driver's client, so that it has a type without `@types/pg` too. */
+/** The part of the driver's client that is used, so that it has a type without `@types/pg` too. */
 interface DriverClient {
   readonly connection: { readonly stream: { destroy(): void } };
   connect(callback?: Callback): Promise<unknown> | void;

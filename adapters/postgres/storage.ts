@@ -19,21 +19,21 @@ import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 /** Settings of `postgresStorage`. */
 export interface PostgresStorageOptions {
   /**
-   * How long to wait for a connection, at each server of the address, in ms; then the operation is
+   * Time to wait for a connection, at each server of the address, in ms; then the operation is
    * `unavailable`. Default: 3000.
    */
   readonly connectTimeout?: number;
   /**
-   * How long to wait for the result of a statement, in ms; then a read is `unavailable`, and a create
+   * Time to wait for the result of a statement, in ms; then a read is `unavailable`, and a create
    * `outcome_unknown`. Default: 5000.
    */
   readonly queryTimeout?: number;
   /**
-   * How long a statement waits for locks of others, in ms; then it is `unavailable`. Less than
-   * `queryTimeout`, or nobody knows that nothing happened. Default: three fifths of it, 3000 at most.
+   * Time that a statement waits for locks of others, in ms; then it is `unavailable`. Less than
+   * `queryTimeout`, otherwise a lock timeout looks like an unknown outcome. Default: three fifths of it, 3000 at most.
    */
   readonly lockTimeout?: number;
-  /** How long to wait for a database server that cannot be reached yet, in ms. Default: 10000. */
+  /** Time to wait for a database server that cannot be reached yet, in ms. Default: 10000. */
   readonly openTimeout?: number;
   /** The maximum number of creates in a statement. Default: 256. */
   readonly maxBatch?: number;
@@ -42,7 +42,7 @@ export interface PostgresStorageOptions {
    * longer than 2 s, or is expected to. Default: 10000.
    */
   readonly maxQueue?: number;
-  /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+  /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
 }
 
