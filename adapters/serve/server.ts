@@ -71,18 +71,6 @@ export function report(
   (async () => await onError(error))().catch(() => {});
 }
 
-/** Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's error. */
-export function listenError(
-  hostname: string,
-  port: number,
-  cause: unknown,
-): Error {
-  const reason = listenReason(cause);
-  return new Error(`Cannot listen on ${hostname}:${port}: ${reason}`, {
-    cause,
-  });
-}
-
 const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the address is in use",
   EADDRNOTAVAIL: "this machine does not have that address",
@@ -91,8 +79,17 @@ const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EINVAL: "the host is unknown", // on Bun
 };
 
-function listenReason(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  const code = "code" in cause ? String(cause.code) : "";
-  return LISTEN_REASONS[code] ?? cause.message;
+/** Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's error. */
+export function listenError(
+  hostname: string,
+  port: number,
+  cause: unknown,
+): Error {
+  const { code, message } = Object(cause) as Partial<
+    Error & { readonly code: string }
+  >;
+  const reason = LISTEN_REASONS[code ?? ""] ?? message ?? String(cause);
+  return new Error(`Cannot listen on ${hostname}:${port}: ${reason}`, {
+    cause,
+  });
 }

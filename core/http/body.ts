@@ -190,7 +190,11 @@ async function readStream(
         giveUp(reader);
         return isTiny ? tooManyPieces : tooLarge(maxBodyBytes);
       }
-      if (end > bytes.byteLength) bytes = grow(bytes, end);
+      if (end > bytes.byteLength) {
+        const longer = new Uint8Array(Math.max(end, 2 * bytes.byteLength));
+        longer.set(bytes);
+        bytes = longer;
+      }
       bytes.set(value, length);
       length = end;
     }
@@ -199,13 +203,6 @@ async function readStream(
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** A longer copy: of at least `length` bytes, and twice as long as before. */
-function grow(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
-  const grown = new Uint8Array(Math.max(length, 2 * bytes.byteLength));
-  grown.set(bytes);
-  return grown;
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {

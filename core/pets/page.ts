@@ -69,8 +69,7 @@ export function nextPage({ limit, status }: PetQuery, last: PetId): string {
 }
 
 function parseLimit(text: string): number | undefined {
-  if (!/^[1-9][0-9]{0,2}$/.test(text)) return undefined;
-  const limit = Number(text);
+  const limit = Number(parseInt64(text)); // NaN if it is none
   return limit >= MIN_LIMIT && limit <= MAX_LIMIT ? limit : undefined;
 }
 
