@@ -2,7 +2,7 @@
 
 import { checkExact } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
-import { checkInteger, checkKind, checkNames } from "../../core/options.ts";
+import { checkIntegers, checkKind, checkNames } from "../../core/options.ts";
 
 /**
  * The time, as the client needs it. Tests pass a clock that does not wait.
@@ -128,8 +128,8 @@ export function readOptions(options: ClientOptions): Settings {
   }
   checkKind(fetch, "function", "fetch");
   const most = 2 ** 31 - 1; // a longer timer fires at once
-  checkInteger(timeout, "timeout", { least: 1, most });
-  checkInteger(retries, "retries", { least: 0, most: 10 });
+  checkIntegers({ timeout }, 1, most);
+  checkIntegers({ retries }, 0, 10);
   return {
     base: url.href.replace(/\/$/, ""),
     origin: url.origin,

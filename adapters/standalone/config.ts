@@ -4,12 +4,13 @@ import { type BaseUrl, parseBaseUrl } from "../../core/http/base_url.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import type { Layer } from "../../core/http/message.ts";
 import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
+import { parsePostgresUrl, type PostgresAddress } from "../postgres/address.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** A database that outlives the program. */
 export type LastingDatabase =
   | { readonly kind: "sqlite"; readonly path: string }
-  | { readonly kind: "postgres"; readonly url: string };
+  | { readonly kind: "postgres"; readonly address: PostgresAddress };
 
 /** Where pets and issued keys are kept. */
 export type Database = { readonly kind: "memory" } | LastingDatabase;
@@ -141,7 +142,10 @@ export function readLastingDatabase(
   url: string,
   forms = FORMS,
 ): LastingDatabase {
-  if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: "postgres", url };
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const address = check(name, () => parsePostgresUrl(url));
+    return { kind: "postgres", address };
+  }
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^:].*)$/s.exec(url)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
   // Of anything else only the scheme is shown: what follows may hold a password.
@@ -166,11 +170,6 @@ export function check<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw wrongSetting(name, cause);
+    throw new ConfigError(`${name}: ${(cause as Error).message}`, { cause });
   }
-}
-
-/** Adds to an error which setting it comes from. */
-export function wrongSetting(name: string, cause: unknown): ConfigError {
-  return new ConfigError(`${name}: ${(cause as Error).message}`, { cause });
 }

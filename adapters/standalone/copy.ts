@@ -15,7 +15,7 @@ import {
   type Result,
   RUN_AGAIN,
 } from "./copy_records.ts";
-import { giveBackPermissions, openPostgres } from "./open_storage.ts";
+import { giveBackPermissions, waitingFor } from "./open_storage.ts";
 import { Progress } from "./progress.ts";
 
 const HELP = `copy: copies all pets and API keys from one database to another
@@ -54,7 +54,7 @@ export async function runCopy(
   if (from === undefined || to === undefined || positionals.length > 2) {
     throw new UsageError("copy takes two addresses: copy FROM TO");
   }
-  const databases = await readArgument(() =>
+  const databases = readArgument(() =>
     [readLastingDatabase("FROM", from), readLastingDatabase("TO", to)] as const
   );
   const progress = new Progress(process.stderr);
@@ -68,9 +68,9 @@ export async function runCopy(
   });
   const opened: Transfer[] = [];
   try {
-    const source = await open("FROM", databases[0], "read");
+    const source = await open(databases[0], "read");
     opened.push(source);
-    const target = await open("TO", databases[1], "write");
+    const target = await open(databases[1], "write");
     opened.push(target);
     await onOpen(...databases);
     const result = await copyAll({ from: source, to: target, progress });
@@ -90,7 +90,6 @@ export async function runCopy(
 }
 
 async function open(
-  name: string,
   database: LastingDatabase,
   access: Access,
 ): Promise<Transfer> {
@@ -99,8 +98,8 @@ async function open(
     return await sqliteTransfer(database.path, access);
   }
   const { postgresTransfer } = await import("../postgres/transfer.ts");
-  const connect = (url: string) => postgresTransfer(url, access);
-  return await readArgument(() => openPostgres(name, database.url, connect));
+  const { address } = database;
+  return await waitingFor(address, () => postgresTransfer(address, access));
 }
 
 function asText({ pets, apiKeys }: Result): string {
