@@ -21,10 +21,9 @@ import { isTransient, pause, retryDelay } from "./retry.ts";
  *
  * @example
  * ```ts
- * import type { CallOptions, Client } from "@petstore/service/client";
+ * import type { CallOptions } from "@petstore/service/client";
  *
  * const options: CallOptions = { signal: AbortSignal.timeout(60_000) }; // for all attempts together
- * const listSlowly = (client: Client) => client.listPets({ limit: 100 }, options);
  * ```
  */
 export interface CallOptions {

@@ -17,15 +17,9 @@ export interface Clock {
  *
  * @example
  * ```ts
- * import { type ClientOptions, createClient } from "@petstore/service/client";
+ * import type { ClientOptions } from "@petstore/service/client";
  *
- * const options: ClientOptions = {
- *   baseUrl: "https://api.example.com/v1",
- *   key: "secret",
- *   timeout: 2000,
- *   retries: 1,
- * };
- * const client = createClient(options);
+ * const options: ClientOptions = { baseUrl: "https://api.example.com/v1", key: "secret", retries: 1 };
  * ```
  */
 export interface ClientOptions {
