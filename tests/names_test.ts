@@ -35,7 +35,8 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/node/departures_test.ts": "adapters/node/exchange.ts",
   "adapters/node/whole_body_test.ts":
     "adapters/node/body.ts adapters/node/headers.ts",
-  "adapters/client/http_test.ts": "adapters/client/mod.ts",
+  "adapters/client/http_test.ts":
+    "adapters/client/client.ts adapters/client/mod.ts",
   "adapters/docs/docs_test.ts": "adapters/docs/mod.ts adapters/docs/routes.ts",
 
   "adapters/memory/memory_test.ts":

@@ -16,7 +16,6 @@ import {
   RUN_AGAIN,
 } from "./copy_records.ts";
 import { giveBackPermissions, openPostgres } from "./open_storage.ts";
-import { Progress } from "./progress.ts";
 
 const HELP = `copy: copies all pets and API keys from one database to another
 
@@ -57,10 +56,9 @@ export async function runCopy(
   const databases = await readArgument(() =>
     [readLastingDatabase("FROM", from), readLastingDatabase("TO", to)] as const
   );
-  const progress = new Progress(process.stderr);
   const listeners = SIGNALS.map(([signal, code]) => {
     const stop = () => {
-      progress.note(`Stopped. ${RUN_AGAIN}`);
+      tell(`Stopped. ${RUN_AGAIN}`);
       process.exit(code);
     };
     process.on(signal, stop);
@@ -73,20 +71,23 @@ export async function runCopy(
     const target = await open("TO", databases[1], "write");
     opened.push(target);
     await onOpen(...databases);
-    const result = await copyAll({ from: source, to: target, progress });
+    const result = await copyAll({ from: source, to: target, tell });
     const equal = [result.pets, result.apiKeys].every(({ from, to }) =>
       from.count === to.count && from.sha256 === to.sha256
     );
     const json = `${JSON.stringify({ ...result, equal })}\n`;
     process.stdout.write(values.json ? json : asText(result));
     if (equal) return;
-    process.stderr.write(`${DIFFERENT}\n`);
+    tell(DIFFERENT);
     process.exitCode = 1;
   } finally {
-    progress.end();
     for (const database of opened) await database.close();
     for (const stopListening of listeners) stopListening();
   }
+}
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 async function open(

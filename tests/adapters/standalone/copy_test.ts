@@ -7,7 +7,6 @@ import { UsageError } from "../../../adapters/standalone/command_line.ts";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import { copyAll } from "../../../adapters/standalone/copy_records.ts";
-import { Progress } from "../../../adapters/standalone/progress.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
@@ -80,9 +79,7 @@ async function copy(
     await to.transfer("write"),
   ];
   const notes: string[] = [];
-  const progress = new Progress({
-    write: (text: string) => void notes.push(text.trimEnd()),
-  });
+  const tell = (line: string) => void notes.push(line);
   const hooked: typeof target = {
     ...target,
     async write(...query) {
@@ -93,7 +90,7 @@ async function copy(
     },
   };
   try {
-    const job = { from: source, to: hooked, progress };
+    const job = { from: source, to: hooked, tell };
     return { ...await copyAll(job), notes };
   } finally {
     await source.close();
