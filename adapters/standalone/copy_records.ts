@@ -1,7 +1,6 @@
 /** Copies all pets and keys of one database to another, and proves that they are the same. */
 
 import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { INT64_MAX } from "../../core/json.ts";
 import { petToJson } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -17,7 +16,7 @@ import {
 import { ConfigError } from "./config.ts";
 import { startProgress } from "./progress.ts";
 
-export const RUN_AGAIN =
+const RUN_AGAIN =
   "Run the same command again: it goes on after the last pet that TO has";
 
 /** How many rows are read at once, and written in one transaction. */
@@ -197,8 +196,6 @@ async function* pages(
     WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
   for (let last = after;;) {
     const rows = await database.read(table, sql, [last]);
-    // Two SQLite files never wait for anything: without this a signal is not heard before the end.
-    await nextTurn();
     const page = rows.map((row) => decode(table, row))
       .filter(([id]) => typeof id !== "bigint" || id <= end);
     yield page;

@@ -545,9 +545,9 @@ test("the program copy ends with 1 where TO has not kept an animal as it was", {
     assert.match(stderr, /TO is not the same as FROM/);
   }));
 
-for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+for (const signal of ["SIGINT", "SIGKILL"] as const) {
   test(
-    `${signal} ends the program copy with ${code}, which says how to go on`,
+    `the program copy goes on after ${signal} where it was stopped`,
     { timeout },
     () =>
       inNewFolder(async (cwd) => {
@@ -560,11 +560,7 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
         const release = await holdInTheMiddle(to, 100_000);
         release();
         program.kill(signal);
-        assert.equal(await program.exited, code);
-        assert.match(
-          program.stderr(),
-          /^Stopped\. Run the same command again/m,
-        );
+        assert.notEqual(await program.exited, 0);
         const there = await countPets(to);
         assert.ok(there < 100_000, "it stopped before the end");
         assert.equal((await copy(both)).pets.earlier, there);
