@@ -76,15 +76,17 @@ export function readConfig(
   return {
     database: DATABASE_URL === "memory:"
       ? { kind: "memory" }
-      : readLastingDatabase("DATABASE_URL", DATABASE_URL, [
-        ...FORMS,
-        "memory:",
-      ]),
+      : readLastingDatabase("DATABASE_URL", DATABASE_URL),
     fixedKeys: PETSTORE_API_KEYS === undefined
       ? undefined
       : check("PETSTORE_API_KEYS", () => apiKeys(splitList(PETSTORE_API_KEYS))),
     baseUrl: check("BASE_URL", () => parseBaseUrl(BASE_URL)),
-    cors: readCors(CORS_ORIGINS),
+    cors: CORS_ORIGINS === undefined
+      ? undefined
+      : check("CORS_ORIGINS", () =>
+        corsLayer({
+          origins: CORS_ORIGINS === "*" ? "*" : splitList(CORS_ORIGINS),
+        })),
     rateLimit: readRateLimit(RATE_LIMIT),
     host: PETSTORE_HOST,
     port: readPort("PORT", PORT),
@@ -93,12 +95,6 @@ export function readConfig(
     shutdownTimeout: 1000 *
       readInteger("SHUTDOWN_TIMEOUT", SHUTDOWN_TIMEOUT, 3600),
   };
-}
-
-function readCors(text: string | undefined): Layer | undefined {
-  if (text === undefined) return undefined;
-  const origins = text === "*" ? text : splitList(text);
-  return check("CORS_ORIGINS", () => corsLayer({ origins }));
 }
 
 function readSwitch(name: string, text: string): boolean {
@@ -130,16 +126,10 @@ export function readPort(name: string, text: string): number {
   return readInteger(name, text, 65_535);
 }
 
-const FORMS: readonly string[] = [
-  "sqlite:PATH (such as sqlite:petstore.db)",
-  "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
-];
-
 /** @throws {ConfigError} if the address is wrong; it shows nothing that may be a password. */
 export function readLastingDatabase(
   name: string,
   url: string,
-  forms = FORMS,
 ): LastingDatabase {
   if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: "postgres", url };
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^:].*)$/s.exec(url)?.[1];
@@ -149,8 +139,11 @@ export function readLastingDatabase(
   const hint = scheme === "sqlite:"
     ? "; after sqlite: comes a path, without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
     : scheme && `, not ${scheme}…`;
-  const list = new Intl.ListFormat("en", { type: "disjunction" }).format(forms);
-  throw new ConfigError(`${name} must be ${list}${hint ?? ""}`);
+  const more = name === "DATABASE_URL" ? ", or memory:" : "";
+  throw new ConfigError(
+    `${name} must be sqlite:PATH (such as sqlite:petstore.db) or ` +
+      `postgres://USER:PASSWORD@HOST:PORT/DATABASE${more}${hint ?? ""}`,
+  );
 }
 
 function readInteger(name: string, text: string, max: number): number {
@@ -166,11 +159,6 @@ export function check<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw wrongSetting(name, cause);
+    throw new ConfigError(`${name}: ${(cause as Error).message}`, { cause });
   }
-}
-
-/** Adds to an error which setting it comes from. */
-export function wrongSetting(name: string, cause: unknown): ConfigError {
-  return new ConfigError(`${name}: ${(cause as Error).message}`, { cause });
 }

@@ -3,7 +3,7 @@
 import process from "node:process";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { type Database, wrongSetting } from "./config.ts";
+import { check, type Database } from "./config.ts";
 
 /** A storage that also keeps API keys. */
 export interface Storage extends PetStorage {
@@ -39,18 +39,12 @@ export async function openPostgres<T>(
   const { describeHosts, parsePostgresUrl } = await import(
     "../postgres/address.ts"
   );
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    const hosts = describeHosts(parsePostgresUrl(url).hosts);
-    const message =
-      `PostgreSQL at ${hosts} does not answer yet: waiting for about 10 s\n`;
-    timer = setTimeout(() => process.stderr.write(message), 1000);
-    return await open(url);
-  } catch (cause) {
-    throw cause instanceof TypeError ? wrongSetting(setting, cause) : cause;
-  } finally {
-    clearTimeout(timer);
-  }
+  const { hosts } = check(setting, () => parsePostgresUrl(url));
+  const message = `PostgreSQL at ${
+    describeHosts(hosts)
+  } does not answer yet: waiting for about 10 s\n`;
+  const timer = setTimeout(() => process.stderr.write(message), 1000);
+  return await open(url).finally(() => clearTimeout(timer));
 }
 
 /**
