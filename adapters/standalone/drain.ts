@@ -2,7 +2,7 @@
 
 import { cutShort } from "../../core/http/body.ts";
 import type { Layer, ServiceRequest } from "../../core/http/message.ts";
-import { Refusal, shuttingDown } from "../../core/http/refusal.ts";
+import { shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
 
 /** Counts the requests in flight, and ends the service in order. */
@@ -21,7 +21,7 @@ export function createDrain(probes: readonly string[]): Drain {
 
   function isProbe(request: ServiceRequest): boolean {
     const target = parseTarget(request);
-    return !(target instanceof Refusal) && probes.includes(target.path);
+    return "path" in target && probes.includes(target.path);
   }
 
   return {
