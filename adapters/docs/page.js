@@ -91,7 +91,6 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
       wrapComponents: {
         Button: sayForget,
         DeepLink: unlink,
-        liveResponse: explainUnauthorized,
         responseBody: exactNumbers,
         responses: foldErrors,
       },
@@ -133,7 +132,9 @@ function checkKey(address, keep) {
       .then(async (response) => {
         if (response.ok) return undefined;
         if (response.status === 401) authActions.logout([authId]);
-        return await reason(response);
+        // A proxy may have sent it.
+        const { message } = await response.json();
+        return message ?? `The answer is ${response.status}`;
       })
       .catch((cause) => cause.message);
     errActions.clear({ authId });
@@ -144,12 +145,6 @@ function checkKey(address, keep) {
     authorize(auths);
     authActions.showDefinitions(false);
   };
-}
-
-/** Returns the message of an error response, which a proxy may have sent. */
-async function reason(response) {
-  const error = await response.json();
-  return error?.message ?? `The answer is ${response.status}`;
 }
 
 /** Stands in place of the list of servers, because there is only one. */
@@ -168,31 +163,6 @@ function sayForget(Original, { React: { createElement: h } }) {
 /** Shows a path as text: Swagger UI puts a link inside a button. */
 function unlink(_Original, { React: { createElement: h } }) {
   return ({ text }) => h("span", null, text);
-}
-
-/** Says how to get on after a 401. */
-function explainUnauthorized(Original, { React, ...system }) {
-  const h = React.createElement;
-  const openForm = () => {
-    const { authActions, authSelectors } = system;
-    authActions.showDefinitions(authSelectors.definitionsToAuthorize());
-  };
-  return (props) => {
-    const live = h(Original, props);
-    if (props.response.get("status") !== 401) return live;
-    const button = h(
-      "button",
-      { className: "btn", onClick: openForm },
-      "Authorize",
-    );
-    const hint = h(
-      "p",
-      { role: "alert" },
-      "No valid API key was sent. Press ",
-      button,
-    );
-    return h("div", null, hint, live);
-  };
 }
 
 /** Folds the tag `service`, unless the address of the page leads into it. */
