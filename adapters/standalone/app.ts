@@ -1,6 +1,10 @@
 /** The standalone server as a list of layers around the service. */
 
-import type { Layer, Service } from "../../core/http/message.ts";
+import {
+  type Layer,
+  type Service,
+  withFields,
+} from "../../core/http/message.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { createService, type ServiceOptions } from "../../core/service.ts";
 import { createDrain, type Drain } from "./drain.ts";
@@ -8,7 +12,6 @@ import { type Log, logLayer } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { probes } from "./probes.ts";
 import { limitAddressLayer, type RateLimiter } from "./rate_limit.ts";
-import { requestIdLayer } from "./request_id.ts";
 
 /** The parts of the server. A layer that is left out adds nothing. */
 export interface AppParts extends ServiceOptions {
@@ -57,5 +60,23 @@ export function createApp(
       service,
     ),
     drain: drain.drain,
+  };
+}
+
+/**
+ * Makes the layer that gives each answer an `X-Request-Id`: the client's own, if it is 1 to 128
+ * unreserved characters, or one that no other process and no other start makes.
+ */
+function requestIdLayer(): Layer {
+  const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+  let count = 0;
+  return (service) => async (request, connection) => {
+    const sent = request.headers.get("x-request-id") ?? "";
+    const id = /^[A-Za-z0-9._~-]{1,128}$/.test(sent)
+      ? sent
+      : `${prefix}-${++count}`;
+    return withFields(await service(request, connection), {
+      "x-request-id": id,
+    });
   };
 }
