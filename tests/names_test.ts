@@ -62,6 +62,7 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/trace_id.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
+  "adapters/standalone/log_test.ts": "adapters/standalone/output.ts",
   "adapters/standalone/serve_test.ts": "adapters/standalone/shutdown.ts",
 };
 

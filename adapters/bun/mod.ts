@@ -12,12 +12,14 @@
 
 import { internalError } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";
+import { checkNames } from "../../core/options.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
   type FetchFunction,
   listenError,
   origin,
+  SERVE_OPTIONS,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -62,6 +64,11 @@ export function serve(
   handle: FetchFunction,
   options: BunServeOptions = {},
 ): Promise<Server> {
+  checkNames(
+    options,
+    [...SERVE_OPTIONS, "idleTimeout", "maxRequestBodySize"],
+    "serve",
+  );
   const {
     port = DEFAULT_PORT,
     hostname = DEFAULT_HOSTNAME,

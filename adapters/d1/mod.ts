@@ -22,6 +22,7 @@ import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { Pet } from "../../core/pets/pet.ts";
 import type { PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { toPage } from "../../core/pets/pet_storage.ts";
+import { checkNames } from "../../core/options.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import { apiKeyStorage, type Run } from "../database/api_keys.ts";
 import { TABLES } from "../database/sqlite_tables.ts";
@@ -78,6 +79,7 @@ export function d1Storage(
   binding: D1Binding,
   options: { readonly idempotencyRetention?: number } = {},
 ): D1Storage {
+  checkNames(options, ["idempotencyRetention"], "d1Storage");
   const { idempotencyRetention = 86_400_000 } = options;
   checkAtLeast(0, { idempotencyRetention });
   const underWay = new Set<Promise<unknown>>();

@@ -13,6 +13,7 @@
 
 import { internalError, shuttingDown } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";
+import { checkNames } from "../../core/options.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -20,6 +21,7 @@ import {
   listenError,
   origin,
   report,
+  SERVE_OPTIONS,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -42,6 +44,7 @@ export function serve(
   handle: FetchFunction,
   options: ServeOptions = {},
 ): Promise<Server> {
+  checkNames(options, SERVE_OPTIONS, "serve");
   const {
     port = DEFAULT_PORT,
     hostname = DEFAULT_HOSTNAME,

@@ -12,6 +12,7 @@ import {
   toPage,
 } from "../../core/pets/pet_storage.ts";
 import { checkAtLeast } from "../database/check_option.ts";
+import { checkNames } from "../../core/options.ts";
 import { memoryApiKeys } from "./api_keys.ts";
 import { IdempotencyKeys } from "./idempotency_keys.ts";
 
@@ -31,6 +32,7 @@ export interface MemoryStorage extends PetStorage {
 export function memoryStorage(
   options: { readonly idempotencyRetention?: number } = {},
 ): MemoryStorage {
+  checkNames(options, ["idempotencyRetention"], "memoryStorage");
   const { idempotencyRetention = 86_400_000 } = options;
   checkAtLeast(0, { idempotencyRetention });
   const keys = new IdempotencyKeys(idempotencyRetention);

@@ -13,6 +13,7 @@ import {
   report,
   type ServeOptions,
 } from "../serve/server.ts";
+import { checkNames } from "../../core/options.ts";
 import { badRequest } from "./client_error.ts";
 import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
@@ -87,6 +88,7 @@ export function toNodeListener(
   handle: FetchFunction,
   options: Pick<ServeOptions, "onError"> = {},
 ): NodeListener {
+  checkNames(options, ["onError"], "toNodeListener");
   const { onError = console.error } = options;
   const isOpen = (): boolean => true;
   const respond = createResponder(handle, onError);

@@ -9,6 +9,7 @@ import { Server as NetServer, type Socket } from "node:net";
 import { clientErrorListener, refuse } from "./client_error.ts";
 import { createResponder, type NodeListener } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
+import { checkNames } from "../../core/options.ts";
 import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
@@ -16,6 +17,7 @@ import {
   listenError,
   noTunnel,
   origin,
+  SERVE_OPTIONS,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -48,6 +50,12 @@ export function serve(
   handle: FetchFunction,
   options: NodeServeOptions = {},
 ): Promise<Server> {
+  checkNames(options, [
+    ...SERVE_OPTIONS,
+    "headersTimeout",
+    "requestTimeout",
+    "keepAliveTimeout",
+  ], "serve");
   const { port = DEFAULT_PORT, hostname = DEFAULT_HOSTNAME } = options;
   return new Promise((resolve, reject) => {
     if ("Bun" in globalThis) {

@@ -141,6 +141,9 @@ export function postgresConnections(
   let lost = -Infinity;
   pool.on("connect", (client: pg.PoolClient) => {
     made.set(client, performance.now());
+    // The statement under way fails too. Without a listener the program would end, even if the server
+    // ends the connection in the packet that opens it.
+    client.on("error", ignore);
   });
 
   /** Takes a connection, but none that is older than the last loss: each might hang in turn. */
@@ -237,8 +240,6 @@ export function postgresConnections(
       throw outcomeUnknown(actionAtHost, new Error(warning));
     };
 
-    // The statement under way fails too; without a listener the program would end.
-    client.on("error", ignore);
     let fault: Error | undefined;
     try {
       return await work(ask, commit);
@@ -246,7 +247,6 @@ export function postgresConnections(
       fault = error instanceof Error ? error : new Error(String(error));
       throw error;
     } finally {
-      client.off("error", ignore);
       client.release(fault);
     }
   }

@@ -18,6 +18,7 @@
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { checkNames } from "../../core/options.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import {
   type Create,
@@ -93,7 +94,8 @@ const OLDEST = `${NOW} - $7::bigint`;
 // up to two expired ones.
 //
 // `logged` writes to the log even if every key is known. So the commit, and with it the replay, waits for
-// the synchronous standby as a create does: the pets may not be there yet.
+// the synchronous standby as a create does: the pets may not be there yet. OFFSET 0 keeps the planner from
+// looking for the keys first: it would then skip `logged`, and `turn`, if every key is known.
 const CREATE_ONCE = {
   name: "create pets once",
   text: `WITH ${TURN}, logged AS MATERIALIZED (
@@ -104,8 +106,10 @@ const CREATE_ONCE = {
     ), new AS MATERIALIZED (
       SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
       FROM (SELECT new.*
-        FROM logged, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
-          WITH ORDINALITY AS new (name, category_id, status, key, place)
+        FROM (SELECT new.*
+          FROM logged, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
+            WITH ORDINALITY AS new (name, category_id, status, key, place)
+          OFFSET 0) AS new
         WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
           WHERE known.key = new.key AND created > ${OLDEST}
             AND pet_id NOT IN (SELECT pet_id FROM orphaned))
@@ -165,6 +169,12 @@ export async function postgresStorage(
   url: string,
   options: PostgresStorageOptions = {},
 ): Promise<PostgresStorage> {
+  checkNames(
+    options,
+    ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
+      .concat("maxBatch", "maxQueue", "idempotencyRetention"),
+    "postgresStorage",
+  );
   const {
     connectTimeout = 3000,
     queryTimeout = 5000,

@@ -10,8 +10,8 @@ import { grouped } from "../database/grouped.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 import type { PostgresConnections, Row } from "./connections.ts";
 
-/** Limits of a group of reads; its size is the maximum number of rows. */
-export const READ_LIMITS = { maxGroup: 2000, maxQueue: 10_000, maxWait: 2000 };
+/** Limits of a group of reads. Its size is in rows: gets wait while those of many pages are read. */
+export const READ_LIMITS = { maxGroup: 1000, maxQueue: 10_000, maxWait: 2000 };
 
 /** The limit of the longest page that shares a statement; the service's pages are not longer. */
 const MAX_SHARED = 100;

@@ -20,6 +20,9 @@ export interface ServeOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** The names of the settings that every `serve` takes. */
+export const SERVE_OPTIONS = ["port", "hostname", "onError"] as const;
+
 /** A server that is listening. */
 export interface Server {
   /** The address it listens on. */

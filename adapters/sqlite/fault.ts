@@ -11,8 +11,14 @@ const FULL = 13;
 const CANTOPEN = 14;
 const PROTOCOL = 15;
 const NOTADB = 26;
+/**
+ * No space for the index of the log. It comes after a commit is in the log: readers do not see it and
+ * the next commit overwrites it, but if the process is killed before, whoever opens the file finds it.
+ */
+const IOERR_SHMSIZE = 4874;
 
 const IS_LOCKED = "another process keeps the file locked";
+const IS_FULL = "the disk is full";
 const REASONS: Readonly<Record<number, string>> = {
   3: "SQLite may not access the file",
   [BUSY]: IS_LOCKED,
@@ -21,7 +27,8 @@ const REASONS: Readonly<Record<number, string>> = {
   [READONLY]: "the file or its directory is read-only",
   [IOERR]: "reading or writing the disk failed",
   [CORRUPT]: "the file is damaged; restore it from a backup",
-  [FULL]: "the disk is full",
+  [FULL]: IS_FULL,
+  [IOERR_SHMSIZE]: IS_FULL,
   [CANTOPEN]:
     "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
   [PROTOCOL]: IS_LOCKED,
@@ -45,7 +52,7 @@ export function mayHaveCommitted(error: unknown): boolean {
   return !isBusy(error) && !hasCode(error, FULL);
 }
 
-/** Whether nobody knows what is on the disk now, so that nothing more may be written. */
+/** Returns true if the state of the disk is unknown, so that nothing more may be written. */
 export function isFatal(error: unknown): boolean {
   return hasCode(error, IOERR, CORRUPT, NOTADB);
 }
@@ -78,11 +85,13 @@ export function storageFault(
   });
 }
 
-/** SQLite's primary result code, without the upper bits that refine it. */
+/** SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   // On Deno an error from opening has no code.
   if (error.message.startsWith("unable to open database file")) return CANTOPEN;
   if (!("errcode" in error)) return undefined;
-  return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
+  const { errcode } = error;
+  if (typeof errcode !== "number") return undefined;
+  return errcode === IOERR_SHMSIZE ? errcode : errcode & 0xff;
 }

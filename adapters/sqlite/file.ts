@@ -1,15 +1,16 @@
 /** A connection to an SQLite file: waits for other processes, writes no more after a disk error. */
 
-import { realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
-/** How long writes trust that the file is in place, in ms: checking costs 10 % of a lone create. */
-const IN_PLACE_MAX_AGE = 100;
+/** How often to look for a file that was replaced, or deleted while nothing is written, in ms. */
+const LOOKING_INTERVAL = 100;
 
 /** An open file. */
 export class SqliteFile {
@@ -19,10 +20,16 @@ export class SqliteFile {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
   readonly #probe: StatementSync;
-  readonly #assertMainInPlace: AssertInPlace;
-  readonly #assertLogInPlace: AssertInPlace;
+  readonly #checkpoint: StatementSync;
+  readonly #main: OpenedFile;
+  readonly #log: OpenedFile;
+  readonly #looking: ReturnType<typeof setInterval>;
   readonly #writes = new Set<Promise<unknown>>();
   #damage: unknown;
+  /** The file that was deleted or replaced, if one was. */
+  #missing: string | undefined;
+  /** If the log is missing: the main file has all that the open one holds. */
+  #isLogSaved = false;
   #closing: Promise<void> | undefined;
 
   /**
@@ -37,10 +44,12 @@ export class SqliteFile {
     this.#commit = this.prepare("COMMIT");
     this.#rollback = this.prepare("ROLLBACK");
     this.#probe = this.prepare("SELECT count(*) FROM sqlite_schema");
+    this.#checkpoint = this.prepare("PRAGMA wal_checkpoint(PASSIVE)");
     // SQLite keeps its log beside the file that a symbolic link leads to.
     const realPath = realpathSync(path);
-    this.#assertMainInPlace = fileInPlace(realPath);
-    this.#assertLogInPlace = fileInPlace(`${realPath}-wal`);
+    this.#main = openedFile(realPath);
+    this.#log = openedFile(`${realPath}-wal`);
+    this.#looking = setInterval(() => this.#look(), LOOKING_INTERVAL).unref();
   }
 
   /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
@@ -94,33 +103,40 @@ export class SqliteFile {
     const action = "reach the storage";
     await this.read(action, () => this.#probe.get());
     this.#assertUndamaged(action);
-    this.#assertMainInPlace(action, 0);
-    this.#assertLogInPlace(action, 0);
+    this.#assertInPlace(action);
   }
 
   /** Finishes the writes under way and closes the file. */
   close(): Promise<void> {
-    const close = () => this.#db.close();
-    return this.#closing ??= Promise.allSettled(this.#writes).then(close);
+    return this.#closing ??= Promise.allSettled(this.#writes).then(() => {
+      clearInterval(this.#looking);
+      this.#db.close();
+    });
   }
 
   #transact<T>(action: string, work: () => T): T {
     this.#assertUndamaged(action);
+    if (this.#missing !== undefined) this.#assertInPlace(action);
     this.#begin.run();
     let isCommitting = false;
+    let result: T;
     try {
-      const result = work();
-      this.#assertMainInPlace(action, IN_PLACE_MAX_AGE);
+      result = work();
       isCommitting = true;
       this.#commit.run();
-      return result;
     } catch (error) {
       const isUnknown = isCommitting && mayHaveCommitted(error);
-      if (isUnknown || isFatal(error)) this.#damage ??= error;
+      if (isFatal(error)) this.#damage ??= error;
       this.#rollBack();
       if (isUnknown) throw storageFault(action, error, "outcome_unknown");
       throw error;
     }
+    // Not by stat: after one of the log, the next COMMIT takes half as long again (Linux 6.13 and later).
+    if (!existsSync(this.#main.path) || !existsSync(this.#log.path)) {
+      this.#look();
+    }
+    if (this.#missing === undefined || this.#isLogSaved) return result;
+    throw missingFile("outcome_unknown", action, this.#missing);
   }
 
   #rollBack(): void {
@@ -143,6 +159,33 @@ export class SqliteFile {
     const reason =
       "writing stopped after a disk error; check the disk, then restart";
     throw unavailable(action, reason, this.#damage);
+  }
+
+  #assertInPlace(action: string): void {
+    this.#look();
+    if (this.#missing === undefined) return;
+    throw missingFile("unavailable", action, this.#missing);
+  }
+
+  /**
+   * Looks for a file that was deleted or replaced. If only the log was, moves what the open one holds
+   * into the main file, because it ends with this process.
+   */
+  #look(): void {
+    const missing = [this.#main, this.#log].find((file) => !isInPlace(file));
+    this.#missing = missing?.path;
+    if (missing !== this.#log) this.#isLogSaved = false;
+    else this.#isLogSaved ||= this.#saveLog();
+  }
+
+  /** Returns false if others are reading or the disk is full: then the next look tries again. */
+  #saveLog(): boolean {
+    try {
+      const [, frames, saved] = Object.values(this.#checkpoint.get() ?? {});
+      return frames === saved && Number(frames) >= 0;
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -174,38 +217,38 @@ export async function patiently<T>(
   }
 }
 
-/**
- * Checks that the same file is still at its path.
- *
- * @param action what fails otherwise: "create pet".
- * @param maxAge how old an earlier answer may be, in ms.
- * @throws {StorageError} `unavailable` if it is not.
- */
-type AssertInPlace = (action: string, maxAge: number) => void;
+/** A file, and which one was at its path when it was opened. */
+interface OpenedFile {
+  readonly path: string;
+  readonly identity: string | undefined;
+}
 
-/** Remembers which file is at a path now. Throws if that cannot be found out. */
-function fileInPlace(path: string): AssertInPlace {
-  const identity = identify(path);
-  let checkedAt = -Infinity;
-  return (action, maxAge) => {
-    const now = performance.now();
-    if (now - checkedAt < maxAge) return;
-    let found: unknown;
-    try {
-      found = identify(path);
-    } catch (error) {
-      found = error; // not in place either
-    }
-    if (found !== identity) {
-      const reason =
-        "was deleted or replaced while in use; restart to use what is there now";
-      throw unavailable(action, `${path} ${reason}`);
-    }
-    checkedAt = now;
-  };
+/** Throws if it cannot be found out which file is there. */
+function openedFile(path: string): OpenedFile {
+  return { path, identity: identify(path) };
+}
+
+function isInPlace({ path, identity }: OpenedFile): boolean {
+  try {
+    return identify(path) === identity;
+  } catch {
+    return false; // A folder of its path may be gone, or may not be read any more.
+  }
 }
 
 function identify(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
+}
+
+function missingFile(
+  kind: StorageError["kind"],
+  action: string,
+  path: string,
+): StorageError {
+  return new StorageError(
+    kind,
+    `Cannot ${action}: ${path} was deleted or replaced while in use; ` +
+      "restart to use what is there now",
+  );
 }

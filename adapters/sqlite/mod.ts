@@ -21,6 +21,7 @@
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, toPage } from "../../core/pets/pet_storage.ts";
+import { checkNames } from "../../core/options.ts";
 import { checkAtLeast } from "../database/check_option.ts";
 import {
   type Create,
@@ -64,10 +65,10 @@ export interface SqliteStorage extends PetStorage {
  * On Deno it needs `--allow-read` and `--allow-write` for the directory, because SQLite keeps two
  * more files there.
  *
- * A full disk makes creates `unavailable` until there is space again. An I/O error makes the creates
- * under way `outcome_unknown`; all later ones and `ping` are `unavailable` until a restart. If the file
- * is deleted or replaced while in use, `ping` is `unavailable` at once, and creates after at most
- * 100 ms.
+ * A full disk makes creates `unavailable`, or `outcome_unknown`, until there is space again. An I/O
+ * error makes the creates under way `outcome_unknown`; all later ones and `ping` are `unavailable`
+ * until a restart. So are they if the file or its log is deleted, or, after at most 100 ms, replaced
+ * while in use; what a deleted log held is then moved into the file.
  *
  * @throws {TypeError} if the path is empty, `:memory:` or a URI.
  * @throws {RangeError} if an option is out of range.
@@ -78,6 +79,11 @@ export async function sqliteStorage(
   path: string,
   options: SqliteStorageOptions = {},
 ): Promise<SqliteStorage> {
+  checkNames(
+    options,
+    ["lockTimeout", "maxBatch", "maxQueue", "idempotencyRetention"],
+    "sqliteStorage",
+  );
   const {
     lockTimeout = 5000,
     maxBatch = 256,

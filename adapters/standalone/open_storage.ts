@@ -4,6 +4,7 @@ import process from "node:process";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { check, type Database } from "./config.ts";
+import { standardError } from "./output.ts";
 
 /** A storage that also keeps API keys. */
 export interface Storage extends PetStorage {
@@ -43,7 +44,7 @@ export async function openPostgres<T>(
   const message = `PostgreSQL at ${
     describeHosts(hosts)
   } does not answer yet: waiting for about 10 s\n`;
-  const timer = setTimeout(() => process.stderr.write(message), 1000);
+  const timer = setTimeout(() => standardError.write(message), 1000);
   return await open(url).finally(() => clearTimeout(timer));
 }
 

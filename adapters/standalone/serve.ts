@@ -18,26 +18,28 @@ interface FetchInfo {
 }
 
 const config: Config = await orExit(() => readConfig(process.env));
-const service: Service = await orExit(() => openService(config));
+let opened: Service | undefined;
 let stopServer: (() => Promise<void>) | undefined;
 /** Deno's responses on their way: a process that ends when an answer is made would not send it. */
 const sending = new Set<Promise<unknown>>();
 
-const stop = stopOnSignal({
+// Before the storage is opened: a signal at any time ends it in order.
+const { stop } = stopOnSignal({
   async finish() {
-    await service.drain();
+    await opened?.drain();
     await Promise.allSettled(sending);
     await stopServer?.();
     // Deno's `completed` settles just before the last bytes of the response are on their way.
     await new Promise((resolve) => setTimeout(resolve, 50));
   },
   async close() {
-    await service.close();
+    await opened?.close();
     await othersDone();
   },
   timeout: config.shutdownTimeout,
 });
 const othersDone = joinWorkers(stop);
+const service: Service = opened = await orExit(() => openService(config));
 
 async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   try {

@@ -23,6 +23,8 @@ const ISSUE_INTERVAL = 1000;
 export interface Service {
   /** Answers a request; `connection` is what the runtime hands over beside it. */
   handle(request: Request, connection?: unknown): Promise<Response>;
+  /** The same without `Request` and `Response`. */
+  readonly answer: App["service"];
   /** From now on new requests are answered 503; fulfilled when none is being answered. */
   readonly drain: App["drain"];
   /** Tells people that it listens. Issues the very first key, so call it once at most. */
@@ -86,6 +88,7 @@ export async function openService(config: Config): Promise<Service> {
 
   return {
     handle: toFetch(app.service),
+    answer: app.service,
     drain: app.drain,
 
     openDocs: async () => void await openDocs(),
@@ -94,29 +97,32 @@ export async function openService(config: Config): Promise<Service> {
       const problem = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
+      // Without the end of the line, so that whoever reads it also waits for what follows.
       const where = `The pet store listens at ${pets}
-${problem ?? `Read and try it at ${server}/docs`}
-`;
-      if (fixedKeys !== undefined) return log.tell(where);
+${problem ?? `Read and try it at ${server}/docs`}`;
+      const told = log.tell(where);
+      if (fixedKeys !== undefined) return void log.tell("\n");
+      // A key is shown once: it is not issued while nothing can be written.
+      await told;
       const command = `${PROGRAM} keys issue NAME`;
       try {
         const first = await issued.issueFirst("first key");
         log.tell(
           first === undefined
-            ? `${where}For another API key, run: ${command}\n`
-            : `${where}\n${introduce(first.key, pets)}`,
+            ? `\nFor another API key, run: ${command}\n`
+            : `\n\n${introduce(first.key, pets)}`,
         );
       } catch (cause) {
         if (!(cause instanceof StorageError)) throw cause;
         log.tell(
-          `${where}No API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n`,
+          `\nNo API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n`,
         );
         issueLater(pets);
       }
     },
     async close() {
       clearTimeout(retry);
-      await storage.close().finally(() => log.flush());
+      await storage.close();
     },
   };
 }

@@ -2,12 +2,18 @@
 
 import process from "node:process";
 import { reportAndExit } from "./command_line.ts";
+import { flushOutput, standardError } from "./output.ts";
+
+/** What a process that is ending knows. */
+export interface Shutdown {
+  /** Does what the first signal does; may be called more than once. */
+  stop(): void;
+  readonly isStopping: boolean;
+}
 
 /**
  * On the first SIGTERM or SIGINT finishes, closes and exits with 0; if finishing takes too long, closes
- * without it. On the second signal exits at once with 1.
- *
- * @returns a function that does what the first signal does; it may be called more than once.
+ * without it. On the second signal exits at once with 1. Call it before anything is opened.
  */
 export function stopOnSignal(ending: {
   /** Takes no more requests, and waits for those in flight. */
@@ -15,7 +21,7 @@ export function stopOnSignal(ending: {
   close(): Promise<void>;
   /** How long `finish` may take, in ms. */
   readonly timeout: number;
-}): () => void {
+}): Shutdown {
   const { timeout } = ending;
   let isStopping = false;
 
@@ -25,24 +31,30 @@ export function stopOnSignal(ending: {
     const late = new Promise((resolve) => setTimeout(resolve, timeout, "late"));
     try {
       if (await Promise.race([ending.finish(), late]) === "late") {
-        process.stderr.write(
+        standardError.write(
           `Some requests did not finish within ${timeout} ms\n`,
         );
       }
     } finally {
       await ending.close();
     }
+    await flushOutput();
     process.exit(0);
   }
 
   for (const signal of ["SIGTERM", "SIGINT"]) {
     process.on(signal, () => {
       if (isStopping) process.exit(1);
-      process.stderr.write(
+      standardError.write(
         `${signal}: finishing the requests in flight; signal again to end at once\n`,
       );
       end().catch(reportAndExit);
     });
   }
-  return () => void end().catch(reportAndExit);
+  return {
+    stop: () => void end().catch(reportAndExit),
+    get isStopping() {
+      return isStopping;
+    },
+  };
 }

@@ -1,11 +1,14 @@
 /** The command `start`: runs the server. */
 
 import process from "node:process";
+import { inspect } from "node:util";
+import { toFetch } from "../../core/handler.ts";
 import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 import { parseArguments, readArgument, UsageError } from "./command_line.ts";
 import { readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
-import { openService } from "./service.ts";
+import { standardError } from "./output.ts";
+import { openService, type Service } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
 const HELP = `start: runs the server
@@ -39,27 +42,45 @@ export async function runStart(args: readonly string[]): Promise<void> {
   }
 
   const config = readConfig(process.env);
-  const address = {
+  const options = {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string"
       ? await readArgument(() => readPort("--port", port))
       : config.port,
+    // `console.error` would wait for the reader of a full pipe.
+    onError: (error: unknown) =>
+      void standardError.write(`${inspect(error)}\n`),
   };
-  const [serve, service] = await Promise.all([
-    loadServe(),
-    openService(config),
-  ]);
-  const server = await serve(service.handle, address);
-  await service.openDocs();
-  await giveBackPermissions(config.database);
-  stopOnSignal({
+  let service: Service | undefined;
+  // Before it listens: a signal at any time ends it in order.
+  const shutdown = stopOnSignal({
     async finish() {
+      // Requests that wait for the storage to open are not answered.
+      if (service === undefined) return;
       await Promise.all([service.drain(), server.close()]);
     },
-    close: () => service.close(),
+    close: async () => await service?.close(),
     timeout: config.shutdownTimeout,
   });
-  await service.greet(server);
+  const opening = Promise.withResolvers<Service>();
+  const serve = await loadServe();
+  // Before the storage is opened: a port that is in use leaves no file behind.
+  const server = await serve(
+    toFetch((request, connection) =>
+      service?.answer(request, connection) ??
+        opening.promise.then(({ answer }) => answer(request, connection))
+    ),
+    options,
+  );
+  try {
+    service = await openService(config);
+    opening.resolve(service);
+    await service.openDocs();
+    await giveBackPermissions(config.database);
+    if (!shutdown.isStopping) await service.greet(server);
+  } catch (cause) {
+    if (!shutdown.isStopping) throw cause;
+  }
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */

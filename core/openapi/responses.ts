@@ -27,13 +27,14 @@ const retryAfter: JsonObject = {
 };
 
 /** A JSON body with this schema, and examples of it by name. */
-export function json(schema: string, examples?: JsonObject): JsonObject {
+export function json(schema: string, examples: JsonObject = {}): JsonObject {
+  const values = Object.entries(examples);
   return {
     "application/json": {
       schema: { $ref: `#/components/schemas/${schema}` },
-      ...examples && {
+      ...values.length > 0 && {
         examples: Object.fromEntries(
-          Object.entries(examples).map(([name, value]) => [name, { value }]),
+          values.map(([name, value]) => [name, { value }]),
         ),
       },
     },

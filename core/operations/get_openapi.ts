@@ -46,7 +46,7 @@ export const getOpenApi: Operation = {
   method: "GET",
   path: "/openapi.json",
   isPublic: true,
-  errors: ["bad_request"],
+  errors: ["bad_request", "internal_error"],
   run: ({ request }, { document }) => document(request),
   description,
 };

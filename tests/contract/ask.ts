@@ -1,24 +1,26 @@
-/** A client with a key, as short as the tests need it. */
+/** Sends single requests with a key to a service. */
 
 /** A service that a test may talk to. */
 export interface OpenService {
-  /** Sends a request to it. */
-  fetch(request: Request): Promise<Response>;
+  /** Sends a request to it; the judge adds a time limit and refuses redirections. */
+  fetch(request: Request, init?: RequestInit): Promise<Response>;
   /** Its base address, `http://127.0.0.1:1234/v1`. */
   readonly base: string;
   /** A key that it takes. */
   readonly key: string;
-  /** The id of a pet; those up to it are not the tests'. Absent: all are, or the service knows no `after`. */
+  /** The id of a pet after which `after` finds those of the tests. Absent: the service was empty, or has no `after`. */
   readonly mark?: bigint;
-  /** What runs it, which has ways of its own with hostile bytes; absent: unknown. */
+  /** A category that pets may belong to. Default: 1. */
+  readonly categoryId?: bigint;
+  /** The runtime, because each reads hostile bytes in its own way; absent: unknown. */
   readonly runtime?: "deno" | "bun" | "node";
-  /** Is told what is sent, as text, and each answer. */
+  /** Called with each request, as text, and each answer. */
   readonly seen?: (message: string | Answer) => void;
   /** Ends it. */
   close(): Promise<void>;
 }
 
-/** What a test says of a request; the key goes with it unless `authorization` is given. */
+/** The body and header fields of a request; the key is added unless `authorization` is given. */
 export interface Question {
   readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
   /** Values by name; `undefined` leaves a field out. */

@@ -1,4 +1,4 @@
-/** What every refusal looks like, whatever is refused. */
+/** Asserts the shape of JSON responses and of errors. */
 
 import assert from "node:assert/strict";
 import type { Answer } from "./ask.ts";

@@ -61,6 +61,17 @@ export function testFetchServer(name: string, serve: Serve): void {
     });
   });
 
+  test(`${name}: serve refuses an option that it does not have, and names those it has`, async () => {
+    const options = { port: 0, basePath: "/v2" };
+    await assert.rejects(
+      async () => await serve(() => new Response(), options),
+      {
+        name: "TypeError",
+        message: /^Unknown option basePath: serve has port, hostname, onError/,
+      },
+    );
+  });
+
   test(`${name}: serve rejects where the port is taken, and says so`, async () => {
     await serving(() => new Response(), async ({ port }) => {
       await assert.rejects(serve(() => new Response(), { port }), (error) => {

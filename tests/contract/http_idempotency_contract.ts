@@ -1,40 +1,42 @@
-/** What the service promises of `Idempotency-Key` over HTTP. */
+/** The promises of `Idempotency-Key` over HTTP. */
 
 import assert from "node:assert/strict";
-import { answers, CREATE } from "./answers.ts";
-import { ask, type OpenService, type Question } from "./ask.ts";
-import { type Clause, it } from "./clause.ts";
+import type { Clauses } from "./clause.ts";
 import { assertRefused } from "./error_reply.ts";
-import { bodyOf, named, newName } from "./own_pets.ts";
+import { newName } from "./pets_client.ts";
 
 const TEXT = { "content-type": "text/plain" };
-const WRONG = { authorization: "Bearer wrong" };
 const MALFORMED = ['""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)];
 
-/** The clauses. */
-export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
-  it.decided("a create with an Idempotency-Key that is sent again is answered as before", async (service) => {
+/** Clauses of idempotent creates. */
+export const IDEMPOTENCY_CLAUSES: Clauses = {
+  async "a create with an Idempotency-Key that is sent again is answered as before"(
+    client,
+  ) {
     const name = newName();
     const key = crypto.randomUUID();
-    const send = creator(service, bodyOf({ name }));
-    const first = await send(`"${key}"`);
+    const body = client.petJson({ name });
+    const first = await client.post(body, { "idempotency-key": `"${key}"` });
     assert.equal(first.status, 201);
     assert.equal(first.headers.get("idempotency-replayed"), null);
     for (const form of [`"${key}"`, key]) {
-      const again = await send(form);
+      const again = await client.post(body, { "idempotency-key": form });
       assert.equal(again.status, 201, form);
       assert.equal(again.text, first.text);
       const { headers } = again;
       assert.equal(headers.get("location"), first.headers.get("location"));
       assert.equal(headers.get("idempotency-replayed"), "true");
     }
-    assert.equal((await named(service, name)).length, 1);
-  }),
+    assert.equal((await client.findPets(name)).length, 1);
+  },
 
-  it.decided("an equal pet is the same request, however it is written", async (service) => {
+  async "an equal pet is the same request, however it is written"(client) {
     const name = newName();
-    const key = crypto.randomUUID();
-    const first = await creator(service, bodyOf({ name }))(key);
+    const keyed = { "idempotency-key": crypto.randomUUID() };
+    const first = await client.post(
+      client.petJson({ name, categoryId: 1 }),
+      keyed,
+    );
     const spelled = name.replace("e", "\\u0065");
     const equal = [
       `{"categoryId":1.0,"name":"${name}"}`,
@@ -42,66 +44,68 @@ export const IDEMPOTENCY_CLAUSES: readonly Clause[] = [
       ` {"name":"${name}","categoryId":1,"id":9,"colour":"brown"}`,
     ];
     for (const body of equal) {
-      const again = await creator(service, body)(key);
+      const again = await client.post(body, keyed);
       assert.equal(again.status, 201, body);
       assert.equal(again.text, first.text);
     }
-    assert.equal((await named(service, name)).length, 1);
-  }),
+    assert.equal((await client.findPets(name)).length, 1);
+  },
 
-  it.decided("another pet with the same Idempotency-Key is 422", async (service) => {
+  async "another pet with the same Idempotency-Key is 422"(client) {
     const name = newName();
     const other = name.toLowerCase();
-    const key = crypto.randomUUID();
-    const send = creator(service, bodyOf({ name }));
-    const first = await send(key);
-    const others = [{ categoryId: 8 }, { status: "sold" }, { name: other }];
-    for (const members of others) {
-      const body = bodyOf({ name, ...members });
-      const answer = await creator(service, body)(key);
+    const keyed = { "idempotency-key": crypto.randomUUID() };
+    const body = client.petJson({ name });
+    const first = await client.post(body, keyed);
+    const others = [
+      client.petJson({ name, categoryId: 8 }),
+      client.petJson({ name, status: "sold" }),
+      client.petJson({ name: other }),
+    ];
+    for (const different of others) {
+      const answer = await client.post(different, keyed);
       assertRefused(answer, 422);
       assert.equal(answer.headers.get("idempotency-replayed"), null);
       assert.equal(answer.headers.get("location"), null);
     }
-    assert.equal((await send(key)).text, first.text);
-    assert.equal((await named(service, name)).length, 1);
-    assert.equal((await named(service, other)).length, 0);
-  }),
+    assert.equal((await client.post(body, keyed)).text, first.text);
+    assert.equal((await client.findPets([name, other])).length, 1);
+  },
 
-  it.decided(
-    "a malformed Idempotency-Key is 400, and the message names the header",
-    answers(400, [CREATE], {
-      asks: MALFORMED.map((key) => keyed(key)),
-      says: ["Idempotency-Key"],
-    }),
-  ),
-  it.decided(
-    "the API key is checked before the Idempotency-Key, and that before the body",
-    answers(401, [CREATE], { asks: [keyed('"', { ...TEXT, ...WRONG })] }),
-    answers(400, [CREATE], {
-      asks: [keyed('"', TEXT)],
-      says: ["Idempotency-Key"],
-    }),
-    answers(415, [CREATE], { asks: [keyed("k", TEXT)] }),
-  ),
-
-  it.decided("a create that is refused uses no Idempotency-Key up", async (service) => {
-    const key = crypto.randomUUID();
-    for (const wrong of ['{"name":""}', "{"]) {
-      assertRefused(await creator(service, wrong)(key), 400);
+  async "a malformed Idempotency-Key is 400, and the message names the header"(
+    client,
+  ) {
+    const name = newName();
+    for (const key of MALFORMED) {
+      const headers = { "idempotency-key": key };
+      const answer = await client.post(client.petJson({ name }), headers);
+      assert.match(assertRefused(answer, 400), /Idempotency-Key/);
     }
-    const answer = await creator(service, bodyOf())(key);
+    await client.assertNotAdded(name);
+  },
+
+  async "the API key is checked before the Idempotency-Key, and that before the body"(
+    client,
+  ) {
+    const name = newName();
+    const body = client.petJson({ name });
+    const malformed = { "idempotency-key": '"', ...TEXT };
+    const stranger = { ...malformed, authorization: "Bearer wrong" };
+    assertRefused(await client.post(body, stranger), 401);
+    const message = assertRefused(await client.post(body, malformed), 400);
+    assert.match(message, /Idempotency-Key/);
+    const wellFormed = { "idempotency-key": "k", ...TEXT };
+    assertRefused(await client.post(body, wellFormed), 415);
+    await client.assertNotAdded(name);
+  },
+
+  async "a create that is refused uses no Idempotency-Key up"(client) {
+    const keyed = { "idempotency-key": crypto.randomUUID() };
+    for (const wrong of ['{"name":""}', "{"]) {
+      assertRefused(await client.post(wrong, keyed), 400);
+    }
+    const answer = await client.post(client.petJson(), keyed);
     assert.equal(answer.status, 201);
     assert.equal(answer.headers.get("idempotency-replayed"), null);
-  }),
-];
-
-function keyed(key: string, more: Question["headers"] = {}): Question {
-  return { headers: { "idempotency-key": key, ...more } };
-}
-
-/** Sends a create with an Idempotency-Key. */
-function creator(service: OpenService, body: string) {
-  return (key: string) =>
-    ask(service, "POST", "/pets", { body, ...keyed(key) });
-}
+  },
+};

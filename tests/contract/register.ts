@@ -2,11 +2,13 @@
 
 import test from "node:test";
 import type { Answer, OpenService } from "./ask.ts";
-import type { Clause, ServerLimits } from "./clause.ts";
+import type { Clauses, ServerLimits } from "./clause.ts";
 import { assertAnyError, assertJsonHeaders } from "./error_reply.ts";
 import { HOSTILE_BYTES_CLAUSES } from "./hostile_bytes_contract.ts";
 import { HTTP_CLAUSES } from "./http_contract.ts";
 import { IDEMPOTENCY_CLAUSES } from "./http_idempotency_contract.ts";
+import { INTERFACE_CLAUSES } from "./interface_contract.ts";
+import { PetsClient } from "./pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "./raw_http_contract.ts";
 import type { TestOptions } from "./test_options.ts";
 
@@ -18,16 +20,20 @@ export interface OpenServer {
   close(): Promise<void>;
 }
 
-/** Registers what any client sees; `open` makes a fresh and empty service for each test. */
+/** Registers the clauses for any client; `open` makes a fresh and empty service for each test. */
 export function httpContract(
   name: string,
   open: () => Promise<OpenService>,
   options: TestOptions = {},
 ): void {
-  register(name, [...HTTP_CLAUSES, ...IDEMPOTENCY_CLAUSES], open, options);
+  for (
+    const clauses of [INTERFACE_CLAUSES, HTTP_CLAUSES, IDEMPOTENCY_CLAUSES]
+  ) {
+    register(name, clauses, open, options);
+  }
 }
 
-/** Registers what a client sees that speaks to a socket; `open` makes a fresh and empty service. */
+/** Registers the clauses for clients that write bytes; `open` makes a fresh and empty service. */
 export function rawHttpContract(
   name: string,
   open: (limits: ServerLimits) => Promise<OpenServer>,
@@ -55,17 +61,18 @@ async function asService(
 
 function register(
   name: string,
-  clauses: readonly Clause[],
+  clauses: Clauses,
   open: (limits: ServerLimits) => Promise<OpenService>,
   options: TestOptions = {},
 ): void {
-  for (const { sentence, checks, limits = {} } of clauses) {
+  for (const [sentence, clause] of Object.entries(clauses)) {
+    const { check, limits = {} } = typeof clause === "function"
+      ? { check: clause }
+      : clause;
     test(`${name}: ${sentence}`, options, async () => {
       const service = await open(limits);
       try {
-        for (const check of checks) {
-          await check({ ...service, seen: assertWellFormed });
-        }
+        await check(new PetsClient({ ...service, seen: assertWellFormed }));
       } finally {
         await service.close();
       }
@@ -73,7 +80,7 @@ function register(
   }
 }
 
-/** What holds for every JSON response, whatever a clause looks at. */
+/** Asserts the rules of every JSON response, whatever a clause looks at. */
 function assertWellFormed(message: string | Answer): void {
   if (typeof message === "string") return;
   const { status, headers, text } = message;

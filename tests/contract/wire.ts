@@ -10,7 +10,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** How long a test waits for what must happen, in ms. */
+/** The time limit of whatever must happen, in ms. */
 const PATIENCE = 5000;
 
 /** A TCP connection to a server. */
@@ -70,12 +70,12 @@ export class Wire {
     this.#socket.resume();
   }
 
-  /** How many bytes are written that the server's side has not taken yet. */
+  /** The number of bytes that are written and not yet taken by the server's side. */
   get waiting(): number {
     return this.#socket.writableLength;
   }
 
-  /** Whether the server has closed its side, or reset the connection. */
+  /** True once the server has closed its side, or reset the connection. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -175,7 +175,7 @@ export class Wire {
   }
 }
 
-/** Where a text ends with the first `mark` in it; -1 where there is none. */
+/** Finds the end of the first `mark` in a text; -1 if it has none. */
 function end(text: string, mark: string): number {
   const start = text.indexOf(mark);
   return start < 0 ? -1 : start + mark.length;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type PostgresStorage,
   postgresStorage,
@@ -9,7 +10,6 @@ import { freePort } from "../support/ports.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { until } from "../support/postgres/until.ts";
-import { pause } from "./load.ts";
 import { REX } from "../support/new_pet.ts";
 
 let two: Promise<readonly Cluster[]> | undefined;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { startMain, testInFolder } from "../adapters/standalone/program.ts";
-import { pause } from "./load.ts";
 
 /** Of how many measurements the best one counts: other programs may use this machine. */
 const ROUNDS = 3;

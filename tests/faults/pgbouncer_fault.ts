@@ -16,8 +16,6 @@ import {
 import { dropDatabase } from "../support/postgres/database.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
-import { Load } from "./load.ts";
-import { withServers } from "./servers.ts";
 import { skipping } from "../support/skipping.ts";
 import { newPet, REX } from "../support/new_pet.ts";
 
@@ -28,7 +26,6 @@ function it(title: string, check: () => Promise<void>): void {
   test(title, options, check);
 }
 
-const KILLS = 3;
 /** How many connections of the server all clients of a database share. */
 const POOL_SIZE = 3;
 const SETTINGS = {
@@ -36,8 +33,6 @@ const SETTINGS = {
   max_client_conn: "500",
   // Every clause has a database of its own, and PgBouncer keeps connections for each.
   server_idle_timeout: "1",
-  // After a server that could not be reached it would turn everybody away for 15 s.
-  server_login_retry: "1",
 };
 
 interface Pooled {
@@ -111,31 +106,6 @@ it("forty connections of four storages share three of the server, and lose nothi
     assert.ok(backends >= 1 && backends <= POOL_SIZE, `${backends}`);
   } finally {
     await Promise.all(storages.map((storage) => storage.close()));
-  }
-});
-
-it("nothing acknowledged is lost when PostgreSQL is killed under load behind PgBouncer", async () => {
-  // Its own: the tests above may not be disturbed, and what is committed is to be on disk.
-  const cluster = await startCluster();
-  const pgbouncer = await startPgBouncer(cluster, SETTINGS);
-  try {
-    const { pathname } = new URL(await cluster.newDatabase());
-    const url = `${pgbouncer.url(pathname.slice(1))}?pgbouncer=true`;
-    await withServers(2, url, async (servers) => {
-      const load = new Load();
-      load.start(servers, { writers: 8 });
-      for (let kills = 0; kills < KILLS; kills++) {
-        await load.more(200);
-        await cluster.kill();
-        await cluster.start();
-      }
-      await load.more(200, 30_000);
-      await load.stop();
-      await load.verify(servers[0]);
-    });
-  } finally {
-    await pgbouncer.close();
-    await cluster.close();
   }
 });
 

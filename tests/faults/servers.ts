@@ -1,80 +1,63 @@
-/** Servers of the pet store that share a database, as processes. */
+/** Servers of the pet store as processes, which a test may kill. */
 
 import assert from "node:assert/strict";
 import {
-  inNewFolder,
+  runMain,
   type RunningServer,
-  startMain,
+  untilListening,
 } from "../adapters/standalone/program.ts";
-import { until } from "../support/postgres/until.ts";
-import type { Target } from "./load.ts";
+import type { Victim } from "./faults.ts";
+import { FIXED_KEY, type Target } from "./recorder.ts";
 
-/** A server under way. */
-export interface FaultServer extends Target, Omit<RunningServer, "key"> {
+/** A server; after a restart it has another origin. */
+export interface PetServer extends Target, Victim {
   /** The status of `/readyz`. */
   readiness(): Promise<number>;
 }
 
-/** One or more. */
-export type Servers = readonly [FaultServer, ...FaultServer[]];
-
-/**
- * Starts servers, and stops them when `work` is over. None may have ended by itself until then.
- *
- * @param database their `DATABASE_URL`.
- */
-export async function withServers(
-  count: number,
-  database: string,
-  work: (servers: Servers) => Promise<void>,
-): Promise<void> {
-  await inNewFolder(async (cwd) => {
-    const key = "secret";
-    const env = {
-      DATABASE_URL: database,
-      PETSTORE_API_KEYS: key,
-      REQUEST_LOG: "off",
-    };
-    // Where one does not start, the others are to be stopped all the same.
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: count }, () => startMain({ cwd, env })),
-    );
-    const servers = outcomes.flatMap((outcome) =>
-      outcome.status === "fulfilled" ? [describe(outcome.value, key)] : []
-    );
-    try {
-      for (const outcome of outcomes) {
-        if (outcome.status === "rejected") throw outcome.reason;
-      }
-      const [first, ...others] = servers;
-      assert.ok(first !== undefined);
-      await work([first, ...others]);
-    } finally {
-      servers.forEach((server) => server.kill("SIGTERM"));
-      const codes = await Promise.all(servers.map(({ exited }) => exited));
-      const faults = servers.map(({ stderr }) => stderr());
-      // Only one that ran until now, and stops because it is told to, ends with 0.
-      assert.deepEqual(codes, codes.map(() => 0), faults.join("\n"));
-    }
-  });
+/** How servers are started. */
+export interface ServerOptions {
+  /** The folder they run in. */
+  readonly cwd: string;
+  /** Environment variables beside those of this process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** `main.ts` of a mutant. Default: the product. */
+  readonly main?: string;
+  /** Its database only takes reads. */
+  readonly isReplica?: boolean;
 }
 
-/** Waits until all servers reach the database: 10 s at most after it is there again. */
-export async function untilReady(
-  servers: readonly FaultServer[],
-): Promise<void> {
-  for (const server of servers) {
-    const isReady = async () => await server.readiness() === 200;
-    await until("the server is ready again", isReady, 10_000);
+/** Starts a server. */
+export async function startServer(
+  name: string,
+  { cwd, env, main, isReplica = false }: ServerOptions,
+): Promise<PetServer> {
+  const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
+  let running: RunningServer;
+  async function start(): Promise<void> {
+    const program = runMain(["start", "--port", "0"], { cwd, env: all }, main);
+    running = await untilListening(program);
   }
-}
-
-function describe(server: RunningServer, key: string): FaultServer {
+  await start();
   return {
-    ...server,
-    key,
+    name,
+    isReplica,
+    get origin() {
+      return running.origin;
+    },
+    start,
+    async stop() {
+      const code = await running.end();
+      // Only one that ran until now, and stops because it is told to, ends with 0.
+      assert.equal(code, 0, running.stderr());
+    },
+    async kill() {
+      assert.equal(await running.end("SIGKILL"), null, running.stderr());
+    },
+    pause: () => running.kill("SIGSTOP"),
+    resume: () => running.kill("SIGCONT"),
     async readiness() {
-      const response = await fetch(`${server.origin}/readyz`);
+      const response = await fetch(`${running.origin}/readyz`);
       await response.body?.cancel();
       return response.status;
     },

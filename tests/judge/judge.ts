@@ -1,74 +1,203 @@
-/** Judges one clause, within bounds, and says what comes of it. */
+/** Judges a service by all clauses, with a time limit for each answer. */
 
 import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
 import type { Answer, OpenService } from "../contract/ask.ts";
-import { type Clause, Unseen } from "../contract/clause.ts";
+import type { Check, Clauses } from "../contract/clause.ts";
+import { HOSTILE_BYTES_CLAUSES } from "../contract/hostile_bytes_contract.ts";
+import { HTTP_CLAUSES } from "../contract/http_contract.ts";
+import { IDEMPOTENCY_CLAUSES } from "../contract/http_idempotency_contract.ts";
+import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
+import { PetsClient, Unseen } from "../contract/pets_client.ts";
+import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
 
-/** How long a clause may take, in ms. */
+/** The time limit of an answer, in ms. */
 export const PATIENCE = 10_000;
 
-/** What comes of a clause, and the text that says so. */
+/** The outcome of a clause: an object of `clauses` in what `--json` prints. */
 export interface Verdict {
+  readonly sentence: string;
+  /** Who makes the promise: the interface itself, or a decision of this project where it is silent. */
+  readonly source: "interface" | "decision";
   readonly outcome: "holds" | "fails" | "unseen";
-  readonly text: string;
+  /** Why it fails, or why it cannot be seen. */
+  readonly reason?: string;
+  /** The last requests and answers of a clause that fails, without the key. */
+  readonly exchange?: string;
 }
 
-/** Judges a clause; never rejects. */
+/** Everything that the judge found: the object that `--json` prints. */
+export interface Report {
+  /** The base address of the service. */
+  readonly address: string;
+  /** The outcomes, in the order in which they were judged. */
+  readonly clauses: readonly Verdict[];
+  /** The failing sentence of the interface that does most harm; null if none fails. */
+  readonly mendFirst: string | null;
+  /** The number of creates that were answered with 201. */
+  readonly petsAdded: number;
+}
+
+/** Settings of {@linkcode judge}. */
+export interface JudgeOptions {
+  /** If set, only the clauses of the interface are judged. */
+  readonly isInterfaceOnly?: boolean;
+  /** The time limit of an answer, in ms. Default: {@linkcode PATIENCE}. */
+  readonly patience?: number;
+  /** Called with each outcome as soon as it is known. */
+  readonly onVerdict?: (verdict: Verdict) => void;
+}
+
+/**
+ * Judges a service that answers and knows the key.
+ *
+ * @throws {Error} if it refuses a plain pet with 400: then nothing can be judged.
+ */
 export async function judge(
-  { sentence, checks, outside }: Clause,
   service: OpenService,
-): Promise<Verdict> {
-  const seen: (string | Answer)[] = [];
-  const end = new AbortController();
-  const { signal } = end;
-  const timer = setTimeout(
-    () => end.abort(new Error(`No end after ${PATIENCE / 1000} s`)),
-    PATIENCE,
-  );
-  const ended = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
-  const watched: OpenService = {
+  { isInterfaceOnly = false, patience, onVerdict }: JudgeOptions = {},
+): Promise<Report> {
+  const sources = [
+    ["interface", INTERFACE_CLAUSES],
+    ["decision", HTTP_CLAUSES],
+    ["decision", IDEMPOTENCY_CLAUSES],
+    ["decision", RAW_HTTP_CLAUSES],
+    ["decision", HOSTILE_BYTES_CLAUSES],
+  ] as const;
+  let petsAdded = 0;
+  const judged: OpenService = {
     ...service,
-    fetch: async (request) =>
-      bounded(await fetch(request, { signal, redirect: "manual" })),
-    seen: (message) => void seen.push(message),
+    fetch: withPatience(service, patience),
+    seen(message) {
+      if (typeof message !== "string" && message.status === 201) petsAdded++;
+    },
   };
+  const marked = { ...judged, ...await findMark(judged) };
+  const clauses: Verdict[] = [];
+  for (const [source, all] of sources) {
+    if (isInterfaceOnly && source === "decision") continue;
+    for (const [sentence, check] of Object.entries(allChecks(all, service))) {
+      const found = await judgeClause(check, marked);
+      const verdict = { sentence, source, ...found };
+      onVerdict?.(verdict);
+      clauses.push(verdict);
+    }
+  }
+  const mend = clauses.find(({ source, outcome }) =>
+    source === "interface" && outcome === "fails"
+  );
+  const mendFirst = mend?.sentence ?? null;
+  return { address: service.base, clauses, mendFirst, petsAdded };
+}
+
+/** Judges one clause; never rejects. */
+export async function judgeClause(
+  check: Check,
+  service: OpenService,
+): Promise<Pick<Verdict, "outcome" | "reason" | "exchange">> {
+  const seen: (string | Answer)[] = [];
+  const client = new PetsClient({
+    ...service,
+    seen(message) {
+      seen.push(message);
+      service.seen?.(message);
+    },
+  });
   try {
-    if (outside !== undefined) throw new Unseen(outside);
-    for (const check of checks) await Promise.race([check(watched), ended]);
-    return { outcome: "holds", text: `holds: ${sentence}` };
+    await check(client);
+    return { outcome: "holds" };
   } catch (error) {
     if (error instanceof Unseen) {
-      const text = `${sentence} (${error.message})`;
-      return {
-        outcome: "unseen",
-        text: `cannot be seen from outside: ${text}`,
-      };
+      return { outcome: "unseen", reason: error.message };
     }
     const hide = (text: string) =>
       plain(text.replaceAll("\r\n", "\n"), service.key);
-    const shown = [hide(explain(error)), ...lastOf(seen, hide)].join("\n");
-    const text = shown.replaceAll("\n", "\n    ");
-    return { outcome: "fails", text: `fails: ${sentence}\n    ${text}\n` };
-  } finally {
-    clearTimeout(timer);
-    ended.catch(() => {}); // nobody waits for it any more
-    end.abort();
+    const exchange = lastOf(seen, hide).join("\n");
+    return { outcome: "fails", reason: hide(explain(error)), exchange };
   }
 }
 
-/** A response whose body fails if it has more bytes than a hundred of the largest pets. */
-function bounded({ body, status, headers }: Response): Response {
+/** The checks of clauses; one that cannot be seen from outside says so. */
+function allChecks(
+  clauses: Clauses,
+  { base }: OpenService,
+): Readonly<Record<string, Check>> {
+  const isBytes = clauses === RAW_HTTP_CLAUSES ||
+    clauses === HOSTILE_BYTES_CLAUSES;
+  const needsTcp = isBytes && base.startsWith("https:")
+    ? "it takes a connection without TLS"
+    : undefined;
+  const checks: Record<string, Check> = {};
+  for (const [sentence, clause] of Object.entries(clauses)) {
+    const { check, outside = needsTcp } = typeof clause === "function"
+      ? { check: clause }
+      : clause;
+    checks[sentence] = outside === undefined
+      ? check
+      : () => Promise.reject(new Unseen(outside));
+  }
+  return checks;
+}
+
+/** Adds two pets, and looks whether `after` lists those after the first, which makes searching quick. */
+async function findMark(
+  service: OpenService,
+): Promise<{ readonly mark?: bigint }> {
+  const client = new PetsClient(service);
+  const pet = client.petJson();
+  try {
+    const { status, text } = await client.post(pet);
+    if (status === 400) throw new RefusedPet(text);
+    const { id: mark } = await client.addPet();
+    const { id: next } = await client.addPet();
+    const after = await client.listIds(`?limit=100&after=${mark}`);
+    return after.length === 1 && after[0] === next ? { mark } : {};
+  } catch (error) {
+    if (!(error instanceof RefusedPet)) return {}; // a clause will say what is wrong
+    throw new Error(
+      `${service.base} refuses the pet ${pet}: give a category that it has by --category ID. It says: ${error.message}`,
+    );
+  }
+}
+
+/** Thrown if a store refuses a plain pet; the message is its answer. */
+class RefusedPet extends Error {}
+
+/** Sends requests with a time limit that includes the body of the answer, and without redirections. */
+function withPatience(
+  service: OpenService,
+  patience = PATIENCE,
+): OpenService["fetch"] {
+  return async (request) => {
+    const end = new AbortController();
+    const { signal } = end;
+    const late = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+    const reason = new Error(`No answer after ${patience / 1000} s`);
+    const timer = setTimeout(() => end.abort(reason), patience);
+    const answer = service.fetch(request, { signal, redirect: "manual" })
+      .then(readWhole);
+    answer.catch(() => {}); // if the time limit came first
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** Reads a response; fails if its body has more bytes than a hundred of the largest pets. */
+async function readWhole(response: Response): Promise<Response> {
+  const { body, status, headers } = response;
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let rest = 2 ** 24;
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      if ((rest -= chunk.length) < 0) throw new Error("The body is too long");
-      controller.enqueue(chunk);
-    },
-  });
-  return new Response(body && body.pipeThrough(count), { status, headers });
+  for await (const chunk of body ?? []) {
+    if ((rest -= chunk.length) < 0) throw new Error("The body is too long");
+    chunks.push(chunk);
+  }
+  const whole = chunks.length > 0 ? new Blob(chunks) : null;
+  return new Response(whole, { status, headers });
 }
 
 function explain(error: unknown): string {
@@ -84,7 +213,7 @@ function explain(error: unknown): string {
   return `${said}${is} should be ${not}`;
 }
 
-/** The last requests, and what came back; the key is hidden before anything is cut. */
+/** Quotes the last requests and their answers; the key is hidden before anything is cut. */
 function lastOf(
   seen: readonly (string | Answer)[],
   hide: (text: string) => string,
@@ -102,7 +231,7 @@ function lastOf(
   return isSent(seen.at(-1)) ? [...shown, "< nothing"] : shown;
 }
 
-/** Each line behind a mark; what is long is cut. */
+/** Puts a mark before each line; long lines and many lines are cut. */
 function quote(text: string, mark: string): string {
   const lines = text.trimEnd().split("\n");
   if (lines.length > 40) {
@@ -114,17 +243,28 @@ function quote(text: string, mark: string): string {
   }).join("\n");
 }
 
-/** A text without the key, or most of it, and without what could do things to a terminal. */
+/** Removes the key, most of it, or the key in another form, and characters that could control a terminal. */
 function plain(text: string, key: string): string {
-  for (const form of [key, encodeURIComponent(key)]) {
+  const forms = [
+    key,
+    encodeURIComponent(key),
+    btoa(`${key}:`),
+    btoa(`:${key}`),
+  ];
+  for (const form of forms) {
     if (form.length > 3) {
-      text = text.replaceAll(form, "KEY");
-      text = text.replaceAll(form.slice(0, -1), "KEY-1");
+      for (
+        const [part, name] of [[form, "KEY"], [form.slice(0, -1), "KEY-1"]]
+      ) {
+        const pattern = part?.replaceAll(/\W/g, "\\$&") ?? "";
+        text = text.replaceAll(RegExp(pattern, "gi"), name ?? "");
+      }
     } else {
       // Words have a short one by chance.
+      const short = form.toLowerCase();
       text = text.replaceAll(
         /[^\s"',=]+/g,
-        (word) => word === form ? "KEY" : word,
+        (word) => word.toLowerCase() === short ? "KEY" : word,
       );
     }
   }

@@ -221,7 +221,7 @@ function requestsTo(
       fault: `Host is ${host}`,
     })),
   );
-  // An operation that has no such error needs no key, or no storage.
+  // What fails is the storage, and an operation that needs no key asks for nothing that is kept.
   for (
     const [condition, code, status] of [
       ["limited", "too_many_requests", 429],
@@ -231,7 +231,7 @@ function requestsTo(
   ) {
     vary(4, {
       condition,
-      expected: errors.includes(code) ? status : 2,
+      expected: needsKey && errors.includes(code) ? status : 2,
       fault: `the service is ${condition}`,
     });
   }

@@ -121,7 +121,10 @@ function isOfNoAnimal(
   return expected >= 500 && id < 1n;
 }
 
-/** Every error, status and header field came at least once: nothing is declared in vain. */
+/** An error that nothing sent from outside can cause: the document is kept in memory. */
+const UNSEEN = "getOpenApi 500";
+
+/** Every other error, status and header field came at least once: nothing is declared in vain. */
 function assertAllOccurred(occurred: ReadonlySet<string>): void {
   const never = Object.values(DOCUMENT.paths).flatMap((item) =>
     Object.values(item)
@@ -141,7 +144,7 @@ function assertAllOccurred(occurred: ReadonlySet<string>): void {
           )
         ),
       ].map((what) => `${operationId} ${what}`)
-    ).filter((name) => !occurred.has(name));
+    ).filter((name) => name !== UNSEEN && !occurred.has(name));
   assert.deepEqual(never, [], "declared, and never answered");
 }
 

@@ -108,6 +108,13 @@ test("the page is told to remember the key only if `rememberKey` is true", async
   assert.match(await text(await docs(), "/docs"), /data-remember-key="false"/);
 });
 
+test("docs writes a path with $& into the page as it is", async () => {
+  const show = await docs({ openApiUrl: "/$&/openapi.json", path: "/$$" });
+  const html = await text(show, "/$$");
+  assert.ok(html.includes('data-openapi="$&amp;/openapi.json"'), html);
+  assert.ok(html.includes('src="$$/page.js"'), html);
+});
+
 test("docs refuses options that are not paths", async () => {
   for (const path of ["docs", "//docs", "", "https://a.b/docs", "/docs?x"]) {
     await assert.rejects(docs({ path }), TypeError, path);

@@ -7,7 +7,7 @@ import { REX } from "../../support/new_pet.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
 
 /** Longer than a read waits for its turn. */
-const TIMES = { connectTimeout: 400, queryTimeout: 3000 };
+const TIMES = { connectTimeout: 3000, queryTimeout: 3000 };
 const MAX_WAIT = 2000;
 /** What a busy machine may add, in ms. */
 const SLACK = 800;

@@ -89,3 +89,14 @@ it(
     assert.deepEqual(failed, [4, 11, 12, 13]);
   },
 );
+
+it("looks up keys that share a statement, each for itself", async ({ apiKeys }) => {
+  const created = new Date(0);
+  for (const digest of ["1", "2", "3"]) {
+    await apiKeys.insert({ name: "Ann", digest, created });
+  }
+  await apiKeys.revoke(2, created);
+  const digests = Array.from({ length: 50 }, (_, i) => `${i % 5}`);
+  const isActive = await Promise.all(digests.map(apiKeys.isActive));
+  assert.deepEqual(isActive, digests.map((digest) => "13".includes(digest)));
+});

@@ -1,9 +1,10 @@
 /** What `sqliteStorage` does when the disk is full, failing or read-only. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
@@ -13,6 +14,7 @@ import {
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
 import { startStorage } from "../../support/programs/storage_process.ts";
+import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
@@ -20,15 +22,12 @@ import { newPet, REX } from "../../support/new_pet.ts";
 const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 
 const directory = temporaryDirectory();
-const NO_SMALL_DISK = skipping(
-  !canMountSmallDisk() && "only root on Linux can mount a small disk",
-);
 const failingDisk = compileFailingDisk();
 
 test("sqliteStorage is unavailable on a full disk and recovers", {
   skip: NO_SMALL_DISK,
 }, () =>
-  withSmallDisk(async (disk) => {
+  withSmallDisk(directory, async (disk) => {
     const path = join(disk, "full.db");
     const filler = join(disk, "filler");
     writeFileSync(filler, new Uint8Array(1_000_000));
@@ -59,7 +58,7 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
 test("sqliteStorage refuses to open a file on a read-only disk", {
   skip: NO_SMALL_DISK,
 }, () =>
-  withSmallDisk(async (disk) => {
+  withSmallDisk(directory, async (disk) => {
     const path = join(disk, "old.db");
     await (await sqliteStorage(path)).close();
     execFileSync("mount", ["-o", "remount,ro", disk]);
@@ -72,10 +71,79 @@ test("sqliteStorage refuses to open a file on a read-only disk", {
     }
   }));
 
+const NO_FAILING_DISK = skipping(
+  failingDisk === undefined && "it needs Linux and a C compiler",
+);
+
+for (const isKilled of [false, true]) {
+  test(
+    `a create is uncertain if the disk is full when the index of the log must grow; ${
+      isKilled
+        ? "nothing acknowledged is lost if the process is killed then"
+        : "storages go on once there is space"
+    }`,
+    { skip: NO_FAILING_DISK },
+    async () => {
+      const path = join(directory, `index-${isKilled}.db`);
+      const trigger = join(directory, `full-${isKilled}`);
+      const child = startStorage({
+        env: { LD_PRELOAD: failingDisk ?? "", FULL_FOR_SHM: trigger },
+      });
+      async function create(
+        count: number,
+        writers: number,
+      ): Promise<readonly string[]> {
+        child.send(`create ${count} ${writers}`);
+        return (await child.answersUntil("done")).slice(0, -1);
+      }
+      child.send(`open ${path}`);
+      assert.deepEqual(await child.answersUntil(""), ["opened"]);
+      const created = [...await create(1, 1)];
+      // As long as somebody reads an old state, the log only grows: its index has room for 4062 pages.
+      const reader = new DatabaseSync(path);
+      reader.exec("BEGIN");
+      reader.prepare("SELECT * FROM pets").all();
+      writeFileSync(trigger, "");
+
+      const answers = await create(1500, 1);
+      const first = answers.findIndex((each) => !each.startsWith("created "));
+      assert.ok(first > 500, `${first} created`);
+      created.push(...answers.slice(0, first));
+      for (const answer of answers.slice(first)) {
+        assert.equal(
+          answer,
+          "failed outcome_unknown Cannot create pet: the disk is full",
+        );
+      }
+      if (!isKilled) {
+        rmSync(trigger);
+        const later = await create(50, 16);
+        assert.deepEqual(
+          later.filter((each) => !each.startsWith("created ")),
+          [],
+        );
+        created.push(...later);
+      }
+      await child.kill();
+      // Copies, because closing the reader would put the log away.
+      const found = `${path}.found`;
+      copyFileSync(path, found);
+      copyFileSync(`${path}-wal`, `${found}-wal`);
+      reader.close();
+
+      const reopened = await sqliteStorage(found);
+      await assertStored(reopened, created);
+      // Each uncertain create took the place of the one before. The last stands in the log.
+      const next = petId(BigInt(created.length + 1));
+      assert.equal(await reopened.get(next) !== undefined, isKilled);
+      assert.equal(await reopened.get(petId(next + 1n)), undefined);
+      await reopened.close();
+    },
+  );
+}
+
 test("sqliteStorage writes no more once the disk has failed to sync", {
-  skip: skipping(
-    failingDisk === undefined && "it needs Linux and a C compiler",
-  ),
+  skip: NO_FAILING_DISK,
 }, async () => {
   const path = join(directory, "failing.db");
   const trigger = join(directory, "fail");
@@ -131,12 +199,23 @@ test("sqliteStorage writes no more once the disk has failed to write", {
   assert.equal(count("failed unavailable "), 4000 - 16 - count("created "));
 
   const reopened = await sqliteStorage(path);
-  for (const answer of answers.filter((each) => each.startsWith("created "))) {
-    const [, id = "", name] = answer.split(" ");
-    assert.equal((await reopened.get(petId(BigInt(id))))?.name, name);
-  }
+  await assertStored(
+    reopened,
+    answers.filter((each) => each.startsWith("created ")),
+  );
   await reopened.close();
 });
+
+/** Checks that what was answered with `created ID NAME` is there. */
+async function assertStored(
+  storage: PetStorage,
+  answers: readonly string[],
+): Promise<void> {
+  for (const answer of answers) {
+    const [, id = "", name] = answer.split(" ");
+    assert.equal((await storage.get(petId(BigInt(id))))?.name, name);
+  }
+}
 
 /** Creates animals, 50 at once, until one is refused. */
 async function createUntilRefused(
@@ -157,35 +236,13 @@ async function createUntilRefused(
   }
 }
 
-/** Lends a file system of 4 MB. */
-async function withSmallDisk(
-  use: (path: string) => Promise<void>,
-): Promise<void> {
-  const path = mkdtempSync(join(directory, "disk-"));
-  execFileSync("mount", mountOptions(path));
-  try {
-    await use(path);
-  } finally {
-    execFileSync("umount", ["--lazy", path]);
-  }
-}
-
-function canMountSmallDisk(): boolean {
-  const path = mkdtempSync(join(directory, "disk-"));
-  return succeeds("mount", mountOptions(path)) && succeeds("umount", [path]);
-}
-
-function mountOptions(path: string): readonly string[] {
-  return ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path];
-}
-
 function compileFailingDisk(): string | undefined {
   if (process.platform !== "linux") return undefined;
   const source = new URL(
-    "../../support/programs/failing_fsync.c",
+    "../../support/programs/failing_disk.c",
     import.meta.url,
   );
-  const library = join(directory, "failing_fsync.so");
+  const library = join(directory, "failing_disk.so");
   const options = ["-shared", "-fPIC", "-o", library, fileURLToPath(source)];
   return succeeds("cc", [...options, "-ldl"]) ? library : undefined;
 }

@@ -1,15 +1,26 @@
-/** Logs 5000 requests, more than a pipe holds, as often as told, and exits. Says how many bytes then wait. */
+/**
+ * Logs 5000 requests, more than a pipe holds, as often as told. Then says on standard error for how many
+ * ms, at most, it was held up, and ends when its standard input does.
+ */
 
+import { once } from "node:events";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { createLog } from "../../../adapters/standalone/log.ts";
+import { flushOutput } from "../../../adapters/standalone/output.ts";
 
 const log = createLog({ requests: true });
 const [, , rounds = 1] = process.argv;
+let longest = 0;
 for (let index = 0; index < 5000 * Number(rounds); index++) {
-  if (index % 5000 === 4999) await setTimeout(20);
+  if (index % 5000 === 4999) {
+    const start = performance.now();
+    await setTimeout(20);
+    longest = Math.max(longest, performance.now() - start);
+  }
   log.request({ method: "GET", status: 200, ms: 1, id: String(index) });
 }
-process.stderr.write(String(process.stdout.writableLength));
-await log.flush();
+process.stderr.write(`${longest}\n`);
+await once(process.stdin.resume(), "end");
+await flushOutput();
 process.exit(0);

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { fileURLToPath } from "node:url";
-import { listen } from "../../support/ports.ts";
+import { freePort, listen } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import {
@@ -175,6 +176,45 @@ it("a second signal ends the server at once", async (cwd) => {
   slow.abandon();
 });
 
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  it(`${signal} while the storage opens ends the server with 0, and it issues no key`, async (cwd) => {
+    const path = join(cwd, "petstore.db");
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN EXCLUSIVE");
+    const port = await freePort();
+    const server = runMain(["start", "--port", String(port)], { cwd });
+    await until("it has taken its port", () => canConnect(port));
+    assert.equal(await server.end(signal), 0);
+    assert.doesNotMatch(server.stderr(), /listens|pet_/);
+    other.exec("COMMIT");
+    other.close();
+  });
+}
+
+it("a request that comes while the storage opens is answered once it is open", async (cwd) => {
+  const other = new DatabaseSync(join(cwd, "petstore.db"));
+  other.exec("BEGIN EXCLUSIVE");
+  const port = await freePort();
+  const server = runMain(["start", "--port", String(port)], { cwd });
+  await until("it has taken its port", () => canConnect(port));
+  const answer = list(`http://127.0.0.1:${port}`, "none");
+  other.exec("COMMIT");
+  other.close();
+  assert.equal((await answer).status, 401);
+  assert.equal(await server.end(), 0);
+});
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => resolve(false));
+    socket.on("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
 it("the log has one JSON line a request, and never a key", async (cwd) => {
   const server = await startMain({ cwd });
   for (let i = 0; i < 3; i++) {
@@ -199,6 +239,7 @@ it("start refuses a port that is taken, and issues no key that nobody could use"
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /address is (already )?in use/i);
   assert.doesNotMatch(refused.stderr, /pet_| at /);
+  assert.deepEqual(readdirSync(cwd), []);
   taken.close();
 
   const server = await startMain({ cwd });

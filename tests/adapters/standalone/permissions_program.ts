@@ -26,11 +26,11 @@ function refusals(): string {
 }
 
 const [port = "", count = ""] = process.argv.slice(2);
-let refused: string | undefined;
-const write = process.stderr.write.bind(process.stderr);
-process.stderr.write = (text: string | Uint8Array): boolean => {
-  refused ??= refusals();
-  return write(text);
+const refused = Promise.withResolvers<string>();
+const write = Deno.stderr.write.bind(Deno.stderr);
+Deno.stderr.write = (bytes) => {
+  refused.resolve(refusals());
+  return write(bytes);
 };
 await runStart(["--port", port]);
 
@@ -47,5 +47,5 @@ for (let created = 0; created < Number(count); created++) {
   if (response.status !== 201) throw new Error(`${response.status}`);
 }
 
-console.log(refused);
+console.log(await refused.promise);
 process.kill(process.pid, "SIGTERM");

@@ -70,14 +70,15 @@ export function testInFolder(
   test(title, options, () => inNewFolder(check));
 }
 
-/** Runs `main.ts` with arguments. */
+/** Runs `main.ts` with arguments; `main` names another one. */
 export function runMain(
   args: readonly string[],
   surroundings: Surroundings,
+  main = MAIN,
 ): Program {
   const [task] = args;
   const flags = taskFlags(task === "keys" || task === "copy" ? task : "start");
-  return run([...commandLine(MAIN, flags), ...args], surroundings);
+  return run([...commandLine(main, flags), ...args], surroundings);
 }
 
 /** Runs `main.ts` to its end; rejects where it takes too long. */

@@ -1,13 +1,13 @@
 /** PgBouncer in front of a server, as hosts of PostgreSQL put it there. */
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../ports.ts";
 import { serverAccount } from "./account.ts";
 import type { Cluster } from "./cluster.ts";
 import { startDaemon } from "./daemon.ts";
 import { guardedFolder } from "./guarded_folder.ts";
-import { isAlive } from "./process_tree.ts";
+import { isAlive, signal } from "./process_tree.ts";
 import { runSql } from "./sql.ts";
 import { until } from "./until.ts";
 
@@ -15,6 +15,10 @@ import { until } from "./until.ts";
 export interface PgBouncer {
   /** The `postgres://` URL of a database of the server behind. */
   url(database: string): string;
+  /** Ends it by SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts it again where it was; fulfilled once it takes connections. */
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -63,10 +67,12 @@ export async function startPgBouncer(
   serverAccount().give(configuration);
 
   const log = join(folder, "log");
-  const pid = startDaemon([PROGRAM, configuration], log);
+  let pid = 0;
   const url = (database: string): string =>
     `postgres://${username}@127.0.0.1:${port}/${database}`;
-  try {
+
+  async function start(): Promise<void> {
+    pid = startDaemon([PROGRAM ?? "", configuration], log);
     await until("PgBouncer is ready", () => {
       if (!isAlive(pid)) {
         throw new Error(`PgBouncer does not start:\n${readFileSync(log)}`);
@@ -77,9 +83,19 @@ export async function startPgBouncer(
         () => false,
       );
     });
+  }
+
+  async function kill(): Promise<void> {
+    signal(pid, "SIGKILL");
+    await until("PgBouncer is gone", () => !isAlive(pid));
+    rmSync(join(folder, "pgbouncer.pid"), { force: true });
+  }
+
+  try {
+    await start();
   } catch (error) {
     await remove();
     throw error;
   }
-  return { url, close: remove };
+  return { url, kill, start, close: remove };
 }

@@ -1,0 +1,116 @@
+/**
+ * Standard output and standard error of a server. Nothing that happens to them ends or stops it: a full
+ * disk, or a pipe that nobody reads. Text is written in order, one write at a time, and tried again until
+ * it can be written.
+ */
+
+import { write } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** How long text is gathered, to be written at once, in ms. A write costs as much as a request. */
+const GATHERING_TIME = 10;
+/** The pause before another attempt, in ms. */
+const RETRY_INTERVAL = 20;
+/** If more characters than this wait, further text is dropped; as many may be under way. */
+const MAX_WAITING = 1024 * 1024;
+/**
+ * How much Deno is given at once, in bytes: it does not tell how much it wrote before an error, and so
+ * a line may be cut, and some may come twice. A pipe takes so many bytes whole or not at all.
+ */
+const PIPE_BUF = 4096;
+/** How long {@linkcode flushOutput} waits for a reader, in ms. */
+const PATIENCE = 3000;
+
+class Output {
+  readonly #descriptor: 1 | 2;
+  #waiting = "";
+  #written = Promise.withResolvers<void>();
+  #droppedLines = 0;
+  #writing: Promise<void> | undefined;
+
+  constructor(descriptor: 1 | 2) {
+    this.#descriptor = descriptor;
+  }
+
+  /** Writes text, soon. Fulfilled once it is written; never if it cannot be. */
+  write(text: string): Promise<void> {
+    if (this.#waiting.length > MAX_WAITING) {
+      this.#droppedLines += text.split("\n").length - 1;
+      return new Promise(() => {});
+    }
+    this.#waiting += text;
+    this.#writing ??= this.#writeWaiting();
+    return this.#written.promise;
+  }
+
+  /** Settles once all is written, or nobody reads it. */
+  async flush(): Promise<void> {
+    await Promise.race([this.#writing, delay(PATIENCE)]);
+  }
+
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting !== "") {
+      await delay(GATHERING_TIME);
+      const text = this.#waiting + this.#dropped();
+      const { resolve } = this.#written;
+      this.#waiting = "";
+      this.#written = Promise.withResolvers();
+      if (await this.#writeWhole(text)) resolve();
+    }
+    this.#writing = undefined;
+  }
+
+  /** A line that tells how many were dropped since the last; empty if none was. */
+  #dropped(): string {
+    const dropped = this.#droppedLines;
+    this.#droppedLines = 0;
+    if (dropped === 0) return "";
+    return `${JSON.stringify({ time: new Date(), dropped })}\n`;
+  }
+
+  /** Returns false if the reader went away. */
+  async #writeWhole(text: string): Promise<boolean> {
+    let bytes = new TextEncoder().encode(text);
+    while (bytes.length > 0) {
+      try {
+        bytes = bytes.subarray(await writeSome(this.#descriptor, bytes));
+      } catch (error) {
+        if ((error as { readonly code?: string }).code === "EPIPE") {
+          return false;
+        }
+        await delay(RETRY_INTERVAL);
+      }
+    }
+    return true;
+  }
+}
+
+/**
+ * Writes once, and returns how many bytes were written. Streams would end at the first error. On Node,
+ * importing `node:process` has made pipes non-blocking: if a thread waited for a reader, so would the exit.
+ */
+async function writeSome(
+  descriptor: 1 | 2,
+  bytes: Uint8Array,
+): Promise<number> {
+  // Deno's node:fs would block the event loop while a pipe is full.
+  if ("Deno" in globalThis) {
+    const stream = descriptor === 1 ? Deno.stdout : Deno.stderr;
+    return await stream.write(bytes.subarray(0, PIPE_BUF));
+  }
+  return await new Promise((resolve, reject) =>
+    write(
+      descriptor,
+      bytes,
+      (error, count) => error === null ? resolve(count) : reject(error),
+    )
+  );
+}
+
+export const standardOutput: Output = new Output(1);
+export const standardError: Output = new Output(2);
+
+/** Settles once all is written, or nobody reads it for 3 s: then `process.exit` drops the rest. */
+export async function flushOutput(): Promise<void> {
+  await Promise.all([standardOutput.flush(), standardError.flush()]);
+}

@@ -1,0 +1,343 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertConsistent, contradictions, shortest } from "./checker.ts";
+import type { Create, Operation, Seen, Times } from "./history.ts";
+
+/** `created("a", 1, 10, 20)`: the create of `a` was sent at 10 ms, and got id 1 at 20 ms. */
+function created(name: string, id: number, ...at: At): Create {
+  const seen = pet(id, name);
+  return {
+    kind: "create",
+    body: seen.body,
+    outcome: "added",
+    seen,
+    ...time(at),
+  };
+}
+
+function attempt(name: string, outcome: Create["outcome"], ...at: At): Create {
+  return { kind: "create", body: pet(0, name).body, outcome, ...time(at) };
+}
+
+function found(id: number, name: string, ...at: At): Operation {
+  return { kind: "get", id, seen: pet(id, name), ...time(at) };
+}
+
+function notFound(id: number, ...at: At): Operation {
+  return { kind: "get", id, ...time(at) };
+}
+
+/** A last page; `pets` are ids and names in turn. */
+function page(after: number, pets: readonly Seen[], ...at: At): Operation {
+  return { kind: "page", after, limit: 3, pets, hasNext: false, ...time(at) };
+}
+
+function key(
+  kind: "issue" | "revoke" | "accepted" | "unauthorized",
+  ...at: At
+): Operation {
+  return { kind, apiKey: "k", ...time(at) };
+}
+
+function failover(...at: At): Operation {
+  return { kind: "failover", ...time(at) };
+}
+
+type At = readonly [start: number, end: number];
+
+function time([start, end]: At): Times {
+  return { start, end, server: "s" };
+}
+
+function pet(id: number, name: string): Seen {
+  const status = name.startsWith("s") ? "sold" : "available";
+  return { id, body: JSON.stringify({ name, categoryId: 1, status }) };
+}
+
+const A = created("a", 1, 0, 10);
+const B = created("b", 2, 20, 30);
+const [a, b] = [pet(1, "a"), pet(2, "b")];
+const KEYED: Create = { ...A, key: "x" };
+
+/** The promise, a history that breaks it, and the places of the two operations that show it. */
+const BROKEN: readonly (readonly [
+  title: string,
+  promise: string,
+  history: readonly Operation[],
+  places: readonly number[],
+])[] = [
+  ["a lost pet", "What is visible is in every read that begins later", [
+    A,
+    notFound(1, 11, 12),
+    found(1, "a", 13, 14),
+  ], [0, 1]],
+  [
+    "a pet that a last page misses",
+    "What is visible is in every read that begins later",
+    [
+      A,
+      page(0, [], 11, 12),
+    ],
+    [0, 1],
+  ],
+  [
+    "a pet of a status that a last page misses",
+    "What is visible is in every read that begins later",
+    [
+      created("s", 1, 0, 10),
+      { ...page(0, [], 11, 12), status: "sold" } as Operation,
+    ],
+    [0, 1],
+  ],
+  [
+    "a pet that is gone after it was seen",
+    "What is visible is in every read that begins later",
+    [
+      attempt("a", "unknown", 0, 5),
+      found(1, "a", 6, 7),
+      notFound(1, 8, 9),
+    ],
+    [1, 2],
+  ],
+  ["a hole that is filled", "A page shows all pets up to its last one", [
+    A,
+    attempt("b", "unknown", 0, 10),
+    page(0, [b], 11, 12),
+    page(0, [a, b], 13, 14),
+  ], [0, 2]],
+  ["a later create with a smaller id", "Ids ascend in the order of creates", [
+    created("b", 2, 0, 10),
+    created("a", 1, 20, 30),
+  ], [0, 1]],
+  [
+    "a pet that is there before it was sent",
+    "Ids ascend in the order of creates",
+    [
+      found(1, "a", 0, 5),
+      attempt("a", "unknown", 6, 9),
+    ],
+    [0, 1],
+  ],
+  ["an id of two pets", "An id is given once", [
+    A,
+    created("b", 1, 0, 10),
+  ], [0, 1]],
+  ["a create that adds two pets", "A create adds one pet", [
+    A,
+    found(2, "a", 11, 12),
+  ], [0, 1]],
+  [
+    "a refused create that adds a pet",
+    "A create that was refused changes nothing",
+    [
+      attempt("a", "refused", 0, 10),
+      found(1, "a", 11, 12),
+    ],
+    [0, 1],
+  ],
+  ["a pet that nobody sent", "A pet is one that was sent", [
+    found(1, "a", 0, 1),
+  ], [0]],
+  ["another pet than was sent", "A 201 has the pet that was sent", [
+    { ...A, seen: b },
+    B,
+  ], [0]],
+  ["another pet than was asked for", "A pet has the id that was asked for", [
+    A,
+    { kind: "get", id: 3, seen: a, ...time([11, 12]) },
+  ], [1]],
+  [
+    "a page in disorder",
+    "A page is in order, with all that was asked for and no more",
+    [
+      A,
+      B,
+      page(0, [b, a], 31, 32),
+    ],
+    [2],
+  ],
+  [
+    "a short page with a next one",
+    "A page is in order, with all that was asked for and no more",
+    [
+      A,
+      { ...page(0, [a], 31, 32), hasNext: true } as Operation,
+    ],
+    [1],
+  ],
+  ["two pets for a key", "A key gives one pet", [
+    KEYED,
+    { ...created("a", 2, 0, 10), outcome: "replayed", key: "x" },
+  ], [0, 1]],
+  ["a key that adds twice", "A pet is added once for a key", [
+    KEYED,
+    { ...KEYED, start: 11, end: 12 },
+  ], [0, 1]],
+  ["a replay of nothing", "A replay repeats an answer", [
+    { ...KEYED, outcome: "replayed" },
+    { ...attempt("a", "refused", 0, 5), key: "x" },
+  ], [0]],
+  ["a 422 for the only body", "422 needs another body before it", [
+    KEYED,
+    { ...attempt("a", "reused", 11, 12), key: "x" },
+  ], [1]],
+  [
+    "a revoked key that is accepted",
+    "A revoked key is refused within a second",
+    [
+      key("issue", 0, 1),
+      key("revoke", 10, 20),
+      key("accepted", 1021, 1022),
+    ],
+    [1, 2],
+  ],
+  ["a valid key that is refused", "An issued key is accepted", [
+    key("issue", 0, 1),
+    key("unauthorized", 2, 9),
+    key("revoke", 10, 20),
+  ], [0, 1]],
+  [
+    "an acknowledged pet that a failover takes",
+    "What is visible is in every read that begins later",
+    [
+      A,
+      failover(15, 20),
+      notFound(1, 21, 22),
+    ],
+    [0, 2],
+  ],
+  [
+    "an acknowledged pet that a read during a failover misses",
+    "What is visible is in every read that begins later",
+    [
+      A,
+      failover(15, 20),
+      notFound(1, 16, 22),
+    ],
+    [0, 2],
+  ],
+  [
+    "an acknowledged id that is given again after a failover",
+    "An id is given once",
+    [
+      A,
+      failover(15, 18),
+      created("b", 1, 20, 30),
+    ],
+    [0, 2],
+  ],
+  [
+    "an old primary that answers after a failover",
+    "What is visible is in every read that begins later",
+    [
+      failover(5, 9),
+      B,
+      page(0, [], 31, 32),
+    ],
+    [1, 2],
+  ],
+  [
+    "a replica that shows what no primary had",
+    "No server shows what never was",
+    [
+      A,
+      attempt("b", "unknown", 0, 5),
+      { ...found(1, "b", 11, 12), isReplica: true },
+    ],
+    [0, 2],
+  ],
+];
+
+for (const [title, promise, history, places] of BROKEN) {
+  test(`The checker finds ${title}, however much else happens`, () => {
+    const operations = places.map((place) => history[place]);
+    const [first] = contradictions(history);
+    assert.deepEqual(first, { promise, operations });
+    const busy = [...crowd(2000), ...history].sort((a, b) => a.end - b.end);
+    const found = [...contradictions(busy)];
+    const same = found.find((each) => each.promise === promise);
+    assert.ok(same, JSON.stringify(found.slice(0, 3)));
+    assert.ok(shortest(busy, same).length <= history.length);
+  });
+}
+
+/** Histories that look odd and keep every promise. */
+const KEPT: Readonly<Record<string, readonly Operation[]>> = {
+  "reads that overlap a create in either order": [
+    A,
+    notFound(1, 1, 12),
+    found(1, "a", 2, 3),
+    page(0, [], 1, 9),
+  ],
+  "a create without an answer that is carried out much later": [
+    attempt("a", "unknown", 0, 10),
+    notFound(1, 20, 30),
+    page(0, [a], 40, 50),
+  ],
+  "creates at once whose answers come in another order": [
+    created("b", 2, 0, 10),
+    created("a", 1, 5, 30),
+  ],
+  "a hole that stays": [A, created("c", 3, 20, 30), notFound(2, 40, 50)],
+  "a failover that takes back a pet nobody was told of, and gives its id again":
+    [
+      attempt("a", "unknown", 0, 5),
+      found(1, "a", 6, 7),
+      failover(10, 20),
+      notFound(1, 21, 22),
+      created("b", 1, 23, 24),
+      { ...found(1, "a", 25, 26), isReplica: true },
+    ],
+  "a repeated create that finds its pet": [
+    { ...attempt("a", "unknown", 0, 5), key: "x" },
+    { ...attempt("a", "refused", 6, 7), key: "x" },
+    { ...A, start: 8, end: 9, outcome: "replayed", key: "x" },
+    { ...attempt("b", "reused", 10, 11), key: "x" },
+  ],
+  "a replica that lags": [A, { ...notFound(1, 11, 12), isReplica: true }],
+  "a key that is remembered for a second": [
+    key("issue", 0, 1),
+    key("accepted", 2, 3),
+    key("revoke", 10, 20),
+    key("accepted", 1019, 1300),
+    key("unauthorized", 15, 30),
+  ],
+};
+
+for (const [title, history] of Object.entries(KEPT)) {
+  test(`The checker accepts ${title}`, () => {
+    assert.deepEqual([...contradictions(history)], []);
+    const busy = [...history, ...crowd(500)];
+    assert.deepEqual([...contradictions(busy)], []);
+  });
+}
+
+test("The checker judges 100,000 operations within 10 s", () => {
+  const history = crowd(100_000);
+  const start = performance.now();
+  assert.deepEqual([...contradictions(history)], []);
+  assert.ok(performance.now() - start < 10_000);
+});
+
+test("A failure shows the promise, a note and the two operations", () => {
+  const history = [A, ...crowd(100), notFound(1, 11, 12)];
+  assert.throws(() => assertConsistent(history, "seed 7"), {
+    message: [
+      "What is visible is in every read that begins later (seed 7)",
+      "These contradict each other:",
+      '  0.0..10.0 ms s: create body="{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}" outcome="added" seen={"id":1,"body":"{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}"}',
+      "  11.0..12.0 ms s: get id=1",
+      "The shortest history with this contradiction:",
+      '  0.0..10.0 ms s: create body="{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}" outcome="added" seen={"id":1,"body":"{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}"}',
+      "  11.0..12.0 ms s: get id=1",
+    ].join("\n"),
+  });
+});
+
+/** Creates that come after all other operations here, one at a time. */
+function crowd(count: number): readonly Operation[] {
+  return Array.from({ length: count }, (_, n) => {
+    const start = 10_000 + 10 * n;
+    return created(`n${n}`, 1000 + n, start, start + 9);
+  });
+}

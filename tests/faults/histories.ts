@@ -1,0 +1,81 @@
+/** Runs pet stores amid faults, and checks the history of what they answered. */
+
+import assert from "node:assert/strict";
+import process from "node:process";
+import { inNewFolder } from "../adapters/standalone/program.ts";
+import { assertConsistent } from "./checker.ts";
+import { Recorder } from "./recorder.ts";
+import type { Topology } from "./topologies.ts";
+
+/** How many pets are added between two faults. */
+const ENOUGH = 50;
+
+/** Settings of {@linkcode runHistory}. */
+export interface HistoryOptions {
+  /** The names of the faults, which come one after the other; again and again for so many ms. */
+  readonly faults?: (name: string) => boolean;
+  readonly duration?: number;
+  /** `main.ts` of a mutant. */
+  readonly main?: string;
+}
+
+/** Runs pet stores and breaks them; throws if their answers contradict each other. */
+export async function runHistory(
+  topology: Topology,
+  { faults: isChosen = () => true, duration = 0, main }: HistoryOptions = {},
+): Promise<void> {
+  const seed = Number(process.env.LAWS_SEED ?? Date.now() % 2 ** 31);
+  await inNewFolder(async (cwd) => {
+    const options = { cwd, ...main !== undefined && { main } };
+    await topology.run(options, async ({ servers, keys, faults, longest }) => {
+      const recorder = new Recorder(servers, keys, randomOf(seed));
+      const recoveries: number[] = [];
+      const chosen = Object.entries(faults).filter(([name]) => isChosen(name));
+      const end = performance.now() + duration;
+      const told: string[] = [];
+      const note = (): string =>
+        `${topology.name}, seed ${seed}, after ${told.join("; ")}`;
+      let fault: unknown;
+      try {
+        do {
+          for (const [name, breakIt] of chosen) {
+            told.push(name);
+            await recorder.more(ENOUGH);
+            await breakIt(recorder);
+            const since = performance.now();
+            await recorder.until((each) =>
+              each.kind === "create" && each.outcome === "added"
+            );
+            recoveries.push(Math.round(performance.now() - since));
+          }
+          await recorder.more(ENOUGH);
+          if (main !== undefined) assertConsistent(recorder.history, note());
+        } while (performance.now() < end);
+        await recorder.stop();
+      } catch (cause) {
+        fault = cause;
+      }
+      recorder.abandon();
+      assertConsistent(recorder.history, note());
+      if (fault !== undefined) throw new Error(note(), { cause: fault });
+      console.log(
+        `${topology.name}: ${recorder.history.length} operations, ` +
+          `${recoveries.length} faults, no contradictions; ` +
+          `pets are added again after ${recoveries} ms`,
+      );
+      const slowest = Math.max(recorder.longest.read, recorder.longest.create);
+      assert.ok(slowest < longest, `an answer took ${slowest} ms`);
+    });
+  });
+}
+
+/** The integers of a seed, each from 0 to `below` - 1 (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}

@@ -1,0 +1,12 @@
+import { test } from "node:test";
+import { runHistory } from "./histories.ts";
+import { TOPOLOGIES } from "./topologies.ts";
+
+for (const topology of Object.values(TOPOLOGIES)) {
+  const { name, skip } = topology;
+  test(
+    `${name} keep every promise amid faults`,
+    { skip, timeout: 120_000 },
+    () => runHistory(topology),
+  );
+}

@@ -1,0 +1,367 @@
+/** Pet stores that share a database, and the faults that they must survive. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+import {
+  type ApiKeyStorage,
+  type IssuedKeys,
+  issuedKeys,
+} from "../../core/keys/issued_keys.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import {
+  missingPgBouncer,
+  startPgBouncer,
+} from "../support/postgres/pgbouncer.ts";
+import { missingStandby } from "../support/postgres/standby.ts";
+import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
+import { skipping } from "../support/skipping.ts";
+import {
+  atOnce,
+  crash,
+  type Fault,
+  freeze,
+  kill,
+  restart,
+  takeConnections,
+  terminate,
+  whileThere,
+} from "./faults.ts";
+import type { Operation } from "./history.ts";
+import { startPair } from "./pair.ts";
+import { type PetServer, type ServerOptions, startServer } from "./servers.ts";
+
+/** Pet stores under way. */
+export interface Place {
+  readonly servers: readonly PetServer[];
+  /** Issues and revokes keys in their database. */
+  readonly keys: IssuedKeys;
+  /** By what is broken. */
+  readonly faults: Readonly<Record<string, Fault>>;
+  /** The longest that any answer may take, in ms. */
+  readonly longest: number;
+}
+
+/** Starts pet stores, and hands them to `work`. */
+export interface Topology {
+  readonly name: string;
+  /** Why they cannot be started here. */
+  readonly skip: string | false;
+  /** @param options `main` and the folder. */
+  run(
+    options: Omit<ServerOptions, "env">,
+    work: (place: Place) => Promise<void>,
+  ): Promise<void>;
+}
+
+/** What the machine may add when it is busy, in ms. */
+const SLACK = 1500;
+/** The defaults of `postgresStorage`: `connectTimeout` at each server, `queryTimeout`, and the wait. */
+const longest = (hosts: number): number => hosts * 3000 + 5000 + 2000 + SLACK;
+/** Longer than any statement is waited for, in ms. */
+const HANG = 6000;
+/** On a fast disk hardly two transactions overlap, and then nothing could go wrong. */
+const SLOW_COMMITS = { commit_delay: "3000", commit_siblings: "0" };
+
+const sqlite: Topology = {
+  name: "3 servers on SQLite",
+  skip: skipping(
+    spawnSync("cc", ["--version"]).status !== 0 &&
+      "there is no C compiler to fill the disk with",
+  ),
+  async run(options, work) {
+    const path = join(options.cwd, "petstore.db");
+    const trigger = (name: string): string => join(options.cwd, name);
+    const env = {
+      DATABASE_URL: `sqlite:${path}`,
+      LD_PRELOAD: compileFailingDisk(options.cwd),
+      FULL_DISK: trigger("full disk"),
+      FULL_FOR_SHM: trigger("full for shm"),
+      FULL_LOG: trigger("full log"),
+    };
+    await withServers([{ env }, { env }, { env }], options, async (servers) => {
+      const [a, b, c] = servers;
+      assert.ok(a && b && c);
+      const fullForShm = (then: Fault): Fault => async (recorder) => {
+        // As long as somebody reads an old state, the log grows, and its index with it.
+        const reader = new DatabaseSync(path, { readOnly: true });
+        reader.exec("BEGIN; SELECT * FROM pets LIMIT 1");
+        await whileThere(env.FULL_FOR_SHM, async (recorder) => {
+          await recorder.until(isFailed);
+          await then(recorder);
+          reader.close();
+        })(recorder);
+      };
+      await work({
+        servers,
+        keys: issuedKeys(sqliteKeys(path)),
+        longest: 5000 + 2000 + SLACK,
+        faults: {
+          "a server killed": kill(a),
+          "all servers killed": kill(a, b, c),
+          "a server frozen": freeze(b, 1500),
+          "a server restarted": restart(c),
+          "the disk full": whileThere(
+            env.FULL_DISK,
+            (recorder) => recorder.until(isFailed),
+          ),
+          "the disk full and a server killed": atOnce(
+            whileThere(env.FULL_DISK, (recorder) => recorder.until(isFailed)),
+            kill(b),
+          ),
+          "no space for the log of requests": whileThere(
+            env.FULL_LOG,
+            () => pause(1000),
+          ),
+          "no space for the index of SQLite's log": fullForShm(() =>
+            pause(100)
+          ),
+          "no space for the index, and all servers killed": fullForShm(
+            (recorder) =>
+              // The last create that failed stands in the log, where the next one would overwrite it.
+              recorder.quietly("all", async () => {
+                await pause(300);
+                await Promise.all(servers.map((server) => server.kill()));
+                setTimeout(() => servers.map((server) => server.start()), 100);
+              }),
+          ),
+        },
+      });
+    });
+  },
+};
+
+const postgres: Topology = {
+  name: "3 servers on PostgreSQL",
+  skip: NO_CLUSTER,
+  async run(options, work) {
+    const settings = { ...SLOW_COMMITS, max_connections: "25" };
+    const cluster = await startCluster({ settings });
+    try {
+      const url = `${await cluster.newDatabase()}?connection_limit=4`;
+      await onPostgres([url, url, url], options, ({ servers, ...place }) => {
+        const [a, b] = servers;
+        assert.ok(a && b);
+        return work({
+          ...place,
+          servers,
+          longest: longest(1),
+          faults: {
+            "PostgreSQL killed": kill(cluster),
+            "all backends killed": crash(cluster),
+            "PostgreSQL restarted": restart(cluster),
+            "all connections terminated": terminate(cluster),
+            "all connections taken": takeConnections(url, 1000),
+            "PostgreSQL and a server killed": atOnce(kill(cluster), kill(a)),
+            "PostgreSQL frozen and a server killed": atOnce(
+              freeze(cluster, HANG),
+              kill(b),
+              async () => {
+                await pause(HANG / 2);
+                assert.equal(await a.readiness(), 503);
+              },
+            ),
+          },
+        });
+      });
+    } finally {
+      cluster.resume();
+      await cluster.close();
+    }
+  },
+};
+
+const standby: Topology = {
+  name: "3 servers on PostgreSQL with a synchronous standby, and a replica",
+  skip: skipping(await missingStandby()),
+  async run(options, work) {
+    const pair = await startPair();
+    try {
+      const { pathname } = new URL(await pair.primary.newDatabase());
+      const login = "postgres://postgres@";
+      const both = `${login}${pair.addresses}${pathname}`;
+      const moving = `${login}${pair.moving.primary}${pathname}`;
+      const replica = `${login}${pair.moving.standby}${pathname}`;
+      const urls = [both, both, moving];
+      await onPostgres(urls, options, ({ servers, ...place }) => {
+        const [, b] = servers;
+        assert.ok(b);
+        const failOver =
+          (how: "kill" | "cut off", meanwhile?: Fault): Fault =>
+          async (recorder) => {
+            await recorder.record("failover", () => pair.failOver(how));
+            await meanwhile?.(recorder);
+            await recorder.more(20);
+            await pair.repair();
+          };
+        return work({
+          ...place,
+          servers,
+          longest: longest(2),
+          faults: {
+            "primary and a server killed, standby promoted": failOver(
+              "kill",
+              kill(b),
+            ),
+            "standby gone": async (recorder) => {
+              await pair.standby.stop();
+              await recorder.until(isUncertain);
+              for (const { isReplica, readiness } of servers) {
+                if (!isReplica) assert.equal(await readiness(), 200);
+              }
+              await pair.standby.start();
+            },
+            "primary cut off, standby promoted": failOver("cut off"),
+            "standby gone and primary killed": async (recorder) => {
+              await pair.standby.stop();
+              await recorder.until(isUncertain);
+              await kill(pair.primary)(recorder);
+              await pause(500);
+              await pair.standby.start();
+            },
+            "standby gone, waits ended, then a failover": async (recorder) => {
+              await pair.standby.stop();
+              await recorder.until(isUncertain);
+              await recorder.quietly("new", async () => {
+                for (let rounds = 0; rounds < 6; rounds++) {
+                  await terminate(pair.primary)(recorder);
+                  // So that clients send again what they are not sure of.
+                  await pause(500);
+                }
+              });
+              await recorder.record("failover", async () => {
+                await pair.primary.kill();
+                await pair.standby.start();
+                await pair.failOver("kill");
+              });
+              await recorder.more(20);
+              await pair.repair();
+            },
+          },
+        });
+      }, replica);
+    } finally {
+      await pair.close();
+    }
+  },
+};
+
+const pgbouncer: Topology = {
+  name: "2 servers on PostgreSQL behind PgBouncer",
+  skip: NO_CLUSTER || skipping(missingPgBouncer),
+  async run(options, work) {
+    const cluster = await startCluster();
+    const pooler = await startPgBouncer(cluster, {
+      default_pool_size: "5",
+      max_client_conn: "500",
+      // After a server that could not be reached it would turn everybody away for 15 s.
+      server_login_retry: "1",
+    });
+    try {
+      const { pathname } = new URL(await cluster.newDatabase());
+      const url = `${pooler.url(pathname.slice(1))}?pgbouncer=true`;
+      await onPostgres([url, url], options, (place) =>
+        work({
+          ...place,
+          longest: longest(1),
+          faults: {
+            "the pooler killed": kill(pooler),
+            "PostgreSQL killed behind the pooler": kill(cluster),
+            "connections behind the pooler terminated": terminate(cluster),
+            "the pooler and PostgreSQL killed": atOnce(
+              kill(pooler),
+              kill(cluster),
+            ),
+          },
+        }));
+    } finally {
+      await pooler.close();
+      await cluster.close();
+    }
+  },
+};
+
+/** A create without an answer that tells its outcome. */
+const isUncertain = (each: Operation): boolean =>
+  each.kind === "create" && each.outcome === "unknown";
+const isFailed = (each: Operation): boolean =>
+  isUncertain(each) || each.kind === "create" && each.outcome === "refused";
+
+/** All of them. */
+export const TOPOLOGIES = { sqlite, postgres, standby, pgbouncer } as const;
+
+/** Starts a server for each environment, and ends all of them. */
+async function withServers(
+  environments: readonly Pick<ServerOptions, "env" | "isReplica">[],
+  options: Omit<ServerOptions, "env">,
+  work: (servers: readonly PetServer[]) => Promise<void>,
+): Promise<void> {
+  const servers: PetServer[] = [];
+  try {
+    for (const [index, each] of environments.entries()) {
+      const name = each.isReplica ? "replica" : `server ${index + 1}`;
+      servers.push(await startServer(name, { ...options, ...each }));
+    }
+    await work(servers);
+    await Promise.all(servers.map((server) => server.stop()));
+  } catch (error) {
+    await Promise.allSettled(servers.map((server) => server.kill()));
+    throw error;
+  }
+}
+
+/** Starts a server for each URL, and perhaps one for that of a standby. */
+async function onPostgres(
+  urls: readonly string[],
+  options: Omit<ServerOptions, "env">,
+  work: (place: Pick<Place, "servers" | "keys">) => Promise<void>,
+  replica?: string,
+): Promise<void> {
+  const storage = await postgresStorage(urls[0] ?? "");
+  const toServer = (DATABASE_URL: string) => ({
+    env: { DATABASE_URL, REQUEST_LOG: "off" },
+    isReplica: DATABASE_URL === replica,
+  });
+  const all = replica === undefined ? urls : [...urls, replica];
+  try {
+    await withServers(
+      all.map(toServer),
+      options,
+      (servers) => work({ servers, keys: issuedKeys(storage.apiKeys) }),
+    );
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Opens the file for each change: it is in use by nobody once all servers are killed. */
+function sqliteKeys(path: string): ApiKeyStorage {
+  async function use<T>(work: (keys: ApiKeyStorage) => Promise<T>): Promise<T> {
+    const storage = await sqliteStorage(path);
+    try {
+      return await work(storage.apiKeys);
+    } finally {
+      await storage.close();
+    }
+  }
+  return {
+    insert: (record) => use((keys) => keys.insert(record)),
+    insertFirst: (record) => use((keys) => keys.insertFirst(record)),
+    isActive: (digest) => use((keys) => keys.isActive(digest)),
+    list: () => use((keys) => keys.list()),
+    revoke: (id, time) => use((keys) => keys.revoke(id, time)),
+  };
+}
+
+function compileFailingDisk(folder: string): string {
+  const source = new URL("../support/programs/failing_disk.c", import.meta.url);
+  const library = join(folder, "failing_disk.so");
+  const options = ["-shared", "-fPIC", "-o", library, fileURLToPath(source)];
+  assert.equal(spawnSync("cc", [...options, "-ldl"]).status, 0, "cc failed");
+  return library;
+}
