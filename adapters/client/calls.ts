@@ -44,9 +44,7 @@ export interface PetsQuery {
  * ```ts
  * import type { Client, PetsPage } from "@petstore/service/client";
  *
- * async function nextPage(client: Client, { next }: PetsPage): Promise<PetsPage | undefined> {
- *   return next === undefined ? undefined : await client.listPets(next);
- * }
+ * const nextPage = (client: Client, { next }: PetsPage) => next && client.listPets(next);
  * ```
  */
 export interface PetsPage {
@@ -209,13 +207,12 @@ function checkBigint(value: unknown, name: string): void {
   );
 }
 
-/**
- * A random UUID (RFC 9562 §5.4) as a structured-field string (RFC 9651 §3.3.3). Browsers have
- * `crypto.randomUUID()` on https pages only.
- */
+/** 128 random bits as a structured-field string (RFC 9651 §3.3.3). `crypto.randomUUID()` needs https. */
 function randomIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))
-    .join("")
-    .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '"$1-$2-4$3-a$4-$5"');
+  const digits = Array.from(
+    bytes,
+    (byte) => byte.toString(16).padStart(2, "0"),
+  );
+  return `"${digits.join("")}"`;
 }

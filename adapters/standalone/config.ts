@@ -99,9 +99,7 @@ export function readConfig(
 
 function readSwitch(name: string, text: string): boolean {
   if (text === "on" || text === "off") return text === "on";
-  throw new ConfigError(
-    `${name} must be on or off, not ${JSON.stringify(text)}`,
-  );
+  throw mustBe(name, "on or off", text);
 }
 
 function splitList(text: string): readonly string[] {
@@ -115,10 +113,7 @@ function readRateLimit(text: string | undefined): RateLimit | undefined {
   if (requests !== undefined) {
     return { requests: Number(requests), seconds: Number(seconds) };
   }
-  throw new ConfigError(
-    "RATE_LIMIT must be requests and seconds, such as 100/10s, not " +
-      JSON.stringify(text),
-  );
+  throw mustBe("RATE_LIMIT", "requests and seconds, such as 100/10s", text);
 }
 
 /** Reads a port: 0 to 65535; 0 is any free one. */
@@ -149,8 +144,12 @@ export function readLastingDatabase(
 function readInteger(name: string, text: string, max: number): number {
   const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
   if (value <= max) return value;
-  throw new ConfigError(
-    `${name} must be an integer from 0 to ${max}, not ${JSON.stringify(text)}`,
+  throw mustBe(name, `an integer from 0 to ${max}`, text);
+}
+
+function mustBe(name: string, what: string, text: string): ConfigError {
+  return new ConfigError(
+    `${name} must be ${what}, not ${JSON.stringify(text)}`,
   );
 }
 
