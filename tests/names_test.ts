@@ -56,8 +56,7 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/service.ts adapters/standalone/start.ts",
-  "adapters/standalone/app_test.ts":
-    "adapters/standalone/drain.ts adapters/standalone/probes.ts",
+  "adapters/standalone/app_test.ts": "adapters/standalone/drain.ts",
   "adapters/standalone/open_telemetry_slow.ts":
     "adapters/standalone/trace_id.ts",
   "adapters/standalone/permissions_test.ts":

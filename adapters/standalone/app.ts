@@ -10,7 +10,6 @@ import { createService, type ServiceOptions } from "../../core/service.ts";
 import { createDrain, type Drain } from "./drain.ts";
 import { type Log, logLayer } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { probes } from "./probes.ts";
 import { limitAddressLayer, type RateLimiter } from "./rate_limit.ts";
 
 /** The parts of the server. A layer that is left out adds nothing. */
@@ -36,11 +35,11 @@ export function createApp(
   { log, metrics, cors, limitAddress, routes = [], ...options }: AppParts,
 ): App {
   const { storage } = options;
-  const drain = createDrain(["/livez", "/readyz", "/metrics"]);
+  const { drain, probes, layer } = createDrain(storage);
   const service = createService(
     { ...options, storage: metrics?.watch(storage) ?? storage },
     [
-      ...probes(storage, drain.isDraining),
+      ...probes,
       ...metrics === undefined ? [] : [metrics.route],
       ...routes,
     ],
@@ -51,15 +50,15 @@ export function createApp(
     logLayer(log),
     requestIdLayer(),
     cors,
-    drain.layer,
+    layer,
     limitAddress && limitAddressLayer(limitAddress),
   ];
   return {
     service: layers.reduceRight(
-      (inner: Service, layer) => layer?.(inner) ?? inner,
+      (inner: Service, outer) => outer?.(inner) ?? inner,
       service,
     ),
-    drain: drain.drain,
+    drain,
   };
 }
 
