@@ -33,7 +33,8 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/node/departures_test.ts": "adapters/node/exchange.ts",
   "adapters/node/whole_body_test.ts":
     "adapters/node/body.ts adapters/node/headers.ts",
-  "adapters/client/http_test.ts": "adapters/client/mod.ts",
+  "adapters/client/http_test.ts":
+    "adapters/client/client.ts adapters/client/mod.ts",
   "adapters/docs/docs_test.ts": "adapters/docs/mod.ts adapters/docs/routes.ts",
 
   "adapters/memory/memory_test.ts":
@@ -53,8 +54,7 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/service.ts adapters/standalone/start.ts",
-  "adapters/standalone/app_test.ts":
-    "adapters/standalone/drain.ts adapters/standalone/probes.ts adapters/standalone/request_id.ts",
+  "adapters/standalone/app_test.ts": "adapters/standalone/drain.ts",
   "adapters/standalone/open_telemetry_slow.ts":
     "adapters/standalone/trace_id.ts",
   "adapters/standalone/permissions_test.ts":

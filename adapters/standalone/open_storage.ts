@@ -38,11 +38,7 @@ export async function waitingFor<T>(
     describeHosts(hosts)
   } does not answer yet: waiting for about 10 s\n`;
   const timer = setTimeout(() => standardError.write(message), 1000);
-  try {
-    return await open();
-  } finally {
-    clearTimeout(timer);
-  }
+  return await open().finally(() => clearTimeout(timer));
 }
 
 /**
