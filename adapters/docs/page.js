@@ -91,6 +91,7 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
       wrapComponents: {
         Button: sayForget,
         DeepLink: unlink,
+        liveResponse: explainUnauthorized,
         responseBody: exactNumbers,
         responses: foldErrors,
       },
@@ -163,6 +164,31 @@ function sayForget(Original, { React: { createElement: h } }) {
 /** Shows a path as text: Swagger UI puts a link inside a button. */
 function unlink(_Original, { React: { createElement: h } }) {
   return ({ text }) => h("span", null, text);
+}
+
+/** Says how to get on after a 401. */
+function explainUnauthorized(Original, { React, ...system }) {
+  const h = React.createElement;
+  const openForm = () => {
+    const { authActions, authSelectors } = system;
+    authActions.showDefinitions(authSelectors.definitionsToAuthorize());
+  };
+  return (props) => {
+    const live = h(Original, props);
+    if (props.response.get("status") !== 401) return live;
+    const button = h(
+      "button",
+      { className: "btn", onClick: openForm },
+      "Authorize",
+    );
+    const hint = h(
+      "p",
+      { role: "alert" },
+      "No valid API key was sent. Press ",
+      button,
+    );
+    return h("div", null, hint, live);
+  };
 }
 
 /** Folds the tag `service`, unless the address of the page leads into it. */

@@ -204,7 +204,7 @@ onPage(
 );
 
 onPage(
-  "the page fits a phone, light or dark, shows the form after a 401, and folds the documented errors",
+  "the page fits a phone, light or dark, leads from a 401 to the form, and folds the documented errors",
   PHONE,
   async ({ page, complaints, origin }) => {
     assert.notEqual(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
@@ -237,12 +237,16 @@ onPage(
     await page.click(`${GET} summary`);
     await documented.waitFor();
 
-    // Far down the page, the bar at the top leads to the form.
-    await page.getByText("Requests need an API key").waitFor();
+    // Far down the page, both the hint and the bar at the top lead to the form.
+    const hint = page.locator(`${GET} [role="alert"]`);
+    assert.match(await hint.innerText(), /Press\s+Authorize/);
+    await hint.getByRole("button").click();
+    await page.click(".btn-done");
     const bar = await page.locator(".btn.authorize").boundingBox();
     assert.ok(bar !== null && bar.y >= 0 && bar.y < 60, JSON.stringify(bar));
     await enterKey(page, "secret");
     assert.equal((await execute(page, GET)).status, "200");
+    assert.equal(await hint.count(), 0);
   },
 );
 
