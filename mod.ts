@@ -27,10 +27,9 @@
  */
 
 export { createHandler, type Handler } from "./core/handler.ts";
-export type { HandlerOptions } from "./core/service.ts";
+export type { HandlerOptions, RateLimitResult } from "./core/service.ts";
 
 export type { Fields, ServiceRequest } from "./core/http/message.ts";
-export type { BeyondLimit, WithinLimit } from "./core/http/rate_limit.ts";
 export type { ErrorBody, ErrorCode } from "./core/http/refusal.ts";
 export { openApi } from "./core/operations/operations.ts";
 export type { JsonObject } from "./core/openapi/json_object.ts";
@@ -59,6 +58,7 @@ export { type ApiKeys, apiKeys } from "./core/keys/api_keys.ts";
 export {
   type ApiKeyRecord,
   type ApiKeyStorage,
+  type IssuedKey,
   type IssuedKeys,
   issuedKeys,
   type NewApiKeyRecord,

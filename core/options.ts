@@ -33,16 +33,17 @@ export function checkKind(
 }
 
 /** @throws {RangeError} if an option is not an integer from `least` to `most`. */
-export function checkInteger(
-  value: number,
-  name: string,
-  { least, most = Number.MAX_SAFE_INTEGER }: {
-    readonly least: number;
-    readonly most?: number;
-  },
+export function checkIntegers(
+  options: Readonly<Record<string, number>>,
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
 ): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw new RangeError(
-    `Wrong option ${name}: it must be an integer from ${least} to ${most}, not ${value}`,
-  );
+  for (const [name, value] of Object.entries(options)) {
+    if (Number.isSafeInteger(value) && value >= least && value <= most) {
+      continue;
+    }
+    throw new RangeError(
+      `Wrong option ${name}: it must be an integer from ${least} to ${most}, not ${value}`,
+    );
+  }
 }

@@ -1,21 +1,18 @@
 /** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
 
 import type { BaseUrl } from "./http/base_url.ts";
-import type {
-  Answer,
-  Fields,
-  Service,
-  ServiceRequest,
-} from "./http/message.ts";
 import {
-  type BeyondLimit,
-  tooMany,
-  type WithinLimit,
-} from "./http/rate_limit.ts";
+  type Answer,
+  type Fields,
+  type Service,
+  type ServiceRequest,
+  withFields,
+} from "./http/message.ts";
 import {
   internalError,
   outcomeUnknown,
   Refusal,
+  tooManyRequests,
   unavailable,
   unavailableFor,
 } from "./http/refusal.ts";
@@ -28,7 +25,7 @@ import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
-import { checkInteger, checkKind } from "./options.ts";
+import { checkIntegers, checkKind } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 
 /** Settings of `createHandler`. */
@@ -54,16 +51,21 @@ export interface HandlerOptions {
    * of all, `"*"`. Default: none but those of the service's own origin.
    */
   readonly cors?: { readonly origins: readonly string[] | "*" };
-  /**
-   * Counts each request with a valid API key, and says whether it is within the limit. Either way the
-   * answer gets the header fields that it returns. Default: no limit.
-   */
-  readonly rateLimit?: (key: string) => Promise<WithinLimit | BeyondLimit>;
+  /** Counts each request with a valid API key. Default: no limit. */
+  readonly rateLimit?: (key: string) => Promise<RateLimitResult>;
   /**
    * Receives the cause of every 500 and 503, which the client never sees, and the request. If it fails
    * itself, that is ignored. Default: `console.error`.
    */
   readonly onError?: (cause: unknown, request: ServiceRequest) => void;
+}
+
+/** The result of counting a request. */
+export interface RateLimitResult {
+  /** If false, the request is one too many: it is answered 429. */
+  readonly allowed: boolean;
+  /** Header fields of the answer by lower-case name, such as `ratelimit` and `retry-after`. */
+  readonly headers: Fields;
 }
 
 /** Settings of {@linkcode createService}. */
@@ -93,9 +95,9 @@ export function createService(
   const { storage, keys, baseUrl, rateLimit } = options;
   const { maxBodyBytes = 65_536, bodyTimeout = 10_000 } = options;
   checkOptions(options);
-  checkInteger(maxBodyBytes, "maxBodyBytes", { least: 1 });
+  checkIntegers({ maxBodyBytes }, 1);
   // A longer timer would fire at once.
-  checkInteger(bodyTimeout, "bodyTimeout", { least: 1, most: 2 ** 31 - 1 });
+  checkIntegers({ bodyTimeout }, 1, 2 ** 31 - 1);
   const context: Context = {
     storage,
     baseUrl,
@@ -142,7 +144,9 @@ export function createService(
         const limit = await rateLimit?.(key);
         if (limit !== undefined) {
           counted = Object.fromEntries(new Headers(limit.headers));
-          if (!limit.allowed) return complete(tooMany(counted), mounted);
+          if (!limit.allowed) {
+            return complete(tooManyRequests, mounted, counted);
+          }
         }
       }
       const call = { request, query, petId: found.parameter };
@@ -159,17 +163,8 @@ function complete(
   mounted: Mounted | undefined,
   counted?: Fields,
 ): Answer {
-  const { status, headers, body } = answer;
-  const fields = mounted?.fields;
-  return {
-    status,
-    headers: fields === undefined && counted === undefined
-      ? headers
-      : { ...headers, ...fields, ...counted },
-    body,
-    route: mounted?.path,
-    ...("cause" in answer ? { cause: answer.cause } : {}),
-  };
+  const fields = { ...mounted?.fields, ...counted };
+  return { ...withFields(answer, fields), route: mounted?.path };
 }
 
 function refusalFor(cause: unknown): Refusal {

@@ -19,13 +19,11 @@ const COVERED: Readonly<Record<string, string>> = {
   "core/messages_test.ts": "core/http/message.ts core/http/refusal.ts",
   "core/keys/api_keys_test.ts": "core/http/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
-  "laws/limit_bounds_test.ts": "core/pets/page.ts",
   "laws/openapi_test.ts":
     "core/operations/operation.ts core/operations/operations.ts core/openapi/responses.ts core/openapi/schemas.ts",
   "core/openapi/openapi_test.ts":
     "core/openapi/document.ts core/operations/get_openapi.ts",
   "core/pets/new_pet_test.ts": "core/name.ts",
-  "core/rate_limit_test.ts": "core/http/rate_limit.ts",
   "core/handler_test.ts": "core/options.ts",
 
   "adapters/serve/fetch_server_test.ts":
@@ -35,7 +33,8 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/node/departures_test.ts": "adapters/node/exchange.ts",
   "adapters/node/whole_body_test.ts":
     "adapters/node/body.ts adapters/node/headers.ts",
-  "adapters/client/http_test.ts": "adapters/client/mod.ts",
+  "adapters/client/http_test.ts":
+    "adapters/client/client.ts adapters/client/mod.ts",
   "adapters/docs/docs_test.ts": "adapters/docs/mod.ts adapters/docs/routes.ts",
 
   "adapters/memory/memory_test.ts":
@@ -43,11 +42,11 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/d1/d1_test.ts":
     "adapters/d1/fault.ts adapters/d1/mod.ts adapters/database/sqlite_tables.ts",
   "adapters/sqlite/contract_test.ts":
-    "adapters/sqlite/api_keys.ts adapters/sqlite/mod.ts adapters/database/api_keys.ts adapters/database/check_option.ts adapters/database/stored_row.ts",
+    "adapters/sqlite/api_keys.ts adapters/sqlite/mod.ts adapters/database/api_keys.ts adapters/database/stored_row.ts",
   "adapters/sqlite/faults_test.ts":
     "adapters/sqlite/fault.ts adapters/sqlite/file.ts adapters/sqlite/open.ts",
   "adapters/postgres/contract_test.ts":
-    "adapters/postgres/api_keys.ts adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts",
+    "adapters/postgres/api_keys.ts adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts adapters/postgres/storage.ts",
   "adapters/postgres/lost_connections_test.ts":
     "adapters/postgres/connections.ts adapters/postgres/fault.ts",
 
@@ -55,8 +54,7 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/service.ts adapters/standalone/start.ts",
-  "adapters/standalone/app_test.ts":
-    "adapters/standalone/drain.ts adapters/standalone/probes.ts adapters/standalone/request_id.ts",
+  "adapters/standalone/app_test.ts": "adapters/standalone/drain.ts",
   "adapters/standalone/open_telemetry_slow.ts":
     "adapters/standalone/trace_id.ts",
   "adapters/standalone/permissions_test.ts":

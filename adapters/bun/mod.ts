@@ -18,7 +18,7 @@ import {
   DEFAULT_PORT,
   type FetchFunction,
   listenError,
-  origin,
+  listening,
   SERVE_OPTIONS,
   type ServeOptions,
   type Server,
@@ -92,13 +92,7 @@ export function serve(
         // guard() never throws, so this is unreachable; Bun's own answer would tell too much.
         error: () => refuse(internalError),
       });
-      let closed: Promise<void> | undefined;
-      resolve({
-        hostname: server.hostname,
-        port: server.port,
-        url: origin(server.hostname, server.port),
-        close: () => closed ??= close(server),
-      });
+      resolve(listening(server, () => close(server)));
     } catch (cause) {
       reject(listenError(hostname, port, cause));
     }

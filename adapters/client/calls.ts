@@ -9,7 +9,6 @@ import {
   type PetStatus,
 } from "../../core/pets/pet.ts";
 import type { CallRequest, Received } from "./exchange.ts";
-import { nextTarget, parseLinks } from "./link.ts";
 import { isOn, type Settings } from "./options.ts";
 
 /** One operation, about to be performed. */
@@ -45,9 +44,7 @@ export interface PetsQuery {
  * ```ts
  * import type { Client, PetsPage } from "@petstore/service/client";
  *
- * async function nextPage(client: Client, { next }: PetsPage): Promise<PetsPage | undefined> {
- *   return next === undefined ? undefined : await client.listPets(next);
- * }
+ * const nextPage = (client: Client, { next }: PetsPage) => next && client.listPets(next);
  * ```
  */
 export interface PetsPage {
@@ -159,15 +156,25 @@ function checkPage(page: string, origin: string): string {
   );
 }
 
+// A target and its parameters (RFC 8288 §3), as services write them: quoted text has no \" in it.
+const LINK = /<([^<>]*)>((?:[ \t]*;(?:[^<>",;]|"[^"]*")*)*)/g;
+const IS_NEXT =
+  /;[ \t]*rel[ \t]*=[ \t]*(?:next[ \t]*(?:;|$)|"(?:[^"]* )?next(?: [^"]*)?")/i;
+
 /** Reads the address of the next page, if there is one; a text says what is wrong with it. */
 function nextPage(
   { headers, url }: Received,
   origin: string,
 ): URL | string | undefined {
-  const links = parseLinks(headers.get("link") ?? "");
+  const field = headers.get("link") ?? "";
   // Ignoring it would end a walk too early, and nobody would notice.
-  if (links === undefined) return "the Link header is malformed";
-  const target = nextTarget(links);
+  if (/[^ \t,]/.test(field.replaceAll(LINK, ""))) {
+    return "the Link header is malformed";
+  }
+  const [, target] =
+    field.matchAll(LINK).find(([, , parameters = ""]) =>
+      IS_NEXT.test(parameters)
+    ) ?? [];
   if (target === undefined) return undefined;
   const next = URL.parse(target, url); // RFC 3986 §5
   if (next === null) return "the address of the next page is malformed";
@@ -200,13 +207,12 @@ function checkBigint(value: unknown, name: string): void {
   );
 }
 
-/**
- * A random UUID (RFC 9562 §5.4) as a structured-field string (RFC 9651 §3.3.3). Browsers have
- * `crypto.randomUUID()` on https pages only.
- */
+/** 128 random bits as a structured-field string (RFC 9651 §3.3.3). `crypto.randomUUID()` needs https. */
 function randomIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))
-    .join("")
-    .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '"$1-$2-4$3-a$4-$5"');
+  const digits = Array.from(
+    bytes,
+    (byte) => byte.toString(16).padStart(2, "0"),
+  );
+  return `"${digits.join("")}"`;
 }

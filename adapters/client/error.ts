@@ -30,18 +30,11 @@ export type PetStoreErrorCode =
  *
  * @example
  * ```ts
- * import type { AnyPetStoreError, PetStoreError } from "@petstore/service/client";
+ * import type { AnyPetStoreError } from "@petstore/service/client";
  *
  * function explain(error: AnyPetStoreError): string {
- *   switch (error.code) {
- *     case "timeout":
- *     case "network_error":
- *       return `Try again later (status ${error.status ?? "unknown"})`;
- *     case "not_found":
- *       return `No such pet (status ${error.status.toFixed()})`; // the service always sends one
- *     default:
- *       return (error satisfies PetStoreError).message;
- *   }
+ *   if (error.code !== "not_found") return error.message;
+ *   return `No such pet (status ${error.status.toFixed()})`; // the service always sends one
  * }
  * ```
  */
@@ -57,41 +50,19 @@ export type AnyPetStoreError =
   | (PetStoreError & { readonly status: number });
 
 /**
- * What is known about a failure: see {@linkcode PetStoreError}.
- *
- * @example
- * ```ts
- * import { PetStoreError, type PetStoreErrorDetails } from "@petstore/service/client";
- *
- * const details: PetStoreErrorDetails = { code: "timeout", uncertain: true };
- * const error = new PetStoreError("Cannot create pet", details); // for a test that has no service
- * ```
- */
-export interface PetStoreErrorDetails extends
-  Partial<
-    Pick<PetStoreError, "status" | "requestId" | "retryAfter" | "uncertain">
-  > {
-  /** See {@linkcode PetStoreError.code}. */
-  readonly code: PetStoreErrorCode | (string & Record<never, never>);
-  /** The underlying error. */
-  readonly cause?: unknown;
-}
-
-/**
  * A call that failed, for any reason but the caller's own `AbortSignal` or a wrong argument.
  *
  * @example
  * ```ts
- * import { createClient, PetStoreError } from "@petstore/service/client";
- * import assert from "node:assert/strict";
+ * import { type Client, PetStoreError } from "@petstore/service/client";
  *
- * const fetch = () => Response.json({ code: "not_found", message: "No such pet", status: 404 }, { status: 404 });
- * const client = createClient({ baseUrl: "http://localhost/v1", key: "secret", fetch });
- * try {
- *   await client.getPet(7n);
- * } catch (error) {
- *   if (!(error instanceof PetStoreError) || error.code !== "not_found") throw error;
- *   assert.equal(error.status.toFixed(), "404"); // a `number`: `undefined` is ruled out by the code
+ * async function exists(client: Client, id: bigint): Promise<boolean> {
+ *   try {
+ *     return (await client.getPet(id)).id === id;
+ *   } catch (error) {
+ *     if (error instanceof PetStoreError && error.code === "not_found") return false;
+ *     throw error;
+ *   }
  * }
  * ```
  */
@@ -115,9 +86,12 @@ export class PetStoreError extends Error {
    */
   readonly uncertain: boolean;
 
-  /** Makes the error. */
-  constructor(message: string, { cause, ...details }: PetStoreErrorDetails) {
-    super(message, cause === undefined ? undefined : { cause });
+  /** Makes the error from its `code` and what else is known. */
+  constructor(
+    message: string,
+    details: Pick<PetStoreError, "code"> & Partial<PetStoreError>,
+  ) {
+    super(message, details.cause === undefined ? undefined : details);
     this.name = "PetStoreError";
     this.code = details.code;
     this.status = details.status;

@@ -100,24 +100,22 @@ async function readText(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (body === null) return "";
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-  // The result is already known: it does not matter if cancelling fails.
-  const giveUp = (): void => void reader.cancel(signal.reason).catch(() => {});
-  signal.addEventListener("abort", giveUp);
-  if (signal.aborted) giveUp();
-  // `response.text()` would replace bytes that are not UTF-8 with U+FFFD.
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let text = "";
-  for (let length = 0;;) {
-    const { done, value } = await reader.read();
-    length += value?.byteLength ?? 0;
-    try {
-      if (length > MAX_BODY_BYTES) throw new RangeError("The body is too long");
-      text += decoder.decode(value, { stream: !done });
-    } catch {
-      giveUp();
-      return undefined;
-    }
-    if (done) return text;
+  let length = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      length += chunk.byteLength;
+      if (length > MAX_BODY_BYTES) controller.terminate();
+      else controller.enqueue(new Uint8Array(chunk));
+    },
+  });
+  // A pipe cancels the body if its signal aborts, or if it is too long.
+  const limited = new Response(body.pipeThrough(limit, { signal }));
+  const bytes = await limited.arrayBuffer();
+  if (length > MAX_BODY_BYTES) return undefined;
+  try {
+    // `response.text()` would replace bytes that are not UTF-8 with U+FFFD.
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }

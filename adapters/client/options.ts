@@ -2,24 +2,9 @@
 
 import { checkExact } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
-import { checkInteger, checkKind, checkNames } from "../../core/options.ts";
+import { checkIntegers, checkKind, checkNames } from "../../core/options.ts";
 
-/**
- * The time, as the client needs it. Tests pass a clock that does not wait.
- *
- * @example
- * ```ts
- * import type { Clock } from "@petstore/service/client";
- *
- * const clock: Clock = {
- *   now: () => Date.now(),
- *   setTimer(ms, callback) {
- *     const timer = setTimeout(callback, ms);
- *     return () => clearTimeout(timer);
- *   },
- * };
- * ```
- */
+/** The time, as the client needs it. Tests pass a clock that does not wait. */
 export interface Clock {
   /** The time in ms since 1970. */
   now(): number;
@@ -32,15 +17,9 @@ export interface Clock {
  *
  * @example
  * ```ts
- * import { type ClientOptions, createClient } from "@petstore/service/client";
+ * import type { ClientOptions } from "@petstore/service/client";
  *
- * const options: ClientOptions = {
- *   baseUrl: "https://api.example.com/v1",
- *   key: "secret",
- *   timeout: 2000,
- *   retries: 1,
- * };
- * const client = createClient(options);
+ * const options: ClientOptions = { baseUrl: "https://api.example.com/v1", key: "secret", retries: 1 };
  * ```
  */
 export interface ClientOptions {
@@ -64,10 +43,6 @@ export interface ClientOptions {
    * changed. Default: `true`.
    */
   readonly idempotentCreates?: boolean;
-  /** The time, for tests. Default: the system's. */
-  readonly clock?: Clock;
-  /** From 0 to below 1, to vary the pauses. Default: `Math.random`. */
-  readonly random?: () => number;
 }
 
 /** The options, checked, with their defaults. */
@@ -76,6 +51,9 @@ export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   readonly base: string;
   /** The only origin that the key is sent to. */
   readonly origin: string;
+  readonly clock: Clock;
+  /** From 0 to below 1, to vary the pauses. */
+  readonly random: () => number;
 }
 
 const OPTIONS: readonly (keyof ClientOptions)[] = [
@@ -85,8 +63,6 @@ const OPTIONS: readonly (keyof ClientOptions)[] = [
   "timeout",
   "retries",
   "idempotentCreates",
-  "clock",
-  "random",
 ];
 
 const systemClock: Clock = {
@@ -108,8 +84,6 @@ export function readOptions(options: ClientOptions): Settings {
     timeout = 10_000,
     retries = 3,
     idempotentCreates = true,
-    clock = systemClock,
-    random = Math.random,
   } = options;
   const url = typeof baseUrl === "string" ? URL.parse(baseUrl) : null;
   if (
@@ -128,8 +102,8 @@ export function readOptions(options: ClientOptions): Settings {
   }
   checkKind(fetch, "function", "fetch");
   const most = 2 ** 31 - 1; // a longer timer fires at once
-  checkInteger(timeout, "timeout", { least: 1, most });
-  checkInteger(retries, "retries", { least: 0, most: 10 });
+  checkIntegers({ timeout }, 1, most);
+  checkIntegers({ retries }, 0, 10);
   return {
     base: url.href.replace(/\/$/, ""),
     origin: url.origin,
@@ -138,8 +112,8 @@ export function readOptions(options: ClientOptions): Settings {
     timeout,
     retries,
     idempotentCreates,
-    clock,
-    random,
+    clock: systemClock,
+    random: Math.random,
   };
 }
 

@@ -42,7 +42,7 @@ export function readOutcome<T extends object>(
   const known = {
     status: status === 0 ? undefined : status,
     requestId: requestId === null ? undefined : show(requestId, key),
-    retryAfter: parseRetryAfter(headers.get("retry-after"), clock.now()),
+    retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", clock.now()),
     uncertain: isCreate,
   };
   const fail = (code: PetStoreErrorCode, reason: string): Outcome<T> => {

@@ -59,18 +59,15 @@ export async function pause(
 }
 
 /**
- * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date in any form of §5.6.7.
+ * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date that ends in GMT.
  *
  * @returns the time to wait in ms, 0 if it is over; `undefined` if the field is absent or malformed.
  */
 export function parseRetryAfter(
-  field: string | null,
+  field: string,
   now: number,
 ): number | undefined {
-  if (field === null) return undefined;
   if (/^[0-9]+$/.test(field)) return Number(field) * 1000;
-  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(field)) return undefined;
-  // The oldest form, that of asctime, has no zone and means GMT.
-  const date = Date.parse(field.endsWith(" GMT") ? field : `${field} GMT`);
+  const date = field.endsWith(" GMT") ? Date.parse(field) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -22,8 +22,7 @@ import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { Pet } from "../../core/pets/pet.ts";
 import type { PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { toPage } from "../../core/pets/pet_storage.ts";
-import { checkNames } from "../../core/options.ts";
-import { checkAtLeast } from "../database/check_option.ts";
+import { checkIntegers, checkNames } from "../../core/options.ts";
 import { apiKeyStorage, type Run } from "../database/api_keys.ts";
 import { TABLES } from "../database/sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
@@ -81,7 +80,7 @@ export function d1Storage(
 ): D1Storage {
   checkNames(options, ["idempotencyRetention"], "d1Storage");
   const { idempotencyRetention = 86_400_000 } = options;
-  checkAtLeast(0, { idempotencyRetention });
+  checkIntegers({ idempotencyRetention }, 0);
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
 

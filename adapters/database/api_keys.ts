@@ -6,7 +6,7 @@ import type {
 } from "../../core/keys/issued_keys.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
 
-/** Runs a statement; fulfilled with its rows. Its action, for messages, is of no other statement. */
+/** Runs a statement; fulfilled with its rows. `action` names it in messages, and must be unique. */
 export type Run = (
   action: string,
   sql: string,

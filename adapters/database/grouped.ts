@@ -95,10 +95,10 @@ export function grouped<Item, Result>(
   let ticking: ReturnType<typeof setInterval> | undefined;
   /** When each group under way began, by the clock; ascending. */
   const underWay: number[] = [];
-  /** How long a group takes, in ms: a moving average. */
+  /** The time that a group takes, in ms: a moving average. */
   let pace = 0;
   let isClosed = false;
-  let onIdle: (() => void)[] = [];
+  const idle = Promise.withResolvers<void>();
 
   function setClock(): void {
     const now = performance.now();
@@ -114,13 +114,13 @@ export function grouped<Item, Result>(
     ticking = undefined;
   }
 
-  /** Whether another group may be sent: all but one of those under way may hang. */
+  /** Tells whether another group may be sent: all but one of those under way may hang. */
   function isFree(): boolean {
     const last = underWay.at(-2) ?? -Infinity;
     return underWay.length < maxUnderWay && clock - last >= PATIENCE;
   }
 
-  /** How long an item would wait for its group now, in ms. */
+  /** Estimates the wait of an item that came now for its group, in ms. */
   function expectedWait(): number {
     const wait = pace * Math.floor(queued / maxGroup);
     // A group that takes longer than others did may hang.
@@ -184,11 +184,7 @@ export function grouped<Item, Result>(
     underWay.splice(underWay.indexOf(began), 1);
     setClock();
     pace += (clock - began - pace) * WEIGHT;
-    if (queue.length > 0) scheduled ??= setImmediate(sendGroups);
-    else if (underWay.length === 0) {
-      for (const resolve of onIdle) resolve();
-      onIdle = [];
-    }
+    if (queue.length > 0 || isClosed) scheduled ??= setImmediate(sendGroups);
   }
 
   function sendGroups(): void {
@@ -196,6 +192,7 @@ export function grouped<Item, Result>(
     scheduled = undefined;
     refuseLate();
     while (queue.length > 0 && isFree()) sendGroup(takeGroup());
+    if (isClosed && underWay.length === 0) idle.resolve();
   }
 
   function enqueue(item: Item, key: unknown): Promise<Result> {
@@ -230,8 +227,8 @@ export function grouped<Item, Result>(
 
     close() {
       isClosed = true;
-      if (underWay.length === 0 && queue.length === 0) return Promise.resolve();
-      return new Promise((resolve) => onIdle.push(resolve));
+      scheduled ??= setImmediate(sendGroups);
+      return idle.promise;
     },
   };
 }

@@ -10,7 +10,7 @@ export interface Table {
   readonly columns: readonly string[];
   /** The types of the columns. */
   readonly types: readonly ("bigint" | "smallint" | "text")[];
-  /** What to do if the table already has a row with the same key. */
+  /** Says what to do if the table already has a row with the same key. */
   readonly onConflict: string;
 }
 

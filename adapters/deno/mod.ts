@@ -19,7 +19,7 @@ import {
   DEFAULT_PORT,
   type FetchFunction,
   listenError,
-  origin,
+  listening,
   report,
   SERVE_OPTIONS,
   type ServeOptions,
@@ -51,8 +51,12 @@ export function serve(
     onError = console.error,
   } = options;
   const answer = guard(handle, onError);
-  const uploads = new Uploads();
-  let closed: Promise<void> | undefined;
+  /**
+   * The answers to requests that may have a body. `shutdown()` takes away what is not read of a body (Deno
+   * 2.9), so it is called only when they are ready; it waits itself until they are sent.
+   */
+  const uploads = new Set<Response | Promise<Response>>();
+  let isClosed = false;
 
   function listen(port: number): Deno.HttpServer<Deno.NetAddr> {
     return Deno.serve({
@@ -63,10 +67,11 @@ export function serve(
       // guard() never throws, so this is unreachable; Deno's own answer would tell too much.
       onError: () => refuse(internalError),
     }, (request, info) => {
-      if (closed !== undefined) return refuse(shuttingDown);
-      return request.method === "GET"
-        ? answer(request, info)
-        : uploads.add(answer(request, info));
+      if (isClosed) return refuse(shuttingDown);
+      const response = answer(request, info);
+      if (request.method === "GET") return response;
+      uploads.add(response);
+      return Promise.resolve(response).finally(() => uploads.delete(response));
     });
   }
 
@@ -89,7 +94,7 @@ export function serve(
   }
 
   function startAgain(): void {
-    if (closed !== undefined) return;
+    if (isClosed) return;
     try {
       start(addr.port);
     } catch {
@@ -103,15 +108,13 @@ export function serve(
   } catch (cause) {
     return Promise.reject(listenError(hostname, port, cause));
   }
-  return Promise.resolve({
-    hostname: addr.hostname,
-    port: addr.port,
-    url: origin(addr.hostname, addr.port),
-    close: () =>
-      closed ??= uploads.finished()
-        .then(() => Promise.all(servers.map((server) => server.shutdown())))
-        .then(() => {}),
-  });
+  async function close(): Promise<void> {
+    isClosed = true;
+    await Promise.allSettled(uploads);
+    await Promise.all(servers.map((server) => server.shutdown()));
+  }
+
+  return Promise.resolve(listening(addr, close));
 }
 
 function acceptError(cause: unknown): Error {
@@ -119,32 +122,4 @@ function acceptError(cause: unknown): Error {
   return new Error(`Cannot accept connections, trying again: ${reason}`, {
     cause,
   });
-}
-
-/**
- * The requests that may have a body and are not answered yet. `shutdown()` takes away what is not read
- * of a body (Deno 2.9), so it is called only when there are none; it waits for the responses itself.
- */
-class Uploads {
-  #count = 0;
-  #onNone: (() => void) | undefined;
-
-  /** Adds a request, until its response is ready. */
-  async add(response: Response | Promise<Response>): Promise<Response> {
-    this.#count++;
-    try {
-      return await response;
-    } finally {
-      this.#count--;
-      if (this.#count === 0) this.#onNone?.();
-    }
-  }
-
-  /** Fulfilled once there are none. */
-  finished(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onNone = resolve;
-      if (this.#count === 0) resolve();
-    });
-  }
 }

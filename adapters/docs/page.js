@@ -126,30 +126,26 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
 /** Uses and keeps a key once the service accepts it; otherwise the form says why it does not. */
 function checkKey(address, keep) {
   return (authorize, { authActions, errActions }) => async (auths) => {
-    const authId = AUTH_ID;
-    const key = auths[authId]?.value ?? "";
+    const key = auths[AUTH_ID]?.value ?? "";
     const headers = { authorization: `Bearer ${key}` };
     const message = await fetch(`${address}?limit=1`, { headers })
       .then(async (response) => {
         if (response.ok) return undefined;
-        if (response.status === 401) authActions.logout([authId]);
-        return await reason(response);
+        if (response.status === 401) authActions.logout([AUTH_ID]);
+        // A proxy may have sent it.
+        const { message } = await response.json();
+        return message ?? `The answer is ${response.status}`;
       })
       .catch((cause) => cause.message);
-    errActions.clear({ authId });
+    errActions.clear({ authId: AUTH_ID });
     if (message !== undefined) {
-      return errActions.newAuthErr({ authId, level: "not accepted", message });
+      const error = { authId: AUTH_ID, level: "not accepted", message };
+      return errActions.newAuthErr(error);
     }
     keep(key);
     authorize(auths);
     authActions.showDefinitions(false);
   };
-}
-
-/** Returns the message of an error response, which a proxy may have sent. */
-async function reason(response) {
-  const error = await response.json();
-  return error?.message ?? `The answer is ${response.status}`;
 }
 
 /** Stands in place of the list of servers, because there is only one. */
@@ -215,23 +211,18 @@ function foldErrors(Original, { React: { createElement: h } }) {
 
 /** Swagger UI shows JSON through JSON.parse, which rounds integers beyond 2^53. This does not. */
 function exactNumbers(Original, { React: { createElement: h } }) {
+  const keepNumber = (_key, value, { source }) =>
+    typeof value === "number" ? JSON.rawJSON(source) : value;
   return (props) => {
-    const text = prettyPrint(props.content);
-    if (text === null) return h(Original, props);
+    let text;
+    try {
+      text = JSON.stringify(JSON.parse(props.content, keepNumber), null, 2);
+    } catch {
+      return h(Original, props); // not JSON, or an old browser
+    }
     const file = { fileName: "response.json", downloadable: true };
     const code = { ...file, language: "json", canCopy: true, children: text };
     const body = h(props.getComponent("HighlightCode", true), code);
     return h("div", null, h("h5", null, "Response body"), body);
   };
-}
-
-/** Indents JSON text and keeps each number as it is written; `null` if the text is not JSON. */
-function prettyPrint(text) {
-  try {
-    const keepNumber = (_key, value, context) =>
-      typeof value === "number" ? JSON.rawJSON(context.source) : value;
-    return JSON.stringify(JSON.parse(text, keepNumber), null, 2);
-  } catch {
-    return null;
-  }
 }

@@ -11,8 +11,7 @@ import {
   StorageError,
   toPage,
 } from "../../core/pets/pet_storage.ts";
-import { checkAtLeast } from "../database/check_option.ts";
-import { checkNames } from "../../core/options.ts";
+import { checkIntegers, checkNames } from "../../core/options.ts";
 import { memoryApiKeys } from "./api_keys.ts";
 import { IdempotencyKeys } from "./idempotency_keys.ts";
 
@@ -34,7 +33,7 @@ export function memoryStorage(
 ): MemoryStorage {
   checkNames(options, ["idempotencyRetention"], "memoryStorage");
   const { idempotencyRetention = 86_400_000 } = options;
-  checkAtLeast(0, { idempotencyRetention });
+  checkIntegers({ idempotencyRetention }, 0);
   const keys = new IdempotencyKeys(idempotencyRetention);
   // Ascending by id, so that a binary search finds the start of any page.
   const lists: Readonly<Record<PetStatus | "all", Pet[]>> = {

@@ -4,19 +4,11 @@ import type { IncomingMessage } from "node:http";
 import { findField } from "./headers.ts";
 
 /** The body of a request, which may never be read to its end. */
-interface NodeBody {
+export interface NodeBody {
+  /** Present if the body is read as a stream. */
+  readonly stream?: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Discards what is not read yet; returns whether there may be more to come. */
   abandon(): boolean;
-}
-
-/** A body as a stream. It fails with an `AbortError` if the client goes away before the end. */
-export interface StreamBody extends NodeBody {
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-}
-
-/** A body in memory of its own. It fails as a stream does, and if it is answered before its end. */
-export interface WholeBody extends NodeBody {
-  readonly bytes: Promise<ArrayBuffer>;
 }
 
 /** Tells whether a request has a body that can be read: a `Request` of these methods has none. */
@@ -46,15 +38,16 @@ export function announcesBody(
 }
 
 /**
- * The body of a request. Nothing is read before it is asked for, and then one chunk at a time, so a
- * slow reader slows the sender down.
+ * Reads a body as a stream, which fails with an `AbortError` if the client goes away, or is answered, before
+ * its end. Nothing is read before it is asked for, and then one chunk at a time, so a slow reader slows the
+ * sender down.
  *
  * @param onFirstRead called once, before anything is read.
  */
 export function nodeBody(
   req: IncomingMessage,
   onFirstRead: () => void,
-): StreamBody {
+): Required<NodeBody> {
   let isRead = false;
   let isOpen = false;
   let fail = (_reason: unknown): void => {};
@@ -122,14 +115,15 @@ export function clientGone(): DOMException {
 
 /**
  * Reads a body to its end without the stream of `nodeBody`, by which a create would take 1.76 times its
- * processor time. It keeps all that comes: the caller limits it by the length that is announced.
+ * processor time, and fails as that does. It keeps all that comes: the caller limits it by the length that
+ * is announced. The bytes are in memory of their own.
  *
  * @param onFirstRead called once, before anything is read.
  */
 export function wholeBody(
   req: IncomingMessage,
   onFirstRead: () => void,
-): WholeBody {
+): NodeBody & { readonly bytes: Promise<ArrayBuffer> } {
   if (hasArrived(req)) {
     onFirstRead();
     const bytes = Promise.resolve(concatenate(takeAll(req)));

@@ -11,15 +11,18 @@ export const badRequest: Refusal = new Refusal(
   "bad_request",
   "Cannot read request: it is not well-formed HTTP",
 );
-const requestTimeout = new Refusal(
-  "request_timeout",
-  "Cannot read request: it did not arrive in time",
-);
-// RFC 6585's 431 has no code in the contract.
-const headerTooLarge = new Refusal(
-  "bad_request",
-  "Cannot read request: its header is too large",
-);
+/** Others by the code of Node's error. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  "ERR_HTTP_REQUEST_TIMEOUT": new Refusal(
+    "request_timeout",
+    "Cannot read request: it did not arrive in time",
+  ),
+  // RFC 6585's 431 has no code in the contract.
+  "HPE_HEADER_OVERFLOW": new Refusal(
+    "bad_request",
+    "Cannot read request: its header is too large",
+  ),
+};
 
 /** Time for which a refused client is listened to, so that it can read why, in ms. */
 const LINGER = 1000;
@@ -37,7 +40,8 @@ export function clientErrorListener(): (error: Error, socket: Socket) => void {
       current.shouldKeepAlive = false;
       current.once("close", () => socket.destroySoon());
     } else if (socket.writable && !current?.headersSent) {
-      refuse(socket, refusalOf(error));
+      const code = "code" in error ? String(error.code) : "";
+      refuse(socket, REFUSALS[code] ?? badRequest);
     } else {
       socket.destroy();
     }
@@ -61,15 +65,4 @@ export function refuse(socket: Socket, refusal: Refusal): void {
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once("close", () => clearTimeout(timer));
-}
-
-function refusalOf(error: Error): Refusal {
-  switch ("code" in error ? error.code : undefined) {
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return requestTimeout;
-    case "HPE_HEADER_OVERFLOW":
-      return headerTooLarge;
-    default:
-      return badRequest;
-  }
 }

@@ -1,7 +1,7 @@
 /** One request and its answer on Node, and when their connection is closed. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { announcesBody, type StreamBody, type WholeBody } from "./body.ts";
+import { announcesBody, type NodeBody } from "./body.ts";
 import { findField } from "./headers.ts";
 
 /** One request and its answer. */
@@ -13,7 +13,7 @@ export interface Exchange {
   /** Tells whether the server takes further requests, on this connection or any. */
   readonly isOpen: () => boolean;
   /** The request's body, once someone asked for it. */
-  body?: StreamBody | WholeBody;
+  body?: NodeBody;
 }
 
 /**

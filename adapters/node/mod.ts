@@ -15,8 +15,8 @@ import {
   DEFAULT_PORT,
   type FetchFunction,
   listenError,
+  listening,
   noTunnel,
-  origin,
   SERVE_OPTIONS,
   type ServeOptions,
   type Server,
@@ -69,7 +69,7 @@ export function serve(
       server.once("error", fail);
       server.listen(port, hostname, () => {
         server.off("error", fail);
-        resolve(listening(server, close));
+        resolve(listening(addressOf(server), close));
       });
     } catch (cause) {
       reject(listenError(hostname, port, cause));
@@ -114,13 +114,12 @@ function createFetchServer(
   return server;
 }
 
-function listening(server: HttpServer, close: () => Promise<void>): Server {
+function addressOf(server: HttpServer): Pick<Server, "hostname" | "port"> {
   const address = server.address();
   if (address === null || typeof address === "string") {
     throw new TypeError("A server that listens on TCP has an address");
   }
-  const { address: hostname, port } = address;
-  return { hostname, port, url: origin(hostname, port), close };
+  return { hostname: address.address, port: address.port };
 }
 
 /** The `close` of {@linkcode Server} for a server that has no connections yet. */
@@ -130,9 +129,8 @@ function closer(server: HttpServer): () => Promise<void> {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  let closed: Promise<void> | undefined;
   return () =>
-    closed ??= new Promise((resolve) => {
+    new Promise((resolve) => {
       // Not http.Server's close(): that destroys connections whose answer is still on its way out,
       // leaves those alone that never sent a byte, and stops looking after slow clients.
       NetServer.prototype.close.call(server, () => {

@@ -83,9 +83,8 @@ function openBody(
 ): ReadableStream<Uint8Array<ArrayBuffer>> | null {
   const { req } = exchange;
   if (!hasBody(req)) return null;
-  if (exchange.body !== undefined && "stream" in exchange.body) {
-    return exchange.body.stream;
-  }
+  const earlier = exchange.body?.stream;
+  if (earlier !== undefined) return earlier;
   const body = nodeBody(req, () => sendContinue(exchange));
   exchange.body = body;
   return body.stream;

@@ -15,24 +15,26 @@ export interface PostgresHost {
 export interface PostgresAddress {
   /** In the order in which they are tried; at least one. */
   readonly hosts: readonly PostgresHost[];
-  /** If absent, `PGUSER`, `PGPASSWORD` and `PGDATABASE` are used. */
-  readonly user?: string;
-  readonly password?: string;
-  readonly database?: string;
-  /** `false` if the connection is not encrypted. */
-  readonly ssl: ConnectionOptions | false;
-  /** Whether SCRAM is bound to the encrypted channel if the server offers that. */
-  readonly channelBinding: boolean;
-  /** The name of this program in `pg_stat_activity`. */
-  readonly applicationName: string;
-  /** Command-line options for the server: `-c search_path=shop`. */
-  readonly options?: string;
-  /** Whether read-only servers are skipped. */
+  /** Settings of the driver. For what is absent, it uses `PGUSER`, `PGDATABASE` and so on. */
+  readonly driver: {
+    readonly user?: string;
+    readonly password?: string;
+    readonly database?: string;
+    /** Command-line options for the server: `-c search_path=shop`. */
+    readonly options?: string;
+    /** `false` if the connection is not encrypted. */
+    readonly ssl: ConnectionOptions | false;
+    /** If true, SCRAM is bound to the encrypted channel if the server offers that. */
+    readonly enableChannelBinding: boolean;
+    /** The name of this program in `pg_stat_activity`. */
+    readonly application_name: string;
+    /** The maximum number of connections. */
+    readonly max: number;
+  };
+  /** If true, read-only servers are skipped. */
   readonly writable: boolean;
-  /** Whether a pooler gives each transaction another connection. */
+  /** If true, a pooler gives each transaction another connection. */
   readonly pgbouncer: boolean;
-  /** The maximum number of connections. */
-  readonly connectionLimit: number;
 }
 
 type Parameters = Readonly<Record<string, string | undefined>>;
@@ -67,28 +69,37 @@ export function parsePostgresUrl(
   const hosts = readHosts(parameters.host ?? authority, parameters.port);
   return {
     hosts,
-    ...withoutEmpty({
-      user: parameters.user ?? decode(user),
-      password: parameters.password ?? decode(password),
-      database: parameters.dbname ?? decode(path),
-      options: parameters.options,
-    }),
-    ssl: readTls(parameters, environment.PGSSLMODE),
-    channelBinding: choose(parameters, "channel_binding", "disable", BINDINGS),
-    applicationName: parameters.application_name ?? "petstore",
+    driver: {
+      ...withoutEmpty({
+        user: parameters.user ?? decode(user),
+        password: parameters.password ?? decode(password),
+        database: parameters.dbname ?? decode(path),
+        options: parameters.options,
+      }),
+      ssl: readTls(parameters, environment.PGSSLMODE),
+      enableChannelBinding: choose(
+        "channel_binding",
+        parameters.channel_binding ?? "disable",
+        { "disable": false, "prefer": true, "require": true },
+      ),
+      application_name: parameters.application_name ?? "petstore",
+      max: readInteger(
+        "connection_limit",
+        parameters.connection_limit ?? "10",
+        1000,
+      ),
+    },
     // All but one of several servers are read-only.
     writable: choose(
-      parameters,
       "target_session_attrs",
-      hosts.length > 1 ? "read-write" : "any",
+      parameters.target_session_attrs ??
+        (hosts.length > 1 ? "read-write" : "any"),
       { "any": false, "read-write": true, "primary": true },
     ),
-    pgbouncer: choose(parameters, "pgbouncer", "false", BOOLEANS),
-    connectionLimit: readInteger(
-      "connection_limit",
-      parameters.connection_limit ?? "10",
-      1000,
-    ),
+    pgbouncer: choose("pgbouncer", parameters.pgbouncer ?? "false", {
+      "true": true,
+      "false": false,
+    }),
   };
 }
 
@@ -136,11 +147,10 @@ function readTls(
   parameters: Parameters,
   byDefault = "disable",
 ): ConnectionOptions | false {
-  const { sslrootcert, sslcert, sslkey } = parameters;
+  const { sslmode, sslrootcert, sslcert, sslkey } = parameters;
   const checks = choose<ConnectionOptions | false>(
-    parameters,
-    "sslmode",
-    byDefault,
+    sslmode === undefined ? "PGSSLMODE" : "sslmode",
+    sslmode ?? byDefault,
     // As in libpq: with a root certificate `require` means `verify-ca`.
     {
       "disable": false,
@@ -162,8 +172,6 @@ function readTls(
   };
 }
 
-const BOOLEANS = { true: true, false: false };
-const BINDINGS = { disable: false, prefer: true, require: true };
 const ANY_NAME = { checkServerIdentity: () => undefined };
 
 function readText(parameter: string, path: string | undefined): string {
@@ -176,19 +184,14 @@ function readText(parameter: string, path: string | undefined): string {
 }
 
 function choose<T>(
-  parameters: Parameters,
   name: string,
-  byDefault: string,
+  value: string,
   meanings: Readonly<Record<string, T>>,
 ): T {
-  const given = parameters[name];
-  const value = given ?? byDefault;
   if (Object.hasOwn(meanings, value)) return meanings[value] as T;
-  // A wrong default comes from the environment.
-  const source = given === undefined ? `PG${name.toUpperCase()}` : name;
   const choices = Object.keys(meanings).join(", ");
   throw wrong(
-    `${source} must be one of ${choices}, not ${JSON.stringify(value)}`,
+    `${name} must be one of ${choices}, not ${JSON.stringify(value)}`,
   );
 }
 

@@ -4,15 +4,12 @@ import { clearTimeout, setTimeout } from "node:timers";
 import pg from "pg";
 import type { PostgresHost } from "./address.ts";
 
-/** How long to wait for a server to close a connection, in ms. */
+/** Time to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
-
-/** The driver's type omits the settings that the pool passes to a client. */
-export type PoolClientConstructor = new () => pg.Client;
 
 type Callback = (error: Error) => void;
 
-/** What is used of the driver's client, so that it has a type without `@types/pg` too. */
+/** The part of the driver's client that is used, so that it has a type without `@types/pg` too. */
 interface DriverClient {
   readonly connection: { readonly stream: { destroy(): void } };
   connect(callback?: Callback): Promise<unknown> | void;
@@ -32,7 +29,7 @@ export function hostOf(client: object): PostgresHost | undefined {
 /** Clients that connect to the current host, and whose faults and ends reach the pool in time. */
 export function clientsOf(
   currentHost: () => PostgresHost,
-): PoolClientConstructor {
+): new () => pg.Client {
   class Client extends DriverClient {
     constructor(config: pg.ClientConfig) {
       const host = currentHost();
@@ -60,5 +57,6 @@ export function clientsOf(
       return callback === undefined ? super.end() : super.end(callback);
     }
   }
-  return Client as unknown as PoolClientConstructor;
+  // The driver's type omits the settings that the pool passes to a client.
+  return Client as unknown as new () => pg.Client;
 }

@@ -8,12 +8,11 @@ import { clientsOf, hostOf } from "./client.ts";
 import {
   areAllTaken,
   canBeRepeated,
-  connectFault,
+  changeFault,
+  fault,
   isConnectionUseless,
   isNotReplicated,
-  mayHaveHappened,
   type Notice,
-  outcomeUnknown,
   statementFault,
   WrongServer,
 } from "./fault.ts";
@@ -100,27 +99,22 @@ export function postgresConnections(
   address: PostgresAddress,
   { connectTimeout, queryTimeout, lockTimeout }: Timeouts,
 ): PostgresConnections {
-  const { hosts, user, database, options } = address;
+  const { hosts, driver } = address;
   let current = 0;
   let closed: Promise<void> | undefined;
 
   const pool = new pg.Pool({
+    ...driver,
     Client: clientsOf(() => hosts[current] ?? {}),
-    max: address.connectionLimit,
     connectionTimeoutMillis: connectTimeout,
     query_timeout: queryTimeout,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    application_name: address.applicationName,
-    ...user === undefined ? {} : { user },
-    ...database === undefined ? {} : { database },
-    ...address.pgbouncer ? { ...options === undefined ? {} : { options } } : {
-      options: `${options ?? process.env.PGOPTIONS ?? ""} ${ISOLATION}`,
+    ...address.pgbouncer ? {} : {
+      options: `${driver.options ?? process.env.PGOPTIONS ?? ""} ${ISOLATION}`,
       lock_timeout: lockTimeout,
     },
-    password: address.password ?? environmentPassword,
-    ssl: address.ssl,
-    enableChannelBinding: address.channelBinding,
+    password: driver.password ?? environmentPassword,
     types: {
       // Without this an int8 is a string.
       getTypeParser: (oid: number, format?: "text" | "binary") =>
@@ -171,7 +165,8 @@ export function postgresConnections(
         if (current === tried) current = (current + 1) % hosts.length;
       }
     }
-    throw connectFault(
+    throw fault(
+      "unavailable",
       `${action} at ${describeHosts(hosts)}`,
       faults.length === 1 ? faults[0] : new AggregateError(faults),
     );
@@ -212,47 +207,41 @@ export function postgresConnections(
     const { host, port } = client;
     const actionAtHost = `${action} at ${describeHosts([{ host, port }])}`;
 
-    const ask: Send = async (statement, values, timeout) => {
-      try {
-        return await query(client, statement, values, timeout);
-      } catch (error) {
+    const ask: Send = (...args) =>
+      query(client, ...args).catch((error) => {
         throw statementFault(actionAtHost, error);
-      }
-    };
+      });
 
-    const commit: Send = async (statement, values, timeout) => {
+    const commit: Send = async (...args) => {
       let warning: string | undefined;
       function onNotice(notice: Notice): void {
         if (isNotReplicated(notice)) warning = notice.message;
       }
       client.on("notice", onNotice);
-      let rows;
       try {
-        rows = await query(client, statement, values, timeout);
+        const rows = await query(client, ...args);
+        if (warning === undefined) return rows;
+        throw new Error(warning);
       } catch (error) {
-        throw mayHaveHappened(error)
-          ? outcomeUnknown(actionAtHost, error)
-          : statementFault(actionAtHost, error);
+        throw changeFault(actionAtHost, error);
       } finally {
         client.off("notice", onNotice);
       }
-      if (warning === undefined) return rows;
-      throw outcomeUnknown(actionAtHost, new Error(warning));
     };
 
-    let fault: Error | undefined;
+    let failure: Error | undefined;
     try {
       return await work(ask, commit);
     } catch (error) {
-      fault = error instanceof Error ? error : new Error(String(error));
+      failure = error instanceof Error ? error : new Error(String(error));
       throw error;
     } finally {
-      client.release(fault);
+      client.release(failure);
     }
   }
 
   return {
-    maxConnections: address.connectionLimit,
+    maxConnections: driver.max,
 
     async read(action, statement, values, timeout = queryTimeout) {
       const deadline = performance.now() + timeout;

@@ -29,7 +29,7 @@ const SYSTEM_REASONS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Codes of the operating system that may pass. ENOENT: a Unix socket. */
-const PASSING =
+const TRANSIENT =
   /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
 
 /** Reasons by SQLSTATE. */
@@ -64,84 +64,77 @@ export interface Notice {
   readonly routine?: string | undefined;
 }
 
-/** Whether a failed statement may have happened all the same. */
-export function mayHaveHappened(error: unknown): boolean {
-  const code = sqlState(error);
-  if (code === undefined) return true;
-  return UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
-}
-
 /**
- * Whether a connection, and with it each that is older, is of no use any more: it was lost, or its
+ * Tells whether a connection, and with it each that is older, is of no use any more: it was lost, or its
  * prepared statements return columns as they were before `ALTER TABLE`.
  */
 export function isConnectionUseless(error: unknown): boolean {
   const code = sqlState(error);
-  return code === undefined || /^(?:08|57P)/.test(code) || isOutdated(error);
+  return code === undefined || /^(?:08|57P)/.test(code) ||
+    (error as Notice).routine === "RevalidateCachedQuery";
 }
 
-/** Whether a read that failed with this may succeed on another connection. */
+/** Tells whether a read that failed with this may succeed on another connection. */
 export function canBeRepeated(error: unknown): boolean {
   const cause = error instanceof StorageError ? error.cause : error;
   return isConnectionUseless(cause) || sqlState(cause) === "40001";
 }
 
-function isOutdated(error: unknown): boolean {
-  return error instanceof Error && "routine" in error &&
-    error.routine === "RevalidateCachedQuery";
-}
-
-/** Whether all connections are in use: another server would not help. */
+/** Tells whether all connections are in use: another server would not help. */
 export function areAllTaken(error: unknown): boolean {
   return /^timeout exceeded/.test(messageOf(error));
 }
 
-/** Whether a warning means that a commit is on one machine only. */
+/** Tells whether a warning means that a commit is on one machine only. */
 export function isNotReplicated({ code, routine }: Notice): boolean {
   // Triggers use the codes too.
   return (code === "01000" || code === "57P01") &&
     (routine ?? "SyncRepWaitForLSN") === "SyncRepWaitForLSN";
 }
 
-/** A fault before anything was sent: nothing happened. */
-export function connectFault(action: string, error: unknown): StorageError {
-  return new StorageError("unavailable", `Cannot ${action}: ${reason(error)}`, {
-    cause: error,
-  });
+/** Makes the fault of an action; if that is `unavailable`, nothing happened. */
+export function fault(
+  kind: StorageError["kind"],
+  action: string,
+  cause: unknown,
+): StorageError {
+  const what = kind === "unavailable" ? action : `tell the outcome (${action})`;
+  return new StorageError(kind, `Cannot ${what}: ${reason(cause)}`, { cause });
 }
 
 /**
- * The fault of a statement that has changed nothing: `unavailable`. An error that is not about the
+ * Makes the fault of a statement that has changed nothing: `unavailable`. An error that is not about the
  * state of the server is returned as it is.
  */
 export function statementFault(action: string, error: unknown): unknown {
   const code = sqlState(error);
   if (code !== undefined && !OF_THE_SERVER.test(code)) return error;
-  return connectFault(action, error);
+  return fault("unavailable", action, error);
 }
 
-/** The fault of a change that may have happened. */
-export function outcomeUnknown(action: string, error: unknown): StorageError {
-  return new StorageError(
-    "outcome_unknown",
-    `Cannot tell the outcome (${action}): ${reason(error)}`,
-    { cause: error },
-  );
+/** Makes the fault of a statement that changes something, and may have happened all the same. */
+export function changeFault(action: string, error: unknown): unknown {
+  const code = sqlState(error);
+  const mayHaveHappened = code === undefined ||
+    UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
+  return mayHaveHappened
+    ? fault("outcome_unknown", action, error)
+    : statementFault(action, error);
 }
 
 /** A server that takes no writes, or is not the one in use. During a switchover none is right. */
 export class WrongServer extends Error {}
 
-/** Whether a server that failed may work a moment later. */
-export function isPassing(error: unknown): boolean {
+/** Tells whether a server that failed may work a moment later. */
+export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof WrongServer) return true;
-  if (error instanceof AggregateError) return error.errors.some(isPassing);
+  if (error instanceof AggregateError) return error.errors.some(isTransient);
   const state = sqlState(error);
   if (state !== undefined) {
     return /^(?:08|53|57P)/.test(state) && !IS_POOLER.test(error.message);
   }
-  if ("code" in error) return PASSING.test(String(error.code));
+  if ("code" in error) return TRANSIENT.test(String(error.code));
   return DRIVER_REASONS.some(([pattern]) => pattern.test(error.message));
 }
 

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
-import { isPassing } from "./fault.ts";
+import { isTransient } from "./fault.ts";
 import type { Access } from "../database/transfer.ts";
 
 /** Of this program's advisory locks: "PETS" in ASCII. */
@@ -83,7 +83,9 @@ export async function openSchema(
         const message = `Cannot open the database: ${reason}`;
         throw new StorageError("unavailable", message, { cause: error });
       }
-      if (!isPassing(error.cause) || performance.now() >= deadline) throw error;
+      if (!isTransient(error.cause) || performance.now() >= deadline) {
+        throw error;
+      }
     }
     await delay(PAUSE);
   }

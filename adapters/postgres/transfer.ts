@@ -7,7 +7,7 @@ import {
   type Table,
   type Transfer,
 } from "../database/transfer.ts";
-import { parsePostgresUrl } from "./address.ts";
+import type { PostgresAddress } from "./address.ts";
 import { numbered } from "./api_keys.ts";
 import { postgresConnections } from "./connections.ts";
 import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
@@ -28,13 +28,13 @@ const IDENTITY = {
     FROM pg_database WHERE datname = current_database()`,
 };
 
-/** @throws {TypeError | StorageError} as `postgresStorage` does. */
+/** @throws {StorageError} as `postgresStorage` does. */
 export async function postgresTransfer(
-  url: string,
+  database: PostgresAddress,
   access: Access,
 ): Promise<Transfer> {
   // As through a pooler, statements have no names: the last page's is another one.
-  const address = { ...parsePostgresUrl(url), pgbouncer: true };
+  const address = { ...database, pgbouncer: true };
   const connections = postgresConnections(address, TIMEOUTS);
   try {
     await openSchema(connections, 0, access);

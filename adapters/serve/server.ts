@@ -48,12 +48,21 @@ export const noTunnel: Refusal = new Refusal(
   "Cannot open tunnel: this server is not a proxy",
 );
 
+/** Makes the {@linkcode Server} of an address; calls `close` once at most. */
+export function listening(
+  { hostname, port }: Pick<Server, "hostname" | "port">,
+  close: () => Promise<void>,
+): Server {
+  let closed: Promise<void> | undefined;
+  const url = origin(hostname, port);
+  return { hostname, port, url, close: () => closed ??= close() };
+}
+
 /** The origin of a server, as a URL that a client on the same machine can use. */
 export function origin(hostname: string, port: number): string {
   if (hostname === "0.0.0.0" || hostname === "::") hostname = "localhost";
-  return `http://${
-    hostname.includes(":") ? `[${hostname}]` : hostname
-  }:${port}`;
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  return `http://${host}:${port}`;
 }
 
 /** Tells a reporter of an error. */
@@ -65,18 +74,6 @@ export function report(
   (async () => await onError(error))().catch(() => {});
 }
 
-/** Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's error. */
-export function listenError(
-  hostname: string,
-  port: number,
-  cause: unknown,
-): Error {
-  const reason = listenReason(cause);
-  return new Error(`Cannot listen on ${hostname}:${port}: ${reason}`, {
-    cause,
-  });
-}
-
 const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the address is in use",
   EADDRNOTAVAIL: "this machine does not have that address",
@@ -85,8 +82,17 @@ const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EINVAL: "the host is unknown", // on Bun
 };
 
-function listenReason(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  const code = "code" in cause ? String(cause.code) : "";
-  return LISTEN_REASONS[code] ?? cause.message;
+/** Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's error. */
+export function listenError(
+  hostname: string,
+  port: number,
+  cause: unknown,
+): Error {
+  const { code, message } = Object(cause) as Partial<
+    Error & { readonly code: string }
+  >;
+  const reason = LISTEN_REASONS[code ?? ""] ?? message ?? String(cause);
+  return new Error(`Cannot listen on ${hostname}:${port}: ${reason}`, {
+    cause,
+  });
 }

@@ -21,8 +21,7 @@
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, toPage } from "../../core/pets/pet_storage.ts";
-import { checkNames } from "../../core/options.ts";
-import { checkAtLeast } from "../database/check_option.ts";
+import { checkIntegers, checkNames } from "../../core/options.ts";
 import {
   type Create,
   type Created,
@@ -97,8 +96,8 @@ export async function sqliteStorage(
       }`,
     );
   }
-  checkAtLeast(0, { lockTimeout, idempotencyRetention });
-  checkAtLeast(1, { maxBatch, maxQueue });
+  checkIntegers({ lockTimeout, idempotencyRetention }, 0);
+  checkIntegers({ maxBatch, maxQueue }, 1);
 
   const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(

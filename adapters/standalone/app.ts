@@ -1,14 +1,16 @@
 /** The standalone server as a list of layers around the service. */
 
-import type { Layer, Service } from "../../core/http/message.ts";
+import {
+  type Layer,
+  type Service,
+  withFields,
+} from "../../core/http/message.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { createService, type ServiceOptions } from "../../core/service.ts";
 import { createDrain, type Drain } from "./drain.ts";
 import { type Log, logLayer } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { probes } from "./probes.ts";
 import { limitAddressLayer, type RateLimiter } from "./rate_limit.ts";
-import { requestIdLayer } from "./request_id.ts";
 
 /** The parts of the server. A layer that is left out adds nothing. */
 export interface AppParts extends ServiceOptions {
@@ -33,11 +35,11 @@ export function createApp(
   { log, metrics, cors, limitAddress, routes = [], ...options }: AppParts,
 ): App {
   const { storage } = options;
-  const drain = createDrain(["/livez", "/readyz", "/metrics"]);
+  const { drain, probes, layer } = createDrain(storage);
   const service = createService(
     { ...options, storage: metrics?.watch(storage) ?? storage },
     [
-      ...probes(storage, drain.isDraining),
+      ...probes,
       ...metrics === undefined ? [] : [metrics.route],
       ...routes,
     ],
@@ -48,14 +50,32 @@ export function createApp(
     logLayer(log),
     requestIdLayer(),
     cors,
-    drain.layer,
+    layer,
     limitAddress && limitAddressLayer(limitAddress),
   ];
   return {
     service: layers.reduceRight(
-      (inner: Service, layer) => layer?.(inner) ?? inner,
+      (inner: Service, outer) => outer?.(inner) ?? inner,
       service,
     ),
-    drain: drain.drain,
+    drain,
+  };
+}
+
+/**
+ * Makes the layer that gives each answer an `X-Request-Id`: the client's own, if it is 1 to 128
+ * unreserved characters, or one that no other process and no other start makes.
+ */
+function requestIdLayer(): Layer {
+  const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+  let count = 0;
+  return (service) => async (request, connection) => {
+    const sent = request.headers.get("x-request-id") ?? "";
+    const id = /^[A-Za-z0-9._~-]{1,128}$/.test(sent)
+      ? sent
+      : `${prefix}-${++count}`;
+    return withFields(await service(request, connection), {
+      "x-request-id": id,
+    });
   };
 }

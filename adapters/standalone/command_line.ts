@@ -54,9 +54,9 @@ export function parseArguments(
 }
 
 /** Reads an argument as a setting is read: if that fails, the usage is wrong. */
-export async function readArgument<T>(read: () => T | Promise<T>): Promise<T> {
+export function readArgument<T>(read: () => T): T {
   try {
-    return await read();
+    return read();
   } catch (cause) {
     if (!(cause instanceof Error && cause.name === "ConfigError")) throw cause;
     throw new UsageError(cause.message, { cause });

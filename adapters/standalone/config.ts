@@ -4,12 +4,13 @@ import { type BaseUrl, parseBaseUrl } from "../../core/http/base_url.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import type { Layer } from "../../core/http/message.ts";
 import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
+import { parsePostgresUrl, type PostgresAddress } from "../postgres/address.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** A database that outlives the program. */
 export type LastingDatabase =
   | { readonly kind: "sqlite"; readonly path: string }
-  | { readonly kind: "postgres"; readonly url: string };
+  | { readonly kind: "postgres"; readonly address: PostgresAddress };
 
 /** Where pets and issued keys are kept. */
 export type Database = { readonly kind: "memory" } | LastingDatabase;
@@ -76,15 +77,17 @@ export function readConfig(
   return {
     database: DATABASE_URL === "memory:"
       ? { kind: "memory" }
-      : readLastingDatabase("DATABASE_URL", DATABASE_URL, [
-        ...FORMS,
-        "memory:",
-      ]),
+      : readLastingDatabase("DATABASE_URL", DATABASE_URL),
     fixedKeys: PETSTORE_API_KEYS === undefined
       ? undefined
       : check("PETSTORE_API_KEYS", () => apiKeys(splitList(PETSTORE_API_KEYS))),
     baseUrl: check("BASE_URL", () => parseBaseUrl(BASE_URL)),
-    cors: readCors(CORS_ORIGINS),
+    cors: CORS_ORIGINS === undefined
+      ? undefined
+      : check("CORS_ORIGINS", () =>
+        corsLayer({
+          origins: CORS_ORIGINS === "*" ? "*" : splitList(CORS_ORIGINS),
+        })),
     rateLimit: readRateLimit(RATE_LIMIT),
     host: PETSTORE_HOST,
     port: readPort("PORT", PORT),
@@ -95,17 +98,9 @@ export function readConfig(
   };
 }
 
-function readCors(text: string | undefined): Layer | undefined {
-  if (text === undefined) return undefined;
-  const origins = text === "*" ? text : splitList(text);
-  return check("CORS_ORIGINS", () => corsLayer({ origins }));
-}
-
 function readSwitch(name: string, text: string): boolean {
   if (text === "on" || text === "off") return text === "on";
-  throw new ConfigError(
-    `${name} must be on or off, not ${JSON.stringify(text)}`,
-  );
+  throw mustBe(name, "on or off", text);
 }
 
 function splitList(text: string): readonly string[] {
@@ -119,10 +114,7 @@ function readRateLimit(text: string | undefined): RateLimit | undefined {
   if (requests !== undefined) {
     return { requests: Number(requests), seconds: Number(seconds) };
   }
-  throw new ConfigError(
-    "RATE_LIMIT must be requests and seconds, such as 100/10s, not " +
-      JSON.stringify(text),
-  );
+  throw mustBe("RATE_LIMIT", "requests and seconds, such as 100/10s", text);
 }
 
 /** Reads a port: 0 to 65535; 0 is any free one. */
@@ -130,18 +122,15 @@ export function readPort(name: string, text: string): number {
   return readInteger(name, text, 65_535);
 }
 
-const FORMS: readonly string[] = [
-  "sqlite:PATH (such as sqlite:petstore.db)",
-  "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
-];
-
 /** @throws {ConfigError} if the address is wrong; it shows nothing that may be a password. */
 export function readLastingDatabase(
   name: string,
   url: string,
-  forms = FORMS,
 ): LastingDatabase {
-  if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: "postgres", url };
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const address = check(name, () => parsePostgresUrl(url));
+    return { kind: "postgres", address };
+  }
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^:].*)$/s.exec(url)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
   // Of anything else only the scheme is shown: what follows may hold a password.
@@ -149,15 +138,22 @@ export function readLastingDatabase(
   const hint = scheme === "sqlite:"
     ? "; after sqlite: comes a path, without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
     : scheme && `, not ${scheme}…`;
-  const list = new Intl.ListFormat("en", { type: "disjunction" }).format(forms);
-  throw new ConfigError(`${name} must be ${list}${hint ?? ""}`);
+  const more = name === "DATABASE_URL" ? ", or memory:" : "";
+  throw new ConfigError(
+    `${name} must be sqlite:PATH (such as sqlite:petstore.db) or ` +
+      `postgres://USER:PASSWORD@HOST:PORT/DATABASE${more}${hint ?? ""}`,
+  );
 }
 
 function readInteger(name: string, text: string, max: number): number {
   const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
   if (value <= max) return value;
-  throw new ConfigError(
-    `${name} must be an integer from 0 to ${max}, not ${JSON.stringify(text)}`,
+  throw mustBe(name, `an integer from 0 to ${max}`, text);
+}
+
+function mustBe(name: string, what: string, text: string): ConfigError {
+  return new ConfigError(
+    `${name} must be ${what}, not ${JSON.stringify(text)}`,
   );
 }
 
@@ -166,11 +162,6 @@ export function check<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw wrongSetting(name, cause);
+    throw new ConfigError(`${name}: ${(cause as Error).message}`, { cause });
   }
-}
-
-/** Adds to an error which setting it comes from. */
-export function wrongSetting(name: string, cause: unknown): ConfigError {
-  return new ConfigError(`${name}: ${(cause as Error).message}`, { cause });
 }

@@ -9,14 +9,8 @@ import {
   UsageError,
 } from "./command_line.ts";
 import { type LastingDatabase, readLastingDatabase } from "./config.ts";
-import {
-  type Copied,
-  copyAll,
-  type Result,
-  RUN_AGAIN,
-} from "./copy_records.ts";
-import { giveBackPermissions, openPostgres } from "./open_storage.ts";
-import { Progress } from "./progress.ts";
+import { type Copied, copyAll, type Result } from "./copy_records.ts";
+import { giveBackPermissions, waitingFor } from "./open_storage.ts";
 
 const HELP = `copy: copies all pets and API keys from one database to another
 
@@ -27,7 +21,7 @@ Example:  ${PROGRAM} copy sqlite:petstore.db postgres://petstore@127.0.0.1/petst
   --json      prints JSON
 
 Ids and keys stay what they are. TO must be empty, or have what an earlier copy of FROM wrote: the
-copy goes on after that. In the end both sides are read again and compared. Stop the servers first:
+copy goes on after that, so it may be stopped at any time. In the end both sides are read again and compared. Stop the servers first:
 what they add meanwhile is copied by running the command again. PGPASSWORD keeps a password out of
 the arguments, which others on this machine may see.
 `;
@@ -35,9 +29,6 @@ the arguments, which others on this machine may see.
 const DIFFERENT =
   "TO is not the same as FROM. Stop all servers on both, and run the same command again; " +
   "if it refuses then, or ends like this, copy to an empty database";
-
-// The exit code of a signal is 128 and its number, as in a shell.
-const SIGNALS = [["SIGINT", 130], ["SIGTERM", 143]] as const;
 
 /** Runs the command with the arguments that follow `copy`. */
 export async function runCopy(
@@ -54,43 +45,35 @@ export async function runCopy(
   if (from === undefined || to === undefined || positionals.length > 2) {
     throw new UsageError("copy takes two addresses: copy FROM TO");
   }
-  const databases = await readArgument(() =>
+  const databases = readArgument(() =>
     [readLastingDatabase("FROM", from), readLastingDatabase("TO", to)] as const
   );
-  const progress = new Progress(process.stderr);
-  const listeners = SIGNALS.map(([signal, code]) => {
-    const stop = () => {
-      progress.note(`Stopped. ${RUN_AGAIN}`);
-      process.exit(code);
-    };
-    process.on(signal, stop);
-    return () => process.off(signal, stop);
-  });
   const opened: Transfer[] = [];
   try {
-    const source = await open("FROM", databases[0], "read");
+    const source = await open(databases[0], "read");
     opened.push(source);
-    const target = await open("TO", databases[1], "write");
+    const target = await open(databases[1], "write");
     opened.push(target);
     await onOpen(...databases);
-    const result = await copyAll({ from: source, to: target, progress });
+    const result = await copyAll({ from: source, to: target, tell });
     const equal = [result.pets, result.apiKeys].every(({ from, to }) =>
       from.count === to.count && from.sha256 === to.sha256
     );
     const json = `${JSON.stringify({ ...result, equal })}\n`;
     process.stdout.write(values.json ? json : asText(result));
     if (equal) return;
-    process.stderr.write(`${DIFFERENT}\n`);
+    tell(DIFFERENT);
     process.exitCode = 1;
   } finally {
-    progress.end();
     for (const database of opened) await database.close();
-    for (const stopListening of listeners) stopListening();
   }
 }
 
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
 async function open(
-  name: string,
   database: LastingDatabase,
   access: Access,
 ): Promise<Transfer> {
@@ -99,8 +82,8 @@ async function open(
     return await sqliteTransfer(database.path, access);
   }
   const { postgresTransfer } = await import("../postgres/transfer.ts");
-  const connect = (url: string) => postgresTransfer(url, access);
-  return await readArgument(() => openPostgres(name, database.url, connect));
+  const { address } = database;
+  return await waitingFor(address, () => postgresTransfer(address, access));
 }
 
 function asText({ pets, apiKeys }: Result): string {

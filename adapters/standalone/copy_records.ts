@@ -1,7 +1,6 @@
 /** Copies all pets and keys of one database to another, and proves that they are the same. */
 
 import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { INT64_MAX } from "../../core/json.ts";
 import { petToJson } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -15,19 +14,19 @@ import {
   type Value,
 } from "../database/transfer.ts";
 import { ConfigError } from "./config.ts";
-import type { Progress } from "./progress.ts";
+import { startProgress } from "./progress.ts";
 
-export const RUN_AGAIN =
+const RUN_AGAIN =
   "Run the same command again: it goes on after the last pet that TO has";
 
 /** How many rows are read at once, and written in one transaction. */
 const PAGE = 1000;
 
-/** Both databases, and where the progress is shown. */
+/** Both databases, and a function that writes a line for people. */
 interface Job {
   readonly from: Transfer;
   readonly to: Transfer;
-  readonly progress: Progress;
+  readonly tell: (line: string) => void;
 }
 
 interface Summary {
@@ -57,7 +56,7 @@ export type Result = Readonly<Record<"pets" | "apiKeys", Copied>>;
  * @throws {ConfigError} if FROM has rows that cannot be copied, or lacks rows that TO has.
  */
 export async function copyAll(job: Job): Promise<Result> {
-  const { from, to, progress } = job;
+  const { from, to, tell } = job;
   if (from.identity === to.identity) {
     throw new ConfigError("FROM and TO are the same database");
   }
@@ -67,7 +66,7 @@ export async function copyAll(job: Job): Promise<Result> {
     const columns = API_KEYS.columns.filter((name) => name !== "revoked");
     const keysInTo = await compare({ ...API_KEYS, columns }, job);
     if (petsInTo.count > 0) {
-      progress.note(
+      tell(
         `TO has ${petsInTo.count} pets of FROM already: going on after the id ${petsInTo.last}`,
       );
     }
@@ -101,15 +100,15 @@ async function copyTable(
   job: Job,
   { count: earlier, last }: Survey,
 ): Promise<Copied> {
-  const { from, to, progress } = job;
+  const { from, to, tell } = job;
   const source = await survey(from, table);
   // From now on TO gives no id that FROM has given, even if this ends early and a server uses TO.
   await to.continueAfter(table, source.given);
   const copied = source.count - earlier;
-  progress.begin("Copying", copied, table.plural);
+  const progress = startProgress(`Copying ${table.plural}`, copied, tell);
   for await (const page of pages(from, table, last, source.last)) {
     await write(to, table, page);
-    progress.add(page.length);
+    progress(page.length);
   }
   const sides = await summarize("Verifying", table, source, job);
   // FROM may have given more meanwhile.
@@ -151,24 +150,23 @@ async function summarize(
   doing: string,
   table: Table,
   { count, last }: Survey,
-  { from, to, progress }: Job,
+  { from, to, tell }: Job,
 ): Promise<Pick<Copied, "from" | "to">> {
+  const progress = startProgress(`${doing} ${table.plural}`, 2 * count, tell);
   async function summary(rows: ReturnType<typeof pages>): Promise<Summary> {
     const hash = createHash("sha256");
     let count = 0;
     for await (const page of rows) {
       hash.update(page.map((row) => `${toText(table, row)}\n`).join(""));
       count += page.length;
-      progress.add(page.length);
+      progress(page.length);
     }
     return { count, sha256: hash.digest("hex") };
   }
-  progress.begin(doing, 2 * count, table.plural);
   const [ofFrom, ofTo] = await Promise.all([
     summary(pages(from, table, 0n, last)),
     summary(pages(to, table, 0n)),
   ]);
-  progress.end();
   return { from: ofFrom, to: ofTo };
 }
 
@@ -198,8 +196,6 @@ async function* pages(
     WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
   for (let last = after;;) {
     const rows = await database.read(table, sql, [last]);
-    // Two SQLite files never wait for anything: without this a signal is not heard before the end.
-    await nextTurn();
     const page = rows.map((row) => decode(table, row))
       .filter(([id]) => typeof id !== "bigint" || id <= end);
     yield page;

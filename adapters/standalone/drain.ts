@@ -1,27 +1,44 @@
-/** The layer that refuses new requests while the server shuts down. */
+/** Is the process alive, and can it take requests? The probes say so, and a layer refuses what comes at the end. */
 
 import { cutShort } from "../../core/http/body.ts";
-import type { Layer, ServiceRequest } from "../../core/http/message.ts";
+import {
+  jsonAnswer,
+  type Layer,
+  type ServiceRequest,
+} from "../../core/http/message.ts";
 import { Refusal, shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
+import type { Endpoint } from "../../core/operations/operation.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
+
+/** The paths that are answered to the end. */
+const PROBES = ["/livez", "/readyz", "/metrics"];
+
+const ok = jsonAnswer(200, '{"status":"ok"}');
+const notReady = new Refusal(
+  "service_unavailable",
+  "Cannot reach the storage now",
+  { "retry-after": "1" },
+);
 
 /** Counts the requests in flight, and ends the service in order. */
 export interface Drain {
   readonly layer: Layer;
-  /** Becomes true when the server begins to shut down. */
-  readonly isDraining: () => boolean;
+  /** `/livez` and `/readyz`, for orchestrators and load balancers. */
+  readonly probes: readonly Endpoint[];
   /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
   drain(): Promise<void>;
 }
 
-/** @param probes the paths that are answered to the end. */
-export function createDrain(probes: readonly string[]): Drain {
+/** @param storage decides if the server is ready. */
+export function createDrain(storage: Pick<PetStorage, "ping">): Drain {
   let inFlight = 0;
   let drained: PromiseWithResolvers<void> | undefined;
+  let pinging: Promise<void> | undefined;
 
   function isProbe(request: ServiceRequest): boolean {
     const target = parseTarget(request);
-    return !(target instanceof Refusal) && probes.includes(target.path);
+    return "path" in target && PROBES.includes(target.path);
   }
 
   return {
@@ -34,7 +51,25 @@ export function createDrain(probes: readonly string[]): Drain {
       const isCut = drained !== undefined && answer.body === cutShort.body;
       return isCut ? { ...shuttingDown, route: answer.route } : answer;
     },
-    isDraining: () => drained !== undefined,
+    probes: [
+      { method: "GET", path: "/livez", isPublic: true, run: async () => ok },
+      {
+        method: "GET",
+        path: "/readyz",
+        isPublic: true,
+        async run() {
+          if (drained !== undefined) return shuttingDown;
+          try {
+            // One look serves all that ask meanwhile: strangers may ask as often as they like.
+            pinging ??= storage.ping().finally(() => pinging = undefined);
+            await pinging;
+            return ok;
+          } catch (cause) {
+            return { ...notReady, cause };
+          }
+        },
+      },
+    ],
     drain() {
       drained ??= Promise.withResolvers();
       if (inFlight === 0) drained.resolve();

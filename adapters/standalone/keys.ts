@@ -126,22 +126,17 @@ function checkDatabase(database: Database, mayCreate: boolean): void {
 }
 
 function table(records: readonly ApiKeyRecord[]): string {
-  const rows = [
-    ["ID", "CREATED", "REVOKED", "NAME"],
-    ...records.map(({ id, name, created, revoked }) => [
-      String(id),
+  const row = (id: string, created: string, revoked: string, name: string) =>
+    `${id.padEnd(5)} ${created.padEnd(24)} ${revoked.padEnd(24)} ${name}\n`;
+  const rows = records.map(({ id, created, revoked, name }) =>
+    row(
+      `${id}`,
       created.toISOString(),
       revoked?.toISOString() ?? "-",
       printable(name),
-    ]),
-  ];
-  const widths = [0, 1, 2].map((column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0))
+    )
   );
-  return rows.map((row) =>
-    row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ") +
-    "\n"
-  ).join("");
+  return row("ID", "CREATED", "REVOKED", "NAME") + rows.join("");
 }
 
 /** A name without characters that a terminal would act on. */

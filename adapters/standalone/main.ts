@@ -8,7 +8,9 @@ import { checkExact } from "../../core/json.ts";
 import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
 /** The npm package has one more command: its `bin.js` runs the judge of the tests. */
-const hasJudge = PROGRAM === "petstore";
+const JUDGE = PROGRAM === "petstore"
+  ? "  judge    checks any service against the contract\n"
+  : "";
 
 /** The version of the package, as in `deno.json`. */
 const VERSION = "1.0.0";
@@ -21,7 +23,7 @@ Example:  ${PROGRAM} start
   start    runs the server
   keys     issues, lists and revokes API keys
   copy     copies all pets and API keys from one database to another
-${hasJudge ? "  judge    checks any service against the contract\n" : ""}
+${JUDGE}
   --version    prints the version
 `;
 
@@ -48,9 +50,7 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
       return void process.stdout.write(HELP);
     default:
       throw new UsageError(
-        `There is no command ${JSON.stringify(name)}: use ${
-          hasJudge ? "start, keys, copy or judge" : "start, keys or copy"
-        }`,
+        `There is no command ${JSON.stringify(name)}`,
       );
   }
 }

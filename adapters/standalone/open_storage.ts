@@ -3,7 +3,8 @@
 import process from "node:process";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { type Database, wrongSetting } from "./config.ts";
+import { describeHosts, type PostgresAddress } from "../postgres/address.ts";
+import type { Database } from "./config.ts";
 import { standardError } from "./output.ts";
 
 /** A storage that also keeps API keys. */
@@ -11,7 +12,7 @@ export interface Storage extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** @throws {ConfigError} if the address is wrong. */
+/** Opens a storage. */
 export async function openStorage(database: Database): Promise<Storage> {
   switch (database.kind) {
     case "memory":
@@ -21,37 +22,23 @@ export async function openStorage(database: Database): Promise<Storage> {
         database.path,
       );
     case "postgres": {
-      const { postgresStorage } = await import("../postgres/mod.ts");
-      return await openPostgres("DATABASE_URL", database.url, postgresStorage);
+      const { openPostgres } = await import("../postgres/storage.ts");
+      const { address } = database;
+      return await waitingFor(address, () => openPostgres(address));
     }
   }
 }
 
-/**
- * Opens PostgreSQL; if that takes long, says on standard error what it is waiting for.
- *
- * @throws {ConfigError} if the address is wrong; it names the `setting` that the address comes from.
- */
-export async function openPostgres<T>(
-  setting: string,
-  url: string,
-  open: (url: string) => Promise<T>,
+/** Opens PostgreSQL; if that takes long, says on standard error what it is waiting for. */
+export async function waitingFor<T>(
+  { hosts }: PostgresAddress,
+  open: () => Promise<T>,
 ): Promise<T> {
-  const { describeHosts, parsePostgresUrl } = await import(
-    "../postgres/address.ts"
-  );
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    const hosts = describeHosts(parsePostgresUrl(url).hosts);
-    const message =
-      `PostgreSQL at ${hosts} does not answer yet: waiting for about 10 s\n`;
-    timer = setTimeout(() => standardError.write(message), 1000);
-    return await open(url);
-  } catch (cause) {
-    throw cause instanceof TypeError ? wrongSetting(setting, cause) : cause;
-  } finally {
-    clearTimeout(timer);
-  }
+  const message = `PostgreSQL at ${
+    describeHosts(hosts)
+  } does not answer yet: waiting for about 10 s\n`;
+  const timer = setTimeout(() => standardError.write(message), 1000);
+  return await open().finally(() => clearTimeout(timer));
 }
 
 /**
@@ -62,23 +49,21 @@ export async function giveBackPermissions(
   ...databases: readonly Database[]
 ): Promise<void> {
   if (!("Deno" in globalThis)) return;
-  const needed = (await Promise.all(databases.map(neededPermissions))).flat();
+  const needed = databases.flatMap(neededPermissions);
   for (const name of ["read", "write"] as const) {
     if (!needed.includes(name)) await Deno.permissions.revoke({ name });
   }
 }
 
-async function neededPermissions(
+function neededPermissions(
   database: Database,
-): Promise<readonly ("read" | "write")[]> {
+): readonly ("read" | "write")[] {
   // SQLite keeps its files open, but checks by path that they are still in place.
   if (database.kind === "sqlite") return ["read"];
   if (database.kind === "memory") return [];
-  const { parsePostgresUrl } = await import("../postgres/address.ts");
-  const { hosts } = parsePostgresUrl(database.url);
   // Each connection to a Unix socket reads and writes a file.
-  const isSocket = hosts.some(({ host = process.env.PGHOST }) =>
-    host?.startsWith("/")
-  );
+  const isSocket = database.address.hosts.some((
+    { host = process.env.PGHOST },
+  ) => host?.startsWith("/"));
   return isSocket ? ["read", "write"] : [];
 }

@@ -5,11 +5,8 @@ import {
   type ServiceRequest,
   withFields,
 } from "../../core/http/message.ts";
-import {
-  type BeyondLimit,
-  tooMany,
-  type WithinLimit,
-} from "../../core/http/rate_limit.ts";
+import { tooManyRequests } from "../../core/http/refusal.ts";
+import type { RateLimitResult } from "../../core/service.ts";
 
 /** At most `requests` in `seconds`. Both are positive integers. */
 export interface RateLimit {
@@ -18,7 +15,7 @@ export interface RateLimit {
 }
 
 /** Counts a request of a caller. */
-export type RateLimiter = (caller: string) => WithinLimit | BeyondLimit;
+export type RateLimiter = (caller: string) => RateLimitResult;
 
 /**
  * Makes a limiter. A caller's window begins with a request and is `seconds` long; the next request after
@@ -75,8 +72,8 @@ export function limitAddressLayer(limit: RateLimiter): Layer {
     const { allowed, headers } = limit(peerAddress(request, connection));
     if (allowed) return withFields(answer, headers);
     // The challenge stays: with a valid key there would be no 429.
-    const { route } = answer;
-    return { ...tooMany({ ...answer.headers, ...headers }), route };
+    const fields = { ...answer.headers, ...headers };
+    return { ...withFields(tooManyRequests, fields), route: answer.route };
   };
 }
 

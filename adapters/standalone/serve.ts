@@ -17,23 +17,6 @@ interface FetchInfo {
   readonly stop?: () => Promise<void>;
 }
 
-type Address = { readonly hostname: string; readonly port: number };
-
-/** The default export that `deno serve` and Bun expect. All but `fetch` and `onListen` is for Bun only. */
-interface ServeDefaultExport extends Address {
-  /** If true, errors are shown to the client as an HTML page. */
-  readonly development: boolean;
-  /** If true, a port that is in use is shared with the server that has it. */
-  readonly reusePort: boolean;
-  /** Time that a connection may be idle, in seconds; a body has its own, shorter deadline. */
-  readonly idleTimeout: number;
-  /** Bun only: as in `../bun/mod.ts`. */
-  readonly maxRequestBodySize: number;
-  fetch(request: Request, info?: FetchInfo): Promise<Response>;
-  /** Deno calls it, in one worker only, once the server listens. */
-  onListen(address: Address): void;
-}
-
 const config: Config = await orExit(() => readConfig(process.env));
 let opened: Service | undefined;
 let stopServer: (() => Promise<void>) | undefined;
@@ -100,14 +83,19 @@ function joinWorkers(onEnding: () => void): () => Promise<void> {
   };
 }
 
-const server: ServeDefaultExport = {
+const server = {
+  // Deno takes `fetch` and `onListen` only; the rest is for Bun.
   hostname: config.host,
   port: config.port,
+  // Otherwise clients would see errors as an HTML page.
   development: false,
+  // Otherwise a port that is in use would be shared with the server that has it.
   reusePort: false,
+  /** In seconds; a body has its own, shorter deadline. */
   idleTimeout: 30,
+  /** As in `../bun/mod.ts`. */
   maxRequestBodySize: 1024 * 1024,
-  fetch(request, info) {
+  fetch(request: Request, info?: FetchInfo): Promise<Response> {
     if (typeof info?.stop === "function") {
       stopServer ??= () => Promise.resolve(info.stop?.());
     }
@@ -119,7 +107,10 @@ const server: ServeDefaultExport = {
     }
     return service.handle(request, info);
   },
-  onListen(address) {
+  /** Deno calls it, in one worker only, once the server listens. */
+  onListen(
+    address: { readonly hostname: string; readonly port: number },
+  ): void {
     orExit(() => service.greet(address));
   },
 };

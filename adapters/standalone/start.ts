@@ -53,7 +53,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
   const options = {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string"
-      ? await readArgument(() => readPort("--port", port))
+      ? readArgument(() => readPort("--port", port))
       : config.port,
     // `console.error` would wait for the reader of a full pipe.
     onError: (error: unknown) =>

@@ -39,10 +39,7 @@ const wrongTransferCoding = refuse(
 );
 /** The 400 for a body that is missing. */
 export const missing: Refusal = refuse("bad_request", "it is missing");
-const late = refuse(
-  "request_timeout",
-  "it did not arrive in time",
-);
+const late = refuse("request_timeout", "it did not arrive in time");
 /** The 400 for a body whose connection ended before it did. */
 export const cutShort: Refusal = refuse("bad_request", "it was cut short");
 const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
@@ -193,7 +190,11 @@ async function readStream(
         giveUp(reader);
         return isTiny ? tooManyPieces : tooLarge(maxBodyBytes);
       }
-      if (end > bytes.byteLength) bytes = grow(bytes, end);
+      if (end > bytes.byteLength) {
+        const longer = new Uint8Array(Math.max(end, 2 * bytes.byteLength));
+        longer.set(bytes);
+        bytes = longer;
+      }
       bytes.set(value, length);
       length = end;
     }
@@ -202,13 +203,6 @@ async function readStream(
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** A longer copy: of at least `length` bytes, and twice as long as before. */
-function grow(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
-  const grown = new Uint8Array(Math.max(length, 2 * bytes.byteLength));
-  grown.set(bytes);
-  return grown;
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {

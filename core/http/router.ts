@@ -22,14 +22,11 @@ export type Router<R extends Route> = (
   path: string,
 ) => Match<R> | Answer | undefined;
 
-/** A path and its methods. */
-interface Resource<R extends Route> {
-  /** By method; `HEAD` is as `GET`, without the body (RFC 9110 §9.3.2). */
-  readonly routes: ReadonlyMap<string, R>;
-  /** The 204 of `OPTIONS` (RFC 9110 §9.3.7). */
-  readonly options: Answer;
-  readonly methodNotAllowed: Answer;
-}
+/** Finds a route of one path. */
+type Resource<R extends Route> = (
+  method: string,
+  parameter: string,
+) => Match<R> | Answer;
 
 /**
  * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of a
@@ -49,26 +46,16 @@ export function createRouter<R extends Route>(
 
   return (method, path) => {
     const resource = exact.get(path);
-    if (resource !== undefined) return findMethod(resource, method, "");
+    if (resource !== undefined) return resource(method, "");
     for (const [prefix, resource] of prefixes) {
       const parameter = path.startsWith(prefix)
         ? path.slice(prefix.length)
         : "";
       if (parameter === "" || parameter.includes("/")) continue;
-      return findMethod(resource, method, parameter);
+      return resource(method, parameter);
     }
     return undefined;
   };
-}
-
-function findMethod<R extends Route>(
-  { routes, options, methodNotAllowed }: Resource<R>,
-  method: string,
-  parameter: string,
-): Match<R> | Answer {
-  const route = routes.get(method);
-  if (route !== undefined) return { route, parameter };
-  return method === "OPTIONS" ? options : methodNotAllowed;
 }
 
 /** Makes the resource of routes that share a path. */
@@ -76,18 +63,18 @@ function toResource<R extends Route>(routes: readonly R[]): Resource<R> {
   const byMethod = new Map<string, R>();
   for (const route of routes) {
     byMethod.set(route.method, route);
+    // As GET, without the body (RFC 9110 §9.3.2).
     if (route.method === "GET") byMethod.set("HEAD", route);
   }
   const { path = "" } = routes[0] ?? {};
   const allow = [...byMethod.keys(), "OPTIONS"].join(", "); // RFC 9110 §10.2.1
-  const { status, headers, body } = new Refusal(
-    "method_not_allowed",
-    `Method not allowed on ${path}; allowed: ${allow}`,
-    { allow },
-  );
-  return {
-    routes: byMethod,
-    options: { status: 204, headers: { allow }, body: null, route: path },
-    methodNotAllowed: { status, headers, body, route: path },
+  const message = `Method not allowed on ${path}; allowed: ${allow}`;
+  const refusal = new Refusal("method_not_allowed", message, { allow });
+  const methodNotAllowed = { ...refusal, route: path };
+  const options = { status: 204, headers: { allow }, body: null, route: path }; // RFC 9110 §9.3.7
+  return (method, parameter) => {
+    const route = byMethod.get(method);
+    if (route !== undefined) return { route, parameter };
+    return method === "OPTIONS" ? options : methodNotAllowed;
   };
 }

@@ -8,13 +8,6 @@ export type StaticContent = (
   request: Pick<ServiceRequest, "headers">,
 ) => Promise<Answer>;
 
-/** The two answers of a content. */
-interface Content {
-  readonly etag: string;
-  readonly whole: Answer;
-  readonly notModified: Answer;
-}
-
 /**
  * Answers 200 with a content and its `ETag`, or 304 if the client has it. The content and its tag are
  * made on first use, not here, because some runtimes forbid hashing while a module loads.
@@ -25,24 +18,22 @@ export function staticContent(
   text: () => string | Promise<string>,
   headers: Fields,
 ): StaticContent {
-  let making: Promise<Content> | undefined;
+  let making: ReturnType<typeof make> | undefined;
 
-  async function make(): Promise<Content> {
+  /** Makes the two answers. */
+  async function make() {
     // Bytes, because a text would be encoded for each request.
     const body = new TextEncoder().encode(await text());
     // A strong entity tag (RFC 9110 §8.8.3): no other content has it.
     const etag = `"${(await sha256(body)).slice(0, 32)}"`;
     const { "cache-control": cacheControl = "" } = headers;
     const all = { ...headers, "x-content-type-options": "nosniff", etag };
+    // The fields of the 200 that say how to store it, and no others (RFC 9110 §15.4.5).
+    const few = { "cache-control": cacheControl, etag };
     return {
       etag,
       whole: { status: 200, headers: Object.freeze(all), body },
-      // The fields of the 200 that say how to store it, and no others (RFC 9110 §15.4.5).
-      notModified: {
-        status: 304,
-        headers: Object.freeze({ "cache-control": cacheControl, etag }),
-        body: null,
-      },
+      notModified: { status: 304, headers: Object.freeze(few), body: null },
     };
   }
 

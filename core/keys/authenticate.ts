@@ -3,11 +3,7 @@
 import { Refusal } from "../http/refusal.ts";
 import { isSendable } from "./api_keys.ts";
 
-/** The challenge if no key was sent. */
 const CHALLENGE = 'Bearer realm="petstore"';
-/** The challenge if the key that was sent is not valid. */
-const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
-
 const SCHEME = "bearer ";
 
 /** The 401 if no bearer credentials were sent: none at all, or another scheme's (RFC 6750 §3.1). */
@@ -20,7 +16,7 @@ export const missingKey: Refusal = new Refusal(
 export const invalidKey: Refusal = new Refusal(
   "unauthorized",
   "API key is invalid: it is unknown or revoked",
-  { "www-authenticate": INVALID_TOKEN_CHALLENGE },
+  { "www-authenticate": `${CHALLENGE}, error="invalid_token"` },
 );
 
 /**

@@ -48,19 +48,23 @@ export interface ApiKeyStorage {
   revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
 }
 
+/** A key that was just issued, and its record. */
+export interface IssuedKey {
+  /** The key itself, which is kept nowhere. */
+  readonly key: string;
+  /** The record that is kept. */
+  readonly record: ApiKeyRecord;
+}
+
 /** Issues, lists, revokes and verifies keys. */
 export interface IssuedKeys extends ApiKeys {
   /**
-   * Issues a key. The key is shown only here: what is kept is the record.
+   * Issues a key, which is shown only here.
    * @throws {RangeError} if the name breaks the rules of a pet's name.
    */
-  issue(
-    name: string,
-  ): Promise<{ readonly key: string; readonly record: ApiKeyRecord }>;
+  issue(name: string): Promise<IssuedKey>;
   /** Issues the very first key; `undefined` if one was ever issued. */
-  issueFirst(name: string): Promise<
-    { readonly key: string; readonly record: ApiKeyRecord } | undefined
-  >;
+  issueFirst(name: string): Promise<IssuedKey | undefined>;
   /** All keys ever issued, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;
   /**
@@ -83,15 +87,15 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
   return {
     verify: (key) => remembered.verify(key),
     async issue(name) {
-      const { key, record } = await makeKey(name);
-      return { key, record: await storage.insert(record) };
+      const { key, ...made } = await makeKey(name);
+      return { key, record: await storage.insert(made) };
     },
     async issueFirst(name) {
       // Looks first, because a database that takes no writes, such as a read replica, may have keys.
       if ((await storage.list()).length > 0) return undefined;
-      const { key, record } = await makeKey(name);
-      const inserted = await storage.insertFirst(record);
-      return inserted && { key, record: inserted };
+      const { key, ...made } = await makeKey(name);
+      const record = await storage.insertFirst(made);
+      return record && { key, record };
     },
     list: () => storage.list(),
     async revoke(id) {
@@ -104,14 +108,11 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
 
 async function makeKey(
   name: string,
-): Promise<{ key: string; record: NewApiKeyRecord }> {
+): Promise<NewApiKeyRecord & { readonly key: string }> {
   const check = v.safeParse(nameSchema, name);
   if (!check.success) {
     throw new RangeError(`The name of an API key ${check.issues[0].message}`);
   }
   const key = generateKey();
-  return {
-    key,
-    record: { name, digest: await sha256(key), created: new Date() },
-  };
+  return { key, name, digest: await sha256(key), created: new Date() };
 }

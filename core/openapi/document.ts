@@ -8,15 +8,13 @@
 
 import type { BaseUrl } from "../http/base_url.ts";
 import { ERROR_STATUS, type ErrorCode } from "../http/refusal.ts";
+import type { Route } from "../http/router.ts";
 import type { JsonObject } from "./json_object.ts";
 import { otherErrors } from "./responses.ts";
 import { schemas } from "./schemas.ts";
 
 /** An operation as the document describes it. */
-export interface DescribedOperation {
-  readonly method: "GET" | "POST";
-  /** The path template below the base address, such as `/pets/{petId}`. */
-  readonly path: string;
+export interface DescribedOperation extends Route {
   /** All errors that it answers with. In the document, those that no caller acts on are `default`. */
   readonly errors: readonly ErrorCode[];
   /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */
@@ -77,10 +75,7 @@ export function openApiDocument(
       description: "What the service says about itself, without a key.",
     }],
     security: [{ apiKey: [] }],
-    paths: Object.fromEntries(operations.map(({ path }) => [
-      path,
-      pathItem(operations.filter((operation) => operation.path === path)),
-    ])),
+    paths: describePaths(operations),
     components: {
       schemas,
       securitySchemes: {
@@ -94,12 +89,17 @@ export function openApiDocument(
   };
 }
 
-/** The operations of a path by method. */
-function pathItem(operations: readonly DescribedOperation[]): JsonObject {
-  return Object.fromEntries(operations.map((operation) => [
-    operation.method.toLowerCase(),
-    describe(operation),
-  ]));
+/** Describes the operations by path and method. */
+function describePaths(operations: readonly DescribedOperation[]): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of operations) {
+    const { method, path } = operation;
+    paths[path] = {
+      ...paths[path],
+      [method.toLowerCase()]: describe(operation),
+    };
+  }
+  return paths;
 }
 
 function describe({ description, errors }: DescribedOperation): JsonObject {

@@ -46,9 +46,8 @@ export function refused(
   description: string,
   refusals: Readonly<Record<string, Refusal>> = {},
 ): JsonObject {
-  const bodies = Object.entries(refusals).map((
-    [name, { code, message, status }],
-  ) => [name, { code, message, status }]);
+  const bodies = Object.entries(refusals)
+    .map(([name, { body }]) => [name, JSON.parse(body)]);
   return { description, content: json("Error", Object.fromEntries(bodies)) };
 }
 

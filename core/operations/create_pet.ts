@@ -70,7 +70,6 @@ function isEqual(pet: Pet, newPet: CheckedPet): boolean {
 const idempotencyKey: JsonObject = {
   name: "Idempotency-Key",
   in: "header",
-  required: false,
   description:
     "A key of your own for this pet, such as a new UUID: 1 to 255 visible ASCII characters, in quotes or bare. Sent again with an equal pet within 24 hours, it adds nothing and gets the same 201. It belongs to your API key.",
   schema: { type: "string", pattern: KEY_PATTERN },

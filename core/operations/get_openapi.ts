@@ -21,7 +21,6 @@ const description: JsonObject = {
   parameters: [{
     name: "If-None-Match",
     in: "header",
-    required: false,
     description: "The `ETag` of the document that you have.",
     schema: { type: "string" },
   }],

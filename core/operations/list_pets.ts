@@ -1,7 +1,6 @@
 /** `listPets`: `GET /pets`. */
 
 import { type Answer, jsonAnswer } from "../http/message.ts";
-import { parseQuery } from "../http/query.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
 import { json, keyErrors, refused, REX } from "../openapi/responses.ts";
@@ -28,7 +27,7 @@ async function run(
   { query }: Call,
   { storage, baseUrl }: Context,
 ): Promise<Answer> {
-  const page = parsePage(parseQuery(query));
+  const page = parsePage(query);
   if (page instanceof Refusal) return page;
   const { pets, last } = await storage.list(page);
   const body = petsToJson(pets);
@@ -41,7 +40,6 @@ async function run(
 const limit: JsonObject = {
   name: "limit",
   in: "query",
-  required: false,
   description:
     "How many pets to return at most, in canonical decimal form: no sign, no leading zeros, no exponent.",
   schema: {
@@ -55,14 +53,12 @@ const limit: JsonObject = {
 const status: JsonObject = {
   name: "status",
   in: "query",
-  required: false,
   description: "Return only pets with this availability status.",
   schema: { $ref: "#/components/schemas/PetStatus" },
 };
 const after: JsonObject = {
   name: "after",
   in: "query",
-  required: false,
   description:
     "Return only pets whose `id` is greater, as the header `Link` of the previous page says. Any 64-bit integer in canonical decimal form.",
   schema: { type: "integer", format: "int64" },
@@ -91,8 +87,8 @@ const description: JsonObject = {
     "400": refused(
       "A parameter is out of bounds, given twice, or not in canonical form; the message names each one. Or the `Host` header is malformed.",
       {
-        bounds: parsePage(parseQuery("limit=0")) as Refusal,
-        status: parsePage(parseQuery("status=gone")) as Refusal,
+        bounds: parsePage("limit=0") as Refusal,
+        status: parsePage("status=gone") as Refusal,
       },
     ),
     ...keyErrors,

@@ -4,7 +4,6 @@ import { quote, Refusal } from "../http/refusal.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "../json.ts";
 import { PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
 import type { PetQuery } from "./pet_storage.ts";
-import type { Query } from "../http/query.ts";
 
 /** The least `limit`. */
 export const MIN_LIMIT = 1;
@@ -21,10 +20,13 @@ const AFTER_RULE = `one integer from ${INT64_MIN} to ${INT64_MAX}`;
  * Reads which page a caller wants: at most `limit` pets (1 to 100, default 20) of one `status`
  * (default: all) with an id above `after` (any int64). Other parameters are ignored.
  *
+ * @param query of a URL, without its `?` (WHATWG URL §5.1).
  * @returns the page, or a 400 that names every parameter that is out of bounds, repeated, or not in
  * canonical decimal form (`05`, `+5`, `1e1`, `10.0`, empty).
  */
-export function parsePage(query: Query): PetQuery | Refusal {
+export function parsePage(query: string): PetQuery | Refusal {
+  // The constructor takes one leading "?" away: without this one, "??limit=5" would set the limit.
+  const parameters = new URLSearchParams(`?${query}`);
   const problems: string[] = [];
 
   function read<T>(
@@ -32,7 +34,7 @@ export function parsePage(query: Query): PetQuery | Refusal {
     parse: (text: string) => T | undefined,
     rule: string,
   ): T | undefined {
-    const values = query.getAll(name);
+    const values = parameters.getAll(name);
     const text = values[0];
     if (text === undefined) return undefined;
     const value = values.length > 1 ? undefined : parse(text);
@@ -67,8 +69,7 @@ export function nextPage({ limit, status }: PetQuery, last: PetId): string {
 }
 
 function parseLimit(text: string): number | undefined {
-  if (!/^[1-9][0-9]{0,2}$/.test(text)) return undefined;
-  const limit = Number(text);
+  const limit = Number(parseInt64(text)); // NaN if it is none
   return limit >= MIN_LIMIT && limit <= MAX_LIMIT ? limit : undefined;
 }
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   apiKeys,
-  type BeyondLimit,
   createHandler,
   type HandlerOptions,
   memoryStorage,
+  type RateLimitResult,
 } from "../../mod.ts";
 
 const HEADERS = {
@@ -13,7 +13,7 @@ const HEADERS = {
   "ratelimit-policy": '"key";q=100;w=10',
   "ratelimit": '"key";r=0;t=5',
 };
-const LIMITED: BeyondLimit = { allowed: false, headers: HEADERS };
+const LIMITED: RateLimitResult = { allowed: false, headers: HEADERS };
 
 function ask(
   rateLimit: NonNullable<HandlerOptions["rateLimit"]>,

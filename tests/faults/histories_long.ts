@@ -37,7 +37,7 @@ interface Mutant {
 const MUTANTS: readonly Mutant[] = [
   {
     title: "creates that take no lock",
-    file: "adapters/postgres/mod.ts",
+    file: "adapters/postgres/storage.ts",
     from: "pg_advisory_xact_lock($5)",
     to: "$5::bigint",
     topology: postgres,
@@ -70,7 +70,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     title: "a replay that does not wait for the standby",
-    file: "adapters/postgres/mod.ts",
+    file: "adapters/postgres/storage.ts",
     from: "SELECT pg_logical_emit_message(true, 'petstore', '') FROM turn",
     to: "SELECT FROM turn",
     topology: standby,

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import {
   type Client,
   type ClientOptions,
-  type Clock,
-  createClient,
   PetStoreError,
 } from "../../../adapters/client/mod.ts";
+import { makeClient } from "../../../adapters/client/client.ts";
+import { type Clock, readOptions } from "../../../adapters/client/options.ts";
 import { BASE, KEY } from "./in_process.ts";
 
 /** What one request meets: a response, or whatever it returns or throws. */
@@ -76,17 +76,16 @@ export interface Scripted {
 /** Makes a client with a script. A request beyond its end fails the test. */
 export function scripted(
   steps: readonly Step[],
-  options: Partial<ClientOptions> & { readonly clock?: TestClock } = {},
+  { clock = testClock(), random = () => 0.5, ...options }:
+    & Partial<ClientOptions>
+    & { readonly clock?: TestClock; readonly random?: () => number } = {},
 ): Scripted {
-  const clock = options.clock ?? testClock();
   const requests: Request[] = [];
-  const client = createClient({
+  const settings = readOptions({
     baseUrl: BASE,
     key: KEY,
     timeout: TIMEOUT,
-    random: () => 0.5,
     ...options,
-    clock,
     fetch(request) {
       const step = steps[requests.length];
       requests.push(request);
@@ -94,6 +93,7 @@ export function scripted(
       return typeof step === "function" ? step(request) : step;
     },
   });
+  const client = makeClient({ ...settings, clock, random });
   return { client, clock, requests };
 }
 

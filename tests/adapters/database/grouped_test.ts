@@ -7,10 +7,11 @@ function recorded(options: { maxGroup?: number; maxWait?: number } = {}): {
   readonly run: (item: number) => Promise<number>;
   readonly sent: (readonly number[])[];
   readonly answer: (statement: number) => void;
+  readonly close: () => Promise<void>;
 } {
   const sent: (readonly number[])[] = [];
   const answers: (() => void)[] = [];
-  const { run } = grouped({
+  const { run, close } = grouped({
     action: "read",
     maxGroup: 100,
     maxQueue: 100,
@@ -25,7 +26,7 @@ function recorded(options: { maxGroup?: number; maxWait?: number } = {}): {
         answers.push(() => resolve(group));
       }),
   });
-  return { run, sent, answer: (statement) => answers[statement]?.() };
+  return { run, sent, answer: (statement) => answers[statement]?.(), close };
 }
 
 test("grouped sends a read that finds nothing under way at once, and gathers those behind it", async () => {
@@ -87,6 +88,15 @@ test("grouped refuses reads while all that are under way hang, with the time to 
   await assert.rejects(run(6), { ...refusal, message: /longer than 60 ms/ });
   for (const statement of sent.keys()) answer(statement);
   assert.deepEqual(await Promise.all(reads), [1, 2, 3, 4]);
+});
+
+test("grouped can be closed if the last that wait are refused as too late", async () => {
+  const { run, answer, close } = recorded({ maxWait: 0 });
+  const first = run(1);
+  const late = assert.rejects(run(2), /within 0 ms/);
+  answer(0);
+  await first;
+  await Promise.all([close(), late]);
 });
 
 function nextTask(): Promise<void> {

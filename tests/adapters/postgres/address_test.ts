@@ -11,39 +11,44 @@ import { temporaryDirectory } from "../../support/temporary_directory.ts";
 
 const DEFAULTS: PostgresAddress = {
   hosts: [{ host: "localhost" }],
-  ssl: false,
-  channelBinding: false,
-  applicationName: "petstore",
+  driver: {
+    ssl: false,
+    enableChannelBinding: false,
+    application_name: "petstore",
+    max: 10,
+  },
   writable: false,
   pgbouncer: false,
-  connectionLimit: 10,
 };
 
-const addresses: Readonly<Record<string, Partial<PostgresAddress>>> = {
+/** An address, or as much of it as differs from the defaults. */
+type Difference = Partial<Omit<PostgresAddress, "driver">> & {
+  readonly driver?: Partial<PostgresAddress["driver"]>;
+};
+
+const addresses: Readonly<Record<string, Difference>> = {
   "postgres://localhost": {},
   "postgresql://localhost": {},
   "postgres://": { hosts: [{}] },
   "postgres://localhost:5433/pets": {
     hosts: [{ host: "localhost", port: 5433 }],
-    database: "pets",
+    driver: { database: "pets" },
   },
   "postgres://ann:pa:ss%40%2F%25@localhost/p%20q": {
-    user: "ann",
-    password: "pa:ss@/%",
-    database: "p q",
+    driver: { user: "ann", password: "pa:ss@/%", database: "p q" },
   },
   "postgres://[::1]:5433": { hosts: [{ host: "::1", port: 5433 }] },
   "postgres://%2Frun%2Fpostgresql/pets": {
     hosts: [{ host: "/run/postgresql" }],
-    database: "pets",
+    driver: { database: "pets" },
   },
   "postgres:///pets?host=/run/postgresql&port=5433": {
     hosts: [{ host: "/run/postgresql", port: 5433 }],
-    database: "pets",
+    driver: { database: "pets" },
   },
   "postgres://a:1,b:2/pets": {
     hosts: [{ host: "a", port: 1 }, { host: "b", port: 2 }],
-    database: "pets",
+    driver: { database: "pets" },
     writable: true,
   },
   "postgres:///?host=a,b,c&port=1,2,3": {
@@ -59,28 +64,32 @@ const addresses: Readonly<Record<string, Partial<PostgresAddress>>> = {
   },
   "postgres://localhost?target_session_attrs=primary": { writable: true },
   "postgres://localhost?sslmode=require": {
-    ssl: { rejectUnauthorized: false },
+    driver: { ssl: { rejectUnauthorized: false } },
   },
-  "postgres://localhost?sslmode=verify-full": { ssl: {} },
-  "postgres://localhost?channel_binding=require": { channelBinding: true },
+  "postgres://localhost?sslmode=verify-full": { driver: { ssl: {} } },
+  "postgres://localhost?channel_binding=require": {
+    driver: { enableChannelBinding: true },
+  },
   "postgres://localhost?pgbouncer=true&connection_limit=3": {
     pgbouncer: true,
-    connectionLimit: 3,
+    driver: { max: 3 },
   },
   "postgres://localhost?application_name=a%20b&options=-c%20search_path%3Dx": {
-    applicationName: "a b",
-    options: "-c search_path=x",
+    driver: { application_name: "a b", options: "-c search_path=x" },
   },
   "postgres://localhost?user=ann&password=a+b%3Dc=d&dbname=pets": {
-    user: "ann",
-    password: "a+b=c=d",
-    database: "pets",
+    driver: { user: "ann", password: "a+b=c=d", database: "pets" },
   },
 };
 
 for (const [url, expected] of Object.entries(addresses)) {
   test(`parsePostgresUrl reads ${url}`, () => {
-    assert.deepEqual(parsePostgresUrl(url, {}), { ...DEFAULTS, ...expected });
+    const driver = { ...DEFAULTS.driver, ...expected.driver };
+    assert.deepEqual(parsePostgresUrl(url, {}), {
+      ...DEFAULTS,
+      ...expected,
+      driver,
+    });
   });
 }
 
@@ -125,9 +134,12 @@ for (const [url, message] of Object.entries(wrong)) {
 
 test("parsePostgresUrl takes PGSSLMODE where the address says nothing of encryption", () => {
   const PGSSLMODE = "verify-full";
-  assert.deepEqual(parsePostgresUrl("postgres://a", { PGSSLMODE }).ssl, {});
+  assert.deepEqual(
+    parsePostgresUrl("postgres://a", { PGSSLMODE }).driver.ssl,
+    {},
+  );
   assert.equal(
-    parsePostgresUrl("postgres://a?sslmode=disable", { PGSSLMODE }).ssl,
+    parsePostgresUrl("postgres://a?sslmode=disable", { PGSSLMODE }).driver.ssl,
     false,
   );
   assert.throws(
@@ -140,7 +152,7 @@ test("parsePostgresUrl reads the files that TLS needs", () => {
   const directory = temporaryDirectory();
   const path = (name: string) => join(directory, name);
   for (const name of ["ca", "cert", "key"]) writeFileSync(path(name), name);
-  const { ssl } = parsePostgresUrl(
+  const { driver: { ssl } } = parsePostgresUrl(
     `postgres://localhost?sslmode=verify-full&sslrootcert=${
       path("ca")
     }&sslcert=${path("cert")}&sslkey=${path("key")}`,
@@ -148,7 +160,7 @@ test("parsePostgresUrl reads the files that TLS needs", () => {
   assert.deepEqual(ssl, { ca: "ca", cert: "cert", key: "key" });
   // As in libpq: a root certificate makes `require` check the chain, though not the name.
   for (const mode of ["require", "verify-ca"]) {
-    const { ssl } = parsePostgresUrl(
+    const { driver: { ssl } } = parsePostgresUrl(
       `postgres://localhost?sslmode=${mode}&sslrootcert=${path("ca")}`,
     );
     assert.ok(ssl !== false && ssl.rejectUnauthorized === undefined);

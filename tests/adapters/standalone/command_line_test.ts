@@ -9,7 +9,7 @@ for (
     ["start --nonsense", /--nonsense/],
     ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO\n/],
     ["copy sqlite:a.db sqlite:b.db c", /^copy takes two addresses/],
-    ["nonsense", /^There is no command "nonsense": use start, keys/],
+    ["nonsense", /^There is no command "nonsense"\nSee --help\n/],
   ] as const
 ) {
   it(`${args} is wrong usage, and leaves no file behind`, async (cwd) => {

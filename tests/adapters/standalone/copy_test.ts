@@ -7,7 +7,6 @@ import { UsageError } from "../../../adapters/standalone/command_line.ts";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import { copyAll } from "../../../adapters/standalone/copy_records.ts";
-import { Progress } from "../../../adapters/standalone/progress.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
@@ -80,9 +79,7 @@ async function copy(
     await to.transfer("write"),
   ];
   const notes: string[] = [];
-  const progress = new Progress({
-    write: (text: string) => void notes.push(text.trimEnd()),
-  });
+  const tell = (line: string) => void notes.push(line);
   const hooked: typeof target = {
     ...target,
     async write(...query) {
@@ -93,7 +90,7 @@ async function copy(
     },
   };
   try {
-    const job = { from: source, to: hooked, progress };
+    const job = { from: source, to: hooked, tell };
     return { ...await copyAll(job), notes };
   } finally {
     await source.close();
@@ -548,9 +545,9 @@ test("the program copy ends with 1 where TO has not kept an animal as it was", {
     assert.match(stderr, /TO is not the same as FROM/);
   }));
 
-for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+for (const signal of ["SIGINT", "SIGKILL"] as const) {
   test(
-    `${signal} ends the program copy with ${code}, which says how to go on`,
+    `the program copy goes on after ${signal} where it was stopped`,
     { timeout },
     () =>
       inNewFolder(async (cwd) => {
@@ -563,11 +560,7 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
         const release = await holdInTheMiddle(to, 100_000);
         release();
         program.kill(signal);
-        assert.equal(await program.exited, code);
-        assert.match(
-          program.stderr(),
-          /^Stopped\. Run the same command again/m,
-        );
+        assert.notEqual(await program.exited, 0);
         const there = await countPets(to);
         assert.ok(there < 100_000, "it stopped before the end");
         assert.equal((await copy(both)).pets.earlier, there);

@@ -5,6 +5,7 @@ import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Access, Transfer } from "../../../adapters/database/transfer.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { parsePostgresUrl } from "../../../adapters/postgres/address.ts";
 import { postgresTransfer } from "../../../adapters/postgres/transfer.ts";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { sqliteTransfer } from "../../../adapters/sqlite/transfer.ts";
@@ -81,7 +82,7 @@ export function postgresPlace(url: string): Place {
     url,
     query: async (sql) => await runSql(url, sql) as readonly TextRow[],
     open: () => postgresStorage(url),
-    transfer: (access) => postgresTransfer(url, access),
+    transfer: (access) => postgresTransfer(parsePostgresUrl(url), access),
   };
 }
 

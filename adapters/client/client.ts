@@ -1,0 +1,163 @@
+/** The operations as methods, which try again what may pass. */
+
+import { MAX_LIMIT } from "../../core/pets/page.ts";
+import type { NewPet, Pet } from "../../core/pets/pet.ts";
+import {
+  type ClientCall,
+  createPetCall,
+  getPetCall,
+  listPetsCall,
+  type PetsPage,
+  type PetsQuery,
+} from "./calls.ts";
+import type { PetStoreError } from "./error.ts";
+import { exchange } from "./exchange.ts";
+import { type ClientOptions, readOptions, type Settings } from "./options.ts";
+import { type Outcome, readOutcome } from "./outcome.ts";
+import { isTransient, pause, retryDelay } from "./retry.ts";
+
+/**
+ * Settings of one call.
+ *
+ * @example
+ * ```ts
+ * import type { CallOptions } from "@petstore/service/client";
+ *
+ * const options: CallOptions = { signal: AbortSignal.timeout(60_000) }; // for all attempts together
+ * ```
+ */
+export interface CallOptions {
+  /**
+   * Ends the call and all its attempts, and rejects with the signal's reason. A pet that was being
+   * created may have been added all the same.
+   */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The operations of the service. Each promise rejects with a {@linkcode PetStoreError}, or a
+ * `TypeError` if an argument has a wrong type.
+ *
+ * The integers of a {@linkcode Pet} are of type `bigint`, which `JSON.stringify` refuses with a
+ * `TypeError`: use {@linkcode petToJson}.
+ *
+ * @example
+ * ```ts
+ * import type { Client } from "@petstore/service/client";
+ *
+ * async function countSold(client: Client): Promise<number> {
+ *   let count = 0;
+ *   for await (const _pet of client.pets({ status: "sold" })) count++;
+ *   return count;
+ * }
+ * ```
+ */
+export interface Client {
+  /**
+   * Returns one page of pets, at most 20 unless `limit` says otherwise.
+   *
+   * @param page selects the pets, or is the address of a page: the `next` of another.
+   */
+  listPets(page?: PetsQuery | string, options?: CallOptions): Promise<PetsPage>;
+
+  /**
+   * Walks through all pets that match, page by page: each that existed when the walk began exactly
+   * once, ascending by id. `limit` is the size of a page, by default 100. To continue an interrupted
+   * walk, pass the last id as `after`.
+   */
+  pets(query?: PetsQuery, options?: CallOptions): AsyncIterable<Pet>;
+
+  /**
+   * Adds a pet, once. If this rejects, the pet may have been added all the same, unless the service
+   * refused it: see {@linkcode PetStoreError.uncertain}.
+   */
+  createPet(pet: NewPet, options?: CallOptions): Promise<Pet>;
+
+  /**
+   * Returns one pet; rejects with the code `not_found` if it does not exist.
+   *
+   * @deprecated To be removed on 5 December 2030. Use `listPets` with a `status`.
+   */
+  getPet(id: bigint, options?: CallOptions): Promise<Pet>;
+}
+
+/**
+ * Makes a client.
+ *
+ * Calls are tried again after a network error, a timeout and the statuses 408, 429, 502, 503 and 504.
+ * A create has an `Idempotency-Key` of its own, so that the service adds the pet once however often it
+ * is asked: see {@linkcode ClientOptions.idempotentCreates}. Pauses double from half a second, vary, and
+ * honour `Retry-After`; if that asks for more than 30 s, the call rejects at once.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from "@petstore/service/client";
+ *
+ * const client = createClient({ baseUrl: "https://api.example.com/v1", key: "secret" });
+ * ```
+ *
+ * @throws {TypeError} if an option is unknown or of a wrong kind. The message never shows the key.
+ * @throws {RangeError} if a number is out of bounds.
+ * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
+ */
+export function createClient(options: ClientOptions): Client {
+  return makeClient(readOptions(options));
+}
+
+/** Makes a client; tests bring their own time and chance. */
+export function makeClient(settings: Settings): Client {
+  const { retries, random, clock } = settings;
+
+  async function perform<T extends object>(
+    call: ClientCall<T>,
+    { signal }: CallOptions = {},
+  ): Promise<T> {
+    for (let attempt = 0, uncertain = false;; attempt++) {
+      const received = await exchange(call, settings, signal);
+      const options = { ...settings, uncertain };
+      const outcome: Outcome<T> = readOutcome(received, call, options);
+      if ("result" in outcome) return outcome.result;
+      const failure: PetStoreError = outcome.failure;
+      const delay = attempt < retries && isTransient(failure, call)
+        ? retryDelay(failure, attempt, random)
+        : undefined;
+      if (delay === undefined) throw failure;
+      ({ uncertain } = failure);
+      await pause(delay, clock, signal);
+    }
+  }
+
+  async function* walk(
+    { limit = MAX_LIMIT, ...query }: PetsQuery,
+    options: CallOptions,
+  ): AsyncGenerator<Pet> {
+    let { after } = query;
+    let next: PetsQuery | string | undefined = { ...query, limit };
+    while (next !== undefined) {
+      const call = listPetsCall(next, settings, after);
+      const page: PetsPage = await perform(call, options);
+      for (const pet of page.pets) {
+        options.signal?.throwIfAborted();
+        yield pet;
+      }
+      after = page.pets.at(-1)?.id;
+      ({ next } = page);
+    }
+  }
+
+  // All are async, so that a wrong argument rejects like any other failure.
+  return {
+    async listPets(page = {}, options) {
+      return await perform(listPetsCall(page, settings), options);
+    },
+    pets: (query = {}, options = {}) => ({
+      [Symbol.asyncIterator]: () => walk(query, options),
+    }),
+    async createPet(pet, options) {
+      return await perform(createPetCall(pet, settings), options);
+    },
+    async getPet(id, options) {
+      return await perform(getPetCall(id, settings), options);
+    },
+  };
+}

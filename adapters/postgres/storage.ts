@@ -1,0 +1,260 @@
+/** The storage in PostgreSQL, of an address that is parsed. */
+
+import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
+import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { checkIntegers, checkNames } from "../../core/options.ts";
+import {
+  type Create,
+  type Created,
+  groupCommit,
+} from "../database/group_commit.ts";
+import type { PostgresAddress } from "./address.ts";
+import { postgresApiKeys } from "./api_keys.ts";
+import { DURABLY, postgresConnections, type Value } from "./connections.ts";
+import { petReads } from "./reads.ts";
+import { openSchema, PETS_LOCK } from "./schema.ts";
+import { STATUS_CODE, toPet } from "../database/stored_row.ts";
+
+/** Settings of `postgresStorage`. */
+export interface PostgresStorageOptions {
+  /**
+   * Time to wait for a connection, at each server of the address, in ms; then the operation is
+   * `unavailable`. Default: 3000.
+   */
+  readonly connectTimeout?: number;
+  /**
+   * Time to wait for the result of a statement, in ms; then a read is `unavailable`, and a create
+   * `outcome_unknown`. Default: 5000.
+   */
+  readonly queryTimeout?: number;
+  /**
+   * Time that a statement waits for locks of others, in ms; then it is `unavailable`. Less than
+   * `queryTimeout`, otherwise a lock timeout looks like an unknown outcome. Default: three fifths of it, 3000 at most.
+   */
+  readonly lockTimeout?: number;
+  /** Time to wait for a database server that cannot be reached yet, in ms. Default: 10000. */
+  readonly openTimeout?: number;
+  /** The maximum number of creates in a statement. Default: 256. */
+  readonly maxBatch?: number;
+  /**
+   * The maximum number of creates that wait; any more are `unavailable`, and so is one that waits
+   * longer than 2 s, or is expected to. Default: 10000.
+   */
+  readonly maxQueue?: number;
+  /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+  readonly idempotencyRetention?: number;
+}
+
+/** A {@linkcode PetStorage} in PostgreSQL, and a place for the records of issued API keys. */
+export interface PostgresStorage extends PetStorage {
+  /** Records of issued API keys, in the same database. */
+  readonly apiKeys: ApiKeyStorage;
+}
+
+// Rows take their ids after `turn` has the lock, which is held until the pets are visible to all others.
+// Without it a reader could see an id before a smaller one.
+const TURN = `turn AS MATERIALIZED (
+      SELECT set_config('lock_timeout', $4, true),
+        ${DURABLY},
+        pg_advisory_xact_lock($5)
+    )`;
+const CREATE = {
+  name: "create pets",
+  text: `WITH ${TURN}
+    INSERT INTO pets (name, category_id, status)
+    SELECT name, category_id, status
+    FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[])
+      WITH ORDINALITY AS new (name, category_id, status, place)
+    ORDER BY place
+    RETURNING id`,
+};
+// By the clock of the database, which all servers share.
+const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+const OLDEST = `${NOW} - $7::bigint`;
+// For a batch with keys. What others committed while this waited for its turn cannot be selected, but it
+// conflicts: a key that is known and not expired stays as it is, is not in `claimed`, and the id of its
+// pet is never used. A key in `orphaned` counts as unused: its pet was deleted by hand. Each new key drops
+// up to two expired ones.
+//
+// `logged` writes to the log even if every key is known. So the commit, and with it the replay, waits for
+// the synchronous standby as a create does: the pets may not be there yet. OFFSET 0 keeps the planner from
+// looking for the keys first: it would then skip `logged`, and `turn`, if every key is known.
+const CREATE_ONCE = {
+  name: "create pets once",
+  text: `WITH ${TURN}, logged AS MATERIALIZED (
+      SELECT pg_logical_emit_message(true, 'petstore', '') FROM turn
+    ), orphaned AS MATERIALIZED (
+      SELECT pet_id FROM idempotency_keys LEFT JOIN pets ON id = pet_id
+      WHERE key = ANY ($6) AND id IS NULL
+    ), new AS MATERIALIZED (
+      SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
+      FROM (SELECT new.*
+        FROM (SELECT new.*
+          FROM logged, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
+            WITH ORDINALITY AS new (name, category_id, status, key, place)
+          OFFSET 0) AS new
+        WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
+          WHERE known.key = new.key AND created > ${OLDEST}
+            AND pet_id NOT IN (SELECT pet_id FROM orphaned))
+        ORDER BY place) AS sorted
+    ), forgotten AS (
+      DELETE FROM idempotency_keys
+      WHERE created <= ${OLDEST} AND key IN (
+        SELECT key FROM idempotency_keys
+        WHERE created <= ${OLDEST} AND key <> ALL (array_remove($6, NULL))
+        ORDER BY created LIMIT 2 * cardinality(array_remove($6, NULL)))
+    ), claimed AS (
+      INSERT INTO idempotency_keys AS known (key, pet_id, created)
+      SELECT key, id, ${NOW} FROM new WHERE key IS NOT NULL
+      ON CONFLICT (key) DO UPDATE
+        SET pet_id = excluded.pet_id, created = excluded.created
+        WHERE known.created <= ${OLDEST}
+          OR known.pet_id IN (SELECT pet_id FROM orphaned)
+      RETURNING pet_id
+    ), added AS (
+      INSERT INTO pets (id, name, category_id, status)
+      SELECT id, name, category_id, status FROM new
+      WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)
+      ORDER BY place
+      RETURNING id
+    )
+    SELECT place, added.id FROM new LEFT JOIN added USING (id)
+    WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)`,
+};
+const REPLAYS = {
+  name: "pets of idempotency keys",
+  text: `SELECT key, id, name, category_id, status
+    FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`,
+};
+const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
+
+/** Opens the storage, as `postgresStorage` does. */
+export async function openPostgres(
+  address: PostgresAddress,
+  options: PostgresStorageOptions = {},
+): Promise<PostgresStorage> {
+  checkNames(
+    options,
+    ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
+      .concat("maxBatch", "maxQueue", "idempotencyRetention"),
+    "postgresStorage",
+  );
+  const {
+    connectTimeout = 3000,
+    queryTimeout = 5000,
+    lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6)),
+    openTimeout = 10_000,
+    maxBatch = 256,
+    maxQueue = 10_000,
+    idempotencyRetention = 86_400_000,
+  } = options;
+  const timeouts = { connectTimeout, queryTimeout, lockTimeout };
+  checkIntegers({ ...timeouts, maxBatch, maxQueue }, 1);
+  checkIntegers({ openTimeout, idempotencyRetention }, 0);
+
+  const connections = postgresConnections(address, timeouts);
+  const { read, write } = connections;
+  try {
+    await openSchema(connections, openTimeout);
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+
+  async function commit(
+    batch: readonly Create[],
+  ): Promise<readonly (Created | Error)[]> {
+    const values = [
+      batch.map(({ pet }) => pet.name),
+      batch.map(({ pet }) => pet.categoryId),
+      batch.map(({ pet }) => STATUS_CODE[pet.status]),
+      `${lockTimeout}ms`,
+      PETS_LOCK,
+    ];
+    if (batch.some(({ key }) => key !== undefined)) {
+      return await commitOnce(batch, values);
+    }
+    const rows = await write("create pet", CREATE, values);
+    const ids = rows.map(([id]) => id);
+    assertKept(ids, batch.length);
+    return batch.map(({ pet }, index) => withId(pet, ids[index]));
+  }
+
+  /** Commits a batch that has keys. */
+  async function commitOnce(
+    batch: readonly Create[],
+    values: readonly Value[],
+  ): Promise<readonly (Created | Error)[]> {
+    const keys = batch.map(({ key }) => key ?? null);
+    const all = [...values, keys, idempotencyRetention];
+    const rows = await write("create pet", CREATE_ONCE, all);
+    // The new pets by place; the others were added before.
+    const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
+    assertKept([...ids.values()].filter((id) => id !== null), ids.size);
+    const known = keys.filter((_, index) => !ids.has(index));
+    const replay = await readReplays(known);
+    return batch.map(({ pet, key }, index) =>
+      ids.has(index) ? withId(pet, ids.get(index)) : replay(key)
+    );
+  }
+
+  /** Reads the pets that keys added before. The batch is stored even if this fails. */
+  async function readReplays(
+    keys: readonly Value[],
+  ): Promise<(key: string | undefined) => Created | Error> {
+    try {
+      const rows = keys.length === 0
+        ? []
+        : await read("create pet", REPLAYS, [keys]);
+      const pets = new Map(rows.map(([key, ...row]) => [key, toPet(row)]));
+      return (key) => {
+        const pet = pets.get(key);
+        if (pet !== undefined) return { ...pet, replayed: true };
+        // Between the two statements.
+        const message =
+          "Cannot create pet: its idempotency key expired just now";
+        return new StorageError("unavailable", message);
+      };
+    } catch (error) {
+      return () => error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  const creates = groupCommit({
+    send: commit,
+    maxGroup: maxBatch,
+    maxQueue,
+    maxWait: 2000,
+  });
+
+  return {
+    apiKeys: postgresApiKeys(connections),
+
+    create: (pet, options) => creates.create(pet, options?.idempotencyKey),
+
+    ...petReads(connections),
+
+    async ping() {
+      await read("reach the database", PING);
+    },
+
+    async close() {
+      await creates.close();
+      await connections.close();
+    },
+  };
+}
+
+function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
+  return { id: petId(id as bigint), name, categoryId, status };
+}
+
+/** A trigger may leave some pets out, and nothing says which. */
+function assertKept(ids: readonly unknown[], count: number): void {
+  if (ids.length === count) return;
+  throw new StorageError(
+    "outcome_unknown",
+    `Cannot tell the outcome (create pet): the database kept ${ids.length} of ${count} pets`,
+  );
+}
