@@ -4,9 +4,6 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -27,13 +24,6 @@ const running = new Set<ChildProcess>();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 process.once("SIGINT", () => process.exit(130));
 process.once("SIGTERM", () => process.exit(143));
-
-/** Makes a folder that is gone when the bench ends. `TMPDIR` says on which disk it is. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Starts a program on a runtime. What it writes to standard output is thrown away. */
 export function startProcess(
