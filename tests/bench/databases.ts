@@ -7,8 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
-import { postgresStorage } from "../../adapters/postgres/mod.ts";
-import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { runSql } from "../support/postgres/sql.ts";
 
@@ -22,8 +20,10 @@ export type Tables = "ours" | "peer";
 export interface Databases {
   /** `PostgreSQL 17.2`; of SQLite, each runtime has a version of its own. */
   readonly title: string;
-  /** Makes one with this many pets, and returns its `DATABASE_URL`. */
-  create(tables: Tables, pets: number): Promise<string>;
+  /** Makes an empty one, and returns its `DATABASE_URL`. */
+  create(): Promise<string>;
+  /** Adds this many pets. Makes the tables of a peer first; those of ours must exist. */
+  fill(url: string, tables: Tables, pets: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const STATUS = "CASE i % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' " +
   "ELSE 'sold' END";
 
 /** Inserts a pet for each `i` of `numbers`. */
-function fill(tables: Tables, numbers: string): string {
+function insertion(tables: Tables, numbers: string): string {
   return `INSERT INTO pets (name, category_id, status)
     SELECT CASE i % 5 WHEN 0 THEN 'Rex ' WHEN 1 THEN 'Luna ' WHEN 2 THEN 'Zoë '
         WHEN 3 THEN 'Mr Whiskers ' ELSE 'Müsli ' END || i,
@@ -39,11 +39,11 @@ function fill(tables: Tables, numbers: string): string {
     FROM ${numbers}`;
 }
 
-/** The tables of the peers. */
-const columns = (id: string, integer: string): string =>
-  `CREATE TABLE pets (id ${id}, name TEXT NOT NULL,
-     category_id ${integer} NOT NULL, status TEXT NOT NULL);
-   CREATE INDEX pets_by_status ON pets (status, id)`;
+function peerTables(id: string, integer: string): string {
+  return `CREATE TABLE pets (id ${id}, name TEXT NOT NULL,
+      category_id ${integer} NOT NULL, status TEXT NOT NULL);
+    CREATE INDEX pets_by_status ON pets (status, id)`;
+}
 
 /** Opens a place for databases. PostgreSQL is a server of the bench's own, with its default settings. */
 export async function openDatabases(name: DatabaseName): Promise<Databases> {
@@ -57,19 +57,18 @@ function sqlite(): Databases {
   let count = 0;
   return {
     title: "SQLite",
-    async create(tables, pets) {
-      const path = `${folder}/${++count}.db`;
-      if (tables === "ours") await (await sqliteStorage(path)).close();
-      const db = new DatabaseSync(path);
+    create: () => Promise.resolve(`sqlite:${folder}/${++count}.db`),
+    fill(url, tables, pets) {
+      const db = new DatabaseSync(url.slice("sqlite:".length));
       db.exec("PRAGMA journal_mode = WAL");
       if (tables === "peer") {
-        db.exec(columns("INTEGER PRIMARY KEY AUTOINCREMENT", "INTEGER"));
+        db.exec(peerTables("INTEGER PRIMARY KEY AUTOINCREMENT", "INTEGER"));
       }
       const numbers = "WITH RECURSIVE numbers (i) AS (VALUES (1) UNION ALL " +
         `SELECT i + 1 FROM numbers WHERE i < ${pets})`;
-      db.exec(`${numbers} ${fill(tables, "numbers")}`);
+      db.exec(`${numbers} ${insertion(tables, "numbers")}`);
       db.close();
-      return `sqlite:${path}`;
+      return Promise.resolve();
     },
     close() {
       process.off("exit", remove);
@@ -83,18 +82,16 @@ async function postgresql(): Promise<Databases> {
   const [version] = await cluster.query("SHOW server_version");
   return {
     title: `PostgreSQL ${String(version?.server_version).split(" ")[0]}`,
-    async create(tables, pets) {
-      const url = await cluster.newDatabase();
-      if (tables === "ours") await (await postgresStorage(url)).close();
-      else {
+    create: cluster.newDatabase,
+    async fill(url, tables, pets) {
+      if (tables === "peer") {
         const identity = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY";
-        await runSql(url, columns(identity, "bigint"));
+        await runSql(url, peerTables(identity, "bigint"));
       }
       const numbers = `generate_series(1, ${pets}) AS numbers (i)`;
-      await runSql(url, fill(tables, numbers));
+      await runSql(url, insertion(tables, numbers));
       await runSql(url, "VACUUM ANALYZE"); // now, rather than amid a turn
       await runSql(url, "CHECKPOINT");
-      return url;
     },
     close: cluster.close,
   };

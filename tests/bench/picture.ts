@@ -13,13 +13,14 @@ export interface Panel {
   }[];
 }
 
+const HEADING = "Times as fast as Hono or Fastify on the same database";
 const WIDTH = 810;
 /** Left of the bars of a panel: the names of the cases, in the first one alone. */
-const LEFT = [150, 500] as const;
+const LEFT = [165, 500] as const;
 /** How long the longest bar is; beside it stands its figure. */
 const LONGEST = 250;
 const BAR = 13;
-const TOP = 82;
+const TOP = 104;
 const GAP = 16;
 
 const STYLE = `
@@ -42,9 +43,10 @@ export function drawPicture(panels: readonly Panel[]): string {
   const group = runtimes.length * BAR + GAP;
   const bottom = TOP + cases.length * group;
 
+  const title = text(16, 30, HEADING, "title");
   const legend = runtimes.flatMap((runtime, index) => [
-    rectangle(LEFT[0] + 90 * index, 18, 12, 12, className(runtime)),
-    text(LEFT[0] + 90 * index + 18, 29, runtime),
+    rectangle(LEFT[1] + 90 * index, 19, 12, 12, runtime.toLowerCase()),
+    text(LEFT[1] + 90 * index + 18, 30, runtime),
   ]);
   const names = cases.map((title, index) =>
     text(
@@ -58,20 +60,20 @@ export function drawPicture(panels: readonly Panel[]): string {
     const left = LEFT[index] ?? 0;
     const one = left + scale;
     return [
-      text(left, 62, title, "title"),
+      text(left, 82, title, "title"),
+      `<path class="peer" stroke-dasharray="3 3" d="M${round(one)} ${TOP - 6}V${
+        bottom - 4
+      }"/>`,
       ...bars.flatMap(({ runtime, title, times }) => {
         const top = TOP + cases.indexOf(title) * group +
           runtimes.indexOf(runtime) * BAR;
         const width = times * scale;
         return [
-          rectangle(left, top, width, BAR - 2, className(runtime)),
+          rectangle(left, top, width, BAR - 2, runtime.toLowerCase()),
           text(left + width + 5, top + 10, formatTimes(times), "small"),
         ];
       }),
-      `<path class="peer" stroke-dasharray="3 3" d="M${round(one)} ${TOP - 6}V${
-        bottom - 4
-      }"/>`,
-      text(one - 4, bottom + 12, "1 = Hono or Fastify", "small"),
+      text(one - 4, bottom + 12, "1× = Hono or Fastify", "small"),
     ];
   });
   const described = panels.map(({ title, bars }) =>
@@ -83,11 +85,11 @@ export function drawPicture(panels: readonly Panel[]): string {
   ).join(" ");
   const height = bottom + 28;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="title desc">
-<title id="title">How many times as fast as Hono or Fastify on the same database</title>
+<title id="title">${HEADING}</title>
 <desc id="desc">${described}</desc>
 <style>${STYLE}</style>
 <rect class="paper" width="${WIDTH}" height="${height}" rx="8"/>
-${[...legend, ...names, ...drawn].join("\n")}
+${[title, ...legend, ...names, ...drawn].join("\n")}
 </svg>
 `;
 }
@@ -108,11 +110,6 @@ function rectangle(
   return `<rect class="${name}" x="${x}" y="${y}" width="${
     round(width)
   }" height="${height}"/>`;
-}
-
-/** The class of a runtime: its name without its version. */
-function className(runtime: string): string {
-  return runtime.split(" ")[0]?.toLowerCase() ?? "";
 }
 
 function round(length: number): number {

@@ -55,17 +55,20 @@ export function writeReport(
   all: readonly Measured[],
   { pets, rounds, seconds }: MeasureOptions,
 ): void {
-  const starts = all.filter(({ database }) => database === "sqlite").map((
-    one,
-  ) =>
-    `${one.runtimeTitle} ${
-      one.contestants.filter(({ name }) => name !== "before")
-        .map((each) => `${startTime(one, each)} ms (${each.name})`).join(", ")
-    }`
-  );
+  const starts = all.filter(({ database }) => database === "sqlite")
+    .map((one) => {
+      const [ours, peer] = [one.contestants[0], one.peer]
+        .map((each) => each && startTime(one, each));
+      return `${
+        nameOf(one.runtimeTitle)
+      } ${ours} ms (${one.peer.name}: ${peer})`;
+    });
   const date = new Date().toLocaleDateString("en-GB", { dateStyle: "long" });
-  const titles = new Set(
-    all.flatMap((one) => [one.runtimeTitle, one.databaseTitle]),
+  const versions = new Set(
+    [
+      ...all.map(({ runtimeTitle }) => runtimeTitle),
+      ...all.map(({ databaseTitle }) => databaseTitle),
+    ].filter((title) => title.includes(" ")),
   );
   const machine = `${availableParallelism()} cores (${
     cpus()[0]?.model.trim()
@@ -80,7 +83,7 @@ Measured on ${date} with \`deno task bench --write\`: ${
     pets.toLocaleString("en")
   } pets, 64
 connections, medians of ${rounds} rounds of ${seconds} s. One machine with ${machine} ran the server, the
-database and the load: ${[...titles].join(", ")}.`;
+database and the load: ${[...versions].join(", ")}.`;
 
   const document = readFileSync(DOCUMENT, "utf8");
   const [start, end] = [document.indexOf(BEGIN), document.indexOf(END)];
@@ -90,19 +93,20 @@ database and the load: ${[...titles].join(", ")}.`;
   const before = document.slice(0, start + BEGIN.length);
   writeFileSync(DOCUMENT, `${before}\n\n${text}\n\n${document.slice(end)}`);
   execFileSync("deno", ["fmt", "--quiet", fileURLToPath(DOCUMENT)]);
-  const panels = [...new Set(all.map(({ databaseTitle }) => databaseTitle))];
+  const panels = [...new Set(all.map((one) => nameOf(one.databaseTitle)))];
   writeFileSync(
     PICTURE,
     drawPicture(panels.map((title) => ({
       title,
-      bars: all.filter(({ databaseTitle }) => databaseTitle === title)
+      bars: all.filter((one) => nameOf(one.databaseTitle) === title)
         .flatMap((one) => bars(one)),
     }))),
   );
 }
 
 function bars(measured: Measured) {
-  const { runtimeTitle: runtime, peer } = measured;
+  const { runtimeTitle, peer } = measured;
+  const runtime = nameOf(runtimeTitle);
   return [...measured.cases].map(([{ title }, rounds]) => ({
     ...{ runtime, title, times: times(measured, rounds, peer) },
   }));
@@ -121,6 +125,11 @@ function times(
     (one && rounds.get(one) || []).map(speed)
   );
   return median(ratios(over ?? [], under ?? []));
+}
+
+/** A title without its version. */
+function nameOf(title: string): string {
+  return title.replace(/ .*/, "");
 }
 
 function startTime({ starts }: Measured, one: Contestant): string {
@@ -151,7 +160,7 @@ function markdown(
 ): string {
   const titles = [...all[0]?.cases.keys() ?? []].map(({ title }) => title);
   const rows = all.map((one) => [
-    `${one.databaseTitle}, ${one.runtimeTitle}`,
+    `${nameOf(one.databaseTitle)}, ${nameOf(one.runtimeTitle)}`,
     ...[...one.cases].map(([work, rounds]) => cell(one, work, rounds)),
   ]);
   const rule = ["---", ...titles.map(() => "---:")];

@@ -13,14 +13,14 @@ function refuse(result: Result, c: Context) {
   if (!result.success) return c.json(contract.badRequest(result), 400);
 }
 
+const fields = Object.entries(settings.FIELDS);
 const app = new Hono();
 
 app.use(async (c, next) => {
   const start = performance.now();
   const id = settings.requestId();
-  for (const [name, value] of Object.entries(settings.FIELDS)) {
-    c.header(name, value); // faster than after `next()`
-  }
+  // Faster than after `next()`.
+  for (const [name, value] of fields) c.header(name, value);
   c.header("x-request-id", id);
   await next();
   settings.log({
