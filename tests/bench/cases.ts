@@ -48,13 +48,10 @@ function read(name: string, title: string, target: string): Case {
 }
 
 /** The request of a case as it goes over the wire. */
-export function requestText(
-  { target, fields, body }: Case,
-  port: number,
-): string {
+export function requestText({ target, fields, body }: Case): string {
   const method = body === null ? "GET" : "POST";
   const length = new TextEncoder().encode(body ?? "").length;
-  const lines = [["host", `127.0.0.1:${port}`], ...Object.entries(fields)]
+  const lines = [["host", "127.0.0.1"], ...Object.entries(fields)]
     .map(([name, value]) => `${name}: ${value}`);
   if (body !== null) lines.push(`content-length: ${length}`);
   return [`${method} ${target} HTTP/1.1`, ...lines, "", body].join("\r\n");

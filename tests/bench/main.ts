@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CASES } from "./cases.ts";
 import { DATABASES } from "./databases.ts";
+import { measureFleet } from "./fleet.ts";
 import { measure, type Measured } from "./measure.ts";
 import { printFigures, printTimes, writeReport } from "./report.ts";
 import { RUNTIMES } from "./runtimes.ts";
@@ -25,6 +26,7 @@ const HELP = `deno task bench [OPTIONS]
   --rounds N       how often everything has its turn (5)
   --seconds S      how long a turn is (1)
   --before FOLDER  measures another checkout of this project too
+  --fleet          measures 1, 2 and 3 servers of ours on one PostgreSQL instead
   --write          writes docs/speed.md and docs/speed.svg
   --quick          measures nothing, but shows that all run and answer alike
 `;
@@ -57,7 +59,7 @@ async function main(args: string[]): Promise<void> {
     args,
     options: {
       ...{ database: text, runtime: text, case: text, before: text },
-      ...{ write: flag, quick: flag, help: flag },
+      ...{ fleet: flag, write: flag, quick: flag, help: flag },
       pets: { type: "string", default: "30000" },
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "1" },
@@ -73,7 +75,7 @@ async function main(args: string[]): Promise<void> {
     databases.includes(database) && runtimes.includes(runtime)
   );
   const isWhole = cases.length === CASES.length &&
-    settings.length === SETTINGS.length && !quick;
+    settings.length === SETTINGS.length && !quick && !values.fleet;
   if (write && !isWhole) throw new TypeError("--write needs all figures");
   install();
 
@@ -86,6 +88,10 @@ async function main(args: string[]): Promise<void> {
     rounds: quick ? 1 : Number(values.rounds),
     seconds: Number(values.seconds),
   };
+  if (values.fleet) {
+    for (const runtime of runtimes) await measureFleet(runtime, options);
+    return;
+  }
   const all: Measured[] = [];
   for (const setting of settings) {
     const { database, runtime, peer } = setting;

@@ -15,7 +15,7 @@ import type { Contestant, Setting } from "./settings.ts";
 
 /** What a contestant did in its turn. */
 export interface Turn extends Count {
-  /** Processor time of the server for one request, all its threads, in µs. */
+  /** Processor time of the servers for one request, all their threads, in µs. */
   readonly cpu: number;
 }
 
@@ -51,7 +51,7 @@ const CONNECTIONS = 64;
 const METERED = new URL("contestants/metered.ts", import.meta.url);
 
 /** A contestant that listens. */
-interface Server {
+export interface Server {
   readonly contestant: Contestant;
   readonly port: number;
   readonly process: Process;
@@ -68,7 +68,8 @@ export async function measure(
   const databases = await openDatabases(setting.database);
   const urls = new Map<Contestant, string>();
   const servers: Server[] = [];
-  const start = (one: Contestant) => listen(runtime, one, urls.get(one) ?? "");
+  const start = (one: Contestant) =>
+    startServer(runtime, one, urls.get(one) ?? "");
   try {
     for (const one of contestants) {
       const url = await databases.create();
@@ -85,7 +86,7 @@ export async function measure(
       if (!quick) console.error(`  ${work.title}`);
       const seconds = quick ? 0.02 : options.seconds;
       const turns = servers.map((server) =>
-        [server.contestant, () => turn(server, work, pets, seconds)] as const
+        [server.contestant, () => turn([server], work, pets, seconds)] as const
       );
       const warmUp = quick ? 0 : 1 + Math.ceil(1 / seconds);
       measured.set(work, await inTurns(new Map(turns), { rounds, warmUp }));
@@ -112,7 +113,7 @@ export async function measure(
 }
 
 /** Starts a server, and waits for its first page. */
-async function listen(
+export async function startServer(
   runtime: Runtime,
   contestant: Contestant,
   DATABASE_URL: string,
@@ -161,17 +162,25 @@ async function compare(
   }
 }
 
-async function turn(
-  { port, process }: Server,
+/** Puts servers under load together; each gets as many of the connections. */
+export async function turn(
+  servers: readonly Server[],
   work: Case,
   pets: number,
   seconds: number,
 ): Promise<Turn> {
-  const request = requestText(work, port);
-  const task = { port, request, pets, status: work.status, seconds };
-  const before = await process.ask("") as NodeJS.CpuUsage;
-  const count = await load({ ...task, connections: CONNECTIONS });
-  const after = await process.ask("") as NodeJS.CpuUsage;
-  const cpu = after.user - before.user + after.system - before.system;
-  return { ...count, cpu: cpu / count.requests };
+  const ports = servers.map(({ port }) => port);
+  const task = { ports, request: requestText(work), pets, seconds };
+  const before = await processorTime(servers);
+  const { status } = work;
+  const count = await load({ ...task, status, connections: CONNECTIONS });
+  const time = await processorTime(servers) - before;
+  return { ...count, cpu: time / count.requests };
+}
+
+async function processorTime(servers: readonly Server[]): Promise<number> {
+  const usages = await Promise.all(
+    servers.map(({ process }) => process.ask("") as Promise<NodeJS.CpuUsage>),
+  );
+  return usages.reduce((sum, { user, system }) => sum + user + system, 0);
 }

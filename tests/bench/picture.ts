@@ -26,10 +26,12 @@ const GAP = 16;
 const STYLE = `
   svg { font: 14px system-ui, -apple-system, "Segoe UI", sans-serif }
   rect.paper { fill: #ffffff } text { fill: #1f2328 } .peer { stroke: #59636e }
-  .small { font-size: 12px } .right { text-anchor: end } .title { font-weight: 600 }
+  .small { font-size: 12px; paint-order: stroke; stroke-width: 4px; stroke: #ffffff }
+  .right { text-anchor: end } .title { font-weight: 600 }
   .deno { fill: #0072b2 } .bun { fill: #d55e00 } .node { fill: #2b8a3e }
   @media (prefers-color-scheme: dark) {
     rect.paper { fill: #0d1117 } text { fill: #f0f6fc } .peer { stroke: #9198a1 }
+    .small { stroke: #0d1117 }
     .deno { fill: #58a6e0 } .bun { fill: #ef8c4a } .node { fill: #5bb974 }
   }
 `;

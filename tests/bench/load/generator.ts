@@ -100,9 +100,10 @@ function send(task: LoadTask): Promise<Count> {
     close,
     error: (_socket: Socket, cause: Error) => reject(cause),
   };
-  const address = { hostname: "127.0.0.1", port: task.port };
   for (let i = 0; i < connections; i++) {
-    Bun.connect({ ...address, socket: handlers }).catch(reject);
+    const port = task.ports[i % task.ports.length];
+    Bun.connect({ hostname: "127.0.0.1", port, socket: handlers })
+      .catch(reject);
   }
   return promise;
 }

@@ -7,7 +7,8 @@ import { findRuntime } from "../runtimes.ts";
 
 /** What the generator is told. */
 export interface LoadTask {
-  readonly port: number;
+  /** Of the servers, which get the connections by turns. */
+  readonly ports: readonly number[];
   readonly connections: number;
   /** A whole request, in which `RANDOM` stands for the id of any pet. */
   readonly request: string;
@@ -28,7 +29,7 @@ export interface Count {
 
 let generator: Process | undefined;
 
-/** Puts a server under load. Rejects when an answer is wrong or missing. */
+/** Puts servers under load. Rejects when an answer is wrong or missing. */
 export async function load(task: LoadTask): Promise<Count> {
   const file = new URL("generator.ts", import.meta.url);
   generator ??= startProcess(findRuntime("bun"), file);
