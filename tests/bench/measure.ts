@@ -92,6 +92,7 @@ export async function measure(
       measured.set(work, await inTurns(new Map(turns), { rounds, warmUp }));
     }
 
+    for (const server of servers) await checkWork(server);
     const titles = {
       databaseTitle: databases.title,
       runtimeTitle: runtime.title,
@@ -160,6 +161,14 @@ async function compare(
       throw new Error(`${name} answers\n${answer}\nand ours\n${answers[0]}`);
     }
   }
+}
+
+/** Throws when a server, after its turns, has logged nothing, or when it asks for no key. */
+async function checkWork({ contestant, port, process }: Server): Promise<void> {
+  const { name } = contestant;
+  if (process.written() === 0) throw new Error(`${name} keeps no log`);
+  const answer = await ask(port, { ...FIRST_PAGE, fields: {} });
+  if (!answer.startsWith("401\n")) throw new Error(`${name} asks for no key`);
 }
 
 /** Puts servers under load together; each gets as many of the connections. */

@@ -16,6 +16,8 @@ export interface Process {
   ask(task: unknown): Promise<unknown>;
   /** Rejected when the program ends, with what it wrote to standard error. */
   readonly fault: Promise<never>;
+  /** How many bytes it wrote to standard output. */
+  written(): number;
   /** Sends a signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -25,7 +27,7 @@ process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 process.once("SIGINT", () => process.exit(130));
 process.once("SIGTERM", () => process.exit(143));
 
-/** Starts a program on a runtime. What it writes to standard output is thrown away. */
+/** Starts a program on a runtime. What it writes to standard output is counted and thrown away. */
 export function startProcess(
   { name, command, flags }: Runtime,
   file: URL,
@@ -39,7 +41,8 @@ export function startProcess(
   });
   running.add(child);
   child.stdin.on("error", () => {}); // the end of the program is reported below
-  child.stdout.resume();
+  let written = 0;
+  child.stdout.on("data", (chunk) => written += chunk.length);
   let complaints = "";
   let onReply: ((value: unknown) => void) | undefined;
   createInterface({ input: child.stderr }).on("line", (line) => {
@@ -57,6 +60,7 @@ export function startProcess(
   }
   return {
     fault,
+    written: () => written,
     async ask(task) {
       const reply = new Promise((resolve) => onReply = resolve);
       child.stdin.write(`${JSON.stringify(task)}\n`);
