@@ -50,7 +50,8 @@ export function printTimes(all: readonly Measured[]): void {
   const table = markdown(all, (one, { name }, rounds) => {
     const reached = times(one, rounds, one.peer);
     const { [name]: target = 0 } = one.targets;
-    return formatTimes(reached) + (reached < target ? ` < ${target}` : "");
+    const missed = reached < target ? ` < ${target}` : "";
+    return `${reached.toFixed(2)}×${missed}`;
   });
   console.log(`\nTimes as fast as the peer\n\n${table}`);
 }
