@@ -1,6 +1,6 @@
 // What Hono's pet store has of the contract that Fastify's has in JSON Schemas, and the Error bodies of both.
 import * as v from "valibot";
-import { PET_STATUSES } from "./pets.ts";
+import { PET_STATUSES } from "./pet.ts";
 
 const status = v.picklist(PET_STATUSES);
 

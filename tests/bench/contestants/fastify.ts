@@ -2,11 +2,12 @@
 // it makes serialisers of its own.
 import Fastify, { type FastifyError } from "fastify";
 import * as contract from "./contract.ts";
+import { type NewPet, PET_STATUSES } from "./pet.ts";
 import * as pets from "./pets.ts";
 import * as settings from "./settings.ts";
 
 const [text, integer] = [{ type: "string" }, { type: "integer" }];
-const status = { ...text, enum: pets.PET_STATUSES };
+const status = { ...text, enum: PET_STATUSES };
 
 function object(properties: object, required: readonly string[] = []): object {
   return { type: "object", properties, required };
@@ -81,7 +82,7 @@ app.get<{ Params: { petId: number } }>("/v1/pets/:petId", {
   return contract.notFound;
 });
 
-app.post<{ Body: pets.NewPet }>("/v1/pets", {
+app.post<{ Body: NewPet }>("/v1/pets", {
   schema: { body: newPet, response: { 201: pet, "4xx": error } },
 }, async (request, reply) => {
   const pet = await pets.create(request.body);

@@ -1,24 +1,10 @@
-// The pets of both frameworks, in the database of `DATABASE_URL`, through the driver of `STORE`. Integers
-// are numbers, as nearly everybody has them.
+// The pets of both frameworks, in the database of `DATABASE_URL`, through the driver of `STORE`.
 import process from "node:process";
+import type { NewPet, Pet, PetStatus } from "./pet.ts";
 import type { Store } from "./stores/store.ts";
 
 const { STORE, DATABASE_URL } = process.env;
 const store: Store = (await import(`./stores/${STORE}.ts`)).open(DATABASE_URL);
-
-export const PET_STATUSES = ["available", "pending", "sold"] as const;
-export type PetStatus = typeof PET_STATUSES[number];
-
-export interface NewPet {
-  readonly name: string;
-  readonly categoryId: number;
-  readonly status?: PetStatus | undefined;
-}
-
-export interface Pet extends NewPet {
-  readonly id: number;
-  readonly status: PetStatus;
-}
 
 export interface PageQuery {
   readonly limit: number;

@@ -1,6 +1,6 @@
 // PostgreSQL by pg: a named statement is prepared once for each connection.
 import pg from "pg";
-import type { Pet } from "../pets.ts";
+import type { Pet } from "../pet.ts";
 import { SQL, type Store } from "./store.ts";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);

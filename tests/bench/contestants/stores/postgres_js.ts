@@ -1,7 +1,7 @@
 // PostgreSQL by postgres.js, which prepares each text once for each connection, and sends statements one
 // after another without waiting.
 import postgres from "postgres";
-import type { Pet } from "../pets.ts";
+import type { Pet } from "../pet.ts";
 import { SQL, type Store } from "./store.ts";
 
 const INT8 = 20;

@@ -1,6 +1,6 @@
 // SQLite by the runtime's own driver: `bun:sqlite`, or else `node:sqlite`.
 import type { DatabaseSync } from "node:sqlite";
-import type { Pet } from "../pets.ts";
+import type { Pet } from "../pet.ts";
 import { SQL, type Store } from "./store.ts";
 
 const isBun = "Bun" in globalThis;

@@ -1,5 +1,5 @@
 // What each driver has to do, and the SQL that all of them have in common.
-import type { Pet, PetStatus } from "../pets.ts";
+import type { Pet, PetStatus } from "../pet.ts";
 
 type Result<T> = T | Promise<T>;
 
