@@ -62,7 +62,8 @@ try {
   writeFileSync(join(folder, "bin.js"), program());
   writeFileSync(join(folder, "package.json"), toText(packageJson()));
   const assets = globSync("adapters/**/*.{html,css,js}", { cwd: ROOT });
-  const whole = ["LICENSE", "docs/first_minute.svg", ...assets, ...DOCUMENTS];
+  const pictures = globSync("docs/*.svg", { cwd: ROOT });
+  const whole = ["LICENSE", ...pictures, ...assets, ...DOCUMENTS];
   for (const path of whole) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     copyFileSync(join(ROOT, path), join(folder, path));
