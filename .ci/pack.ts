@@ -62,8 +62,8 @@ try {
   writeFileSync(join(folder, "bin.js"), program());
   writeFileSync(join(folder, "package.json"), toText(packageJson()));
   const assets = globSync("adapters/**/*.{html,css,js}", { cwd: ROOT });
+  const pictures = globSync("docs/*.svg", { cwd: ROOT });
   const clients = globSync("docs/examples/clients/*", { cwd: ROOT });
-  const pictures = ["docs/first_minute.svg"];
   const whole = ["LICENSE", ...pictures, ...assets, ...clients, ...DOCUMENTS];
   for (const path of whole) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -19,7 +19,7 @@ import { patiently, SqliteFile } from "./file.ts";
 /**
  * How much of the file a connection may keep in memory, in KiB. SQLite's own 2000 cannot hold the pages
  * of a thousand pets spread over a million: with this they are read in two thirds of the time, and four
- * times as much gains nothing (`deno task bench sizes`).
+ * times as much gains nothing.
  */
 const CACHE_SIZE = 16_000;
 

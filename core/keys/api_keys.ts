@@ -68,8 +68,7 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
 
 /**
  * Turns a look-up by digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ago is
- * neither hashed nor looked up again: to hash it takes 60 to 180 times as long (`deno task bench
- * paths`). Only valid keys are remembered, so guesses take no memory.
+ * neither hashed nor looked up again: to hash it takes 60 to 180 times as long. Only valid keys are remembered, so guesses take no memory.
  *
  * @param isActive whether a SHA-256 digest (64 lower-case hexadecimal digits) is of a valid key.
  */

@@ -4,9 +4,6 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -19,6 +16,8 @@ export interface Process {
   ask(task: unknown): Promise<unknown>;
   /** Rejected when the program ends, with what it wrote to standard error. */
   readonly fault: Promise<never>;
+  /** How many bytes it wrote to standard output. */
+  written(): number;
   /** Sends a signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -28,14 +27,7 @@ process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 process.once("SIGINT", () => process.exit(130));
 process.once("SIGTERM", () => process.exit(143));
 
-/** Makes a folder that is gone when the bench ends. `TMPDIR` says on which disk it is. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-bench-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** Starts a program on a runtime. What it writes to standard output is thrown away. */
+/** Starts a program on a runtime. What it writes to standard output is counted and thrown away. */
 export function startProcess(
   { name, command, flags }: Runtime,
   file: URL,
@@ -49,7 +41,8 @@ export function startProcess(
   });
   running.add(child);
   child.stdin.on("error", () => {}); // the end of the program is reported below
-  child.stdout.resume();
+  let written = 0;
+  child.stdout.on("data", (chunk) => written += chunk.length);
   let complaints = "";
   let onReply: ((value: unknown) => void) | undefined;
   createInterface({ input: child.stderr }).on("line", (line) => {
@@ -67,6 +60,7 @@ export function startProcess(
   }
   return {
     fault,
+    written: () => written,
     async ask(task) {
       const reply = new Promise((resolve) => onReply = resolve);
       child.stdin.write(`${JSON.stringify(task)}\n`);

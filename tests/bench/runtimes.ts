@@ -1,10 +1,8 @@
 /**
- * The runtimes that are measured: where they are, their flags and their ports.
+ * The runtimes that are measured: where they are, and their flags.
  */
 
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import process from "node:process";
 
 /** The runtimes that are measured. */
@@ -51,16 +49,4 @@ export function findRuntime(name: RuntimeName): Runtime {
     return { name, title, command, flags: run };
   }
   throw new Error(`${name} is not on PATH, and npm has no ${npm}`);
-}
-
-// Of five digits, as those that port 0 gives, but below the range where a client may get one meanwhile.
-let lastPort = 20_000 + Math.floor(Math.random() * 10_000);
-
-/** A port that is free on 127.0.0.1, and is not given again. */
-export async function freePort(): Promise<number> {
-  const port = ++lastPort;
-  const server = createServer().listen(port, "127.0.0.1");
-  const isFree = await once(server, "listening").then(() => true, () => false);
-  server.close();
-  return isFree ? port : await freePort();
 }

@@ -1,8 +1,8 @@
-// What the contestants on frameworks share of the contract: what is valid, by valibot for those that have
-// no schemas of their own, and the Error bodies, in words of their own.
+// What Hono's pet store has of the contract that Fastify's has in JSON Schemas, and the Error bodies of both.
 import * as v from "valibot";
+import { PET_STATUSES } from "./pet.ts";
 
-const status = v.picklist(["available", "pending", "sold"]);
+const status = v.picklist(PET_STATUSES);
 
 const integer = v.pipe(
   v.string(),
@@ -44,7 +44,7 @@ export const notFound: ErrorBody = {
   status: 404,
 };
 
-/** What a validation that failed leaves: valibot's, and that of other Standard Schemas. */
+/** What a validation that failed leaves. */
 export interface Failure {
   readonly issues?: readonly { readonly message: string }[] | undefined;
 }

@@ -2,11 +2,12 @@
 // it makes serialisers of its own.
 import Fastify, { type FastifyError } from "fastify";
 import * as contract from "./contract.ts";
+import { type NewPet, PET_STATUSES } from "./pet.ts";
 import * as pets from "./pets.ts";
-import { FIELDS, HAS_FIELDS, HOST, isAuthorized, PORT } from "./settings.ts";
+import * as settings from "./settings.ts";
 
 const [text, integer] = [{ type: "string" }, { type: "integer" }];
-const status = { ...text, enum: ["available", "pending", "sold"] };
+const status = { ...text, enum: PET_STATUSES };
 
 function object(properties: object, required: readonly string[] = []): object {
   return { type: "object", properties, required };
@@ -31,23 +32,30 @@ const error = object(
   ["code", "message", "status"],
 );
 
-const app = Fastify({ logger: false });
+const app = Fastify({ logger: false, genReqId: settings.requestId });
 
 app.setErrorHandler((cause: FastifyError, _request, reply) => {
   if (cause.validation === undefined) throw cause;
   return reply.code(400).send(contract.badRequest({ issues: [cause] }));
 });
 
-if (HAS_FIELDS) {
-  app.addHook("onRequest", (_request, reply, done) => {
-    reply.headers(FIELDS);
-    done();
-  });
-}
-
 app.addHook("onRequest", (request, reply, done) => {
-  if (isAuthorized(request.headers.authorization)) return done();
+  reply.headers(settings.FIELDS).header("x-request-id", request.id);
+  const { authorization = "" } = request.headers;
+  const isBearer = authorization.startsWith("Bearer ");
+  if (isBearer && settings.KEYS.has(authorization.slice(7))) return done();
   reply.code(401).send(contract.unauthorized);
+});
+
+app.addHook("onResponse", (request, reply, done) => {
+  settings.log({
+    method: request.method,
+    route: request.routeOptions.url,
+    status: reply.statusCode,
+    ms: reply.elapsedTime,
+    id: request.id,
+  });
+  done();
 });
 
 app.get<{ Querystring: pets.PageQuery }>("/v1/pets", {
@@ -55,10 +63,10 @@ app.get<{ Querystring: pets.PageQuery }>("/v1/pets", {
     querystring: pageQuery,
     response: { 200: { type: "array", items: pet }, "4xx": error },
   },
-}, (request, reply) => {
-  const page = pets.list(request.query);
+}, async (request, reply) => {
+  const page = await pets.list(request.query);
   if (page.link !== undefined) reply.header("link", page.link);
-  reply.send(page.pets);
+  return page.pets;
 });
 
 app.get<{ Params: { petId: number } }>("/v1/pets/:petId", {
@@ -66,17 +74,20 @@ app.get<{ Params: { petId: number } }>("/v1/pets/:petId", {
     params: object({ petId: integer }),
     response: { 200: pet, "4xx": error },
   },
-}, (request, reply) => {
-  const pet = pets.get(request.params.petId);
-  if (pet === undefined) reply.code(404).send(contract.notFound);
-  else reply.send(pet);
+}, async (request, reply) => {
+  reply.headers(settings.DEPRECATED);
+  const pet = await pets.get(request.params.petId);
+  if (pet !== undefined) return pet;
+  reply.code(404);
+  return contract.notFound;
 });
 
-app.post<{ Body: pets.NewPet }>("/v1/pets", {
+app.post<{ Body: NewPet }>("/v1/pets", {
   schema: { body: newPet, response: { 201: pet, "4xx": error } },
-}, (request, reply) => {
-  const pet = pets.create(request.body);
-  reply.code(201).header("location", `pets/${pet.id}`).send(pet);
+}, async (request, reply) => {
+  const pet = await pets.create(request.body);
+  reply.code(201).header("location", `pets/${pet.id}`);
+  return pet;
 });
 
-await app.listen({ port: PORT, host: HOST });
+await app.listen({ port: settings.PORT, host: settings.HOST });

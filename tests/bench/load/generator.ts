@@ -2,6 +2,7 @@
 // keep-alive connections, one under way on each. On two cores it sends as many as wrk, for as much
 // processor time.
 import { Buffer } from "node:buffer";
+import { RANDOM } from "../cases.ts";
 import { serveTasks } from "../reply.ts";
 import type { Count, LoadTask } from "./load.ts";
 
@@ -21,22 +22,32 @@ const STEPS_PER_MS = 100;
 const LAST_CHUNK = Buffer.from("\r\n0\r\n\r\n");
 
 function send(task: LoadTask): Promise<Count> {
-  const { connections, status, seconds = Infinity, count = Infinity } = task;
-  const requests = task.requests.map((text) => Buffer.from(text));
+  const { connections, status, seconds, pets } = task;
+  const [before = "", after] = task.request.split(RANDOM);
+  const constant = Buffer.from(task.request);
+  let random = 1; // the same ids for every server
   const expected = Buffer.from(`HTTP/1.1 ${status} `);
   const latencies = new Uint32Array(2000 * STEPS_PER_MS);
   const start = performance.now();
   let [sent, answers, open] = [0, 0, connections];
-  /** The length of an answer that was found to be whole: most others have the same. */
+  /** The length of an answer to a constant request that was found to be whole: most others have the same. */
   let wholeLength = -1;
   const { promise, resolve, reject } = Promise.withResolvers<Count>();
 
   function next(socket: Socket): void {
     const now = performance.now();
-    if (sent >= count || now - start >= seconds * 1000) return socket.end();
-    const request = requests[sent++ % requests.length] ?? Buffer.of();
+    if (now - start >= seconds * 1000) return socket.end();
+    const request = after === undefined
+      ? constant
+      : Buffer.from(`${before}${1 + nextRandom() % pets}${after}`);
+    sent++;
     socket.data.sentAt = now;
     if (socket.write(request) < request.length) reject(new Error("No buffer"));
+  }
+
+  /** The generator of Lewis, Goodman and Miller (1969), from 1 to 2^31 - 2. */
+  function nextRandom(): number {
+    return random = random * 16807 % 2147483647;
   }
 
   function receive(socket: Socket, chunk: Buffer): void {
@@ -61,7 +72,7 @@ function send(task: LoadTask): Promise<Count> {
     const length = /\r\ncontent-length: *(\d+)/i.exec(fields)?.[1];
     if (length === undefined) return answer.subarray(-7).equals(LAST_CHUNK);
     const isWhole = answer.length === head + 4 + Number(length);
-    if (isWhole) wholeLength = answer.length;
+    if (isWhole && after === undefined) wholeLength = answer.length;
     return isWhole;
   }
 
@@ -89,9 +100,10 @@ function send(task: LoadTask): Promise<Count> {
     close,
     error: (_socket: Socket, cause: Error) => reject(cause),
   };
-  const address = { hostname: "127.0.0.1", port: task.port };
   for (let i = 0; i < connections; i++) {
-    Bun.connect({ ...address, socket: handlers }).catch(reject);
+    const port = task.ports[i % task.ports.length];
+    Bun.connect({ hostname: "127.0.0.1", port, socket: handlers })
+      .catch(reject);
   }
   return promise;
 }

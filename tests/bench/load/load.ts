@@ -5,18 +5,18 @@
 import { type Process, startProcess } from "../process.ts";
 import { findRuntime } from "../runtimes.ts";
 
-/** How many connections the load has. */
-export const CONNECTIONS = 64;
-
-/** What the generator is told: whole requests, to be sent in turn; how long, or how many. */
+/** What the generator is told. */
 export interface LoadTask {
-  readonly port: number;
+  /** Of the servers, which get the connections by turns. */
+  readonly ports: readonly number[];
   readonly connections: number;
-  readonly requests: readonly string[];
+  /** A whole request, in which `RANDOM` stands for the id of any pet. */
+  readonly request: string;
+  /** How many pets there are. */
+  readonly pets: number;
   /** What every answer must have: a server that fails fast does not win. */
   readonly status: number;
-  readonly seconds?: number;
-  readonly count?: number;
+  readonly seconds: number;
 }
 
 /** What the generator counted: answers, in how long, and their latencies in ms. */
@@ -29,7 +29,7 @@ export interface Count {
 
 let generator: Process | undefined;
 
-/** Puts a server under load. Rejects when an answer is wrong or missing. */
+/** Puts servers under load. Rejects when an answer is wrong or missing. */
 export async function load(task: LoadTask): Promise<Count> {
   const file = new URL("generator.ts", import.meta.url);
   generator ??= startProcess(findRuntime("bun"), file);
