@@ -103,8 +103,9 @@ it(
       assert.equal(JSON.parse(answer.text).code, "service_unavailable");
     }
     // An operator reads what is wrong, and not where in the code.
-    const faults = server.stderr().split("\n")
-      .filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+    const lines = () => server.stderr().match(/^\{.*\}$/gm) ?? [];
+    await until("each fault has its line", async () => lines().length >= 3);
+    const faults = lines().map((line) => JSON.parse(line));
     assert.equal(faults.length, 3);
     for (const { error } of faults) {
       assert.match(
