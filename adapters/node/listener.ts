@@ -62,7 +62,11 @@ export function createResponder(
     } catch (error) {
       // A response that has begun can only be broken off.
       if (exchange.res.headersSent) exchange.res.destroy();
-      else send(fromAnswer(internalError), exchange);
+      else {
+        // Node keeps the status text of the response that it could not send.
+        const statusText = "Internal Server Error";
+        send({ ...fromAnswer(internalError), statusText }, exchange);
+      }
       if (!isDeparture(error, exchange)) report(onError, error);
     }
   }

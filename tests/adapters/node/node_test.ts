@@ -110,6 +110,20 @@ test("the status text of a response is sent", async () => {
   );
 });
 
+test("a 500 has its own status text if the response could not be sent", async () => {
+  const errors = await speaking(
+    () => new Response("a", { headers: { "x-a": "\u0001" } }),
+    async (wire) => {
+      wire.write("GET / HTTP/1.0\r\n\r\n");
+      assert.match(
+        await wire.rest(),
+        /^HTTP\/1\.1 500 Internal Server Error\r\n/,
+      );
+    },
+  );
+  assert.equal(errors.length, 1);
+});
+
 test("a wrong length or coding from the fetch function is put right", async () => {
   await speaking(() =>
     new Response("hello", {
