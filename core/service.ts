@@ -143,7 +143,7 @@ export function createService(
         }
         const limit = await rateLimit?.(key);
         if (limit !== undefined) {
-          counted = Object.fromEntries(new Headers(limit.headers));
+          counted = readFields(limit);
           if (!limit.allowed) {
             return complete(tooManyRequests, mounted, counted);
           }
@@ -155,6 +155,22 @@ export function createService(
       return { ...complete(refusalFor(cause), mounted, counted), cause };
     }
   };
+}
+
+/** @throws {TypeError} if `rateLimit` returned something else, or a field that cannot be sent. */
+function readFields({ allowed, headers }: RateLimitResult): Fields {
+  const fields = [...new Headers(headers)];
+  // Headers takes control characters, with which Deno would end the process (RFC 9110 §5.5).
+  const isSendable = fields.every(([name, value]) =>
+    /^[\t\x20-\x7e\x80-\xff]*$/.test(value) &&
+    name !== "content-length" && name !== "transfer-encoding"
+  );
+  if (typeof allowed === "boolean" && isSendable) {
+    return Object.fromEntries(fields);
+  }
+  throw new TypeError(
+    "Wrong result of rateLimit: it must be { allowed, headers }, with fields that can be sent",
+  );
 }
 
 /** Adds to an answer the header fields and the route of its endpoint, and the fields of a rate limit. */

@@ -100,7 +100,12 @@ async function sendStream(
   }
   // Neither more nor less than was announced, or the next response would be misread.
   res.strictContentLength = true;
-  writeHead(outgoing, withoutFraming(outgoing, false), exchange);
+  try {
+    writeHead(outgoing, withoutFraming(outgoing, false), exchange);
+  } catch (error) {
+    reader.cancel(error).catch(() => {}); // the error is thrown, whatever comes of this
+    throw error;
+  }
   if (req.method === "HEAD") {
     endResponse(exchange, null);
     return await reader.cancel();

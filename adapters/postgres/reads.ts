@@ -57,10 +57,12 @@ export const LIST_ALL = {
       ${page(ofStatus("code", "after"))}`,
 };
 
-/** As in `PetStorage`. */
+/** As in `PetStorage`. Pets and pages are frozen, because callers who ask alike share them. */
 export function petReads({ read, maxConnections }: PostgresConnections): {
   get(id: PetId): Promise<Pet | undefined>;
   list(query: PetQuery): Promise<PetPage>;
+  /** Refuses further reads; fulfilled once all that were accepted are settled. */
+  close(): Promise<void>;
 } {
   const gets = grouped({
     ...READ_LIMITS,
@@ -75,7 +77,7 @@ export function petReads({ read, maxConnections }: PostgresConnections): {
       const byId = new Map(rows.map((row) => [row[0], row]));
       return ids.map((id) => {
         const row = byId.get(id);
-        return row && orError(() => toPet(row));
+        return row && orError(() => Object.freeze(toPet(row)));
       });
     },
   });
@@ -93,7 +95,13 @@ export function petReads({ read, maxConnections }: PostgresConnections): {
       const rows = await readPages(queries);
       const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
       return queries.map(({ limit }, place) =>
-        orError(() => toPage((pages.get(place) ?? []).map(toPet), limit))
+        orError(() => {
+          const pets = (pages.get(place) ?? []).map(toPet);
+          for (const pet of pets) Object.freeze(pet);
+          const page = toPage(pets, limit);
+          Object.freeze(page.pets);
+          return Object.freeze(page);
+        })
       );
     },
   });
@@ -124,7 +132,14 @@ export function petReads({ read, maxConnections }: PostgresConnections): {
     ]);
   }
 
-  return { get: gets.run, list: lists.run };
+  return {
+    get: gets.run,
+    // A copy: the caller may change the object while it waits.
+    list: (query) => lists.run({ ...query }),
+    async close() {
+      await Promise.all([gets.close(), lists.close()]);
+    },
+  };
 }
 
 /** One impossible row fails its own read, not the group. */

@@ -228,19 +228,22 @@ export async function openPostgres(
     maxWait: 2000,
   });
 
+  const reads = petReads(connections);
+
   return {
     apiKeys: postgresApiKeys(connections),
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
-    ...petReads(connections),
+    get: reads.get,
+    list: reads.list,
 
     async ping() {
       await read("reach the database", PING);
     },
 
     async close() {
-      await creates.close();
+      await Promise.all([creates.close(), reads.close()]);
       await connections.close();
     },
   };

@@ -91,6 +91,30 @@ test("a rateLimit that fails is a 500", async () => {
   assert.equal((await ask(fail, "/v1/pets")).status, 500);
 });
 
+test("a rateLimit that returns something else, or fields that cannot be sent, is a 500 that onError is told of", async () => {
+  const wrong: readonly unknown[] = [
+    ...[{}, "", null, { headers: {} }],
+    ...["x-a: \u0001", "x-a: \u007f", "a b: c", "transfer-encoding: chunked"]
+      .concat("content-length: 7").map((field) => {
+        const [name = "", value = ""] = field.split(": ");
+        return { allowed: true, headers: { [name]: value } };
+      }),
+  ];
+  for (const result of wrong) {
+    let told: unknown;
+    const handle = createHandler({
+      storage: memoryStorage(),
+      keys: apiKeys(["secret"]),
+      rateLimit: async () => result as RateLimitResult,
+      onError: (cause) => told = cause,
+    });
+    const headers = { authorization: "Bearer secret" };
+    const request = new Request("http://localhost/v1/pets", { headers });
+    assert.equal((await handle(request)).status, 500, JSON.stringify(result));
+    assert.ok(told instanceof TypeError);
+  }
+});
+
 test("a rateLimit that is no function is a TypeError", () => {
   const options = {
     storage: memoryStorage(),
