@@ -179,8 +179,12 @@ function complete(
   mounted: Mounted | undefined,
   counted?: Fields,
 ): Answer {
+  const route = mounted?.path;
+  if (mounted?.fields === undefined && counted === undefined) {
+    return { ...answer, route };
+  }
   const fields = { ...mounted?.fields, ...counted };
-  return { ...withFields(answer, fields), route: mounted?.path };
+  return { ...withFields(answer, fields), route };
 }
 
 function refusalFor(cause: unknown): Refusal {
