@@ -38,7 +38,7 @@ export interface Endpoint extends Route {
 /** An operation of the contract; its path is below the base address. */
 export interface Operation extends Endpoint, DescribedOperation {}
 
-/** The errors of every operation that needs a key. */
+/** The errors of every operation that needs a key and asks the storage. */
 export const COMMON_ERRORS = [
   "bad_request",
   "unauthorized",

@@ -1,5 +1,6 @@
 /** Registers the clauses of the contract over HTTP as tests. */
 
+import assert from "node:assert/strict";
 import test from "node:test";
 import type { Answer, OpenService } from "./ask.ts";
 import type { Clauses, ServerLimits } from "./clause.ts";
@@ -41,14 +42,28 @@ export function rawHttpContract(
   register(name, RAW_HTTP_CLAUSES, (limits) => asService(open(limits)));
 }
 
-/** Registers the clauses on hostile bytes for a runtime; `open` makes a fresh and empty service. */
+/**
+ * Registers the clauses on hostile bytes for a runtime; `open` makes a fresh and empty service.
+ *
+ * @param broken the sentences of the clauses that are known to be broken: each must fail.
+ */
 export function hostileBytesContract(
   runtime: "deno" | "bun" | "node",
   open: (limits: ServerLimits) => Promise<OpenServer>,
+  { name = runtime, broken = [] }: {
+    readonly name?: string;
+    readonly broken?: readonly string[];
+  } = {},
 ): void {
   const openHere = (limits: ServerLimits): Promise<OpenService> =>
     asService(open(limits), { runtime });
-  register(runtime, HOSTILE_BYTES_CLAUSES, openHere);
+  const part = (isBroken: boolean): Clauses =>
+    Object.fromEntries(
+      Object.entries(HOSTILE_BYTES_CLAUSES)
+        .filter(([sentence]) => broken.includes(sentence) === isBroken),
+    );
+  register(name, part(false), openHere);
+  register(`${name} breaks`, part(true), openHere, {}, assert.rejects);
 }
 
 async function asService(
@@ -64,6 +79,7 @@ function register(
   clauses: Clauses,
   open: (limits: ServerLimits) => Promise<OpenService>,
   options: TestOptions = {},
+  expect: (checked: Promise<void>) => Promise<void> = (checked) => checked,
 ): void {
   for (const [sentence, clause] of Object.entries(clauses)) {
     const { check, limits = {} } = typeof clause === "function"
@@ -72,7 +88,8 @@ function register(
     test(`${name}: ${sentence}`, options, async () => {
       const service = await open(limits);
       try {
-        await check(new PetsClient({ ...service, seen: assertWellFormed }));
+        const client = new PetsClient({ ...service, seen: assertWellFormed });
+        await expect(check(client));
       } finally {
         await service.close();
       }
