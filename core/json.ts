@@ -37,7 +37,9 @@ export function parseInt64(text: string): bigint | undefined {
  * @throws {RangeError} if it is nested more deeply than the stack allows.
  */
 export function parseJson(text: string): unknown {
-  return JSON.parse(text, reviveNumber);
+  return MAY_ROUND.test(text)
+    ? JSON.parse(text, reviveNumber)
+    : integersToBigInt(JSON.parse(text));
 }
 
 /**
@@ -50,6 +52,26 @@ export function checkExact(parse = parseJson): void {
   throw new Error(
     "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 114, Firefox 135 or Safari 18.4",
   );
+}
+
+/**
+ * Matches what `JSON.parse` could round or change: 16 digits or more, a fraction, an exponent. Most text
+ * has none of these. A match inside a string does no harm.
+ */
+const MAY_ROUND = /[0-9]{16}|[0-9][.eE]/;
+
+/**
+ * Does what {@linkcode reviveNumber} does if every number is a safe integer. With the reviver for every
+ * text, a create takes 1.05 to 1.1 times the processor time of its whole request.
+ */
+function integersToBigInt(value: unknown): unknown {
+  if (typeof value === "number") return BigInt(value);
+  if (typeof value !== "object" || value === null) return value;
+  const members = value as Record<string, unknown>; // an array's are its elements
+  for (const name of Object.keys(members)) {
+    members[name] = integersToBigInt(members[name]);
+  }
+  return value;
 }
 
 // The third argument has no type in TypeScript yet, and a global augmentation is not allowed in a

@@ -47,18 +47,20 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   return {
     request({ method, route = null, status, ms, id }) {
       if (!requests) return;
-      const trace = traceId();
       if (millisecond !== Date.now()) {
         millisecond = Date.now();
         time = new Date(millisecond).toISOString();
       }
-      standardOutput.write(
-        `{"time":"${time}","method":${
-          JSON.stringify(method.slice(0, 20))
-        },"route":${JSON.stringify(route)},"status":${status},"ms":${
-          Math.round(1000 * ms) / 1000
-        },"id":"${id}"${trace && `,"trace_id":"${trace}"`}}\n`,
-      );
+      const line = {
+        time,
+        method: method.slice(0, 20),
+        route,
+        status,
+        ms: Math.round(1000 * ms) / 1000,
+        id,
+        trace_id: traceId() || undefined,
+      };
+      standardOutput.write(`${JSON.stringify(line)}\n`);
     },
     fault(cause, id) {
       const [time, trace_id] = [new Date(), traceId() || undefined];
