@@ -2,6 +2,7 @@
 // such as OTEL_EXPORTER_OTLP_ENDPOINT set it up. Node 26 warns that register() is deprecated.
 //
 //   npm install @opentelemetry/sdk-node @opentelemetry/instrumentation @opentelemetry/instrumentation-http
+//   node --import ./open_telemetry.mjs node_modules/@petstore/service/bin.js start
 
 import { HttpInstrumentation } from "@opentelemetry/instrumentation-http";
 import { NodeSDK } from "@opentelemetry/sdk-node";

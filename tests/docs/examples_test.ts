@@ -382,6 +382,19 @@ test("the tables have every setting and every error code", () => {
   }
 });
 
+test("the faults that docs/operating.md explains are in the program's own words", () => {
+  const sources = filesIn("adapters", ".ts").map(read).join("\n");
+  const [section = ""] = /^## If something is wrong\n[^]*?(?=^## )/m
+    .exec(read("docs/operating.md")) ?? [];
+  const causes = section.match(/^\| `.*?\|/gm) ?? [];
+  assert.notEqual(causes.length, 0);
+  for (const cause of causes) {
+    for (const [, words = ""] of cause.matchAll(/`(.*?)`/g)) {
+      assert.ok(sources.includes(words), words);
+    }
+  }
+});
+
 test("the figures of the README's table are those of docs/judge.md and docs/speed.md", () => {
   const [, hold, fail] = read("docs/judge.md")
     .match(/^The interface: (\d+) hold, (\d+) fail/m) ?? [];
