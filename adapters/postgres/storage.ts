@@ -12,7 +12,7 @@ import {
 import type { PostgresAddress } from "./address.ts";
 import { postgresApiKeys } from "./api_keys.ts";
 import { DURABLY, postgresConnections, type Value } from "./connections.ts";
-import { petReads } from "./reads.ts";
+import { groupedReads } from "./reads.ts";
 import { openSchema, PETS_LOCK } from "./schema.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 
@@ -228,22 +228,22 @@ export async function openPostgres(
     maxWait: 2000,
   });
 
-  const reads = petReads(connections);
+  const { get, list, isActive, close } = groupedReads(connections);
 
   return {
-    apiKeys: postgresApiKeys(connections),
+    apiKeys: { ...postgresApiKeys(connections), isActive },
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
-    get: reads.get,
-    list: reads.list,
+    get,
+    list,
 
     async ping() {
       await read("reach the database", PING);
     },
 
     async close() {
-      await Promise.all([creates.close(), reads.close()]);
+      await Promise.all([creates.close(), close()]);
       await connections.close();
     },
   };
