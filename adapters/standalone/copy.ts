@@ -2,13 +2,8 @@
 
 import process from "node:process";
 import type { Access, Transfer } from "../database/transfer.ts";
-import {
-  parseArguments,
-  PROGRAM,
-  readArgument,
-  UsageError,
-} from "./command_line.ts";
-import { type LastingDatabase, readLastingDatabase } from "./config.ts";
+import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
+import { check, type LastingDatabase, readLastingDatabase } from "./config.ts";
 import { copyAll } from "./copy_records.ts";
 import { giveBackPermissions, waitingFor } from "./open_storage.ts";
 
@@ -45,9 +40,10 @@ export async function runCopy(
   if (from === undefined || to === undefined || positionals.length > 2) {
     throw new UsageError("copy takes two addresses: copy FROM TO");
   }
-  const databases = readArgument(() =>
-    [readLastingDatabase("FROM", from), readLastingDatabase("TO", to)] as const
-  );
+  const databases = [
+    check("FROM", () => readLastingDatabase(from), UsageError),
+    check("TO", () => readLastingDatabase(to), UsageError),
+  ] as const;
   const opened: Transfer[] = [];
   try {
     const source = await open(databases[0], "read");

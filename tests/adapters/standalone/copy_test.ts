@@ -479,8 +479,8 @@ for (
   const [args, message] of [
     ["sqlite:a.db", /copy takes two addresses/],
     ["a b c", /two addresses/],
-    ["memory: sqlite:b", /^FROM must be/],
-    ["sqlite:a memory:", /^TO must be/],
+    ["memory: sqlite:b", /^FROM: must be/],
+    ["sqlite:a memory:", /^TO: must be/],
     [
       "postgres://u:s3cret@127.0.0.1:1/d?sslmode=maybe sqlite:b",
       /^FROM: /,
