@@ -128,7 +128,7 @@ export function postgresConnections(
     },
   });
   // The pool has dropped an idle connection that ended; nothing else is to be done.
-  pool.on("error", () => {});
+  pool.on("error", ignore);
 
   /** When each connection was made, and when one was last lost, in ms. */
   const made = new WeakMap<pg.PoolClient, number>();

@@ -3,8 +3,8 @@
 import { inspect } from "node:util";
 import type { Layer } from "../../core/http/message.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
+import { findContexts, SPAN, type Span } from "../../core/http/trace.ts";
 import { standardError, standardOutput } from "./output.ts";
-import { traceIds } from "./trace_id.ts";
 
 /** What is logged of a request: never a key, a body, or a path with an id. */
 export interface RequestLine {
@@ -66,6 +66,15 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
       standardError.write(`${JSON.stringify(line)}\n`);
     },
     tell: (text) => standardError.write(text),
+  };
+}
+
+/** Makes the function that returns the id of the current trace, or "". */
+function traceIds(): () => string {
+  const contexts = findContexts();
+  return () => {
+    const span = contexts?.active().getValue<Span>(SPAN);
+    return span?.spanContext().traceId.replace(/^0+$/, "") ?? "";
   };
 }
 
