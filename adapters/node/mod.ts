@@ -5,7 +5,7 @@
  */
 
 import { createServer, type Server as HttpServer } from "node:http";
-import { Server as NetServer, type Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { clientErrorListener, refuse } from "./client_error.ts";
 import { createResponder, type NodeListener } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
@@ -69,7 +69,9 @@ export function serve(
       server.once("error", fail);
       server.listen(port, hostname, () => {
         server.off("error", fail);
-        resolve(listening(addressOf(server), close));
+        // It listens on TCP, so this is no path.
+        const { address, port } = server.address() as AddressInfo;
+        resolve(listening({ hostname: address, port }, close));
       });
     } catch (cause) {
       reject(listenError(hostname, port, cause));
@@ -112,14 +114,6 @@ function createFetchServer(
   server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));
   server.on("clientError", clientErrorListener());
   return server;
-}
-
-function addressOf(server: HttpServer): Pick<Server, "hostname" | "port"> {
-  const address = server.address();
-  if (address === null || typeof address === "string") {
-    throw new TypeError("A server that listens on TCP has an address");
-  }
-  return { hostname: address.address, port: address.port };
 }
 
 /** The `close` of {@linkcode Server} for a server that has no connections yet. */

@@ -30,7 +30,6 @@ export interface Statement {
   readonly text: string;
 }
 
-/** A parameter of a statement. */
 export type Value = string | bigint | number | null | readonly Value[];
 
 /** The columns of a row, in the order of the statement. */
@@ -45,7 +44,6 @@ export type Send = (
 
 type Run = (action: string, ...args: Parameters<Send>) => ReturnType<Send>;
 
-/** The connections to one database. */
 export interface PostgresConnections {
   /** As the address says. */
   readonly maxConnections: number;
@@ -91,9 +89,6 @@ const LOCK = {
 // Whatever the database's default: with another one, creates that take turns fail (40001).
 const ISOLATION = "-c default_transaction_isolation=read\\ committed";
 
-/** The OID of PostgreSQL's type `int8`. */
-const INT8 = 20;
-
 /** Connects at the first statement. */
 export function postgresConnections(
   address: PostgresAddress,
@@ -118,7 +113,9 @@ export function postgresConnections(
     types: {
       // Without this an int8 is a string.
       getTypeParser: (oid: number, format?: "text" | "binary") =>
-        oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format as "text"),
+        oid === pg.types.builtins.INT8
+          ? BigInt
+          : pg.types.getTypeParser(oid, format as "text"),
     },
     async onConnect(client: pg.ClientBase) {
       if (address.writable) await assertWritable(client);

@@ -166,8 +166,8 @@ export function groupedReads({ read, maxConnections }: PostgresConnections): {
   };
 }
 
-/** One impossible row fails its own read, not the group. */
-function orError<T>(work: () => T): T | Error {
+/** Returns what was thrown: one impossible row fails its own read, not the group. */
+export function orError<T>(work: () => T): T | Error {
   try {
     return work();
   } catch (error) {

@@ -38,7 +38,6 @@ export function logLayer(log: Pick<Log, "request" | "fault">): Layer {
   };
 }
 
-/** The log of this process. */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let millisecond = NaN;
   let time = "";
