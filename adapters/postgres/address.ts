@@ -11,7 +11,6 @@ export interface PostgresHost {
   readonly port?: number | undefined;
 }
 
-/** A parsed address. */
 export interface PostgresAddress {
   /** In the order in which they are tried; at least one. */
   readonly hosts: readonly PostgresHost[];

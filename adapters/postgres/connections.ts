@@ -8,7 +8,6 @@ import { clientsOf, hostOf } from "./client.ts";
 import {
   areAllTaken,
   canBeRepeated,
-  changeFault,
   fault,
   isConnectionUseless,
   isNotReplicated,
@@ -206,21 +205,21 @@ export function postgresConnections(
 
     const ask: Send = (...args) =>
       query(client, ...args).catch((error) => {
-        throw statementFault(actionAtHost, error);
+        throw statementFault(actionAtHost, error, { changes: false });
       });
 
     const commit: Send = async (...args) => {
       let warning: string | undefined;
-      function onNotice(notice: Notice): void {
+      const onNotice = (notice: Notice) => {
         if (isNotReplicated(notice)) warning = notice.message;
-      }
+      };
       client.on("notice", onNotice);
       try {
         const rows = await query(client, ...args);
         if (warning === undefined) return rows;
         throw new Error(warning);
       } catch (error) {
-        throw changeFault(actionAtHost, error);
+        throw statementFault(actionAtHost, error, { changes: true });
       } finally {
         client.off("notice", onNotice);
       }

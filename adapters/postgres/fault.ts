@@ -70,23 +70,22 @@ export function fault(
 }
 
 /**
- * Makes the fault of a statement that has changed nothing: `unavailable`. An error that is not about the
- * state of the server is returned as it is.
+ * Makes the fault of a statement: `unavailable`, or `outcome_unknown` if it changes something and may have
+ * happened all the same. An error that is not about the state of the server is returned as it is.
  */
-export function statementFault(action: string, error: unknown): unknown {
-  const code = sqlState(error);
-  if (code !== undefined && !OF_THE_SERVER.test(code)) return error;
-  return fault("unavailable", action, error);
-}
-
-/** Makes the fault of a statement that changes something, and may have happened all the same. */
-export function changeFault(action: string, error: unknown): unknown {
+export function statementFault(
+  action: string,
+  error: unknown,
+  { changes }: { readonly changes: boolean },
+): unknown {
   const code = sqlState(error);
   const mayHaveHappened = code === undefined ||
     UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
-  return mayHaveHappened
-    ? fault("outcome_unknown", action, error)
-    : statementFault(action, error);
+  if (changes && mayHaveHappened) {
+    return fault("outcome_unknown", action, error);
+  }
+  if (code !== undefined && !OF_THE_SERVER.test(code)) return error;
+  return fault("unavailable", action, error);
 }
 
 /** A server that takes no writes, or is not the one in use. During a switchover none is right. */
