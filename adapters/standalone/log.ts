@@ -1,17 +1,14 @@
 /** The log: JSON lines, requests on standard output, faults on standard error. */
 
 import { inspect } from "node:util";
-import type { Layer } from "../../core/http/message.ts";
+import type { Answer, Layer } from "../../core/http/message.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { findContexts, SPAN, type Span } from "../../core/http/trace.ts";
 import { standardError, standardOutput } from "./output.ts";
 
 /** What is logged of a request: never a key, a body, or a path with an id. */
-export interface RequestLine {
+export interface RequestLine extends Pick<Answer, "route" | "status"> {
   readonly method: string;
-  /** The path as a template, `/v1/pets/{petId}`; absent if there is no such path. */
-  readonly route?: string | undefined;
-  readonly status: number;
   /** How long the answer took, in ms. */
   readonly ms: number;
   /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
