@@ -55,8 +55,6 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/service.ts adapters/standalone/start.ts",
   "adapters/standalone/app_test.ts": "adapters/standalone/drain.ts",
-  "adapters/standalone/open_telemetry_slow.ts":
-    "adapters/standalone/trace_id.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
   "adapters/standalone/log_test.ts": "adapters/standalone/output.ts",

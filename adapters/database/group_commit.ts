@@ -1,7 +1,7 @@
 /** Group commit: creates that arrive together share one transaction, and so one write to disk. */
 
 import type { CheckedPet, Pet } from "../../core/pets/pet.ts";
-import { grouped, type GroupedOptions } from "./grouped.ts";
+import { type Grouped, grouped, type GroupedOptions } from "./grouped.ts";
 
 /** A pet to create, and its idempotency key if it has one. */
 export interface Create {
@@ -13,10 +13,8 @@ export interface Create {
 export type Created = Pet & { readonly replayed?: true };
 
 /** Creates pets in groups, each as `create` of `PetStorage` does. */
-export interface GroupCommit {
+export interface GroupCommit extends Pick<Grouped<Create, Created>, "close"> {
   create(pet: CheckedPet, key?: string): Promise<Created>;
-  /** Refuses further creates; fulfilled once all that were accepted are settled. */
-  close(): Promise<void>;
 }
 
 /**

@@ -48,7 +48,6 @@ export interface GroupedOptions<Item, Result> {
   readonly maxUnderWay?: number;
 }
 
-/** Carries out operations in groups. */
 export interface Grouped<Item, Result> {
   /** Fulfilled with the result of `item`. */
   run(item: Item): Promise<Result>;

@@ -8,8 +8,6 @@ export interface Table {
   /** For messages. */
   readonly plural: string;
   readonly columns: readonly string[];
-  /** The types of the columns. */
-  readonly types: readonly ("bigint" | "smallint" | "text")[];
   /** Says what to do if the table already has a row with the same key. */
   readonly onConflict: string;
 }
@@ -19,7 +17,6 @@ export const PETS: Table = {
   name: "pets",
   plural: "pets",
   columns: PET_COLUMNS.split(", "),
-  types: ["bigint", "text", "bigint", "smallint"],
   onConflict: "DO NOTHING",
 };
 
@@ -28,7 +25,6 @@ export const API_KEYS: Table = {
   name: "api_keys",
   plural: "API keys",
   columns: ["id", "name", "digest", "created", "revoked"],
-  types: ["bigint", "text", "text", "bigint", "bigint"],
   onConflict: `DO UPDATE SET revoked = excluded.revoked
     WHERE api_keys.digest = excluded.digest AND api_keys.revoked IS NULL`,
 };
@@ -37,7 +33,6 @@ export const IDEMPOTENCY_KEYS: Table = {
   name: "idempotency_keys",
   plural: "idempotency keys",
   columns: ["key", "pet_id", "created"],
-  types: ["text", "bigint", "bigint"],
   onConflict:
     "DO UPDATE SET pet_id = excluded.pet_id, created = excluded.created",
 };
@@ -61,7 +56,7 @@ export interface Transfer {
   readonly write: Query;
   /** The SQL that reads a column; text may come as bytes, which may not be UTF-8. */
   select(column: string): string;
-  /** The SQL that reads the greatest id that a table has or had; 0 if it never had any. */
+  /** The SQL that reads the greatest id that a table gave; 0 if it never gave any. */
   selectLastGiven(table: Table): string;
   /** Makes ids that a table gives from now on greater than `id`, and than all given before. */
   continueAfter(table: Table, id: bigint): Promise<void>;

@@ -4,8 +4,9 @@
  * @module
  */
 
+import { once } from "node:events";
 import { createServer, type Server as HttpServer } from "node:http";
-import { Server as NetServer, type Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { clientErrorListener, refuse } from "./client_error.ts";
 import { createResponder, type NodeListener } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
@@ -46,7 +47,7 @@ export interface NodeServeOptions extends ServeOptions {
  *
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
-export function serve(
+export async function serve(
   handle: FetchFunction,
   options: NodeServeOptions = {},
 ): Promise<Server> {
@@ -57,24 +58,20 @@ export function serve(
     "keepAliveTimeout",
   ], "serve");
   const { port = DEFAULT_PORT, hostname = DEFAULT_HOSTNAME } = options;
-  return new Promise((resolve, reject) => {
-    if ("Bun" in globalThis) {
-      throw new TypeError("On Bun, use serve of @petstore/service/bun");
-    }
-    try {
-      const server = createFetchServer(handle, options);
-      const close = closer(server);
-      const fail = (cause: Error): void =>
-        reject(listenError(hostname, port, cause));
-      server.once("error", fail);
-      server.listen(port, hostname, () => {
-        server.off("error", fail);
-        resolve(listening(addressOf(server), close));
-      });
-    } catch (cause) {
-      reject(listenError(hostname, port, cause));
-    }
-  });
+  if ("Bun" in globalThis) {
+    throw new TypeError("On Bun, use serve of @petstore/service/bun");
+  }
+  try {
+    const server = createFetchServer(handle, options);
+    const close = closer(server);
+    server.listen(port, hostname);
+    await once(server, "listening");
+    // It listens on TCP, so this is no path.
+    const { address, port: listensOn } = server.address() as AddressInfo;
+    return listening({ hostname: address, port: listensOn }, close);
+  } catch (cause) {
+    throw listenError(hostname, port, cause);
+  }
 }
 
 function createFetchServer(
@@ -112,14 +109,6 @@ function createFetchServer(
   server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));
   server.on("clientError", clientErrorListener());
   return server;
-}
-
-function addressOf(server: HttpServer): Pick<Server, "hostname" | "port"> {
-  const address = server.address();
-  if (address === null || typeof address === "string") {
-    throw new TypeError("A server that listens on TCP has an address");
-  }
-  return { hostname: address.address, port: address.port };
 }
 
 /** The `close` of {@linkcode Server} for a server that has no connections yet. */

@@ -7,21 +7,20 @@ import type { ConnectionOptions } from "node:tls";
 /** Where a server listens. If absent, `PGHOST` and `PGPORT` say so. */
 export interface PostgresHost {
   /** A name, an IP address, or the directory of a Unix socket. */
-  readonly host?: string;
-  readonly port?: number;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
 }
 
-/** A parsed address. */
 export interface PostgresAddress {
   /** In the order in which they are tried; at least one. */
   readonly hosts: readonly PostgresHost[];
   /** Settings of the driver. For what is absent, it uses `PGUSER`, `PGDATABASE` and so on. */
   readonly driver: {
-    readonly user?: string;
-    readonly password?: string;
-    readonly database?: string;
+    readonly user?: string | undefined;
+    readonly password?: string | undefined;
+    readonly database?: string | undefined;
     /** Command-line options for the server: `-c search_path=shop`. */
-    readonly options?: string;
+    readonly options?: string | undefined;
     /** `false` if the connection is not encrypted. */
     readonly ssl: ConnectionOptions | false;
     /** If true, SCRAM is bound to the encrypted channel if the server offers that. */
@@ -70,12 +69,10 @@ export function parsePostgresUrl(
   return {
     hosts,
     driver: {
-      ...withoutEmpty({
-        user: parameters.user ?? decode(user),
-        password: parameters.password ?? decode(password),
-        database: parameters.dbname ?? decode(path),
-        options: parameters.options,
-      }),
+      user: (parameters.user ?? decode(user)) || undefined,
+      password: (parameters.password ?? decode(password)) || undefined,
+      database: (parameters.dbname ?? decode(path)) || undefined,
+      options: parameters.options || undefined,
       ssl: readTls(parameters, environment.PGSSLMODE),
       enableChannelBinding: choose(
         "channel_binding",
@@ -137,8 +134,8 @@ function readHosts(hosts: string, ports = ""): readonly PostgresHost[] {
     }
     const portText = port || separate[index] || separate[0];
     return {
-      ...withoutEmpty({ host: decode(name.replace(/^\[(.*)\]$/, "$1")) }),
-      ...portText ? { port: readInteger("port", portText, 65_535) } : {},
+      host: decode(name.replace(/^\[(.*)\]$/, "$1")) || undefined,
+      port: portText ? readInteger("port", portText, 65_535) : undefined,
     };
   });
 }
@@ -164,19 +161,17 @@ function readTls(
   if (checks === false) return false;
   return {
     ...checks,
-    ...withoutEmpty({
-      ca: sslrootcert === "system" ? "" : readText("sslrootcert", sslrootcert),
-      cert: readText("sslcert", sslcert),
-      key: readText("sslkey", sslkey),
-    }),
+    ca: readText("sslrootcert", sslrootcert?.replace(/^system$/, "")),
+    cert: readText("sslcert", sslcert),
+    key: readText("sslkey", sslkey),
   };
 }
 
 const ANY_NAME = { checkServerIdentity: () => undefined };
 
-function readText(parameter: string, path: string | undefined): string {
+function readText(parameter: string, path = ""): string | undefined {
   try {
-    return path === undefined ? "" : readFileSync(path, "utf8");
+    return path === "" ? undefined : readFileSync(path, "utf8");
   } catch (cause) {
     const { message } = cause as Error;
     throw wrong(`the file of ${parameter} cannot be read: ${message}`, cause);
@@ -208,13 +203,6 @@ function decode(text = ""): string {
   } catch (cause) {
     throw wrong("a % must be followed by two hexadecimal digits", cause);
   }
-}
-
-function withoutEmpty<Name extends string>(
-  members: Readonly<Record<Name, string | undefined>>,
-): { readonly [name in Name]?: string } {
-  const entries = Object.entries(members).filter(([, value]) => value);
-  return Object.fromEntries(entries) as { readonly [name in Name]?: string };
 }
 
 function wrong(reason: string, cause?: unknown): TypeError {

@@ -12,7 +12,7 @@ type Callback = (error: Error) => void;
 /** The part of the driver's client that is used, so that it has a type without `@types/pg` too. */
 interface DriverClient {
   readonly connection: { readonly stream: { destroy(): void } };
-  connect(callback?: Callback): Promise<unknown> | void;
+  connect(callback: Callback): void;
   end(callback?: Callback): Promise<unknown> | void;
   once(event: "end", listener: () => void): unknown;
 }
@@ -38,8 +38,7 @@ export function clientsOf(
       targets.set(this, host);
     }
 
-    override connect(callback?: Callback): Promise<unknown> | void {
-      if (callback === undefined) return super.connect();
+    override connect(callback: Callback): void {
       try {
         super.connect(callback);
       } catch (error) {

@@ -8,7 +8,6 @@ import { clientsOf, hostOf } from "./client.ts";
 import {
   areAllTaken,
   canBeRepeated,
-  changeFault,
   fault,
   isConnectionUseless,
   isNotReplicated,
@@ -30,7 +29,6 @@ export interface Statement {
   readonly text: string;
 }
 
-/** A parameter of a statement. */
 export type Value = string | bigint | number | null | readonly Value[];
 
 /** The columns of a row, in the order of the statement. */
@@ -45,7 +43,6 @@ export type Send = (
 
 type Run = (action: string, ...args: Parameters<Send>) => ReturnType<Send>;
 
-/** The connections to one database. */
 export interface PostgresConnections {
   /** As the address says. */
   readonly maxConnections: number;
@@ -91,9 +88,6 @@ const LOCK = {
 // Whatever the database's default: with another one, creates that take turns fail (40001).
 const ISOLATION = "-c default_transaction_isolation=read\\ committed";
 
-/** The OID of PostgreSQL's type `int8`. */
-const INT8 = 20;
-
 /** Connects at the first statement. */
 export function postgresConnections(
   address: PostgresAddress,
@@ -118,7 +112,9 @@ export function postgresConnections(
     types: {
       // Without this an int8 is a string.
       getTypeParser: (oid: number, format?: "text" | "binary") =>
-        oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format as "text"),
+        oid === pg.types.builtins.INT8
+          ? BigInt
+          : pg.types.getTypeParser(oid, format as "text"),
     },
     async onConnect(client: pg.ClientBase) {
       if (address.writable) await assertWritable(client);
@@ -128,7 +124,7 @@ export function postgresConnections(
     },
   });
   // The pool has dropped an idle connection that ended; nothing else is to be done.
-  pool.on("error", () => {});
+  pool.on("error", ignore);
 
   /** When each connection was made, and when one was last lost, in ms. */
   const made = new WeakMap<pg.PoolClient, number>();
@@ -209,21 +205,21 @@ export function postgresConnections(
 
     const ask: Send = (...args) =>
       query(client, ...args).catch((error) => {
-        throw statementFault(actionAtHost, error);
+        throw statementFault(actionAtHost, error, { changes: false });
       });
 
     const commit: Send = async (...args) => {
       let warning: string | undefined;
-      function onNotice(notice: Notice): void {
+      const onNotice = (notice: Notice) => {
         if (isNotReplicated(notice)) warning = notice.message;
-      }
+      };
       client.on("notice", onNotice);
       try {
         const rows = await query(client, ...args);
         if (warning === undefined) return rows;
         throw new Error(warning);
       } catch (error) {
-        throw changeFault(actionAtHost, error);
+        throw statementFault(actionAtHost, error, { changes: true });
       } finally {
         client.off("notice", onNotice);
       }

@@ -4,51 +4,18 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** PgBouncer refuses settings that are sent with a new connection. */
 const IS_POOLER = /^unsupported startup parameter/;
-const POOLER_REASON = "it is a pooler: add pgbouncer=true to the address";
 
 /** PgBouncer's faults before it sent the statement on, although their code is a lost connection's. */
 const NOT_SENT =
   /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
 
-/** Reasons by the driver's own messages. */
-const DRIVER_REASONS: readonly (readonly [RegExp, string])[] = [
-  [/^Query read timeout$/, "it did not answer in time"],
-  [
-    /connection timeout$|^timeout expired$|^timeout exceeded/,
-    "no connection was made in time",
-  ],
-  [/^Connection terminated/, "the connection was lost"],
-  [IS_POOLER, POOLER_REASON],
-];
-
-/** Reasons by codes of the operating system. */
-const SYSTEM_REASONS: ReadonlyMap<unknown, string> = new Map([
-  ["ECONNREFUSED", "nothing listens there; is PostgreSQL running?"],
-  ["ENOTFOUND", "the host is unknown"],
-  ["ENOENT", "the socket does not exist; is PostgreSQL running?"],
-]);
+/** Faults that may pass, by the driver's own messages: it had no connection or no answer in time, or lost it. */
+const NO_ANSWER =
+  /^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
 
 /** Codes of the operating system that may pass. ENOENT: a Unix socket. */
 const TRANSIENT =
   /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
-
-/** Reasons by SQLSTATE. */
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ["25006", "the server is read-only; it may be a standby"],
-  // A prepared statement that is missing, or exists already.
-  ["26000", POOLER_REASON],
-  ["42P05", POOLER_REASON],
-  ["28000", "the server refuses this user"],
-  ["28P01", "the server refuses this password"],
-  ["3D000", "the server has no such database"],
-  ["53100", "the disk of the server is full"],
-  ["53300", "the server has no connection left"],
-  ["55P03", "others kept a lock for too long"],
-  ["57014", "the server cancelled it"],
-  ["57P01", "the server is shutting down"],
-  ["57P02", "the server crashed"],
-  ["57P03", "the server is starting or shutting down"],
-]);
 
 /** Classes of SQLSTATE about the server, not the statement. */
 const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
@@ -103,23 +70,22 @@ export function fault(
 }
 
 /**
- * Makes the fault of a statement that has changed nothing: `unavailable`. An error that is not about the
- * state of the server is returned as it is.
+ * Makes the fault of a statement: `unavailable`, or `outcome_unknown` if it changes something and may have
+ * happened all the same. An error that is not about the state of the server is returned as it is.
  */
-export function statementFault(action: string, error: unknown): unknown {
-  const code = sqlState(error);
-  if (code !== undefined && !OF_THE_SERVER.test(code)) return error;
-  return fault("unavailable", action, error);
-}
-
-/** Makes the fault of a statement that changes something, and may have happened all the same. */
-export function changeFault(action: string, error: unknown): unknown {
+export function statementFault(
+  action: string,
+  error: unknown,
+  { changes }: { readonly changes: boolean },
+): unknown {
   const code = sqlState(error);
   const mayHaveHappened = code === undefined ||
     UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
-  return mayHaveHappened
-    ? fault("outcome_unknown", action, error)
-    : statementFault(action, error);
+  if (changes && mayHaveHappened) {
+    return fault("outcome_unknown", action, error);
+  }
+  if (code !== undefined && !OF_THE_SERVER.test(code)) return error;
+  return fault("unavailable", action, error);
 }
 
 /** A server that takes no writes, or is not the one in use. During a switchover none is right. */
@@ -135,7 +101,7 @@ export function isTransient(error: unknown): boolean {
     return /^(?:08|53|57P)/.test(state) && !IS_POOLER.test(error.message);
   }
   if ("code" in error) return TRANSIENT.test(String(error.code));
-  return DRIVER_REASONS.some(([pattern]) => pattern.test(error.message));
+  return NO_ANSWER.test(error.message);
 }
 
 function reason(error: unknown): string {
@@ -145,15 +111,12 @@ function reason(error: unknown): string {
   if (error instanceof AggregateError && message === "") {
     return error.errors.map(reason).join("; ");
   }
-  const code = sqlState(error);
-  const known = code !== undefined
-    ? REASONS.get(code)
-    : "code" in error
-    ? SYSTEM_REASONS.get(error.code)
-    : undefined;
-  if (known !== undefined) return `${known} (${message})`;
-  return DRIVER_REASONS.find(([pattern]) => pattern.test(message))?.[1] ??
-    message;
+  // Prepared statements are missing (26000), or exist already.
+  const isPooler = IS_POOLER.test(message) ||
+    /^(?:26000|42P05)$/.test(sqlState(error) ?? "");
+  return isPooler
+    ? `it is a pooler: add pgbouncer=true to the address (${message})`
+    : message;
 }
 
 /** The SQLSTATE of an error from the server. Those of the system have codes, but no `severity`. */

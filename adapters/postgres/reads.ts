@@ -1,4 +1,4 @@
-/** Reads of pets in PostgreSQL: those that arrive together share a statement. */
+/** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
 
 import type { Pet, PetId } from "../../core/pets/pet.ts";
 import {
@@ -10,8 +10,8 @@ import { grouped } from "../database/grouped.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 import type { PostgresConnections, Row } from "./connections.ts";
 
-/** Limits of a group of reads. Its size is in rows: gets wait while those of many pages are read. */
-export const READ_LIMITS = { maxGroup: 1000, maxQueue: 10_000, maxWait: 2000 };
+/** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
+const MAX_ROWS = 1000;
 
 /** The limit of the longest page that shares a statement; the service's pages are not longer. */
 const MAX_SHARED = 100;
@@ -57,17 +57,30 @@ export const LIST_ALL = {
       ${page(ofStatus("code", "after"))}`,
 };
 
-/** As in `PetStorage`. Pets and pages are frozen, because callers who ask alike share them. */
-export function petReads({ read, maxConnections }: PostgresConnections): {
+const ACTIVE = {
+  name: "check API keys",
+  text:
+    "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
+};
+
+/** As in the ports. Pets and pages are frozen, because callers who ask alike share them. */
+export function groupedReads({ read, maxConnections }: PostgresConnections): {
   get(id: PetId): Promise<Pet | undefined>;
   list(query: PetQuery): Promise<PetPage>;
+  isActive(digest: string): Promise<boolean>;
   /** Refuses further reads; fulfilled once all that were accepted are settled. */
   close(): Promise<void>;
 } {
-  const gets = grouped({
-    ...READ_LIMITS,
-    action: "get pet",
+  const limits = {
+    maxGroup: MAX_ROWS,
+    maxQueue: 10_000,
+    maxWait: 2000,
     maxUnderWay: maxConnections,
+  };
+
+  const gets = grouped({
+    ...limits,
+    action: "get pet",
     keyOf: (id: PetId) => id,
     async send(ids) {
       const [first = null, ...others] = ids;
@@ -83,13 +96,11 @@ export function petReads({ read, maxConnections }: PostgresConnections): {
   });
 
   const lists = grouped({
-    ...READ_LIMITS,
+    ...limits,
     action: "list pets",
-    maxUnderWay: maxConnections,
     keyOf: ({ limit, status, after = 0n }: PetQuery) =>
       `${limit} ${status} ${after}`,
-    sizeOf: ({ limit }) =>
-      limit > MAX_SHARED ? READ_LIMITS.maxGroup : limit + 1,
+    sizeOf: ({ limit }) => limit > MAX_SHARED ? MAX_ROWS : limit + 1,
     async send(queries) {
       // The rows of a page that is alone have no place.
       const rows = await readPages(queries);
@@ -132,18 +143,31 @@ export function petReads({ read, maxConnections }: PostgresConnections): {
     ]);
   }
 
+  // Strangers can force look-ups, by keys of valid form.
+  const keys = grouped({
+    ...limits,
+    action: "check API key",
+    keyOf: (digest: string) => digest,
+    async send(digests) {
+      const rows = await read("check API key", ACTIVE, [digests]);
+      const active = new Set(rows.map(([digest]) => digest));
+      return digests.map((digest) => active.has(digest));
+    },
+  });
+
   return {
     get: gets.run,
     // A copy: the caller may change the object while it waits.
     list: (query) => lists.run({ ...query }),
+    isActive: keys.run,
     async close() {
-      await Promise.all([gets.close(), lists.close()]);
+      await Promise.all([gets, lists, keys].map(({ close }) => close()));
     },
   };
 }
 
-/** One impossible row fails its own read, not the group. */
-function orError<T>(work: () => T): T | Error {
+/** Returns what was thrown: one impossible row fails its own read, not the group. */
+export function orError<T>(work: () => T): T | Error {
   try {
     return work();
   } catch (error) {

@@ -12,7 +12,7 @@ import {
 import type { PostgresAddress } from "./address.ts";
 import { postgresApiKeys } from "./api_keys.ts";
 import { DURABLY, postgresConnections, type Value } from "./connections.ts";
-import { petReads } from "./reads.ts";
+import { groupedReads, orError } from "./reads.ts";
 import { openSchema, PETS_LOCK } from "./schema.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 
@@ -193,32 +193,19 @@ export async function openPostgres(
     const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
     assertKept([...ids.values()].filter((id) => id !== null), ids.size);
     const known = keys.filter((_, index) => !ids.has(index));
-    const replay = await readReplays(known);
-    return batch.map(({ pet, key }, index) =>
-      ids.has(index) ? withId(pet, ids.get(index)) : replay(key)
-    );
-  }
-
-  /** Reads the pets that keys added before. The batch is stored even if this fails. */
-  async function readReplays(
-    keys: readonly Value[],
-  ): Promise<(key: string | undefined) => Created | Error> {
-    try {
-      const rows = keys.length === 0
-        ? []
-        : await read("create pet", REPLAYS, [keys]);
-      const pets = new Map(rows.map(([key, ...row]) => [key, toPet(row)]));
-      return (key) => {
-        const pet = pets.get(key);
-        if (pet !== undefined) return { ...pet, replayed: true };
-        // Between the two statements.
-        const message =
-          "Cannot create pet: its idempotency key expired just now";
-        return new StorageError("unavailable", message);
-      };
-    } catch (error) {
-      return () => error instanceof Error ? error : new Error(String(error));
-    }
+    // The batch is stored even if this fails.
+    const replays = known.length === 0
+      ? []
+      : await read("create pet", REPLAYS, [known])
+        .catch((error: Error) => error);
+    return batch.map(({ pet, key }, index) => {
+      if (ids.has(index)) return withId(pet, ids.get(index));
+      if (replays instanceof Error) return replays;
+      const row = replays.find(([known]) => known === key);
+      return row === undefined
+        ? expiredJustNow()
+        : orError(() => ({ ...toPet(row.slice(1)), replayed: true }));
+    });
   }
 
   const creates = groupCommit({
@@ -228,22 +215,22 @@ export async function openPostgres(
     maxWait: 2000,
   });
 
-  const reads = petReads(connections);
+  const { get, list, isActive, close } = groupedReads(connections);
 
   return {
-    apiKeys: postgresApiKeys(connections),
+    apiKeys: { ...postgresApiKeys(connections), isActive },
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
-    get: reads.get,
-    list: reads.list,
+    get,
+    list,
 
     async ping() {
       await read("reach the database", PING);
     },
 
     async close() {
-      await Promise.all([creates.close(), reads.close()]);
+      await Promise.all([creates.close(), close()]);
       await connections.close();
     },
   };
@@ -251,6 +238,12 @@ export async function openPostgres(
 
 function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
   return { id: petId(id as bigint), name, categoryId, status };
+}
+
+/** The fault of a replay whose key expired between the two statements. */
+function expiredJustNow(): StorageError {
+  const message = "Cannot create pet: its idempotency key expired just now";
+  return new StorageError("unavailable", message);
 }
 
 /** A trigger may leave some pets out, and nothing says which. */

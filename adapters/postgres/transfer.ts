@@ -19,7 +19,6 @@ const TIMEOUTS = {
   lockTimeout: 30_000,
 };
 
-// The identity of a database is the same for all its addresses.
 const IDENTITY = {
   name: "identity",
   text:
@@ -40,11 +39,11 @@ export async function postgresTransfer(
     await openSchema(connections, 0, access);
     const [row] = await connections.read("open the database", IDENTITY);
     const [identity, ofPets, ofApiKeys] = row as [string, string, string];
-    const sequence = (table: Table) => table === API_KEYS ? ofApiKeys : ofPets;
+    const sequence = ({ name }: Table) =>
+      name === API_KEYS.name ? ofApiKeys : ofPets;
 
     const selectLastGiven = (table: Table) =>
-      `SELECT greatest((SELECT max(id) FROM ${table.name}),
-        CASE WHEN is_called THEN last_value ELSE last_value - 1 END) AS given
+      `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS given
       FROM ${sequence(table)}`;
 
     const write: Query = (table, sql, values) =>

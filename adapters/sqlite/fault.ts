@@ -39,13 +39,13 @@ function hasCode(error: unknown, ...codes: readonly number[]): boolean {
   return codes.includes(resultCode(error) ?? 0);
 }
 
-/** Whether another connection is in the way, so that trying again helps. */
+/** Returns true if another connection is in the way, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
   return hasCode(error, BUSY, LOCKED, PROTOCOL);
 }
 
 /**
- * Whether a failed `COMMIT` may have happened all the same. Not if busy or full: SQLite writes the
+ * Returns true if a failed `COMMIT` may have happened all the same. Not if busy or full: SQLite writes the
  * mark that makes a transaction count last.
  */
 export function mayHaveCommitted(error: unknown): boolean {
@@ -57,7 +57,7 @@ export function isFatal(error: unknown): boolean {
   return hasCode(error, IOERR, CORRUPT, NOTADB);
 }
 
-/** Whether the file, or one beside it, could not be opened or written. */
+/** Returns true if the file, or one beside it, could not be opened or written. */
 export function isAccessFault(error: unknown): boolean {
   return hasCode(error, CANTOPEN, READONLY);
 }

@@ -41,7 +41,9 @@ export async function openSqliteFile(
   try {
     return await patiently(lockTimeout, () => {
       if (access === "write") createPrivate(path);
-      else if (isMissing(path)) throw new Error("there is no such file");
+      else if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+        throw new Error("there is no such file");
+      }
       const db = new DatabaseSync(path);
       try {
         setUp(db, access);
@@ -55,10 +57,6 @@ export async function openSqliteFile(
     const message = `Cannot open ${path}: ${openReason(path, error)}`;
     throw new StorageError("unavailable", message, { cause: error });
   }
-}
-
-function isMissing(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) === undefined;
 }
 
 /** SQLite would let others read the file. It gives the files beside it the same mode. */
@@ -89,7 +87,12 @@ function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
   db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
   db.prepare("BEGIN IMMEDIATE").run();
-  if (!hasTables(db)) createTables(db);
+  if (!hasTables(db)) {
+    // On Deno an error of db.exec() carries no result code; that of a statement does.
+    for (const sql of TABLES) db.prepare(sql).run();
+    db.prepare(`PRAGMA application_id = ${APPLICATION_ID}`).run();
+    db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
+  }
   // In a file that may only be read, BEGIN IMMEDIATE succeeds, and this fails.
   if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
   db.prepare("COMMIT").run();
@@ -116,14 +119,6 @@ function hasTables(db: DatabaseSync): boolean {
   throw new Error(
     "it is the database of another program; nothing in it was changed",
   );
-}
-
-/** Creates the tables, inside a transaction of the caller. */
-function createTables(db: DatabaseSync): void {
-  // On Deno an error of db.exec() carries no result code; that of a statement does.
-  for (const sql of TABLES) db.prepare(sql).run();
-  db.prepare(`PRAGMA application_id = ${APPLICATION_ID}`).run();
-  db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
 }
 
 function readNumber(db: DatabaseSync, sql: string): number {

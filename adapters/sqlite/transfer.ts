@@ -30,8 +30,7 @@ export async function sqliteTransfer(
       `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END`,
 
     selectLastGiven: ({ name }) =>
-      `SELECT max(coalesce(max(seq), 0), (SELECT coalesce(max(id), 0) FROM ${name}))
-      FROM sqlite_sequence WHERE name = '${name}'`,
+      `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '${name}'`,
 
     continueAfter: ({ name, plural }, id) =>
       file.write(`continue the ids of ${plural}`, () => {

@@ -30,7 +30,6 @@ export interface App {
   readonly drain: Drain["drain"];
 }
 
-/** Puts the server together. */
 export function createApp(
   { log, metrics, cors, limitAddress, routes = [], ...options }: AppParts,
 ): App {

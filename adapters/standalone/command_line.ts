@@ -53,16 +53,6 @@ export function parseArguments(
   return { values: values as Record<string, string | boolean>, positionals };
 }
 
-/** Reads an argument as a setting is read: if that fails, the usage is wrong. */
-export function readArgument<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof Error && cause.name === "ConfigError")) throw cause;
-    throw new UsageError(cause.message, { cause });
-  }
-}
-
 /**
  * Writes what went wrong to standard error and exits: with 2 if the arguments are wrong, otherwise
  * with 1. Only a mistake in the program itself is written with its stack.

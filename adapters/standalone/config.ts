@@ -39,97 +39,97 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** The variables that are read. */
-export const VARIABLES = [
-  "DATABASE_URL",
-  "PETSTORE_API_KEYS",
-  "BASE_URL",
-  "CORS_ORIGINS",
-  "RATE_LIMIT",
-  "PETSTORE_HOST",
-  "PORT",
-  "REQUEST_LOG",
-  "METRICS",
-  "SHUTDOWN_TIMEOUT",
-] as const;
-
 /** @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password. */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): Config {
-  for (const name of VARIABLES) {
-    if (environment[name] === "") {
-      throw new ConfigError(`${name} is empty: set it, or unset it`);
-    }
+  function read<T>(name: string, parse: (text: string) => T): T | undefined {
+    const text = environment[name];
+    return text === undefined ? undefined : check(name, () => {
+      if (text === "") {
+        throw new Error("must not be empty: set it, or unset it");
+      }
+      return parse(text);
+    });
   }
-  const {
-    DATABASE_URL = "sqlite:petstore.db",
-    PETSTORE_API_KEYS,
-    BASE_URL = "/v1",
-    CORS_ORIGINS,
-    RATE_LIMIT,
-    PETSTORE_HOST = "127.0.0.1",
-    PORT = "8000",
-    REQUEST_LOG = "on",
-    METRICS = "off",
-    SHUTDOWN_TIMEOUT = "10",
-  } = environment;
   return {
-    database: DATABASE_URL === "memory:"
-      ? { kind: "memory" }
-      : readLastingDatabase("DATABASE_URL", DATABASE_URL),
-    fixedKeys: PETSTORE_API_KEYS === undefined
-      ? undefined
-      : check("PETSTORE_API_KEYS", () => apiKeys(splitList(PETSTORE_API_KEYS))),
-    baseUrl: check("BASE_URL", () => parseBaseUrl(BASE_URL)),
-    cors: CORS_ORIGINS === undefined
-      ? undefined
-      : check("CORS_ORIGINS", () =>
-        corsLayer({
-          origins: CORS_ORIGINS === "*" ? "*" : splitList(CORS_ORIGINS),
-        })),
-    rateLimit: readRateLimit(RATE_LIMIT),
-    host: PETSTORE_HOST,
-    port: readPort("PORT", PORT),
-    requestLog: readSwitch("REQUEST_LOG", REQUEST_LOG),
-    metrics: readSwitch("METRICS", METRICS),
+    database: read("DATABASE_URL", readDatabase) ??
+      { kind: "sqlite", path: "petstore.db" },
+    fixedKeys: read("PETSTORE_API_KEYS", (text) => apiKeys(splitList(text))),
+    baseUrl: read("BASE_URL", parseBaseUrl) ?? parseBaseUrl("/v1"),
+    cors: read(
+      "CORS_ORIGINS",
+      (text) => corsLayer({ origins: text === "*" ? text : splitList(text) }),
+    ),
+    rateLimit: read("RATE_LIMIT", readRateLimit),
+    host: read("PETSTORE_HOST", String) ?? "127.0.0.1",
+    port: read("PORT", readPort) ?? 8000,
+    requestLog: read("REQUEST_LOG", readSwitch) ?? true,
+    metrics: read("METRICS", readSwitch) ?? false,
     shutdownTimeout: 1000 *
-      readInteger("SHUTDOWN_TIMEOUT", SHUTDOWN_TIMEOUT, 3600),
+      (read("SHUTDOWN_TIMEOUT", (text) => readInteger(text, 3600)) ?? 10),
   };
 }
 
-function readSwitch(name: string, text: string): boolean {
+/** Reads a setting or an argument; its errors then name it. */
+export function check<T>(
+  name: string,
+  read: () => T,
+  Wrong: new (message: string, options: ErrorOptions) => Error = ConfigError,
+): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Wrong(`${name}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function readSwitch(text: string): boolean {
   if (text === "on" || text === "off") return text === "on";
-  throw mustBe(name, "on or off", text);
+  throw mustBe("on or off", text);
 }
 
 function splitList(text: string): readonly string[] {
   return text.split(",").map((item) => item.trim());
 }
 
-function readRateLimit(text: string | undefined): RateLimit | undefined {
-  if (text === undefined) return undefined;
+function readRateLimit(text: string): RateLimit {
   const [, requests, seconds] =
     /^([1-9][0-9]{0,8})\/([1-9][0-9]{0,4})s$/.exec(text) ?? [];
   if (requests !== undefined) {
     return { requests: Number(requests), seconds: Number(seconds) };
   }
-  throw mustBe("RATE_LIMIT", "requests and seconds, such as 100/10s", text);
+  throw mustBe("requests and seconds, such as 100/10s", text);
 }
 
 /** Reads a port: 0 to 65535; 0 is any free one. */
-export function readPort(name: string, text: string): number {
-  return readInteger(name, text, 65_535);
+export function readPort(text: string): number {
+  return readInteger(text, 65_535);
 }
 
-/** @throws {ConfigError} if the address is wrong; it shows nothing that may be a password. */
-export function readLastingDatabase(
-  name: string,
-  url: string,
-): LastingDatabase {
+function readInteger(text: string, max: number): number {
+  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
+  if (value <= max) return value;
+  throw mustBe(`an integer from 0 to ${max}`, text);
+}
+
+function mustBe(what: string, text: string): Error {
+  return new Error(`must be ${what}, not ${JSON.stringify(text)}`);
+}
+
+function readDatabase(url: string): Database {
+  return url === "memory:"
+    ? { kind: "memory" }
+    : readLastingDatabase(url, ", or memory:");
+}
+
+/**
+ * @param more says what else is accepted, for messages.
+ * @throws {Error} if the address is wrong; it shows nothing that may be a password.
+ */
+export function readLastingDatabase(url: string, more = ""): LastingDatabase {
   if (/^postgres(?:ql)?:\/\//.test(url)) {
-    const address = check(name, () => parsePostgresUrl(url));
-    return { kind: "postgres", address };
+    return { kind: "postgres", address: parsePostgresUrl(url) };
   }
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^:].*)$/s.exec(url)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
@@ -138,30 +138,8 @@ export function readLastingDatabase(
   const hint = scheme === "sqlite:"
     ? "; after sqlite: comes a path, without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
     : scheme && `, not ${scheme}…`;
-  const more = name === "DATABASE_URL" ? ", or memory:" : "";
-  throw new ConfigError(
-    `${name} must be sqlite:PATH (such as sqlite:petstore.db) or ` +
+  throw new Error(
+    "must be sqlite:PATH (such as sqlite:petstore.db) or " +
       `postgres://USER:PASSWORD@HOST:PORT/DATABASE${more}${hint ?? ""}`,
   );
-}
-
-function readInteger(name: string, text: string, max: number): number {
-  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
-  if (value <= max) return value;
-  throw mustBe(name, `an integer from 0 to ${max}`, text);
-}
-
-function mustBe(name: string, what: string, text: string): ConfigError {
-  return new ConfigError(
-    `${name} must be ${what}, not ${JSON.stringify(text)}`,
-  );
-}
-
-/** Reads a setting by a function of another module, whose errors then name the setting. */
-export function check<T>(name: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new ConfigError(`${name}: ${(cause as Error).message}`, { cause });
-  }
 }

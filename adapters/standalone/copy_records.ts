@@ -14,13 +14,12 @@ import {
   type Value,
 } from "../database/transfer.ts";
 import { ConfigError } from "./config.ts";
-import { startProgress } from "./progress.ts";
-
-const RUN_AGAIN =
-  "Run the same command again: it goes on after the last pet that TO has";
 
 /** How many rows are read at once, and written in one transaction. */
 const PAGE = 1000;
+
+/** The columns of text; all others are integers. */
+const TEXT: readonly string[] = ["name", "digest", "key"];
 
 /** Both databases, and a function that writes a line for people. */
 interface Job {
@@ -35,49 +34,50 @@ interface Summary {
   readonly sha256: string;
 }
 
+/** What FROM had when the copy began, and what TO has. */
+type Sides = Readonly<Record<"from" | "to", Summary>>;
+
 /** The result for a table. */
-export interface Copied {
+interface Copied extends Sides {
   /** How many rows TO had before. */
   readonly earlier: number;
   readonly copied: number;
   /** How many were added to FROM since the copy began. */
   readonly more: number;
-  /** What FROM had when the copy began. */
-  readonly from: Summary;
-  readonly to: Summary;
 }
-
-/** The result. */
-export type Result = Readonly<Record<"pets" | "apiKeys", Copied>>;
 
 /**
  * Copies what TO does not have, after comparing what it has.
  *
  * @throws {ConfigError} if FROM has rows that cannot be copied, or lacks rows that TO has.
  */
-export async function copyAll(job: Job): Promise<Result> {
-  const { from, to, tell } = job;
-  if (from.identity === to.identity) {
+export async function copyAll(
+  job: Job,
+): Promise<Readonly<Record<"pets" | "apiKeys", Copied>>> {
+  if (job.from.identity === job.to.identity) {
     throw new ConfigError("FROM and TO are the same database");
   }
   try {
     // Both tables are compared before anything is written. A key may have been revoked since.
-    const petsInTo = await compare(PETS, job);
+    const pets = await compare(PETS, job);
     const columns = API_KEYS.columns.filter((name) => name !== "revoked");
-    const keysInTo = await compare({ ...API_KEYS, columns }, job);
-    if (petsInTo.count > 0) {
-      tell(
-        `TO has ${petsInTo.count} pets of FROM already: going on after the id ${petsInTo.last}`,
+    const apiKeys = await compare({ ...API_KEYS, columns }, job);
+    if (pets.count > 0) {
+      job.tell(
+        `TO has ${pets.count} pets of FROM already: going on after the id ${pets.last}`,
       );
     }
-    const pets = await copyTable(PETS, job, petsInTo);
+    const copiedPets = await copyTable(PETS, job, pets);
     await copyIdempotencyKeys(job);
-    // From the first key on, to revoke it if it was revoked since.
-    const fromFirst = { ...keysInTo, last: 0n };
-    return { pets, apiKeys: await copyTable(API_KEYS, job, fromFirst) };
+    return {
+      pets: copiedPets,
+      // From the first key on, to revoke it if it was revoked since.
+      apiKeys: await copyTable(API_KEYS, job, { ...apiKeys, last: 0n }),
+    };
   } catch (cause) {
     if (!(cause instanceof StorageError)) throw cause;
-    const message = `${cause.message}\n${RUN_AGAIN}`;
+    const message =
+      `${cause.message}\nRun the same command again: it goes on after the last pet that TO has`;
     throw new StorageError(cause.kind, message, { cause });
   }
 }
@@ -139,7 +139,9 @@ async function survey(database: Transfer, table: Table): Promise<Survey> {
     (${database.selectLastGiven(table)}) FROM ${table.name}`;
   const [row] = await database.read(table, sql);
   const [count, least, last, given] = row as [bigint, bigint, bigint, bigint];
-  if (least >= 1n) return { count: Number(count), last, given };
+  if (least >= 1n) {
+    return { count: Number(count), last, given: given > last ? given : last };
+  }
   throw new ConfigError(
     `Cannot copy ${table.plural} with ids below 1, such as ${least}: delete them, or give them other ids`,
   );
@@ -151,13 +153,16 @@ async function summarize(
   table: Table,
   { count, last }: Survey,
   { from, to, tell }: Job,
-): Promise<Pick<Copied, "from" | "to">> {
+): Promise<Sides> {
   const progress = startProgress(`${doing} ${table.plural}`, 2 * count, tell);
+  // A pet as `GET` returns it: the same for every database.
+  const toText = (row: Row) =>
+    table === PETS ? petToJson(toPet(row)) : JSON.stringify(exact(row));
   async function summary(rows: ReturnType<typeof pages>): Promise<Summary> {
     const hash = createHash("sha256");
     let count = 0;
     for await (const page of rows) {
-      hash.update(page.map((row) => `${toText(table, row)}\n`).join(""));
+      for (const row of page) hash.update(`${toText(row)}\n`);
       count += page.length;
       progress(page.length);
     }
@@ -168,11 +173,6 @@ async function summarize(
     summary(pages(to, table, 0n)),
   ]);
   return { from: ofFrom, to: ofTo };
-}
-
-/** Writes a row the same for every database: a pet as `GET` returns it. */
-function toText(table: Table, row: Row): string {
-  return table === PETS ? petToJson(toPet(row)) : JSON.stringify(exact(row));
 }
 
 /** Makes text of integers, which a number in JSON may round. */
@@ -225,12 +225,34 @@ async function write(
   table: Table,
   rows: readonly Row[],
 ): Promise<void> {
-  const { name, columns, types, onConflict } = table;
-  const values = types.map((type, index) =>
-    `CAST(value->>${index} AS ${type})`
+  const { name, columns, onConflict } = table;
+  const values = columns.map((column, index) =>
+    `CAST(value->>${index} AS ${TEXT.includes(column) ? "text" : "bigint"})`
   );
   const sql = `INSERT INTO ${name} (${columns}) SELECT ${values}
     FROM json_each(?) WHERE true ON CONFLICT (${columns[0]}) ${onConflict}`;
   // All rows are one value: an object, because in PostgreSQL json_each() takes no array.
   await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
+}
+
+/**
+ * Returns a function that counts what a stage has done, and writes a line every 5 s at most.
+ *
+ * @param now a clock, in ms.
+ */
+export function startProgress(
+  stage: string,
+  total: number,
+  tell: (line: string) => void,
+  now = () => performance.now(),
+): (count: number) => void {
+  let done = 0;
+  let toldAt = now();
+  return (count) => {
+    done += count;
+    if (now() - toldAt < 5000) return;
+    toldAt = now();
+    // Rows may have been added since the total was counted.
+    tell(`${stage}: ${Math.min(done, total)} of ${total}`);
+  };
 }

@@ -126,17 +126,14 @@ function checkDatabase(database: Database, mayCreate: boolean): void {
 }
 
 function table(records: readonly ApiKeyRecord[]): string {
-  const row = (id: string, created: string, revoked: string, name: string) =>
-    `${id.padEnd(5)} ${created.padEnd(24)} ${revoked.padEnd(24)} ${name}\n`;
+  const time = (date?: Date) => (date?.toISOString() ?? "-").padEnd(24);
   const rows = records.map(({ id, created, revoked, name }) =>
-    row(
-      `${id}`,
-      created.toISOString(),
-      revoked?.toISOString() ?? "-",
-      printable(name),
-    )
+    `${`${id}`.padEnd(5)} ${time(created)} ${time(revoked)} ${
+      printable(name)
+    }\n`
   );
-  return row("ID", "CREATED", "REVOKED", "NAME") + rows.join("");
+  const gap = " ".repeat(18);
+  return `ID    CREATED${gap}REVOKED${gap}NAME\n${rows.join("")}`;
 }
 
 /** A name without characters that a terminal would act on. */

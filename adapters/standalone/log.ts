@@ -1,17 +1,14 @@
 /** The log: JSON lines, requests on standard output, faults on standard error. */
 
 import { inspect } from "node:util";
-import type { Layer } from "../../core/http/message.ts";
+import type { Answer, Layer } from "../../core/http/message.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
+import { findContexts, SPAN, type Span } from "../../core/http/trace.ts";
 import { standardError, standardOutput } from "./output.ts";
-import { traceIds } from "./trace_id.ts";
 
 /** What is logged of a request: never a key, a body, or a path with an id. */
-export interface RequestLine {
+export interface RequestLine extends Pick<Answer, "route" | "status"> {
   readonly method: string;
-  /** The path as a template, `/v1/pets/{petId}`; absent if there is no such path. */
-  readonly route?: string | undefined;
-  readonly status: number;
   /** How long the answer took, in ms. */
   readonly ms: number;
   /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
@@ -38,7 +35,6 @@ export function logLayer(log: Pick<Log, "request" | "fault">): Layer {
   };
 }
 
-/** The log of this process. */
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let millisecond = NaN;
   let time = "";
@@ -68,6 +64,15 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
       standardError.write(`${JSON.stringify(line)}\n`);
     },
     tell: (text) => standardError.write(text),
+  };
+}
+
+/** Makes the function that returns the id of the current trace, or "". */
+function traceIds(): () => string {
+  const contexts = findContexts();
+  return () => {
+    const span = contexts?.active().getValue<Span>(SPAN);
+    return span?.spanContext().traceId.replace(/^0+$/, "") ?? "";
   };
 }
 

@@ -28,7 +28,6 @@ export class Metrics {
     return { ...storage, create };
   }
 
-  /** Answers `/metrics`. */
   readonly route: Endpoint = {
     method: "GET",
     path: "/metrics",
@@ -59,7 +58,6 @@ export class Metrics {
     };
   };
 
-  /** Writes Prometheus' text format. */
   #answer(): Answer {
     let body =
       `# HELP http_server_active_requests Requests being answered, this one too.

@@ -12,7 +12,6 @@ export interface Storage extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** Opens a storage. */
 export async function openStorage(database: Database): Promise<Storage> {
   switch (database.kind) {
     case "memory":

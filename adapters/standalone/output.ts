@@ -6,6 +6,7 @@
 
 import { write } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 
 /** How long text is gathered, to be written at once, in ms. A write costs as much as a request. */
 const GATHERING_TIME = 10;
@@ -98,13 +99,7 @@ async function writeSome(
     const stream = descriptor === 1 ? Deno.stdout : Deno.stderr;
     return await stream.write(bytes.subarray(0, PIPE_BUF));
   }
-  return await new Promise((resolve, reject) =>
-    write(
-      descriptor,
-      bytes,
-      (error, count) => error === null ? resolve(count) : reject(error),
-    )
-  );
+  return (await promisify(write)(descriptor, bytes)).bytesWritten;
 }
 
 export const standardOutput: Output = new Output(1);

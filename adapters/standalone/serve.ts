@@ -17,7 +17,8 @@ interface FetchInfo {
   readonly stop?: () => Promise<void>;
 }
 
-const config: Config = await orExit(() => readConfig(process.env));
+const config: Config = await Promise.try(readConfig, process.env)
+  .catch(reportAndExit);
 let opened: Service | undefined;
 let stopServer: (() => Promise<void>) | undefined;
 /** Deno's responses on their way: a process that ends when an answer is made would not send it. */
@@ -39,15 +40,8 @@ const { stop } = stopOnSignal({
   timeout: config.shutdownTimeout,
 });
 const othersDone = joinWorkers(stop);
-const service: Service = opened = await orExit(() => openService(config));
-
-async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (cause) {
-    return reportAndExit(cause);
-  }
-}
+const service: Service = opened = await openService(config)
+  .catch(reportAndExit);
 
 /**
  * Makes this worker of `deno serve --parallel` known to the others. The first that exits ends the process
@@ -111,7 +105,7 @@ const server = {
   onListen(
     address: { readonly hostname: string; readonly port: number },
   ): void {
-    orExit(() => service.greet(address));
+    service.greet(address).catch(reportAndExit);
   },
 };
 

@@ -73,17 +73,26 @@ export async function openService(config: Config): Promise<Service> {
     })),
   });
 
+  const command = `${PROGRAM} keys issue NAME`;
   let retry: ReturnType<typeof setTimeout> | undefined;
-  /** Tries again and again to issue the first key, and shows it then. */
-  function issueLater(pets: string): void {
-    retry = setTimeout(async () => {
-      try {
-        const first = await issued.issueFirst("first key");
-        if (first !== undefined) log.tell(introduce(first.key, pets));
-      } catch {
-        issueLater(pets); // the fault was told before
+  /** Issues the first key and shows it. If that fails, says so once, and tries again until it succeeds. */
+  async function issueFirst(pets: string, isAgain = false): Promise<void> {
+    const listening = `The pet store listens at ${pets}\n`;
+    try {
+      const first = await issued.issueFirst("first key");
+      if (first !== undefined) log.tell(introduce(first.key, pets));
+      else if (!isAgain) {
+        log.tell(`For another API key, run: ${command}\n${listening}`);
       }
-    }, ISSUE_INTERVAL);
+    } catch (cause) {
+      if (!isAgain) {
+        if (!(cause instanceof StorageError)) throw cause;
+        log.tell(
+          `No API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n${listening}`,
+        );
+      }
+      retry = setTimeout(issueFirst, ISSUE_INTERVAL, pets, true);
+    }
   }
 
   return {
@@ -98,26 +107,13 @@ export async function openService(config: Config): Promise<Service> {
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
       const page = problem ?? `Read and try it at ${server}/docs`;
-      const listening = `The pet store listens at ${pets}`;
       const told = log.tell(`${page}\n`);
-      if (fixedKeys !== undefined) return void log.tell(`${listening}\n`);
+      if (fixedKeys !== undefined) {
+        return void log.tell(`The pet store listens at ${pets}\n`);
+      }
       // A key is shown once: it is not issued while nothing can be written.
       await told;
-      const command = `${PROGRAM} keys issue NAME`;
-      try {
-        const first = await issued.issueFirst("first key");
-        log.tell(
-          first === undefined
-            ? `For another API key, run: ${command}\n${listening}\n`
-            : `\n${introduce(first.key, pets)}`,
-        );
-      } catch (cause) {
-        if (!(cause instanceof StorageError)) throw cause;
-        log.tell(
-          `No API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n${listening}\n`,
-        );
-        issueLater(pets);
-      }
+      await issueFirst(pets);
     },
     async close() {
       clearTimeout(retry);
@@ -129,7 +125,8 @@ export async function openService(config: Config): Promise<Service> {
 /** Shows two commands to begin with, and then, apart, the address and the first key. */
 function introduce(key: string, pets: string): string {
   const curl = `curl -w '\\n' -H "Authorization: Bearer ${key}"`;
-  return `Add a pet, then list the pets:
+  return `
+Add a pet, then list the pets:
 
     ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' "${pets}"
     ${curl} "${pets}"

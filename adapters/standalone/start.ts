@@ -4,13 +4,8 @@ import process from "node:process";
 import { inspect } from "node:util";
 import { toFetch } from "../../core/handler.ts";
 import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
-import {
-  parseArguments,
-  PROGRAM,
-  readArgument,
-  UsageError,
-} from "./command_line.ts";
-import { readConfig, readPort } from "./config.ts";
+import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
+import { check, readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { standardError } from "./output.ts";
 import { openService, type Service } from "./service.ts";
@@ -53,7 +48,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
   const options = {
     hostname: typeof host === "string" ? host : config.host,
     port: typeof port === "string"
-      ? readArgument(() => readPort("--port", port))
+      ? check("--port", () => readPort(port), UsageError)
       : config.port,
     // `console.error` would wait for the reader of a full pipe.
     onError: (error: unknown) =>

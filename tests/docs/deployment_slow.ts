@@ -5,7 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { readConfig, VARIABLES } from "../../adapters/standalone/config.ts";
+import { readConfig } from "../../adapters/standalone/config.ts";
+import { VARIABLES } from "../support/variables.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { VARIABLES } from "../../adapters/standalone/config.ts";
+import { VARIABLES } from "../support/variables.ts";
 import {
   freePort,
   inNewFolder,

@@ -82,10 +82,13 @@ const addresses: Readonly<Record<string, Difference>> = {
   },
 };
 
+/** A copy without the members that are undefined. */
+const structure = (value: unknown) => JSON.parse(JSON.stringify(value));
+
 for (const [url, expected] of Object.entries(addresses)) {
   test(`parsePostgresUrl reads ${url}`, () => {
     const driver = { ...DEFAULTS.driver, ...expected.driver };
-    assert.deepEqual(parsePostgresUrl(url, {}), {
+    assert.deepEqual(structure(parsePostgresUrl(url, {})), {
       ...DEFAULTS,
       ...expected,
       driver,
@@ -135,7 +138,7 @@ for (const [url, message] of Object.entries(wrong)) {
 test("parsePostgresUrl takes PGSSLMODE where the address says nothing of encryption", () => {
   const PGSSLMODE = "verify-full";
   assert.deepEqual(
-    parsePostgresUrl("postgres://a", { PGSSLMODE }).driver.ssl,
+    structure(parsePostgresUrl("postgres://a", { PGSSLMODE }).driver.ssl),
     {},
   );
   assert.equal(

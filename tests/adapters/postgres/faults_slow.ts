@@ -102,7 +102,7 @@ function it(what: string, check: (cluster: Cluster) => Promise<void>): void {
 it("says that the password is wrong, or missing", async (cluster) => {
   const url = new URL(cluster.url("postgres"));
   url.password = "wrong";
-  await assertRefused(url.href, /refuses this password/);
+  await assertRefused(url.href, /password authentication failed/);
   url.password = "";
   await assertRefused(url.href, /asks for a password/);
 });
@@ -119,7 +119,10 @@ it("takes the password from PGPASSWORD", async (cluster) => {
 });
 
 it("says that there is no such database", async (cluster) => {
-  await assertRefused(cluster.url("nowhere"), /no such database/);
+  await assertRefused(
+    cluster.url("nowhere"),
+    /database "nowhere" does not exist/,
+  );
 });
 
 it("says that a database in another encoding cannot hold every name", async (cluster) => {
@@ -290,7 +293,7 @@ it("sends a read once more if its connection fails, or the server asks for it", 
     await fail("57014");
     await using(
       url,
-      (storage) => assertFault(storage.get(id), "unavailable", /cancelled/),
+      (storage) => assertFault(storage.get(id), "unavailable", /fails/),
     );
   });
 });
@@ -314,7 +317,7 @@ testCluster(
       await using(url, async (storage) => {
         assert.equal((await storage.get(petId(1n)))?.name, "first");
         await first.pause();
-        await assertFault(storage.get(petId(1n)), "unavailable", /in time/);
+        await assertFault(storage.get(petId(1n)), "unavailable", /timeout/);
         const pets = [storage.get(petId(1n))];
         await new Promise((resolve) => setTimeout(resolve, 700));
         pets.push(storage.get(petId(1n)));
@@ -477,7 +480,7 @@ it("answers in time where all its connections are taken", async (cluster) => {
       const creating = storage.create(REX).catch(() => {});
       await cluster.query("select pg_sleep(0.1)");
       const since = performance.now();
-      await assertFault(storage.get(petId(1n)), "unavailable", /in time/);
+      await assertFault(storage.get(petId(1n)), "unavailable", /timeout/);
       const took = performance.now() - since;
       assert.ok(took > 300 && took < 2000, `${took} ms`);
       await unlock();

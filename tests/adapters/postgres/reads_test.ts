@@ -100,3 +100,18 @@ it("looks up keys that share a statement, each for itself", async ({ apiKeys }) 
   const isActive = await Promise.all(digests.map(apiKeys.isActive));
   assert.deepEqual(isActive, digests.map((digest) => "13".includes(digest)));
 });
+
+for (
+  const [what, read] of Object.entries<
+    (storage: PostgresStorage, index: number) => Promise<unknown>
+  >({
+    "gets": ({ get }, index) => get(petId(BigInt(index + 1))),
+    "lists": ({ list }, index) => list({ limit: 100, after: BigInt(index) }),
+    "look-ups of keys": ({ apiKeys }, index) => apiKeys.isActive(`${index}`),
+  })
+) {
+  it(`lets all ${what} end that were accepted before close()`, async (storage) => {
+    const reads = Array.from({ length: 5000 }, (_, i) => read(storage, i));
+    await Promise.all([...reads, storage.close()]);
+  });
+}

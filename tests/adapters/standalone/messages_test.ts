@@ -28,7 +28,7 @@ for (
     ],
     [
       "nonsense",
-      /^DATABASE_URL must be sqlite:PATH \(such as sqlite:petstore\.db\) or postgres:\/\/[^ ]+, or memory:$/,
+      /^DATABASE_URL: must be sqlite:PATH \(such as sqlite:petstore\.db\) or postgres:\/\/[^ ]+, or memory:$/,
     ],
     [
       "sqlite://x.db",

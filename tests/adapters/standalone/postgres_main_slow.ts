@@ -207,8 +207,14 @@ it(
         /DATABASE_URL: .*sslmod/,
       ],
       ["postgres://ann:ses@me@h/p", /DATABASE_URL: .*percent-encoded/],
-      [DATABASE_URL.replace(/[^/]*$/, "nowhere"), /no such database/],
-      [DATABASE_URL.replace("sesame", "sesamee"), /refuses this password/],
+      [
+        DATABASE_URL.replace(/[^/]*$/, "nowhere"),
+        /database "nowhere" does not exist/,
+      ],
+      [
+        DATABASE_URL.replace("sesame", "sesamee"),
+        /password authentication failed/,
+      ],
     ];
     for (const [url, message] of wrong) {
       for (const args of [["start", "--port", "0"], ["keys", "list"]]) {
