@@ -14,7 +14,6 @@ function followScheme() {
 const NAMES = Object.entries({
   ".body-param__text": "Request body",
   ".close-modal": "Close",
-  ".examples-select-element": "Example",
   '[data-param-name="status"] select': "status",
 });
 

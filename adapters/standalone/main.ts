@@ -32,6 +32,8 @@ ${JUDGE}
 async function main([name, ...args]: readonly string[]): Promise<void> {
   checkExact();
   keepCompiledCode();
+  // A server goes on; a key that could not be shown is lost.
+  if (name !== "start") process.stdout.on("error", reportAndExit);
   switch (name) {
     case "start":
       await (await import("./start.ts")).runStart(args);
@@ -42,6 +44,7 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
     case "copy":
       return await (await import("./copy.ts")).runCopy(args);
     case "--version":
+      if (args.length > 0) throw new UsageError("--version takes no arguments");
       return void process.stdout.write(`${VERSION}\n`);
     case undefined:
     case "help":

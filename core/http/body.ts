@@ -44,7 +44,7 @@ const wrongTransferCoding = refuse(
   "its Transfer-Encoding must be chunked",
 );
 /** The 400 for a body that is missing. */
-export const missing: Refusal = refuse("bad_request", "it is missing");
+const missing = refuse("bad_request", "it is missing");
 const late = refuse("request_timeout", "it did not arrive in time");
 /** The 400 for a body whose connection ended before it did. */
 export const cutShort: Refusal = refuse("bad_request", "it was cut short");

@@ -7,16 +7,8 @@ import {
   tooManyRequests,
   unavailable,
 } from "../http/refusal.ts";
-import { invalidKey, missingKey } from "../keys/authenticate.ts";
+import { missingKey } from "../keys/authenticate.ts";
 import type { JsonObject } from "./json_object.ts";
-
-/** The pet in the examples. */
-export const REX = {
-  id: 7,
-  name: "Rex",
-  categoryId: 1,
-  status: "available",
-} as const;
 
 const retryAfter: JsonObject = {
   "Retry-After": {
@@ -26,41 +18,33 @@ const retryAfter: JsonObject = {
   },
 };
 
-/** A JSON body with this schema, and examples of it by name. */
-export function json(schema: string, examples: JsonObject = {}): JsonObject {
-  const values = Object.entries(examples);
+/** A JSON body with this schema. */
+export function json(schema: string): JsonObject {
   return {
-    "application/json": {
-      schema: { $ref: `#/components/schemas/${schema}` },
-      ...values.length > 0 && {
-        examples: Object.fromEntries(
-          values.map(([name, value]) => [name, { value }]),
-        ),
-      },
-    },
+    "application/json": { schema: { $ref: `#/components/schemas/${schema}` } },
   };
 }
 
-/** An error response, with refusals that the service really sends as examples. */
-export function refused(
-  description: string,
-  refusals: Readonly<Record<string, Refusal>> = {},
-): JsonObject {
-  const bodies = Object.entries(refusals)
-    .map(([name, { body }]) => [name, JSON.parse(body)]);
-  return { description, content: json("Error", Object.fromEntries(bodies)) };
+/**
+ * An error response, with a refusal that the service really sends as the example. OpenAPI Generator warns
+ * of `examples` by name.
+ */
+export function refused(description: string, refusal?: Refusal): JsonObject {
+  const { "application/json": body } = json("Error");
+  const example = refusal && { example: JSON.parse(refusal.body) };
+  return {
+    description,
+    content: { "application/json": { ...body as JsonObject, ...example } },
+  };
 }
 
 /** The errors to act on of every operation that needs a key. */
 export const keyErrors: JsonObject = {
-  "401": refused("The API key is missing or invalid.", {
-    missing: missingKey,
-    invalid: invalidKey,
-  }),
+  "401": refused("The API key is missing or invalid.", missingKey),
   "429": {
     ...refused(
       "The API key was used more often than the operator of the service allows, if there is a limit. Nothing was changed.",
-      { limited: tooManyRequests },
+      tooManyRequests,
     ),
     headers: retryAfter,
   },
@@ -73,7 +57,7 @@ export function otherErrors(codes: readonly ErrorCode[]): JsonObject {
   return {
     ...refused(
       `Any other error: ${list.join(", ")}.`,
-      usesStorage ? { unavailable } : {},
+      usesStorage ? unavailable : undefined,
     ),
     ...usesStorage && { headers: retryAfter },
   };

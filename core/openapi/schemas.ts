@@ -1,4 +1,7 @@
-/** The resources of the contract as JSON Schemas, with the bounds that the checks use. */
+/**
+ * The resources of the contract as JSON Schemas, with the bounds that the checks use. Their descriptions, and
+ * those of operations and parameters, are plain text: generators copy them into comments.
+ */
 
 import { ERROR_STATUS } from "../http/refusal.ts";
 import { MAX_NAME_LENGTH } from "../name.ts";
@@ -14,6 +17,7 @@ const id: JsonObject = {
   format: "int64",
   description:
     "Assigned by the service on creation: positive, ascending, and never given again.",
+  examples: [7],
 };
 const name: JsonObject = {
   type: "string",
@@ -22,13 +26,15 @@ const name: JsonObject = {
   // All languages write \x alike in regular expressions, but not \u.
   pattern: "^[^\\x00-\\x1f\\x7f]+$",
   description:
-    "The pet's name, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
+    "Name of the pet, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
+  examples: ["Rex"],
 };
 const categoryId: JsonObject = {
   type: "integer",
   format: "int64",
   description:
-    "Identifier of the category that the pet belongs to: any 64-bit integer, exact to the last digit. `1.0` and `1e2` are integers too.",
+    "Identifier of the category that the pet belongs to: any 64-bit integer, exact to the last digit. 1.0 and 1e2 are integers too.",
+  examples: [1],
 };
 
 /** The schemas of the document by name. */
@@ -47,7 +53,7 @@ export const schemas: JsonObject = {
       categoryId,
       status: {
         $ref: "#/components/schemas/PetStatus",
-        description: "Availability of the pet; `available` if it is omitted.",
+        description: "Availability of the pet; available if it is omitted.",
       },
     },
   },
@@ -64,7 +70,7 @@ export const schemas: JsonObject = {
   },
   Pets: {
     type: "array",
-    description: "A page of pets, ascending by `id`.",
+    description: "A page of pets, ascending by id.",
     maxItems: MAX_LIMIT,
     items: { $ref: "#/components/schemas/Pet" },
   },
@@ -87,8 +93,8 @@ export const schemas: JsonObject = {
       code: {
         type: "string",
         description:
-          `Machine-readable, and stable: branch on this. Later versions may add codes: go by \`status\` if you do not know one. Known codes: ${
-            CODES.map((code) => `\`${code}\``).join(", ")
+          `Machine-readable, and stable: branch on this. Later versions may add codes: go by status if you do not know one. Known codes: ${
+            CODES.join(", ")
           }.`,
         examples: CODES,
       },

@@ -21,7 +21,7 @@ const description: JsonObject = {
   parameters: [{
     name: "If-None-Match",
     in: "header",
-    description: "The `ETag` of the document that you have.",
+    description: "The ETag of the document that you have.",
     schema: { type: "string" },
   }],
   responses: {

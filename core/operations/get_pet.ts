@@ -4,7 +4,7 @@ import type { BaseUrl } from "../http/base_url.ts";
 import { type Answer, type Fields, jsonAnswer } from "../http/message.ts";
 import { quote, Refusal } from "../http/refusal.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
-import { json, keyErrors, refused, REX } from "../openapi/responses.ts";
+import { json, keyErrors, refused } from "../openapi/responses.ts";
 import { parsePetId, petToJson } from "../pets/pet.ts";
 import {
   type Call,
@@ -43,7 +43,7 @@ const description: JsonObject = {
   operationId: "getPet",
   summary: "Get an animal",
   description:
-    "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use `GET /pets` with a `status` filter instead. Its responses say so too, in `Deprecation`, `Sunset` and `Link`.",
+    "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use GET /pets with a status filter instead. Its responses say so too, in Deprecation, Sunset and Link.",
   tags: ["animals"],
   deprecated: true,
   parameters: [{
@@ -51,15 +51,16 @@ const description: JsonObject = {
     in: "path",
     required: true,
     description:
-      "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the `id` of a pet: 404.",
+      "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the id of a pet: 404.",
     schema: { type: "integer", format: "int64" },
     example: 7,
   }],
   responses: {
-    "200": { description: "The pet.", content: json("Pet", { pet: REX }) },
-    "404": refused("The requested animal could not be found.", {
-      unknown: petNotFound("8"),
-    }),
+    "200": { description: "The pet.", content: json("Pet") },
+    "404": refused(
+      "The requested animal could not be found.",
+      petNotFound("8"),
+    ),
     ...keyErrors,
   },
 };

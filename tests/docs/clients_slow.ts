@@ -1,6 +1,7 @@
 /**
  * docs/clients.md is true: its commands generate clients and build the programs in docs/examples/clients/,
- * which add a pet to a real server and list all of them, page by page.
+ * which add a pet to a real server and list all of them, page by page. Neither the generators nor the
+ * compilers warn of anything.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -15,25 +16,30 @@ import { skipping } from "../support/skipping.ts";
 const DOCS = new URL("../../docs/", import.meta.url);
 const timeout = 1_200_000; // packages are fetched and compiled
 
-/** By heading: the program's name, what its tools say of themselves, and a command that looks up a package. */
-const CLIENTS: Readonly<Record<string, [string, string, RegExp, string]>> = {
+/** By heading: the program's name, what its tools say of themselves, and commands that look up a package and check all code. */
+const CLIENTS: Readonly<
+  Record<string, [string, string, RegExp, string, string]>
+> = {
   Go: [
     "main.go",
     "go version",
     /go1\.(2[5-9]|[3-9]\d)/,
     "go list -m golang.org/x/text@latest",
+    "go vet .",
   ],
   Python: [
     "main.py",
     "python3 -m venv --help",
     /usage/,
     "python3 -m pip index versions six",
+    ".venv/bin/python -W error -m compileall -q pet-store-client main.py",
   ],
   TypeScript: [
     "main.mts",
     "node --version",
     /v(2[4-9]|22)/,
     "npm view typescript version",
+    `"${process.execPath}" check --quiet main.mts`,
   ],
 };
 
@@ -43,7 +49,9 @@ const deno = {
   missing: undefined,
 } as const;
 
-for (const [name, [file, probe, right, lookUp]] of Object.entries(CLIENTS)) {
+for (
+  const [name, [file, probe, right, lookUp, check]] of Object.entries(CLIENTS)
+) {
   const why = !right.test(run(probe).stdout)
     ? `"${probe}" shows that it is too old, or missing`
     : run(lookUp).status !== 0 && "its packages cannot be reached";
@@ -63,20 +71,24 @@ for (const [name, [file, probe, right, lookUp]] of Object.entries(CLIENTS)) {
             .map((text) => text.replaceAll("8000", `${port}`));
           const section = page.slice(page.indexOf(`\n## ${name}\n`));
           const [, commands = ""] = /^```sh\n([^]*?)^```$/m.exec(section) ?? [];
-          assertRight({ commands, program, file, cwd });
+          assertRight({ commands, program, file, check, cwd });
         })
       ),
   );
 }
 
 function assertRight(
-  { commands, program, file, cwd }: Readonly<
-    Record<"commands" | "program" | "file" | "cwd", string>
+  { commands, program, file, check, cwd }: Readonly<
+    Record<"commands" | "program" | "file" | "check" | "cwd", string>
   >,
 ): void {
   writeFileSync(join(cwd, file), program);
   const built = run(commands, cwd);
   assert.equal(built.status, 0, built.stderr);
+  const said = `${built.stdout}${built.stderr}`.split("\n");
+  const warnings = said.filter((line) => /warn/i.test(line));
+  // npm's own are about its settings and packages.
+  assert.deepEqual(warnings.filter((line) => !/^npm warn/.test(line)), []);
   const [last = ""] = commands.match(/.+\n$/) ?? [];
   const [, category] = program.match(/"Rex"\D*(\d+)/) ?? [];
   const listed = `1 Rex ${category}\n2 Rex ${category}\n`; // two pages
@@ -84,9 +96,8 @@ function assertRight(
   const refused = run(last.replace("secret", "wrong"), cwd);
   assert.notEqual(refused.status, 0);
   assert.match(refused.stderr, /\bunauthorized\b/);
-  if (!file.endsWith("ts")) return;
-  const { status, stderr } = run(`"${process.execPath}" check ${file}`, cwd);
-  assert.equal(status, 0, stderr);
+  const { status, stdout, stderr } = run(check, cwd);
+  assert.deepEqual([status, stdout, stderr], [0, "", ""]);
 }
 
 function run(script: string, cwd?: string) {

@@ -3,15 +3,19 @@
 import process from "node:process";
 import {
   parseArguments,
+  PROGRAM,
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
 import { checkExact } from "../../core/json.ts";
 import { judge, PATIENCE, type Report, type Verdict } from "./judge.ts";
 
+const COMMAND = PROGRAM === "petstore" ? "petstore judge" : "deno task judge";
+
 const HELP = `judge: checks any service against the contract of the pet store
 
-  PETSTORE_KEY=KEY judge ADDRESS    ADDRESS ends in /v1: http://localhost:3000/v1
+Usage:    PETSTORE_KEY=KEY ${COMMAND} ADDRESS [--only spec] [--category ID] [--json] [--yes]
+Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
 
   --key KEY      the API key, instead of PETSTORE_KEY; ps shows it
   --only spec    checks only what the interface says, not the decisions where it is silent

@@ -17,7 +17,7 @@ export type Schema = {
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly default?: string | number;
-  readonly examples?: readonly string[];
+  readonly examples?: readonly (string | number)[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -43,7 +43,7 @@ export type Header = { readonly schema: Schema };
 /** A body in one media type. */
 export type MediaType = {
   readonly schema: Schema;
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+  readonly example?: unknown;
 };
 
 /** Bodies by media type. */

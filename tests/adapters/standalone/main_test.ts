@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { fileURLToPath } from "node:url";
@@ -10,11 +11,13 @@ import { freePort, listen } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import {
+  MAIN,
   run,
   runMain,
   type RunningServer,
   runToEnd,
   startMain,
+  taskFlags,
   testInFolder as it,
 } from "./program.ts";
 import { skipping } from "../../support/skipping.ts";
@@ -317,12 +320,37 @@ it("openapi refuses arguments with 2, and shows its usage if asked", async (cwd)
   }
 });
 
+it("judge --help shows its usage and an example", async (cwd) => {
+  const path = fileURLToPath(
+    new URL("../../judge/main.ts", import.meta.url),
+  );
+  const program = run([...commandLine(path, ["-E"]), "--help"], { cwd });
+  assert.equal(await program.exited, 0);
+  assert.match(program.stdout(), /^Usage: .* judge ADDRESS .*\nExample: /m);
+});
+
 it("--version prints the version in deno.json", async (cwd) => {
   const config = new URL("../../../deno.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(config, "utf8"));
   const { code, stdout } = await runToEnd(["--version"], { cwd });
   assert.deepEqual([code, stdout], [0, `${version}\n`]);
+  const more = await runToEnd(["--version", "start"], { cwd });
+  assert.deepEqual([more.code, more.stdout], [2, ""]);
 });
+
+it(
+  "a command whose output cannot be written says so, and exits with 1",
+  async (cwd) => {
+    for (const args of [["--help"], ["keys", "issue", "demo", "--quiet"]]) {
+      const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
+      const sh = ["sh", "-c", 'exec "$0" "$@" >/dev/full'];
+      const program = run([...sh, ...command], { cwd });
+      assert.equal(await program.exited, 1);
+      assert.match(program.stderr(), /^.*no space left.*\n$/i);
+    }
+  },
+  { skip: process.platform !== "linux" && "/dev/full is Linux's" },
+);
 
 it("keys issue NAME --quiet prints nothing but a key that works", async (cwd) => {
   const issue = ["keys", "issue", "mobile app", "--quiet"];
