@@ -45,11 +45,7 @@ export interface CallOptions {
  * ```ts
  * import type { Client } from "@petstore/service/client";
  *
- * async function countSold(client: Client): Promise<number> {
- *   let count = 0;
- *   for await (const _pet of client.pets({ status: "sold" })) count++;
- *   return count;
- * }
+ * const sold = (client: Client) => Array.fromAsync(client.pets({ status: "sold" }));
  * ```
  */
 export interface Client {
