@@ -209,10 +209,5 @@ function checkBigint(value: unknown, name: string): void {
 
 /** 128 random bits as a structured-field string (RFC 9651 §3.3.3). `crypto.randomUUID()` needs https. */
 function randomIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const digits = Array.from(
-    bytes,
-    (byte) => byte.toString(16).padStart(2, "0"),
-  );
-  return `"${digits.join("")}"`;
+  return `"${crypto.getRandomValues(new BigUint64Array(2)).join("-")}"`;
 }

@@ -44,11 +44,11 @@ export function readOutcome<T extends object>(
     requestId: requestId === null ? undefined : show(requestId, key),
     retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", clock.now()),
     uncertain: isCreate,
+    cause: fault?.cause,
   };
   const fail = (code: PetStoreErrorCode, reason: string): Outcome<T> => {
-    const details = { ...known, code, cause: fault?.cause };
     const message = `Cannot ${call.action}: ${reason}`;
-    return { failure: new PetStoreError(message, details) };
+    return { failure: new PetStoreError(message, { ...known, code }) };
   };
   if (fault !== undefined) {
     return fail(fault.code, show(describeFault(received), key));
@@ -72,12 +72,9 @@ export function readOutcome<T extends object>(
   // without Retry-After, that the service cannot tell.
   const isCertain = statusOf.has(refusal.code) && !uncertain &&
     (status < 500 || (status === 503 && known.retryAfter !== undefined));
-  const failure = new PetStoreError(show(refusal.message, key), {
-    ...known,
-    code: show(refusal.code, key),
-    uncertain: isCreate && !isCertain,
-  });
-  return { failure };
+  const code = show(refusal.code, key);
+  const details = { ...known, code, uncertain: isCreate && !isCertain };
+  return { failure: new PetStoreError(show(refusal.message, key), details) };
 }
 
 function describeFault({ status, url, fault }: Received): string {

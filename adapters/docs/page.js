@@ -93,7 +93,6 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
         DeepLink: unlink,
         liveResponse: explainUnauthorized,
         responseBody: exactNumbers,
-        responses: foldErrors,
       },
       statePlugins: {
         auth: {
@@ -108,7 +107,6 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
             },
           },
         },
-        layout: { wrapSelectors: { isShown: foldService } },
       },
     }],
     responseInterceptor(response) {
@@ -188,24 +186,6 @@ function explainUnauthorized(Original, { React, ...system }) {
       button,
     );
     return h("div", null, hint, live);
-  };
-}
-
-/** Folds the tag `service`, unless the address of the page leads into it. */
-function foldService(isShown) {
-  return (_state, thing, byDefault) =>
-    isShown(thing, byDefault && `${thing}` !== "operations-tag,service");
-}
-
-/** Folds the documented errors below the documented successes. */
-function foldErrors(Original, { React: { createElement: h } }) {
-  return ({ responses, tryItOutResponse, ...props }) => {
-    const isError = (_response, status) => !(status < 400);
-    const rest = { tryItOutResponse, responses: responses.filterNot(isError) };
-    const errors = { responses: responses.filter(isError) };
-    const list = h(Original, { ...props, ...errors });
-    const folded = h("details", null, h("summary", null, "Errors"), list);
-    return h("div", null, h(Original, { ...props, ...rest }), folded);
   };
 }
 
