@@ -92,24 +92,14 @@ export function openApiDocument(
 /** Describes the operations by path and method. */
 function describePaths(operations: readonly DescribedOperation[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  for (const operation of operations) {
-    const { method, path } = operation;
+  for (const { method, path, description, errors } of operations) {
+    const listed = description.responses as JsonObject;
+    const others = errors.filter((code) => !(ERROR_STATUS[code] in listed));
+    const responses = { ...listed, default: otherErrors(others) };
     paths[path] = {
       ...paths[path],
-      [method.toLowerCase()]: describe(operation),
+      [method.toLowerCase()]: { ...description, responses },
     };
   }
   return paths;
-}
-
-function describe({ description, errors }: DescribedOperation): JsonObject {
-  const responses = description.responses as JsonObject;
-  const others = errors.filter((code) => !(ERROR_STATUS[code] in responses));
-  return {
-    ...description,
-    responses: {
-      ...responses,
-      ...others.length > 0 && { default: otherErrors(others) },
-    },
-  };
 }
