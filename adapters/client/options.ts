@@ -56,15 +56,6 @@ export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   readonly random: () => number;
 }
 
-const OPTIONS: readonly (keyof ClientOptions)[] = [
-  "baseUrl",
-  "key",
-  "fetch",
-  "timeout",
-  "retries",
-  "idempotentCreates",
-];
-
 const systemClock: Clock = {
   now: () => Date.now(),
   setTimer(ms, callback) {
@@ -76,7 +67,6 @@ const systemClock: Clock = {
 /** Checks the options and fills in their defaults; throws as `createClient` does. */
 export function readOptions(options: ClientOptions): Settings {
   checkExact();
-  checkNames(options, OPTIONS, "createClient");
   const {
     baseUrl,
     key,
@@ -85,6 +75,8 @@ export function readOptions(options: ClientOptions): Settings {
     retries = 3,
     idempotentCreates = true,
   } = options;
+  const others = { key, fetch, timeout, retries, idempotentCreates };
+  checkNames(options, ["baseUrl", ...Object.keys(others)], "createClient");
   const url = typeof baseUrl === "string" ? URL.parse(baseUrl) : null;
   if (
     url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(baseUrl) ||
@@ -101,17 +93,12 @@ export function readOptions(options: ClientOptions): Settings {
     );
   }
   checkKind(fetch, "function", "fetch");
-  const most = 2 ** 31 - 1; // a longer timer fires at once
-  checkIntegers({ timeout }, 1, most);
+  checkIntegers({ timeout }, 1, 2 ** 31 - 1); // a longer timer fires at once
   checkIntegers({ retries }, 0, 10);
   return {
+    ...others,
     base: url.href.replace(/\/$/, ""),
     origin: url.origin,
-    key,
-    fetch,
-    timeout,
-    retries,
-    idempotentCreates,
     clock: systemClock,
     random: Math.random,
   };
