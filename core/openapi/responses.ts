@@ -20,8 +20,7 @@ export const REX = {
 
 const retryAfter: JsonObject = {
   "Retry-After": {
-    description:
-      "How many seconds to wait before sending the request again; present exactly when nothing was changed.",
+    description: "Seconds to wait; present exactly when nothing was changed.",
     schema: { type: "integer", format: "int32", minimum: 0 },
   },
 };
@@ -45,10 +44,12 @@ export function json(schema: string, examples: JsonObject = {}): JsonObject {
 export function refused(
   description: string,
   refusals: Readonly<Record<string, Refusal>> = {},
+  headers?: JsonObject,
 ): JsonObject {
   const bodies = Object.entries(refusals)
     .map(([name, { body }]) => [name, JSON.parse(body)]);
-  return { description, content: json("Error", Object.fromEntries(bodies)) };
+  const content = json("Error", Object.fromEntries(bodies));
+  return { description, ...headers && { headers }, content };
 }
 
 /** The errors to act on of every operation that needs a key. */
@@ -57,24 +58,18 @@ export const keyErrors: JsonObject = {
     missing: missingKey,
     invalid: invalidKey,
   }),
-  "429": {
-    ...refused(
-      "The API key was used more often than the operator of the service allows, if there is a limit. Nothing was changed.",
-      { limited: tooManyRequests },
-    ),
-    headers: retryAfter,
-  },
+  "429": refused(
+    "The API key was used more often than the operator of the service allows.",
+    { limited: tooManyRequests },
+    retryAfter,
+  ),
 };
 
 /** The response for all errors that an operation does not list. */
 export function otherErrors(codes: readonly ErrorCode[]): JsonObject {
   const list = codes.map((code) => `${ERROR_STATUS[code]} \`${code}\``);
-  const usesStorage = codes.includes("service_unavailable");
-  return {
-    ...refused(
-      `Any other error: ${list.join(", ")}.`,
-      usesStorage ? { unavailable } : {},
-    ),
-    ...usesStorage && { headers: retryAfter },
-  };
+  const description = `Any other error: ${list.join(", ")}.`;
+  return codes.includes("service_unavailable")
+    ? refused(description, { unavailable }, retryAfter)
+    : refused(description);
 }

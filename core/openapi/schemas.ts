@@ -12,8 +12,7 @@ const CODES = Object.keys(ERROR_STATUS);
 const id: JsonObject = {
   type: "integer",
   format: "int64",
-  description:
-    "Assigned by the service on creation: positive, ascending, and never given again.",
+  description: "Assigned by the service: positive, ascending, never reused.",
 };
 const name: JsonObject = {
   type: "string",
@@ -22,13 +21,13 @@ const name: JsonObject = {
   // All languages write \x alike in regular expressions, but not \u.
   pattern: "^[^\\x00-\\x1f\\x7f]+$",
   description:
-    "The pet's name, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
+    "Kept exactly as it was sent: Unicode code points without control characters and lone surrogates.",
 };
 const categoryId: JsonObject = {
   type: "integer",
   format: "int64",
   description:
-    "Identifier of the category that the pet belongs to: any 64-bit integer, exact to the last digit. `1.0` and `1e2` are integers too.",
+    "The category that the pet belongs to: any 64-bit integer. `1.0` and `1e2` are integers too.",
 };
 
 /** The schemas of the document by name. */
