@@ -38,7 +38,7 @@ export type PetStoreErrorCode =
  */
 export type AnyPetStoreError =
   | (PetStoreError & {
-    readonly code: "network_error" | "timeout" | "http_error";
+    readonly code: Exclude<PetStoreErrorCode, ErrorCode | "invalid_response">;
   })
   | (PetStoreError & {
     readonly code: ErrorCode | "invalid_response";

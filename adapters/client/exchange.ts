@@ -2,7 +2,6 @@
 
 import type { Settings } from "./options.ts";
 
-/** What a call sends. */
 export interface CallRequest {
   readonly url: string;
   /** The JSON text of a create. Calls without a body only read. */

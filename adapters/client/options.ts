@@ -37,10 +37,9 @@ export interface ClientOptions {
   /** How often a failed call is tried again: 0 to 10. Default: 3. */
   readonly retries?: number;
   /**
-   * Whether each `createPet` sends an `Idempotency-Key` of its own, and is tried again as calls that
-   * read are. This is safe only if the service honours the key: one that ignores it may add the pet
-   * twice. If `false`, a create is tried again only after the service itself has said that nothing was
-   * changed. Default: `true`.
+   * Whether each `createPet` sends an `Idempotency-Key` of its own, and is tried again as reads are. A
+   * service that ignores the key may then add the pet twice. If `false`, a create is tried again only
+   * after the service itself has said that nothing was changed. Default: `true`.
    */
   readonly idempotentCreates?: boolean;
 }

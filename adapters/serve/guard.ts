@@ -50,7 +50,6 @@ export function guard(
       : answer(request, connection);
 }
 
-/** A refusal as a `Response`. */
 export function refuse(refusal: Refusal): Response {
   return toResponse(refusal, "GET");
 }

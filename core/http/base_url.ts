@@ -1,6 +1,5 @@
 /** Where the service is mounted, and its links. */
 
-/** The base address, taken apart. */
 export interface BaseUrl {
   /** The path of the base address: empty, or begins with `/` and does not end in one. */
   readonly path: string;

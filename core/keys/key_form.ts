@@ -5,7 +5,6 @@ const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Makes a new key. */
 export function generateKey(): string {
   const random = randomBase62(RANDOM_LENGTH);
   return KEY_PREFIX + random + checksum(random);

@@ -83,7 +83,6 @@ export function openApiDocument(
   };
 }
 
-/** Describes the operations by path and method. */
 function describePaths(operations: readonly DescribedOperation[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const { method, path, description, errors } of operations) {

@@ -10,7 +10,6 @@ import {
 import { invalidKey, missingKey } from "../keys/authenticate.ts";
 import type { JsonObject } from "./json_object.ts";
 
-/** The pet in the examples. */
 export const REX = {
   id: 7,
   name: "Rex",

@@ -30,7 +30,6 @@ const categoryId: JsonObject = {
     "The category that the pet belongs to: any 64-bit integer. `1.0` and `1e2` are integers too.",
 };
 
-/** The schemas of the document by name. */
 export const schemas: JsonObject = {
   PetStatus: {
     type: "string",

@@ -5,9 +5,7 @@ import { INT64_MAX, INT64_MIN, parseInt64 } from "../json.ts";
 import { PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
 import type { PetQuery } from "./pet_storage.ts";
 
-/** The least `limit`. */
 export const MIN_LIMIT = 1;
-/** The greatest `limit`. */
 export const MAX_LIMIT = 100;
 /** The `limit` if none is sent. */
 export const DEFAULT_LIMIT = 20;
