@@ -61,9 +61,8 @@ export function parsePage(query: string): PetQuery | Refusal {
 
 /** The query of the page that follows the pet `last`. */
 export function nextPage({ limit, status }: PetQuery, last: PetId): string {
-  return `limit=${limit}${
-    status === undefined ? "" : `&status=${status}`
-  }&after=${last}`;
+  const only = status === undefined ? "" : `&status=${status}`;
+  return `limit=${limit}${only}&after=${last}`;
 }
 
 function parseLimit(text: string): number | undefined {
