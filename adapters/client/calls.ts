@@ -24,7 +24,6 @@ export interface ClientCall<T extends object> extends CallRequest {
  * @example
  * ```ts
  * import type { PetsQuery } from "@petstore/service/client";
- *
  * const query: PetsQuery = { limit: 100, status: "sold", after: 41n };
  * ```
  */
@@ -43,7 +42,6 @@ export interface PetsQuery {
  * @example
  * ```ts
  * import type { Client, PetsPage } from "@petstore/service/client";
- *
  * const nextPage = (client: Client, { next }: PetsPage) => next && client.listPets(next);
  * ```
  */

@@ -22,7 +22,6 @@ import { isTransient, pause, retryDelay } from "./retry.ts";
  * @example
  * ```ts
  * import type { CallOptions } from "@petstore/service/client";
- *
  * const options: CallOptions = { signal: AbortSignal.timeout(60_000) }; // for all attempts together
  * ```
  */
@@ -44,7 +43,6 @@ export interface CallOptions {
  * @example
  * ```ts
  * import type { Client } from "@petstore/service/client";
- *
  * const sold = (client: Client) => Array.fromAsync(client.pets({ status: "sold" }));
  * ```
  */
@@ -88,7 +86,6 @@ export interface Client {
  * @example
  * ```ts
  * import { createClient } from "@petstore/service/client";
- *
  * const client = createClient({ baseUrl: "https://api.example.com/v1", key: "secret" });
  * ```
  *

@@ -9,7 +9,6 @@ import type { ErrorCode } from "../../core/http/refusal.ts";
  * @example
  * ```ts
  * import type { PetStoreErrorCode } from "@petstore/service/client";
- *
  * const worthTryingLater: readonly PetStoreErrorCode[] = ["timeout", "service_unavailable"];
  * ```
  */
@@ -31,7 +30,6 @@ export type PetStoreErrorCode =
  * @example
  * ```ts
  * import type { AnyPetStoreError } from "@petstore/service/client";
- *
  * const statusOf = (error: AnyPetStoreError): string =>
  *   error.code === "not_found" ? error.status.toFixed() : `${error.status}`;
  * ```
@@ -52,7 +50,6 @@ export type AnyPetStoreError =
  * @example
  * ```ts
  * import { PetStoreError } from "@petstore/service/client";
- *
  * const isMissing = (error: unknown) => error instanceof PetStoreError && error.code === "not_found";
  * ```
  */

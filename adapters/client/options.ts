@@ -18,7 +18,6 @@ export interface Clock {
  * @example
  * ```ts
  * import type { ClientOptions } from "@petstore/service/client";
- *
  * const options: ClientOptions = { baseUrl: "https://api.example.com/v1", key: "secret", retries: 1 };
  * ```
  */
