@@ -14,7 +14,7 @@ import type { PetStoreError } from "./error.ts";
 import { exchange } from "./exchange.ts";
 import { type ClientOptions, readOptions, type Settings } from "./options.ts";
 import { type Outcome, readOutcome } from "./outcome.ts";
-import { isTransient, pause, retryDelay } from "./retry.ts";
+import { pause, retryDelay } from "./retry.ts";
 
 /**
  * Settings of one call.
@@ -111,8 +111,8 @@ export function makeClient(settings: Settings): Client {
       const outcome: Outcome<T> = readOutcome(received, call, options);
       if ("result" in outcome) return outcome.result;
       const failure: PetStoreError = outcome.failure;
-      const delay = attempt < retries && isTransient(failure, call)
-        ? retryDelay(failure, attempt, random)
+      const delay = attempt < retries
+        ? retryDelay(failure, call, { attempt, random: random() })
         : undefined;
       if (delay === undefined) throw failure;
       ({ uncertain } = failure);
