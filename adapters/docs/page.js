@@ -129,7 +129,7 @@ function checkKey(address, keep) {
       const response = await fetch(`${address}?limit=1`, { headers });
       if (response.status === 401) authActions.logout([AUTH_ID]);
       if (!response.ok) throw await response.json();
-    } catch ({ message = "the answer is an error" }) { // of a proxy
+    } catch ({ message = "the answer is an error" }) { // a proxy's has no message
       const error = { authId: AUTH_ID, level: "not accepted", message };
       return errActions.newAuthErr(error);
     }

@@ -65,7 +65,7 @@ export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
   const names = ["openApiUrl", "path", "alias", "rememberKey"] as const;
   checkNames(options, names, "docs");
   const { openApiUrl = "/v1/openapi.json", path = "/docs" } = options;
-  const { alias = path, rememberKey = false } = options;
+  const { alias = path, rememberKey } = options;
   checkPath(openApiUrl, "openApiUrl");
   checkPath(path, "path");
   checkPath(alias, "alias");
@@ -77,7 +77,7 @@ export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
     (await readText("./page.html"))
       .replaceAll("__files__", () => escapeHtml(relative(page, path)))
       .replaceAll("__openApi__", () => escapeHtml(relative(page, openApiUrl)))
-      .replaceAll("__rememberKey__", `${rememberKey}`);
+      .replaceAll("__rememberKey__", `${rememberKey === true}`);
   const pages = [...new Set([path, alias])];
   return [
     ...pages.map((page) => route(page, HTML, () => html(page))),

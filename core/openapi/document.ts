@@ -34,7 +34,7 @@ pet that existed when it began exactly once, in order.
 \`code\`; \`message\` is for people. A refusal (4xx) has changed nothing.
 
 **Sending again.** Listing and getting can be repeated at will, and so can a \`createPet\` with an
-\`Idempotency-Key\`. One without that was answered 503 with \`Retry-After\` has changed nothing; after a
+\`Idempotency-Key\`. One without, if it was answered 503 with \`Retry-After\`, has changed nothing; after a
 500, another 503 or no answer at all, the pet may have been added: look for it with \`after\` and the
 last \`id\` that you know before sending it again.
 
