@@ -29,11 +29,6 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 /** Settings of {@linkcode serve} on Bun. */
 export interface BunServeOptions extends ServeOptions {
   /**
-   * Time for which nothing may move on a connection, in ms: 0 (for ever) or 1,000 to 255,000, in whole
-   * seconds. Default: 30,000, as Bun's own 10,000 would cut off an answer that is slow to begin.
-   */
-  readonly idleTimeout?: number;
-  /**
    * The longest request body, in bytes; beyond it Bun answers `413` without a body. Default: 1 MiB, since
    * Bun reads up to this much of what a fetch function leaves unread. Its own default is 128 MiB.
    */
@@ -64,16 +59,11 @@ export function serve(
   handle: FetchFunction,
   options: BunServeOptions = {},
 ): Promise<Server> {
-  checkNames(
-    options,
-    [...SERVE_OPTIONS, "idleTimeout", "maxRequestBodySize"],
-    "serve",
-  );
+  checkNames(options, [...SERVE_OPTIONS, "maxRequestBodySize"], "serve");
   const {
     port = DEFAULT_PORT,
     hostname = DEFAULT_HOSTNAME,
     onError = console.error,
-    idleTimeout = 30_000,
     maxRequestBodySize = 1024 * 1024,
   } = options;
   const { Bun } = globalThis as unknown as { readonly Bun: BunRuntime };
@@ -82,7 +72,8 @@ export function serve(
       const server = Bun.serve({
         port,
         hostname,
-        idleTimeout: Math.ceil(idleTimeout / 1000),
+        // In seconds: after its own 10, Bun would cut off an answer that is slow to begin.
+        idleTimeout: 30,
         maxRequestBodySize,
         // In development Bun shows errors to the client, as an HTML page.
         development: false,

@@ -24,7 +24,6 @@ export interface ClientCall<T extends object> extends CallRequest {
  * @example
  * ```ts
  * import type { PetsQuery } from "@petstore/service/client";
- *
  * const query: PetsQuery = { limit: 100, status: "sold", after: 41n };
  * ```
  */
@@ -43,7 +42,6 @@ export interface PetsQuery {
  * @example
  * ```ts
  * import type { Client, PetsPage } from "@petstore/service/client";
- *
  * const nextPage = (client: Client, { next }: PetsPage) => next && client.listPets(next);
  * ```
  */
@@ -209,10 +207,5 @@ function checkBigint(value: unknown, name: string): void {
 
 /** 128 random bits as a structured-field string (RFC 9651 §3.3.3). `crypto.randomUUID()` needs https. */
 function randomIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const digits = Array.from(
-    bytes,
-    (byte) => byte.toString(16).padStart(2, "0"),
-  );
-  return `"${digits.join("")}"`;
+  return `"${crypto.getRandomValues(new BigUint64Array(2)).join("-")}"`;
 }

@@ -14,7 +14,7 @@ import type { PetStoreError } from "./error.ts";
 import { exchange } from "./exchange.ts";
 import { type ClientOptions, readOptions, type Settings } from "./options.ts";
 import { type Outcome, readOutcome } from "./outcome.ts";
-import { isTransient, pause, retryDelay } from "./retry.ts";
+import { pause, retryDelay } from "./retry.ts";
 
 /**
  * Settings of one call.
@@ -22,7 +22,6 @@ import { isTransient, pause, retryDelay } from "./retry.ts";
  * @example
  * ```ts
  * import type { CallOptions } from "@petstore/service/client";
- *
  * const options: CallOptions = { signal: AbortSignal.timeout(60_000) }; // for all attempts together
  * ```
  */
@@ -44,12 +43,7 @@ export interface CallOptions {
  * @example
  * ```ts
  * import type { Client } from "@petstore/service/client";
- *
- * async function countSold(client: Client): Promise<number> {
- *   let count = 0;
- *   for await (const _pet of client.pets({ status: "sold" })) count++;
- *   return count;
- * }
+ * const sold = (client: Client) => Array.fromAsync(client.pets({ status: "sold" }));
  * ```
  */
 export interface Client {
@@ -92,7 +86,6 @@ export interface Client {
  * @example
  * ```ts
  * import { createClient } from "@petstore/service/client";
- *
  * const client = createClient({ baseUrl: "https://api.example.com/v1", key: "secret" });
  * ```
  *
@@ -118,8 +111,8 @@ export function makeClient(settings: Settings): Client {
       const outcome: Outcome<T> = readOutcome(received, call, options);
       if ("result" in outcome) return outcome.result;
       const failure: PetStoreError = outcome.failure;
-      const delay = attempt < retries && isTransient(failure, call)
-        ? retryDelay(failure, attempt, random)
+      const delay = attempt < retries
+        ? retryDelay(failure, call, { attempt, random: random() })
         : undefined;
       if (delay === undefined) throw failure;
       ({ uncertain } = failure);

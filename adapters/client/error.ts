@@ -9,7 +9,6 @@ import type { ErrorCode } from "../../core/http/refusal.ts";
  * @example
  * ```ts
  * import type { PetStoreErrorCode } from "@petstore/service/client";
- *
  * const worthTryingLater: readonly PetStoreErrorCode[] = ["timeout", "service_unavailable"];
  * ```
  */
@@ -31,22 +30,18 @@ export type PetStoreErrorCode =
  * @example
  * ```ts
  * import type { AnyPetStoreError } from "@petstore/service/client";
- *
- * function explain(error: AnyPetStoreError): string {
- *   if (error.code !== "not_found") return error.message;
- *   return `No such pet (status ${error.status.toFixed()})`; // the service always sends one
- * }
+ * const statusOf = (error: AnyPetStoreError): string =>
+ *   error.code === "not_found" ? error.status.toFixed() : `${error.status}`;
  * ```
  */
 export type AnyPetStoreError =
-  | {
-    [Code in PetStoreErrorCode]:
-      & PetStoreError
-      & { readonly code: Code }
-      & (Code extends ErrorCode | "invalid_response"
-        ? { readonly status: number }
-        : unknown);
-  }[PetStoreErrorCode]
+  | (PetStoreError & {
+    readonly code: Exclude<PetStoreErrorCode, ErrorCode | "invalid_response">;
+  })
+  | (PetStoreError & {
+    readonly code: ErrorCode | "invalid_response";
+    readonly status: number;
+  })
   | (PetStoreError & { readonly status: number });
 
 /**
@@ -54,16 +49,8 @@ export type AnyPetStoreError =
  *
  * @example
  * ```ts
- * import { type Client, PetStoreError } from "@petstore/service/client";
- *
- * async function exists(client: Client, id: bigint): Promise<boolean> {
- *   try {
- *     return (await client.getPet(id)).id === id;
- *   } catch (error) {
- *     if (error instanceof PetStoreError && error.code === "not_found") return false;
- *     throw error;
- *   }
- * }
+ * import { PetStoreError } from "@petstore/service/client";
+ * const isMissing = (error: unknown) => error instanceof PetStoreError && error.code === "not_found";
  * ```
  */
 export class PetStoreError extends Error {

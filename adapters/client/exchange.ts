@@ -2,7 +2,6 @@
 
 import type { Settings } from "./options.ts";
 
-/** What a call sends. */
 export interface CallRequest {
   readonly url: string;
   /** The JSON text of a create. Calls without a body only read. */
@@ -20,10 +19,9 @@ export interface Received {
   /** The body; `undefined` if it is not UTF-8, or longer than {@linkcode MAX_BODY_BYTES}. */
   readonly text?: string | undefined;
   /** Tells why there is no response, or an incomplete one. */
-  readonly fault?: {
-    readonly code: "network_error" | "timeout";
-    readonly cause: unknown;
-  };
+  readonly fault?: "network_error" | "timeout";
+  /** What `fetch` failed with. */
+  readonly cause?: unknown;
 }
 
 /** The longest body that is read. A full page of the longest names is a tenth of it. */
@@ -63,8 +61,8 @@ export async function exchange(
     return await Promise.race([receive(), ended]);
   } catch (cause) {
     signal?.throwIfAborted();
-    const code = ending.signal.aborted ? "timeout" : "network_error";
-    return { ...head, fault: { code, cause } };
+    const fault = ending.signal.aborted ? "timeout" : "network_error";
+    return { ...head, fault, cause };
   } finally {
     cancelTimer();
     signal?.removeEventListener("abort", onAbort);

@@ -18,7 +18,6 @@ export interface Clock {
  * @example
  * ```ts
  * import type { ClientOptions } from "@petstore/service/client";
- *
  * const options: ClientOptions = { baseUrl: "https://api.example.com/v1", key: "secret", retries: 1 };
  * ```
  */
@@ -37,10 +36,9 @@ export interface ClientOptions {
   /** How often a failed call is tried again: 0 to 10. Default: 3. */
   readonly retries?: number;
   /**
-   * Whether each `createPet` sends an `Idempotency-Key` of its own, and is tried again as calls that
-   * read are. This is safe only if the service honours the key: one that ignores it may add the pet
-   * twice. If `false`, a create is tried again only after the service itself has said that nothing was
-   * changed. Default: `true`.
+   * Whether each `createPet` sends an `Idempotency-Key` of its own, and is tried again as reads are. A
+   * service that ignores the key may then add the pet twice. If `false`, a create is tried again only
+   * after the service itself has said that nothing was changed. Default: `true`.
    */
   readonly idempotentCreates?: boolean;
 }
@@ -56,15 +54,6 @@ export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   readonly random: () => number;
 }
 
-const OPTIONS: readonly (keyof ClientOptions)[] = [
-  "baseUrl",
-  "key",
-  "fetch",
-  "timeout",
-  "retries",
-  "idempotentCreates",
-];
-
 const systemClock: Clock = {
   now: () => Date.now(),
   setTimer(ms, callback) {
@@ -76,7 +65,6 @@ const systemClock: Clock = {
 /** Checks the options and fills in their defaults; throws as `createClient` does. */
 export function readOptions(options: ClientOptions): Settings {
   checkExact();
-  checkNames(options, OPTIONS, "createClient");
   const {
     baseUrl,
     key,
@@ -85,6 +73,8 @@ export function readOptions(options: ClientOptions): Settings {
     retries = 3,
     idempotentCreates = true,
   } = options;
+  const others = { key, fetch, timeout, retries, idempotentCreates };
+  checkNames(options, ["baseUrl", ...Object.keys(others)], "createClient");
   const url = typeof baseUrl === "string" ? URL.parse(baseUrl) : null;
   if (
     url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(baseUrl) ||
@@ -101,17 +91,12 @@ export function readOptions(options: ClientOptions): Settings {
     );
   }
   checkKind(fetch, "function", "fetch");
-  const most = 2 ** 31 - 1; // a longer timer fires at once
-  checkIntegers({ timeout }, 1, most);
+  checkIntegers({ timeout }, 1, 2 ** 31 - 1); // a longer timer fires at once
   checkIntegers({ retries }, 0, 10);
   return {
+    ...others,
     base: url.href.replace(/\/$/, ""),
     origin: url.origin,
-    key,
-    fetch,
-    timeout,
-    retries,
-    idempotentCreates,
     clock: systemClock,
     random: Math.random,
   };

@@ -36,7 +36,7 @@ export function readOutcome<T extends object>(
   call: ClientCall<T>,
   { key, clock, uncertain }: Settings & { readonly uncertain: boolean },
 ): Outcome<T> {
-  const { status, headers, text, fault } = received;
+  const { status, headers, text, fault, cause } = received;
   const isCreate = call.body !== undefined;
   const requestId = headers.get("x-request-id");
   const known = {
@@ -44,14 +44,14 @@ export function readOutcome<T extends object>(
     requestId: requestId === null ? undefined : show(requestId, key),
     retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", clock.now()),
     uncertain: isCreate,
+    cause,
   };
   const fail = (code: PetStoreErrorCode, reason: string): Outcome<T> => {
-    const details = { ...known, code, cause: fault?.cause };
     const message = `Cannot ${call.action}: ${reason}`;
-    return { failure: new PetStoreError(message, details) };
+    return { failure: new PetStoreError(message, { ...known, code }) };
   };
   if (fault !== undefined) {
-    return fail(fault.code, show(describeFault(received), key));
+    return fail(fault, show(describeFault(received), key));
   }
   const body = parse(text);
   if (status === (isCreate ? 201 : 200)) {
@@ -72,21 +72,18 @@ export function readOutcome<T extends object>(
   // without Retry-After, that the service cannot tell.
   const isCertain = statusOf.has(refusal.code) && !uncertain &&
     (status < 500 || (status === 503 && known.retryAfter !== undefined));
-  const failure = new PetStoreError(show(refusal.message, key), {
-    ...known,
-    code: show(refusal.code, key),
-    uncertain: isCreate && !isCertain,
-  });
-  return { failure };
+  const code = show(refusal.code, key);
+  const details = { ...known, code, uncertain: isCreate && !isCertain };
+  return { failure: new PetStoreError(show(refusal.message, key), details) };
 }
 
-function describeFault({ status, url, fault }: Received): string {
+function describeFault({ status, url, fault, cause }: Received): string {
   const { origin } = new URL(url);
-  if (fault?.code === "timeout") {
+  if (fault === "timeout") {
     return `no complete response in time from ${origin}`;
   }
   const reason = status === 0 ? "no response" : "the response broke off";
-  return `${reason} from ${origin} (${innermostMessage(fault?.cause)})`;
+  return `${reason} from ${origin} (${innermostMessage(cause)})`;
 }
 
 /** Finds why a request failed: runtimes wrap the reason in errors that only say "fetch failed". */

@@ -11,35 +11,28 @@ const MAX_PAUSE = 30_000;
 const TRANSIENT = [408, 429, 502, 503, 504];
 
 /**
- * Tells whether a call that failed can safely be tried again, and may succeed.
+ * Chooses the pause before the next attempt, in ms: what the response asks for, plus a random time
+ * below a bound that doubles, so that many clients do not come back together.
  *
  * A read, or a create with an `Idempotency-Key`, is tried again after any transient failure. Any other
  * create could add the pet twice, so the service itself must say that nothing was changed. (A refused
  * connection would be harmless too, but `fetch` does not tell it from one that broke later.)
- */
-export function isTransient(
-  { code, status = 0, uncertain }: PetStoreError,
-  { body, idempotencyKey }: CallRequest,
-): boolean {
-  const isRepeatable = body === undefined || idempotencyKey !== undefined;
-  if (!isRepeatable) return status === 503 && !uncertain;
-  return code === "network_error" || code === "timeout" ||
-    TRANSIENT.includes(status);
-}
-
-/**
- * Chooses the pause before the next attempt, in ms: what the response asks for, plus a random time
- * below a bound that doubles, so that many clients do not come back together.
  *
- * @returns `undefined` if the response asks for more than 30 s: then the caller decides.
+ * @param random from 0 to below 1.
+ * @returns `undefined` if the call is not to be tried again, or not within 30 s: then the caller decides.
  */
 export function retryDelay(
-  { retryAfter = 0 }: PetStoreError,
-  attempt: number,
-  random: () => number,
+  { code, status = 0, uncertain, retryAfter = 0 }: PetStoreError,
+  { body, idempotencyKey }: CallRequest,
+  { attempt, random }: { readonly attempt: number; readonly random: number },
 ): number | undefined {
-  if (retryAfter > MAX_PAUSE) return undefined;
-  return retryAfter + random() * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
+  const isRepeatable = body === undefined || idempotencyKey !== undefined;
+  const isTransient = isRepeatable
+    ? code === "network_error" || code === "timeout" ||
+      TRANSIENT.includes(status)
+    : status === 503 && !uncertain;
+  if (!isTransient || retryAfter > MAX_PAUSE) return undefined;
+  return retryAfter + random * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
 }
 
 /** Waits `ms`. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */

@@ -46,11 +46,9 @@ function nameControls(reference) {
 }
 
 /** Keeps the key across reloads of this tab; `undefined` if the page must not, or the browser forbids it. */
-function openStore(reference) {
+function openStore({ dataset }) {
   try {
-    return reference.dataset.rememberKey === "true"
-      ? sessionStorage
-      : undefined;
+    return dataset.rememberKey === "true" ? sessionStorage : undefined;
   } catch {
     return undefined;
   }
@@ -92,7 +90,6 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
         DeepLink: unlink,
         liveResponse: explainUnauthorized,
         responseBody: exactNumbers,
-        responses: foldErrors,
       },
       statePlugins: {
         auth: {
@@ -107,7 +104,6 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
             },
           },
         },
-        layout: { wrapSelectors: { isShown: foldService } },
       },
     }],
     responseInterceptor(response) {
@@ -126,18 +122,13 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
 function checkKey(address, keep) {
   return (authorize, { authActions, errActions }) => async (auths) => {
     const key = auths[AUTH_ID]?.value ?? "";
-    const headers = { authorization: `Bearer ${key}` };
-    const message = await fetch(`${address}?limit=1`, { headers })
-      .then(async (response) => {
-        if (response.ok) return undefined;
-        if (response.status === 401) authActions.logout([AUTH_ID]);
-        // A proxy may have sent it.
-        const { message } = await response.json();
-        return message ?? `The answer is ${response.status}`;
-      })
-      .catch((cause) => cause.message);
     errActions.clear({ authId: AUTH_ID });
-    if (message !== undefined) {
+    try {
+      const headers = { authorization: `Bearer ${key}` };
+      const response = await fetch(`${address}?limit=1`, { headers });
+      if (response.status === 401) authActions.logout([AUTH_ID]);
+      if (!response.ok) throw await response.json();
+    } catch ({ message = "the answer is an error" }) { // a proxy's has no message
       const error = { authId: AUTH_ID, level: "not accepted", message };
       return errActions.newAuthErr(error);
     }
@@ -166,45 +157,12 @@ function unlink(_Original, { React: { createElement: h } }) {
 }
 
 /** Says how to get on after a 401. */
-function explainUnauthorized(Original, { React, ...system }) {
-  const h = React.createElement;
-  const openForm = () => {
-    const { authActions, authSelectors } = system;
-    authActions.showDefinitions(authSelectors.definitionsToAuthorize());
-  };
+function explainUnauthorized(Original, { React: { createElement: h } }) {
+  const text = "No valid API key was sent. Press Authorize at the top.";
   return (props) => {
     const live = h(Original, props);
     if (props.response.get("status") !== 401) return live;
-    const button = h(
-      "button",
-      { className: "btn", onClick: openForm },
-      "Authorize",
-    );
-    const hint = h(
-      "p",
-      { role: "alert" },
-      "No valid API key was sent. Press ",
-      button,
-    );
-    return h("div", null, hint, live);
-  };
-}
-
-/** Folds the tag `service`, unless the address of the page leads into it. */
-function foldService(isShown) {
-  return (_state, thing, byDefault) =>
-    isShown(thing, byDefault && `${thing}` !== "operations-tag,service");
-}
-
-/** Folds the documented errors below the documented successes. */
-function foldErrors(Original, { React: { createElement: h } }) {
-  return ({ responses, tryItOutResponse, ...props }) => {
-    const isError = (_response, status) => !(status < 400);
-    const rest = { tryItOutResponse, responses: responses.filterNot(isError) };
-    const errors = { responses: responses.filter(isError) };
-    const list = h(Original, { ...props, ...errors });
-    const folded = h("details", null, h("summary", null, "Errors"), list);
-    return h("div", null, h(Original, { ...props, ...rest }), folded);
+    return h("div", null, h("p", { role: "alert" }, text), live);
   };
 }
 

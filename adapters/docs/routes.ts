@@ -1,7 +1,11 @@
 /** The page and its files as routes. */
 
 import { readFile } from "node:fs/promises";
-import type { Answer, ServiceRequest } from "../../core/http/message.ts";
+import {
+  type Answer,
+  type ServiceRequest,
+  withFields,
+} from "../../core/http/message.ts";
 import type { Route } from "../../core/http/router.ts";
 import { staticContent } from "../../core/http/static_content.ts";
 import { checkNames } from "../../core/options.ts";
@@ -60,23 +64,21 @@ const FILES: readonly (readonly [string, string, string])[] = [
 export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
   const names = ["openApiUrl", "path", "alias", "rememberKey"] as const;
   checkNames(options, names, "docs");
-  const { openApiUrl = "/v1/openapi.json", path = "/docs", alias } = options;
+  const { openApiUrl = "/v1/openapi.json", path = "/docs" } = options;
+  const { alias = path, rememberKey } = options;
   checkPath(openApiUrl, "openApiUrl");
   checkPath(path, "path");
+  checkPath(alias, "alias");
   if (path.endsWith("/")) {
     throw new TypeError('Wrong option path: it must not end in "/"');
   }
-  if (alias !== undefined) checkPath(alias, "alias");
 
   const html = async (page: string): Promise<string> =>
     (await readText("./page.html"))
       .replaceAll("__files__", () => escapeHtml(relative(page, path)))
-      .replaceAll(
-        "__openApiUrl__",
-        () => escapeHtml(relative(page, openApiUrl)),
-      )
-      .replaceAll("__rememberKey__", `${options.rememberKey === true}`);
-  const pages = alias === undefined ? [path] : [path, alias];
+      .replaceAll("__openApi__", () => escapeHtml(relative(page, openApiUrl)))
+      .replaceAll("__rememberKey__", `${rememberKey === true}`);
+  const pages = [...new Set([path, alias])];
   return [
     ...pages.map((page) => route(page, HTML, () => html(page))),
     ...FILES.map(([name, mediaType, specifier]) =>
@@ -118,7 +120,7 @@ function route(
  * that asks and reads nothing, as HTTP/2 allows 200 times a connection; Bun and Node do not.
  */
 function inPieces(answer: Answer): Answer {
-  const { body, headers } = answer;
+  const { body } = answer;
   const isLarge = body instanceof Uint8Array && body.byteLength > PIECE;
   if (!("Deno" in globalThis) || !isLarge) return answer;
   let start = 0;
@@ -128,22 +130,16 @@ function inPieces(answer: Answer): Answer {
       if (start >= body.byteLength) controller.close();
     },
   }, { highWaterMark: 0 });
-  const length = String(body.byteLength);
-  return {
-    ...answer,
-    headers: { ...headers, "content-length": length },
-    body: pieces,
-  };
+  const length = { "content-length": String(body.byteLength) };
+  return { ...withFields(answer, length), body: pieces };
 }
 
 async function readText(specifier: string): Promise<string> {
   try {
     return await readFile(new URL(import.meta.resolve(specifier)), "utf8");
   } catch (cause) {
-    throw new Error(
-      `Cannot read ${specifier}, which the documentation page needs`,
-      { cause },
-    );
+    const message = `Cannot read ${specifier}, which the docs page needs`;
+    throw new Error(message, { cause });
   }
 }
 

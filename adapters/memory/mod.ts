@@ -13,7 +13,6 @@ import {
 } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import { memoryApiKeys } from "./api_keys.ts";
-import { IdempotencyKeys } from "./idempotency_keys.ts";
 
 /** A {@linkcode PetStorage} in memory, and a place for the records of issued API keys. */
 export interface MemoryStorage extends PetStorage {
@@ -34,7 +33,11 @@ export function memoryStorage(
   checkNames(options, ["idempotencyRetention"], "memoryStorage");
   const { idempotencyRetention = 86_400_000 } = options;
   checkIntegers({ idempotencyRetention }, 0);
-  const keys = new IdempotencyKeys(idempotencyRetention);
+  // The pet of each idempotency key and when it was added, in ms; oldest first.
+  const byKey = new Map<
+    string,
+    { readonly pet: Pet; readonly created: number }
+  >();
   // Ascending by id, so that a binary search finds the start of any page.
   const lists: Readonly<Record<PetStatus | "all", Pet[]>> = {
     all: [],
@@ -50,18 +53,28 @@ export function memoryStorage(
     }
   }
 
+  /** Finds the pet that a key added; forgets all keys that have expired. */
+  function findByKey(key: string, now: number): Pet | undefined {
+    for (const [oldest, { created }] of byKey) {
+      if (created > now - idempotencyRetention) break;
+      byKey.delete(oldest);
+    }
+    return byKey.get(key)?.pet;
+  }
+
   return {
     apiKeys: memoryApiKeys(assertOpen),
 
     async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
       assertOpen();
-      const earlier = key === undefined ? undefined : keys.find(key);
+      const now = performance.now();
+      const earlier = key === undefined ? undefined : findByKey(key, now);
       if (earlier !== undefined) return { ...earlier, replayed: true };
       const id = petId(BigInt(lists.all.length + 1));
       const pet = Object.freeze({ id, name, categoryId, status });
       lists[status].push(pet);
       lists.all.push(pet);
-      if (key !== undefined) keys.keep(key, pet);
+      if (key !== undefined) byKey.set(key, { pet, created: now });
       return pet;
     },
 
@@ -84,7 +97,7 @@ export function memoryStorage(
     async close() {
       isClosed = true;
       for (const pets of Object.values(lists)) pets.length = 0;
-      keys.clear();
+      byKey.clear();
     },
   };
 }

@@ -13,9 +13,9 @@ export type ConnectedFunction = (
 ) => Response | Promise<Response>;
 
 /**
- * A fetch function that never fails: if `handle` throws, or returns no `Response`, the client is told
- * `500`, and `onError` the cause. A request reaches `handle` with a URL that parses and has the path
- * of the request target; CONNECT, whose target has no path, does not reach it.
+ * A fetch function that never fails: if `handle` throws, or returns no `Response` or one that cannot be
+ * sent, the client is told `500`, and `onError` the cause. A request reaches `handle` with a URL that
+ * parses and has the path of the request target; CONNECT, whose target has no path, does not reach it.
  *
  * A handler of `createHandler` keeps these promises itself, and alone is given the connection.
  */
@@ -27,10 +27,15 @@ export function guard(
     try {
       makeUrlSafe(request);
       const response = await handle(request);
-      if (response instanceof Response && response.type !== "error") {
-        return response;
+      if (!(response instanceof Response) || response.type === "error") {
+        throw new TypeError("The fetch function did not return a Response");
       }
-      throw new TypeError("The fetch function did not return a Response");
+      // Headers takes control characters, with which Deno would end the process (RFC 9110 §5.5).
+      for (const [name, value] of response.headers) {
+        if (!/[^\t\x20-\x7e\x80-\xff]/.test(value)) continue;
+        throw new TypeError(`The field ${name} has a control character`);
+      }
+      return response;
     } catch (error) {
       report(onError, error);
       return refuse(internalError);
@@ -45,7 +50,6 @@ export function guard(
       : answer(request, connection);
 }
 
-/** A refusal as a `Response`. */
 export function refuse(refusal: Refusal): Response {
   return toResponse(refusal, "GET");
 }

@@ -20,7 +20,6 @@ export interface ServeOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** The names of the settings that every `serve` takes. */
 export const SERVE_OPTIONS = ["port", "hostname", "onError"] as const;
 
 /** A server that is listening. */
@@ -65,7 +64,6 @@ export function origin(hostname: string, port: number): string {
   return `http://${host}:${port}`;
 }
 
-/** Tells a reporter of an error. */
 export function report(
   onError: (error: unknown) => void,
   error: unknown,

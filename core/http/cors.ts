@@ -25,7 +25,14 @@ const PREFLIGHT: Fields = {
  */
 export function corsLayer(options: CorsOptions): Layer {
   const origins = options?.origins;
-  checkOrigins(origins);
+  const isValid = origins === "*" ||
+    Array.isArray(origins) && origins.length > 0 && origins.every(isOrigin);
+  if (!isValid) {
+    const sent = JSON.stringify(origins);
+    throw new TypeError(
+      `Wrong option cors.origins: it must be "*" or a list of origins such as "https://app.example.com", not ${sent}`,
+    );
+  }
   const allowed = origins === "*" ? undefined : new Set(origins);
   // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP caches).
   const vary: Fields = allowed === undefined ? {} : { vary: "Origin" };
@@ -47,17 +54,6 @@ export function corsLayer(options: CorsOptions): Layer {
         : { "access-control-expose-headers": EXPOSED },
     });
   };
-}
-
-function checkOrigins(origins: unknown): void {
-  const isValid = origins === "*" ||
-    Array.isArray(origins) && origins.length > 0 && origins.every(isOrigin);
-  if (isValid) return;
-  throw new TypeError(
-    `Wrong option cors.origins: it must be "*" or a list of origins such as "https://app.example.com", not ${
-      JSON.stringify(origins)
-    }`,
-  );
 }
 
 /** Tells whether a browser may send a value in `Origin`: scheme, host, and a port if it is not the usual one. */

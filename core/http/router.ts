@@ -22,12 +22,6 @@ export type Router<R extends Route> = (
   path: string,
 ) => Match<R> | Answer | undefined;
 
-/** Finds a route of one path. */
-type Resource<R extends Route> = (
-  method: string,
-  parameter: string,
-) => Match<R> | Answer;
-
 /**
  * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of a
  * template stands for one segment that is not empty.
@@ -35,31 +29,25 @@ type Resource<R extends Route> = (
 export function createRouter<R extends Route>(
   routes: readonly R[],
 ): Router<R> {
-  const exact = new Map<string, Resource<R>>();
-  const prefixes: (readonly [string, Resource<R>])[] = [];
+  // By path; a template by what precedes its parameter, and a "?", which no path has.
+  const byPath = new Map<string, Router<R>>();
   for (const path of new Set(routes.map(({ path }) => path))) {
-    const resource = toResource(routes.filter((route) => route.path === path));
-    const parameter = path.indexOf("{");
-    if (parameter < 0) exact.set(path, resource);
-    else prefixes.push([path.slice(0, parameter), resource]);
+    const found = forPath(routes.filter((route) => route.path === path));
+    byPath.set(path.replace(/\{.*/, "?"), found);
   }
 
   return (method, path) => {
-    const resource = exact.get(path);
-    if (resource !== undefined) return resource(method, "");
-    for (const [prefix, resource] of prefixes) {
-      const parameter = path.startsWith(prefix)
-        ? path.slice(prefix.length)
-        : "";
-      if (parameter === "" || parameter.includes("/")) continue;
-      return resource(method, parameter);
-    }
-    return undefined;
+    const exact = byPath.get(path);
+    if (exact !== undefined) return exact(method, "");
+    const start = path.lastIndexOf("/") + 1;
+    const parameter = path.slice(start);
+    if (parameter === "") return undefined;
+    return byPath.get(`${path.slice(0, start)}?`)?.(method, parameter);
   };
 }
 
-/** Makes the resource of routes that share a path. */
-function toResource<R extends Route>(routes: readonly R[]): Resource<R> {
+/** Makes the router of routes that share a path; it is given their parameter. */
+function forPath<R extends Route>(routes: readonly R[]): Router<R> {
   const byMethod = new Map<string, R>();
   for (const route of routes) {
     byMethod.set(route.method, route);

@@ -20,7 +20,6 @@ export function staticContent(
 ): StaticContent {
   let making: ReturnType<typeof make> | undefined;
 
-  /** Makes the two answers. */
   async function make() {
     // Bytes, because a text would be encoded for each request.
     const body = new TextEncoder().encode(await text());

@@ -18,7 +18,6 @@ const HOST =
 /** An origin, which some runtimes leave out if there is no `Host`; a path; a query. */
 const URL_PARTS = /^(?:[^/?#]+:\/\/[^/]*)?(\/[^?#]*)(?:\?([^#]*))?/;
 
-/** The 400 for a `Host` that is no host. */
 const malformedHost = new Refusal(
   "bad_request",
   "Cannot read the request: the Host header must be a host name or address, with or without a port",

@@ -7,11 +7,6 @@ export const SPAN: symbol = Symbol.for("OpenTelemetry Context Key SPAN");
 /** The instrumentation of Node's HTTP server takes the route from here, for its span and its metrics. */
 const RPC = Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA");
 
-/** The contexts of `@opentelemetry/api`. */
-export type Contexts = {
-  active(): { getValue<T>(key: symbol): T | undefined };
-};
-
 /** A span: the part of it that is used. */
 export interface Span {
   spanContext(): { readonly traceId: string };
@@ -20,7 +15,9 @@ export interface Span {
 }
 
 /** Finds the contexts: Deno has them from the start if `OTEL_DENO=true`; elsewhere an SDK must be loaded first. */
-export function findContexts(): Contexts | undefined {
+export function findContexts():
+  | { active(): { getValue<T>(key: symbol): T | undefined } }
+  | undefined {
   const api = Symbol.for("opentelemetry.js.api.1");
   return Reflect.get(globalThis, api)?.context;
 }

@@ -14,22 +14,6 @@ export interface ApiKeys {
   verify(key: string): Promise<boolean>;
 }
 
-/** Settings of {@linkcode rememberKeys}. */
-export interface RememberKeysOptions {
-  /** Time for which a key that was valid is taken as valid without asking again, in ms. */
-  readonly maxAge: number;
-  /** Tells whether a text can be a key at all. One that cannot be is not looked up. Default: any can. */
-  readonly canBeKey?: (text: string) => boolean;
-  /** The time in ms, from any start. Default: a clock that is never set back. */
-  readonly now?: () => number;
-}
-
-/** An {@linkcode ApiKeys} that remembers the keys it has seen to be valid. */
-export interface RememberedKeys extends ApiKeys {
-  /** Forgets every key, as after one is revoked. */
-  forget(): void;
-}
-
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -49,35 +33,32 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
       );
     }
   }
+  const unhashed = [...keys];
   // Digests are made on first use, not here: some runtimes forbid hashing while a module loads.
-  let pending = [...keys];
-  let digests: Promise<ReadonlySet<string>> | undefined;
+  let digests: Promise<readonly string[]> | undefined;
   return rememberKeys(async (digest) => {
-    digests ??= Promise.all(pending.map(sha256)).then(
-      (all) => new Set(all),
-      (cause) => {
-        digests = undefined; // the next request tries again
-        throw cause;
-      },
-    );
-    const known = await digests;
-    pending = [];
-    return known.has(digest);
+    digests ??= Promise.all(unhashed.splice(0).map(sha256));
+    return (await digests).includes(digest);
   }, { maxAge: Infinity, now: () => 0 }); // a look at the clock costs 3 % of a request
 }
 
 /**
- * Turns a look-up by digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ago is
- * neither hashed nor looked up again: to hash it takes 60 to 180 times as long. Only valid keys are remembered, so guesses take no memory.
+ * Turns a look-up by digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ms ago is
+ * neither hashed nor looked up again: to hash it takes 60 to 180 times as long. Only valid keys are
+ * remembered, so guesses take no memory; `forget` forgets them all, as after one is revoked.
  *
- * @param isActive whether a SHA-256 digest (64 lower-case hexadecimal digits) is of a valid key.
+ * @param isActive tells whether a SHA-256 digest (64 lower-case hexadecimal digits) is of a valid key.
+ * @param options `canBeKey` tells whether a text can be a key at all: one that cannot is not looked up.
+ * `now` is the time in ms, from any start, by a clock that is never set back.
  */
 export function rememberKeys(
   isActive: (digest: string) => Promise<boolean>,
-  options: RememberKeysOptions,
-): RememberedKeys {
-  const { maxAge, canBeKey = () => true, now = () => performance.now() } =
-    options;
+  { maxAge, canBeKey = () => true, now = () => performance.now() }: {
+    readonly maxAge: number;
+    readonly canBeKey?: (text: string) => boolean;
+    readonly now?: () => number;
+  },
+): ApiKeys & { forget(): void } {
   let seen = new Map<
     string,
     { readonly digest: string; readonly askedAt: number }

@@ -4,7 +4,6 @@ import { Refusal } from "../http/refusal.ts";
 import { isSendable } from "./api_keys.ts";
 
 const CHALLENGE = 'Bearer realm="petstore"';
-const SCHEME = "bearer ";
 
 /** The 401 if no bearer credentials were sent: none at all, or another scheme's (RFC 6750 §3.1). */
 export const missingKey: Refusal = new Refusal(
@@ -25,11 +24,7 @@ export const invalidKey: Refusal = new Refusal(
  * since any such string can be configured as a key.
  */
 export function parseBearer(header: string | null): string | Refusal {
-  if (header === null) return missingKey;
-  const isBearer = header.slice(0, SCHEME.length).toLowerCase() === SCHEME;
-  let start = SCHEME.length;
-  while (header[start] === " ") start++;
-  if (!isBearer || start === header.length) return missingKey;
-  const token = header.slice(start);
+  const [, token] = /^bearer +([^ ].*)$/is.exec(header ?? "") ?? [];
+  if (token === undefined) return missingKey;
   return isSendable(token) ? token : invalidKey;
 }

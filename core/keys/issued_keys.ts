@@ -18,14 +18,11 @@ export interface ApiKeyRecord {
   readonly revoked?: Date;
 }
 
-/** A record to be kept. */
-export interface NewApiKeyRecord {
-  /** The purpose or owner of the key. */
-  readonly name: string;
+/** A record to be kept; `created` to the millisecond. */
+export interface NewApiKeyRecord
+  extends Pick<ApiKeyRecord, "name" | "created"> {
   /** SHA-256 of the key: 64 lower-case hexadecimal digits. */
   readonly digest: string;
-  /** When it is issued; kept to the millisecond. */
-  readonly created: Date;
 }
 
 /**
@@ -57,7 +54,7 @@ export interface IssuedKey {
 }
 
 /** Issues, lists, revokes and verifies keys. */
-export interface IssuedKeys extends ApiKeys {
+export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
   /**
    * Issues a key, which is shown only here.
    * @throws {RangeError} if the name breaks the rules of a pet's name.
@@ -65,8 +62,6 @@ export interface IssuedKeys extends ApiKeys {
   issue(name: string): Promise<IssuedKey>;
   /** Issues the very first key; `undefined` if one was ever issued. */
   issueFirst(name: string): Promise<IssuedKey | undefined>;
-  /** All keys ever issued, ascending by id. */
-  list(): Promise<readonly ApiKeyRecord[]>;
   /**
    * Revokes a key: at once here, within a second in other processes.
    * @returns the record; `undefined` if it is not found.

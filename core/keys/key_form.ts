@@ -1,32 +1,22 @@
 /** The form of an issued key: `pet_`, 32 random base62 characters, and 6 more that are their CRC-32. */
 
-const KEY_PREFIX = "pet_";
-const RANDOM_LENGTH = 32;
-const CHECKSUM_LENGTH = 6;
+const FORM = /^pet_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Makes a new key. */
 export function generateKey(): string {
-  const random = randomBase62(RANDOM_LENGTH);
-  return KEY_PREFIX + random + checksum(random);
+  let random = "";
+  while (random.length < 32) {
+    const [byte = 255] = crypto.getRandomValues(new Uint8Array(1));
+    // 248 is the greatest multiple of 62 in a byte: beyond it, some characters would be likelier.
+    if (byte < 248) random += BASE62.charAt(byte % 62);
+  }
+  return `pet_${random}${checksum(random)}`;
 }
 
 /** Tells whether a text has the form of an issued key, checksum included. */
 export function isIssuedForm(text: string): boolean {
-  if (!/^pet_[0-9A-Za-z]{38}$/.test(text)) return false;
-  const random = text.slice(KEY_PREFIX.length, -CHECKSUM_LENGTH);
-  return text.endsWith(checksum(random));
-}
-
-function randomBase62(length: number): string {
-  let text = "";
-  while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is the greatest multiple of 62 in a byte: beyond it, some characters would be likelier.
-      if (byte < 248 && text.length < length) text += BASE62.charAt(byte % 62);
-    }
-  }
-  return text;
+  const [, random = "", sum] = FORM.exec(text) ?? [];
+  return sum === checksum(random);
 }
 
 /** CRC-32 (ISO 3309, as in gzip) of ASCII text, as 6 base62 digits, the greatest first. */
@@ -40,7 +30,7 @@ function checksum(text: string): string {
   }
   let rest = (crc ^ 0xffffffff) >>> 0;
   let digits = "";
-  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+  for (let i = 0; i < 6; i++) {
     digits = BASE62.charAt(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }

@@ -25,21 +25,18 @@ const DESCRIPTION = `
 **Key.** Every operation on pets needs an API key, in the header \`Authorization: Bearer <API_KEY>\`.
 
 **Integers.** \`id\`, \`categoryId\` and \`after\` are 64-bit integers, exact to the last digit, and JSON
-numbers in bodies. JavaScript's \`JSON.parse\` rounds those beyond 2^53: read them with a parser that
-does not.
+numbers in bodies. JavaScript's \`JSON.parse\` rounds those beyond 2^53.
 
 **Pages.** Follow the header \`Link\` with \`rel="next"\` until a response has none. Such a walk sees every
 pet that existed when it began exactly once, in order.
 
-**Errors.** Every error has a body of \`code\`, \`message\` and \`status\`. Branch on \`code\`; \`message\` is for
-people. A refusal (4xx) has changed nothing. Each operation lists the responses to act on;
-\`default\` is any other error, and its description names them.
+**Errors.** Each operation lists the responses to act on; \`default\` is any other error. Branch on
+\`code\`; \`message\` is for people. A refusal (4xx) has changed nothing.
 
 **Sending again.** Listing and getting can be repeated at will, and so can a \`createPet\` with an
-\`Idempotency-Key\`: it adds one pet, however often it is sent. One without, if it was answered 503 with
-\`Retry-After\`, has changed nothing and can be sent again; after a 500, a 503 without \`Retry-After\`, or
-no answer at all, the pet may have been added: look for it with \`after\` and the last \`id\` that you
-know before sending it again.
+\`Idempotency-Key\`. One without, if it was answered 503 with \`Retry-After\`, has changed nothing; after a
+500, another 503 or no answer at all, the pet may have been added: look for it with \`after\` and the
+last \`id\` that you know before sending it again.
 
 **Header fields.** A server may give every answer an \`X-Request-Id\`, and, if it limits rates, each answer
 that was counted \`RateLimit\` and \`RateLimit-Policy\`. A 401 has \`WWW-Authenticate\`, a 415 \`Accept\`, a
@@ -67,13 +64,10 @@ export function openApiDocument(
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url }],
-    tags: [{
-      name: "animals",
-      description: "The pets that the service keeps.",
-    }, {
-      name: "service",
-      description: "What the service says about itself, without a key.",
-    }],
+    tags: [
+      { name: "animals", description: "The pets that the service keeps." },
+      { name: "service", description: "This document, which needs no key." },
+    ],
     security: [{ apiKey: [] }],
     paths: describePaths(operations),
     components: {
@@ -89,27 +83,16 @@ export function openApiDocument(
   };
 }
 
-/** Describes the operations by path and method. */
 function describePaths(operations: readonly DescribedOperation[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  for (const operation of operations) {
-    const { method, path } = operation;
+  for (const { method, path, description, errors } of operations) {
+    const listed = description.responses as JsonObject;
+    const others = errors.filter((code) => !(ERROR_STATUS[code] in listed));
+    const responses = { ...listed, default: otherErrors(others) };
     paths[path] = {
       ...paths[path],
-      [method.toLowerCase()]: describe(operation),
+      [method.toLowerCase()]: { ...description, responses },
     };
   }
   return paths;
-}
-
-function describe({ description, errors }: DescribedOperation): JsonObject {
-  const responses = description.responses as JsonObject;
-  const others = errors.filter((code) => !(ERROR_STATUS[code] in responses));
-  return {
-    ...description,
-    responses: {
-      ...responses,
-      ...others.length > 0 && { default: otherErrors(others) },
-    },
-  };
 }

@@ -12,8 +12,7 @@ import type { JsonObject } from "./json_object.ts";
 
 const retryAfter: JsonObject = {
   "Retry-After": {
-    description:
-      "How many seconds to wait before sending the request again; present exactly when nothing was changed.",
+    description: "Seconds to wait; present exactly when nothing was changed.",
     schema: { type: "integer", format: "int32", minimum: 0 },
   },
 };
@@ -29,11 +28,16 @@ export function json(schema: string): JsonObject {
  * An error response, with a refusal that the service really sends as the example. OpenAPI Generator warns
  * of `examples` by name.
  */
-export function refused(description: string, refusal?: Refusal): JsonObject {
+export function refused(
+  description: string,
+  refusal?: Refusal,
+  headers?: JsonObject,
+): JsonObject {
   const { "application/json": body } = json("Error");
   const example = refusal && { example: JSON.parse(refusal.body) };
   return {
     description,
+    ...headers && { headers },
     content: { "application/json": { ...body as JsonObject, ...example } },
   };
 }
@@ -41,24 +45,18 @@ export function refused(description: string, refusal?: Refusal): JsonObject {
 /** The errors to act on of every operation that needs a key. */
 export const keyErrors: JsonObject = {
   "401": refused("The API key is missing or invalid.", missingKey),
-  "429": {
-    ...refused(
-      "The API key was used more often than the operator of the service allows, if there is a limit. Nothing was changed.",
-      tooManyRequests,
-    ),
-    headers: retryAfter,
-  },
+  "429": refused(
+    "The API key was used more often than the operator of the service allows.",
+    tooManyRequests,
+    retryAfter,
+  ),
 };
 
 /** The response for all errors that an operation does not list. */
 export function otherErrors(codes: readonly ErrorCode[]): JsonObject {
   const list = codes.map((code) => `${ERROR_STATUS[code]} \`${code}\``);
-  const usesStorage = codes.includes("service_unavailable");
-  return {
-    ...refused(
-      `Any other error: ${list.join(", ")}.`,
-      usesStorage ? unavailable : undefined,
-    ),
-    ...usesStorage && { headers: retryAfter },
-  };
+  const description = `Any other error: ${list.join(", ")}.`;
+  return codes.includes("service_unavailable")
+    ? refused(description, unavailable, retryAfter)
+    : refused(description);
 }

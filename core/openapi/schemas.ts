@@ -15,8 +15,7 @@ const CODES = Object.keys(ERROR_STATUS);
 const id: JsonObject = {
   type: "integer",
   format: "int64",
-  description:
-    "Assigned by the service on creation: positive, ascending, and never given again.",
+  description: "Assigned by the service: positive, ascending, never reused.",
   examples: [7],
 };
 const name: JsonObject = {
@@ -26,18 +25,17 @@ const name: JsonObject = {
   // All languages write \x alike in regular expressions, but not \u.
   pattern: "^[^\\x00-\\x1f\\x7f]+$",
   description:
-    "Name of the pet, kept exactly as it was sent. Its length is counted in Unicode code points; it has no control characters and no lone surrogates.",
+    "Kept exactly as it was sent. Its length is counted in Unicode code points; control characters and lone surrogates are refused.",
   examples: ["Rex"],
 };
 const categoryId: JsonObject = {
   type: "integer",
   format: "int64",
   description:
-    "Identifier of the category that the pet belongs to: any 64-bit integer, exact to the last digit. 1.0 and 1e2 are integers too.",
+    "The category that the pet belongs to: any 64-bit integer. 1.0 and 1e2 are integers too.",
   examples: [1],
 };
 
-/** The schemas of the document by name. */
 export const schemas: JsonObject = {
   PetStatus: {
     type: "string",

@@ -6,13 +6,11 @@ import { INT64_MAX, INT64_MIN, isInt64 } from "../json.ts";
 import { nameSchema } from "../name.ts";
 import { type CheckedPet, PET_STATUSES, type PetStatus } from "./pet.ts";
 
-/** Checks a status. */
 export const statusSchema: v.GenericSchema<unknown, PetStatus> = v.picklist(
   PET_STATUSES,
   `must be one of ${PET_STATUSES.join(", ")}`,
 );
 
-/** Checks an int64 held in a `bigint`. */
 export const int64Schema: v.GenericSchema<unknown, bigint> = v.custom<bigint>(
   isInt64,
   `must be an integer from ${INT64_MIN} to ${INT64_MAX}`,

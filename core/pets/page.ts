@@ -5,9 +5,7 @@ import { INT64_MAX, INT64_MIN, parseInt64 } from "../json.ts";
 import { PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
 import type { PetQuery } from "./pet_storage.ts";
 
-/** The least `limit`. */
 export const MIN_LIMIT = 1;
-/** The greatest `limit`. */
 export const MAX_LIMIT = 100;
 /** The `limit` if none is sent. */
 export const DEFAULT_LIMIT = 20;
@@ -63,9 +61,8 @@ export function parsePage(query: string): PetQuery | Refusal {
 
 /** The query of the page that follows the pet `last`. */
 export function nextPage({ limit, status }: PetQuery, last: PetId): string {
-  return `limit=${limit}${
-    status === undefined ? "" : `&status=${status}`
-  }&after=${last}`;
+  const only = status === undefined ? "" : `&status=${status}`;
+  return `limit=${limit}${only}&after=${last}`;
 }
 
 function parseLimit(text: string): number | undefined {

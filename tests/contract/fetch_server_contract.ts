@@ -303,6 +303,8 @@ export function testFetchServer(name: string, serve: Serve): void {
     },
     "rejects": () => Promise.reject(new Error("secret")),
     "resolves to no Response": () => Promise.resolve("secret" as never),
+    "returns a field that cannot be sent": () =>
+      new Response("secret", { headers: { "x-a": "a\x01" } }),
   };
   for (const [what, handle] of Object.entries(failures)) {
     test(`${name}: a fetch function that ${what} is answered for with 500, and reported`, async () => {

@@ -204,7 +204,7 @@ onPage(
 );
 
 onPage(
-  "the page fits a phone, light or dark, leads from a 401 to the form, and folds the documented errors",
+  "the page fits a phone, light or dark, and leads from a 401 to the form",
   PHONE,
   async ({ page, complaints, origin }) => {
     assert.notEqual(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
@@ -232,29 +232,23 @@ onPage(
     const refused = await execute(page, GET);
     assert.equal(refused.status, "401");
     assert.match(refused.body, /API key is missing/);
-    const documented = page.locator(`${GET} details [data-code="401"]`);
-    assert.equal(await documented.isVisible(), false);
-    await page.click(`${GET} summary`);
-    await documented.waitFor();
 
-    // Far down the page, both the hint and the bar at the top lead to the form.
+    // Far down the page, the hint names the bar at the top, which leads to the form.
     const hint = page.locator(`${GET} [role="alert"]`);
-    assert.match(await hint.innerText(), /Press\s+Authorize/);
-    await hint.getByRole("button").click();
-    await page.click(".btn-done");
+    assert.match(await hint.innerText(), /Press Authorize/);
     const bar = await page.locator(".btn.authorize").boundingBox();
     assert.ok(bar !== null && bar.y >= 0 && bar.y < 60, JSON.stringify(bar));
     await enterKey(page, "secret");
+    await page.click(`${GET} .btn-clear`); // or the 401 may be read once more
     assert.equal((await execute(page, GET)).status, "200");
     assert.equal(await hint.count(), 0);
   },
 );
 
 onPage(
-  "the operations are on the first screen of a phone; prose and the service's own operations are folded",
+  "the operations on pets are on the first screen of a phone, and the prose is folded",
   PHONE,
-  async ({ page, origin }) => {
-    assert.equal(await page.locator(".opblock").count(), 3);
+  async ({ page }) => {
     for (const operation of [LIST, CREATE, GET]) {
       const box = await page.locator(operation).boundingBox();
       assert.ok(box !== null && box.y + box.height < 844, operation);
@@ -264,9 +258,6 @@ onPage(
     assert.equal(await prose.isVisible(), false);
     await page.getByText("Read this before").click();
     await prose.waitFor();
-
-    await page.goto(`${origin}/docs#/service/getOpenApi`);
-    await page.locator("#operations-service-getOpenApi").waitFor();
   },
 );
 
@@ -370,8 +361,6 @@ for (
       await open(page, GET);
       await page.fill(`${GET} tr[data-param-name="petId"] input`, "2");
       assert.equal((await execute(page, GET)).status, "404");
-      await page.click("#operations-tag-service");
-      await page.locator("#operations-service-getOpenApi").waitFor();
       await page.click(".models-control");
       for (const summary of await page.locator("summary").all()) {
         await summary.click();

@@ -61,19 +61,30 @@ test("memoryStorage keeps nothing of a create that fails because its status is u
   assert.equal((await storage.create(REX)).id, 1n);
 });
 
-test("memoryStorage keeps an idempotency key for 24 hours by default", async () => {
-  const { now } = performance;
+test("memoryStorage keeps an idempotency key for 24 hours by default", async (t) => {
   let time = 0;
-  performance.now = () => time;
-  try {
-    const storage = memoryStorage();
-    const sent = () => storage.create(REX, { idempotencyKey: "key" });
-    const first = await sent();
-    time = 24 * 60 * 60 * 1000 - 1;
-    assert.deepEqual(await sent(), { ...first, replayed: true });
-    time++;
-    assert.equal((await sent()).replayed, undefined);
-  } finally {
-    performance.now = now;
-  }
+  t.mock.method(performance, "now", () => time);
+  const storage = memoryStorage();
+  const sent = () => storage.create(REX, { idempotencyKey: "key" });
+  const first = await sent();
+  time = 24 * 60 * 60 * 1000 - 1;
+  assert.deepEqual(await sent(), { ...first, replayed: true });
+  time++;
+  assert.equal((await sent()).replayed, undefined);
+});
+
+test("an idempotency key that is sent again after it expired is kept as long as a new one", async (t) => {
+  let time = 0;
+  t.mock.method(performance, "now", () => time);
+  const storage = memoryStorage({ idempotencyRetention: 10 });
+  const isReplayed = async (idempotencyKey: string) =>
+    (await storage.create(REX, { idempotencyKey })).replayed === true;
+  assert.equal(await isReplayed("again"), false);
+  time = 5;
+  assert.equal(await isReplayed("other"), false);
+  time = 12;
+  assert.equal(await isReplayed("again"), false);
+  time = 16;
+  assert.equal(await isReplayed("other"), false);
+  assert.equal(await isReplayed("again"), true);
 });
