@@ -1,5 +1,5 @@
 /**
- * Imports point one way: the core imports itself and valibot; an adapter the core and, where several
+ * Imports point one way: the core imports itself and valibot; an adapter the core and, if several
  * share one, a room beside it; the standalone server all of them; tests whatever they like.
  */
 import assert from "node:assert/strict";

@@ -21,7 +21,7 @@ const MANY_BYTES = 8 * 1024 * 1024;
 
 /** Registers the tests of one `serve`. */
 export function testFetchServer(name: string, serve: Serve): void {
-  /** Serves `handle` on a free port for as long as `use` runs; fails where it reports an error. */
+  /** Serves `handle` on a free port for as long as `use` runs; fails if it reports an error. */
   async function serving(
     handle: FetchFunction,
     use: (server: Server) => Promise<void>,
@@ -72,7 +72,7 @@ export function testFetchServer(name: string, serve: Serve): void {
     );
   });
 
-  test(`${name}: serve rejects where the port is taken, and says so`, async () => {
+  test(`${name}: serve rejects if the port is taken, and says so`, async () => {
     await serving(() => new Response(), async ({ port }) => {
       await assert.rejects(serve(() => new Response(), { port }), (error) => {
         assert(error instanceof Error && error.cause instanceof Error);
@@ -286,7 +286,7 @@ export function testFetchServer(name: string, serve: Serve): void {
   });
 
   test(`${name}: pipelined requests are answered in order`, async () => {
-    // At once: where an answer is waited for, Bun closes the connection.
+    // All are answered at once: Bun closes the connection if an answer has to wait.
     await speaking((request) => {
       return new Response(new URL(request.url).pathname);
     }, async (wire) => {
@@ -424,7 +424,7 @@ export function testFetchServer(name: string, serve: Serve): void {
     );
   });
 
-  test(`${name}: close is prompt where connections are idle, and may be called again`, async () => {
+  test(`${name}: close is prompt if connections are idle, and may be called again`, async () => {
     const server = await serve(() => new Response("ok"), { port: 0 });
     const idle = await Wire.open(server.port, GET);
     await idle.answer();

@@ -7,8 +7,14 @@
  */
 
 import assert from "node:assert/strict";
-import type { Check, Clause, Clauses } from "./clause.ts";
-import { newName, type Pet, type PetsClient } from "./pets_client.ts";
+import {
+  type Check,
+  type Clause,
+  type Clauses,
+  newName,
+  type Pet,
+  type PetsClient,
+} from "./pets_client.ts";
 import { head, pets } from "./raw_http_contract.ts";
 import { Wire } from "./wire.ts";
 

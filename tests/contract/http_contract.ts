@@ -7,13 +7,18 @@
 
 import assert from "node:assert/strict";
 import { type Answer, linked } from "./ask.ts";
-import type { Clauses } from "./clause.ts";
 import {
   assertErrorBody,
   assertJsonHeaders,
   assertRefused,
 } from "./error_reply.ts";
-import { newName, petIn, type PetsClient, petsIn } from "./pets_client.ts";
+import {
+  type Clauses,
+  newName,
+  petIn,
+  type PetsClient,
+  petsIn,
+} from "./pets_client.ts";
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);

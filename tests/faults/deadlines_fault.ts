@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Wire } from "../contract/wire.ts";
 import { testStandalone } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { drip, type Dripping } from "./drip.ts";
+import { drip, type Dripping } from "./clients.ts";
 
 const KEY = "Authorization: Bearer secret\r\n";
 const POST = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";

@@ -166,7 +166,7 @@ it(
 /** Sets it for all transactions from now on, those of open connections as well. */
 async function setReadOnly(cluster: Cluster, isOn: boolean): Promise<void> {
   const value = isOn ? "on" : "off";
-  // A session of its own may write where the default is that none does.
+  // A session of its own may write even if the default is that none does.
   await cluster.query(
     `alter system set default_transaction_read_only = ${value}`,
   );

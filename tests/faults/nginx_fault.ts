@@ -17,7 +17,7 @@ import {
   withStandalone,
 } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { drip, type Dripping } from "./drip.ts";
+import { drip, type Dripping } from "./clients.ts";
 
 /** Debian keeps it where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };

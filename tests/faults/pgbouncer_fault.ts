@@ -7,17 +7,16 @@ import {
 } from "../../adapters/postgres/mod.ts";
 import { itOf } from "../contract/database_contract.ts";
 import { storageContract } from "../contract/storage/mod.ts";
+import { newPet, REX } from "../support/new_pet.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
   type PgBouncer,
   startPgBouncer,
 } from "../support/postgres/pgbouncer.ts";
-import { dropDatabase } from "../support/postgres/database.ts";
-import { runSql } from "../support/postgres/sql.ts";
+import { dropDatabase, runSql } from "../support/postgres/sql.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { skipping } from "../support/skipping.ts";
-import { newPet, REX } from "../support/new_pet.ts";
 
 const skip = NO_CLUSTER || skipping(missingPgBouncer);
 const options = { skip, timeout: 60_000 };
@@ -109,7 +108,7 @@ it("forty connections of four storages share three of the server, and lose nothi
   }
 });
 
-it("prepared statements fail where PgBouncer lends another connection, and the message says what is missing", async () => {
+it("prepared statements fail if PgBouncer lends another connection, and the message says what is missing", async () => {
   const { cluster } = await start();
   const pgbouncer = await startPgBouncer(cluster, {
     ...SETTINGS,

@@ -8,7 +8,7 @@ import {
   testStandalone,
 } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { longestLivez } from "./livez.ts";
+import { longestLivez } from "./clients.ts";
 
 const HEAD =
   "POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n" +

@@ -4,13 +4,13 @@ import { connect, type Socket } from "node:net";
 import { Wire } from "../contract/wire.ts";
 import { testStandalone } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { longestLivez } from "./livez.ts";
+import { longestLivez } from "./clients.ts";
 
 const CLIENTS = 20;
 const REQUESTS = 1500;
 const PETS = 100;
 /**
- * How long `/livez` may take, in ms, and how much memory it may cost, where all answers are 300 MB. Bun
+ * How long `/livez` may take, in ms, and how much memory it may cost, if all answers are 300 MB. Bun
  * answers what it has read of one connection before it looks at the next, and cannot be told otherwise.
  * Node's collector is late when a machine is busy: the same server was seen to take 35 to 113 MB.
  */

@@ -4,7 +4,7 @@
  */
 
 import type { OpenService } from "../contract/ask.ts";
-import type { Check } from "../contract/clause.ts";
+import type { Check } from "../contract/pets_client.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
 
 const KEY = "Se-Kret7";

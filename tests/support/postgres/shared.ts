@@ -5,7 +5,7 @@ import process from "node:process";
 import { skipping } from "../skipping.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { createDatabase, dropDatabase } from "./database.ts";
+import { createDatabase, dropDatabase } from "./sql.ts";
 
 /** What the tests of a file share. */
 export interface SharedPostgres {

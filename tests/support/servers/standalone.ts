@@ -38,7 +38,7 @@ const FOLDER = fileURLToPath(
   new URL("../../../adapters/standalone", import.meta.url),
 );
 
-/** Registers a test of a server on a runtime; it is skipped where it cannot run or be watched. */
+/** Registers a test of a server on a runtime; it is skipped if it cannot run or be watched. */
 export function testStandalone(
   runtime: FoundRuntime,
   what: string,
