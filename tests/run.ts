@@ -24,7 +24,7 @@ import { findBinaries } from "./support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "./support/postgres/cluster.ts";
 import { files, passes, reportSkips, type Step } from "./support/run_step.ts";
 
-/** How many files Deno tests at the same time: more than two cores, because many tests mostly wait. */
+/** Deno tests so many files at the same time: more than two cores, because many tests mostly wait. */
 const JOBS = `${Math.max(4, availableParallelism())}`;
 
 /** No test of the shared server looks at a database after a crash. */
@@ -104,7 +104,7 @@ const REQUESTS = [
   "tests/laws/any_request_test.ts",
 ];
 
-/** How often a property runs; otherwise it has its usual number. */
+/** The number of runs of a property, if it is not its usual one. */
 const RUNS: Readonly<Record<string, string>> = {
   fuzz: "250000",
   long: "20000",

@@ -1,4 +1,4 @@
-/** What every `serve` promises, spoken over TCP, since what matters here are the bytes. */
+/** The promises of every `serve`, tested over TCP because the bytes matter. */
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";

@@ -38,7 +38,7 @@ const EITHER: readonly number[] = [201, 400];
 // deno-fmt-ignore -- a table
 /** The fields of a create and its body, and what may come of it. */
 const CASES: readonly (readonly [what: string, fields: string, body: string, statuses: readonly number[]])[] = [
-  // Where does it end? (RFC 9112 §6.3)
+  // The end of a body (RFC 9112 §6.3)
   ["a length and chunks", LENGTH + CHUNKED, IN_CHUNKS, REFUSED],
   ["two lengths", `${LENGTH}Content-Length: 0\r\n`, REX, REFUSED],
   ["a length twice", LENGTH + LENGTH, REX, EITHER],

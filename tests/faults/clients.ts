@@ -3,7 +3,7 @@
 import { connect } from "node:net";
 import { Wire } from "../contract/wire.ts";
 
-/** What a client sends. */
+/** The bytes that a client sends. */
 export interface Dripping {
   /** At once. */
   readonly sent: string;

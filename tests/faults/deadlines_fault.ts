@@ -1,4 +1,4 @@
-/** How long silent and dripping clients are borne with. Deno ends none: see `nginx_fault.ts`. */
+/** Silent and dripping clients are ended in time. Deno ends none: see `nginx_fault.ts`. */
 import assert from "node:assert/strict";
 import { Wire } from "../contract/wire.ts";
 import { testStandalone } from "../support/servers/standalone.ts";
@@ -7,11 +7,11 @@ import { drip, type Dripping } from "./clients.ts";
 
 const KEY = "Authorization: Bearer secret\r\n";
 const POST = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";
-/** How long Deno is looked at, in ms: longer than its body deadline. */
+/** Deno is watched for so many ms: longer than its body deadline. */
 const DENO_PATIENCE = 15_000;
 const PATIENCE = 60_000;
 
-/** What is sent, the answer, and how long it takes, in s. */
+/** The bytes that are sent, the status of the answer, and the seconds until the connection ends. */
 interface Case extends Dripping {
   /** 0: none. */
   readonly status: { deno: number; bun: number; node: number };

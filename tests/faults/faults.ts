@@ -93,7 +93,7 @@ export const takeConnections = (url: string, ms: number): Fault => async () => {
   const until = performance.now() + ms;
   while (performance.now() < until) {
     const session = new Client({ connectionString: url });
-    // What ends the connection rejects the statements as well.
+    // The statements are rejected as well if the connection ends.
     session.on("error", () => {});
     try {
       await session.connect();
@@ -112,7 +112,7 @@ export interface PetServer extends Target, Victim {
   readiness(): Promise<number>;
 }
 
-/** How servers are started. */
+/** Options of {@linkcode startServer}. */
 export interface ServerOptions {
   /** The folder they run in. */
   readonly cwd: string;

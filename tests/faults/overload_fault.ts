@@ -3,11 +3,11 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { startMain, testInFolder } from "../adapters/standalone/program.ts";
 
-/** Of how many measurements the best one counts: other programs may use this machine. */
+/** The best of so many measurements counts, because other programs may use this machine. */
 const ROUNDS = 3;
-/** How long each measurement takes, in ms. */
+/** The length of a measurement, in ms. */
 const LENGTH = 1500;
-/** How long the load is on before it is measured, in ms. */
+/** The load is on for so many ms before it is measured. */
 const WARM_UP = 500;
 
 const BODY = '{"name":"Rex","categoryId":1}';
@@ -74,7 +74,7 @@ it("of 5,000 creates at once each is answered, and what is refused changes nothi
   }
 });
 
-/** How many pets a second are added if 64 clients create one after the other. */
+/** Counts the pets that are added in a second if 64 clients create one after the other. */
 async function measureCapacity(port: number): Promise<number> {
   const lines = await openLines(port, 64);
   // Each that is answered sends the next one at once.
@@ -84,7 +84,7 @@ async function measureCapacity(port: number): Promise<number> {
   return perSecond;
 }
 
-/** How many pets a second are added if so many are sent, as far as 1,000 connections can take them. */
+/** Counts the pets that are added in a second if `rate` are sent, as far as 1,000 connections can take them. */
 async function measureOverload(
   port: number,
   rate: number,
@@ -103,7 +103,7 @@ async function measureOverload(
   return { added, refused };
 }
 
-/** How many pets a second are added, once the load has been on for a while. */
+/** Counts the pets that are added in a second once the load has been on for a while. */
 async function count(lines: Lines): Promise<number> {
   await pause(WARM_UP);
   const before = lines.added;
@@ -119,7 +119,7 @@ interface Lines {
   send(): void;
   readonly added: number;
   readonly refused: number;
-  /** How many connections the server closed. */
+  /** The number of connections that the server closed. */
   readonly closed: number;
   close(): void;
 }

@@ -25,7 +25,7 @@ function it(title: string, check: () => Promise<void>): void {
   test(title, options, check);
 }
 
-/** How many connections of the server all clients of a database share. */
+/** The number of connections that all clients of a database share. */
 const POOL_SIZE = 3;
 const SETTINGS = {
   default_pool_size: String(POOL_SIZE),

@@ -10,7 +10,7 @@ const CLIENTS = 20;
 const REQUESTS = 1500;
 const PETS = 100;
 /**
- * How long `/livez` may take, in ms, and how much memory it may cost, if all answers are 300 MB. Bun
+ * The longest that `/livez` may take, in ms, and the memory that may grow; all answers are 300 MB. Bun
  * answers what it has read of one connection before it looks at the next, and cannot be told otherwise.
  * Node's collector is late when a machine is busy: the same server was seen to take 35 to 113 MB.
  */
@@ -21,7 +21,7 @@ const BOUNDS = {
 };
 /** Other programs may take the processor away: a server that is wrong is wrong each time. */
 const TRIES = 10;
-/** How long nothing may change until it is taken for the end, in ms. */
+/** The memory has reached its height if it does not grow for so many ms. */
 const QUIET = 300;
 
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";

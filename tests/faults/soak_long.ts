@@ -18,7 +18,7 @@ import { skipping } from "../support/skipping.ts";
 const IDLE = 10_000;
 const BUSY = 64;
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 60);
-/** How many connections are opened at a time. */
+/** The number of connections that are opened at a time. */
 const BATCH = 500;
 /** With all the idle ones, and while they are there. Less than Node and Bun leave a silent client, in s. */
 const BESIDE_IDLE = 5;
@@ -34,7 +34,7 @@ const skip = skipping(!enough && `ulimit -n is below ${IDLE + 2000}`);
 
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
 const POST = `POST /v1/pets ${FIELDS}Content-Length:`;
-/** What leaves the pets as they are, and its answers. */
+/** Requests that change no pet, and the statuses of their answers. */
 const REQUESTS = [
   [`GET /v1/pets?limit=5 ${FIELDS}\r\n`, 200],
   [`GET /v1/pets/1 ${FIELDS}\r\n`, 200],
@@ -112,7 +112,7 @@ interface Use {
   readonly descriptors: number;
 }
 
-/** What it uses once it has noticed who went away: when nothing changes any more. */
+/** Measures a server once nothing changes any more: it has noticed which clients are gone. */
 async function use(server: Standalone): Promise<Use> {
   let descriptors = -1;
   while (server.descriptors() !== descriptors) {

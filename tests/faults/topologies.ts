@@ -65,7 +65,7 @@ export interface Topology {
   ): Promise<void>;
 }
 
-/** What the machine may add when it is busy, in ms. */
+/** The time that a busy machine may add, in ms. */
 const SLACK = 1500;
 /** The defaults of `postgresStorage`: `connectTimeout` at each server, `queryTimeout`, and the wait. */
 const longest = (hosts: number): number => hosts * 3000 + 5000 + 2000 + SLACK;
@@ -376,19 +376,19 @@ function compileFailingDisk(folder: string): string {
 export interface Pair {
   readonly primary: Cluster;
   readonly standby: Standby;
-  /** Where the servers can be reached, whichever is the primary; as `HOST:PORT,HOST:PORT`. */
+  /** The addresses of both servers, whichever is the primary: `HOST:PORT,HOST:PORT`. */
   readonly addresses: string;
   /** An address that leads to the primary, and one that leads to the standby; both move. */
   readonly moving: { readonly primary: string; readonly standby: string };
   /** Kills the primary, or cuts it off, and promotes the standby, which may have been stopped. */
   failOver(how: "kill" | "cut off"): Promise<void>;
-  /** Where the former primary was there is a standby of the new one now, and it is waited for. */
+  /** Puts a standby of the new primary in the place of the former one, and waits for it. */
   repair(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * How long what the primary sends is on its way to the standby, in ms: more than it takes to kill it,
+ * The delay between the primary and the standby, in ms: more than it takes to kill the primary,
  * so that a standby that is not waited for would lose what was acknowledged.
  */
 const DISTANCE = 60;

@@ -17,7 +17,7 @@ export type Step = readonly [
   ...args: readonly string[],
 ];
 
-/** How many tests of a file there are on Deno, and how many of them were skipped. */
+/** The number of tests of a file on Deno, and of those that were skipped. */
 interface Tally {
   tests: number;
   skipped: number;

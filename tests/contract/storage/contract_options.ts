@@ -1,4 +1,4 @@
-/** How a contract registers its clauses as tests, and gets the storages that it checks. */
+/** Options of the contracts: where clauses are registered as tests, and the storages that they check. */
 
 /** Registers a test: `it` of `node:test`, of `bun:test` or of Vitest, or `Deno.test`. */
 export type RegisterTest = (
@@ -12,7 +12,7 @@ export interface Closable {
   close(): Promise<void>;
 }
 
-/** What a contract needs to check a storage. */
+/** Options of a contract. */
 export interface ContractOptions<Storage extends Closable> {
   /** Registers a test for each clause. */
   readonly it: RegisterTest;

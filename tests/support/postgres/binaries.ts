@@ -33,7 +33,7 @@ export async function requireBinaries(): Promise<string> {
 }
 
 async function find(): Promise<Binaries> {
-  // What a server leaves, and whose process is whose, is read from /proc.
+  // The processes of a server are found in /proc.
   if (process.platform !== "linux") {
     return none(`it is started on Linux only, not on ${process.platform}`);
   }

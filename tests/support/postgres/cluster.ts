@@ -27,7 +27,7 @@ export interface ClusterOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** On 127.0.0.1. Default: one that is free. */
   readonly port?: number;
-  /** What `postgres`, its superuser, has to give (SCRAM-SHA-256). Default: everybody is trusted. */
+  /** The password of `postgres`, its superuser (SCRAM-SHA-256). Default: everybody is trusted. */
   readonly password?: string;
   /** Fills the data directory, which does not exist yet, in the server's account. Default: `initdb`. */
   readonly fill?: (data: string) => Promise<void>;
@@ -36,7 +36,7 @@ export interface ClusterOptions {
 /** A server and its databases. It ends with this process, if not before. */
 export interface Cluster extends Server {
   readonly port: number;
-  /** Its files, and what a test wants to lie beside them; gone after {@linkcode Cluster.close}. */
+  /** The folder of its files, for those of a test too; {@linkcode Cluster.close} removes it. */
   readonly folder: string;
   /** The `postgres://` URL of a database, for `postgres` or, without a password, for another user. */
   url(database: string, user?: string): string;
@@ -148,11 +148,11 @@ export interface Server {
   pause(): Promise<void>;
   /** The end of {@linkcode Server.pause}. */
   resume(): void;
-  /** What it has written, all of it. */
+  /** The whole of its log. */
   log(): string;
 }
 
-/** What a server runs on. */
+/** Options of {@linkcode describeServer}. */
 export interface ServerOptions {
   /** The folder of `postgres`. */
   readonly binaries: string;

@@ -120,12 +120,12 @@ export function serverAccount(): Account {
   };
 }
 
-/** How a command ended. */
+/** The end of a command. */
 export interface Ended {
   /** Its exit code; `null` if a signal ended it, or it could not be started. */
   readonly code: number | null;
   readonly stdout: string;
-  /** What it wrote there, or why it could not be started. */
+  /** Its standard error, or the reason why it could not be started. */
   readonly stderr: string;
 }
 

@@ -7,7 +7,7 @@ import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { createDatabase, dropDatabase } from "./sql.ts";
 
-/** What the tests of a file share. */
+/** A server that the tests of a file share. */
 export interface SharedPostgres {
   /** `false`, or why the tests that need PostgreSQL are skipped. */
   readonly skip: string | false;

@@ -16,7 +16,7 @@ export async function runSql(
     connectionString: url,
     connectionTimeoutMillis: 10_000,
   });
-  // What ends the connection rejects the query as well.
+  // The query is rejected as well if the connection ends.
   client.on("error", () => {});
   try {
     await client.connect();

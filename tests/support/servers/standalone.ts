@@ -12,7 +12,7 @@ import { freePort } from "../ports.ts";
 import { commandLine } from "../runtime.ts";
 import type { FoundRuntime } from "./start.ts";
 
-/** How it is started. */
+/** Options of {@linkcode withStandalone}. */
 export interface StandaloneOptions {
   /** `main`, or `serve` and `parallel` for `deno serve`. Default: `main`. */
   readonly program?: "main" | "serve" | "parallel";
@@ -23,9 +23,9 @@ export interface StandaloneOptions {
 /** A server under way. Its key is `secret`, its storage the memory. */
 export interface Standalone extends Program {
   readonly port: number;
-  /** How much memory it has, in bytes. */
+  /** Returns its memory, in bytes. */
   readonly memory: () => number;
-  /** How many descriptors it has open. */
+  /** Returns the number of its open descriptors. */
   readonly descriptors: () => number;
 }
 
