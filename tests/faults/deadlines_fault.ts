@@ -1,7 +1,7 @@
 /** Silent and dripping clients are ended in time. Deno ends none: see `nginx_fault.ts`. */
 import assert from "node:assert/strict";
 import { Wire } from "../contract/wire.ts";
-import { testStandalone } from "../support/servers/standalone.ts";
+import { testsOn } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
 import { drip, type Dripping } from "./clients.ts";
 
@@ -64,8 +64,8 @@ const LASTING = 13_000;
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
   const isDeno = name === "deno";
-  testStandalone(
-    runtime,
+  const skip = isDeno && "Deno closes some of them as it pleases";
+  testsOn(runtime, { skip })(
     "connections on which refused creates follow each other are not closed",
     async ({ port }) => {
       await Promise.all(
@@ -85,14 +85,11 @@ for (const runtime of findRuntimes()) {
         }),
       );
     },
-    // Deno closes some of them as it pleases, and no others.
-    { skip: isDeno && "Deno does not end such connections" },
   );
 
-  const fate = isDeno ? "borne with for ever" : "closed in time";
-  testStandalone(
-    runtime,
-    `silent and dripping clients are ${fate}, with one answer at the most`,
+  const fate = isDeno ? "never closed" : "closed in time";
+  testsOn(runtime)(
+    `silent and dripping clients are ${fate}, with at most one answer`,
     async ({ port }) => {
       const patience = isDeno ? DENO_PATIENCE : PATIENCE;
       await Promise.all(

@@ -38,20 +38,25 @@ const FOLDER = fileURLToPath(
   new URL("../../../adapters/standalone", import.meta.url),
 );
 
-/** Registers a test of a server on a runtime; it is skipped if it cannot run or be watched. */
-export function testStandalone(
-  runtime: FoundRuntime,
-  what: string,
+/** Registers a test, which is given a server. */
+export type TestServer = (
+  title: string,
   work: (server: Standalone) => Promise<void>,
+) => void;
+
+/** Makes a function that registers tests of servers on a runtime; they are skipped if it cannot run or be watched. */
+export function testsOn(
+  runtime: FoundRuntime,
   { skip = false, ...options }: StandaloneOptions & {
     readonly skip?: string | false;
   } = {},
-): void {
-  test(
-    `${runtime.name}: ${what}`,
-    { skip: runtime.missing || CANNOT_WATCH || skip },
-    () => withStandalone(runtime, options, work),
-  );
+): TestServer {
+  return (title, work) =>
+    test(
+      `${runtime.name}: ${title}`,
+      { skip: runtime.missing || CANNOT_WATCH || skip },
+      () => withStandalone(runtime, options, work),
+    );
 }
 
 /** Starts a server, hands it to `work` once it listens, and ends it afterwards. */
