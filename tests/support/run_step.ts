@@ -25,8 +25,7 @@ interface Tally {
 
 const tallies = new Map<string, Tally>();
 const runtimes: Readonly<Record<Runtime["name"], FoundRuntime>> = {
-  // Deno is the one that runs this, even if it is not on PATH.
-  deno: { name: "deno", command: process.execPath, missing: undefined },
+  deno: findRuntime("deno"),
   bun: findRuntime("bun"),
   node: findRuntime("node"),
 };
