@@ -2,12 +2,13 @@
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { storageService } from "../../contract/handle_service.ts";
 import { httpContract } from "../../contract/register.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { oneDatabase, sharedPostgres } from "../../support/postgres/shared.ts";
 
-const { skip, newDatabase } = await sharedPostgres();
+const postgres = await sharedPostgres();
+const emptyDatabase = oneDatabase(postgres);
 
 httpContract(
   "handle on postgresStorage",
-  async () => storageService(await postgresStorage(await newDatabase())),
-  { skip, timeout: 30_000 },
+  async () => storageService(await postgresStorage(await emptyDatabase())),
+  { skip: postgres.skip, timeout: 30_000 },
 );
