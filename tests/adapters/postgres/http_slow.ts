@@ -2,13 +2,12 @@
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { storageService } from "../../contract/handle_service.ts";
 import { httpContract } from "../../contract/register.ts";
-import { oneDatabase, sharedPostgres } from "../../support/postgres/shared.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
 
-const postgres = await sharedPostgres();
-const emptyDatabase = oneDatabase(postgres);
+const { skip, emptyDatabase } = await sharedPostgres();
 
 httpContract(
   "handle on postgresStorage",
   async () => storageService(await postgresStorage(await emptyDatabase())),
-  { skip: postgres.skip, timeout: 30_000 },
+  { skip, timeout: 30_000 },
 );

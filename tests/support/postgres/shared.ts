@@ -13,21 +13,11 @@ export interface SharedPostgres {
   readonly skip: string | false;
   /** The URL of a new and empty database, in UTF-8; it is gone when the tests of the file are over. */
   readonly newDatabase: () => Promise<string>;
-}
-
-/**
- * Gives the URL of the same database again and again, empty each time: for tests that have closed what
- * they opened there. PostgreSQL takes ten times as long to make a new one.
- */
-export function oneDatabase(
-  { newDatabase }: SharedPostgres,
-): () => Promise<string> {
-  let made: Promise<string> | undefined;
-  return async () => {
-    const url = await (made ??= newDatabase());
-    await runSql(url, "drop schema public cascade; create schema public");
-    return url;
-  };
+  /**
+   * Empties one database, and gives its URL: for tests that have closed what they opened in it before.
+   * PostgreSQL takes much longer to make a new one.
+   */
+  readonly emptyDatabase: () => Promise<string>;
 }
 
 /**
@@ -36,10 +26,21 @@ export function oneDatabase(
  */
 export async function sharedPostgres(): Promise<SharedPostgres> {
   const server = process.env.TEST_DATABASE_URL;
-  return server === undefined ? await ownServer() : givenServer(server);
+  const shared = server === undefined ? await ownServer() : givenServer(server);
+  let one: Promise<string> | undefined;
+  return {
+    ...shared,
+    async emptyDatabase() {
+      const url = await (one ??= shared.newDatabase());
+      await runSql(url, "drop schema public cascade; create schema public");
+      return url;
+    },
+  };
 }
 
-async function ownServer(): Promise<SharedPostgres> {
+type Server = Omit<SharedPostgres, "emptyDatabase">;
+
+async function ownServer(): Promise<Server> {
   const { missing } = await findBinaries();
   const skip = skipping(missing);
   let cluster: Promise<Cluster> | undefined;
@@ -55,7 +56,7 @@ async function ownServer(): Promise<SharedPostgres> {
   };
 }
 
-function givenServer(server: string): SharedPostgres {
+function givenServer(server: string): Server {
   const created: string[] = [];
   after(() => Promise.all(created.map((url) => dropDatabase(url, server))));
   return {
