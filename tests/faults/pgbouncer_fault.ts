@@ -14,7 +14,7 @@ import {
   type PgBouncer,
   startPgBouncer,
 } from "../support/postgres/pgbouncer.ts";
-import { dropDatabase, runSql } from "../support/postgres/sql.ts";
+import { runSql } from "../support/postgres/sql.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { skipping } from "../support/skipping.ts";
 
@@ -30,8 +30,6 @@ const POOL_SIZE = 3;
 const SETTINGS = {
   default_pool_size: String(POOL_SIZE),
   max_client_conn: "500",
-  // Every clause has a database of its own, and PgBouncer keeps connections for each.
-  server_idle_timeout: "1",
 };
 
 interface Pooled {
@@ -62,28 +60,18 @@ async function newUrl(pgbouncer?: PgBouncer): Promise<string> {
   return (pgbouncer ?? usual).url(pathname.slice(1));
 }
 
+/** An empty place for each clause, in one database: PostgreSQL takes long to make a new one. */
 async function newPlace(): Promise<() => Promise<PostgresStorage>> {
-  const url = `${await newUrl()}?pgbouncer=true`;
-  return () => postgresStorage(url);
+  const url = await (shared ??= newUrl());
+  await runSql(url, "drop schema public cascade; create schema public");
+  return () => postgresStorage(`${url}?pgbouncer=true`);
 }
 
-/** Its database goes with it: Bun gives a hook five seconds, and a hundred would take longer then. */
-async function open(): Promise<PostgresStorage> {
-  const { cluster } = await start();
-  const url = await newUrl();
-  const storage = await postgresStorage(`${url}?pgbouncer=true`);
-  return {
-    ...storage,
-    async close() {
-      await storage.close();
-      await dropDatabase(url, cluster.url("postgres"));
-    },
-  };
-}
+let shared: Promise<string> | undefined;
 
 storageContract({
   it: itOf("postgresStorage behind PgBouncer", options),
-  open,
+  open: async () => await (await newPlace())(),
   newPlace,
 });
 
