@@ -1,5 +1,5 @@
 /**
- * What `tests/package/` tries the npm package with: folders that npm, pnpm and Bun have installed it in, and
+ * Consumers of the npm package for `tests/package/`: folders that npm, pnpm and Bun have installed it in, and
  * the programs of others, in versions that are written here and nowhere else. Only npm is needed for it.
  *
  * @module
@@ -29,7 +29,7 @@ const TOOLS = [
 
 /** Folders and programs. */
 export interface Consumers {
-  /** What `deno task pack` printed. */
+  /** The output of `deno task pack`. */
   readonly printed: string;
   readonly tarball: string;
   /** Folders with the package and valibot alone. */
@@ -42,7 +42,7 @@ export interface Consumers {
   readonly runtimes: Readonly<Record<string, string>>;
   readonly newestNode: string;
   readonly oldNode: string;
-  /** How each program of the README is run: in which folder, on what, and with which arguments. */
+  /** The commands for the programs of the README: the folder, the runtime and the arguments of each. */
   readonly embeddings: readonly (readonly [string, string, ...string[]])[];
   /**
    * Runs a command line to its end, with the tools on PATH, within two minutes; returns what it wrote.

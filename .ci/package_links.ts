@@ -12,7 +12,7 @@ export interface Document {
   readonly text: string;
 }
 
-/** What there is to link to. */
+/** Places to link to. */
 export interface Targets {
   /** Returns if the package has a file or folder; the path is from its root. */
   readonly isInPackage: (path: string) => boolean;

@@ -1,5 +1,5 @@
 /**
- * Imports point one way: the core imports itself and valibot; an adapter the core and, where several
+ * Imports point one way: the core imports itself and valibot; an adapter the core and, if several
  * share one, a room beside it; the standalone server all of them; tests whatever they like.
  */
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   d1: ["database"],
 };
 
-/** What imports no `node:` module and names no runtime, so that it runs in a browser too. */
+/** Files that import no `node:` module and name no runtime, so that they run in a browser too. */
 const ANYWHERE = /^(?:mod\.ts$|core\/|adapters\/(?:memory|client|d1)\/)/;
 
 interface Source {

@@ -17,12 +17,15 @@
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { findBinaries } from "./support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "./support/postgres/cluster.ts";
 import { files, passes, reportSkips, type Step } from "./support/run_step.ts";
+
+/** Deno tests so many files at the same time: more than two cores, because many tests mostly wait. */
+const JOBS = `${Math.max(4, availableParallelism())}`;
 
 /** No test of the shared server looks at a database after a crash. */
 const SETTINGS = {
@@ -31,8 +34,8 @@ const SETTINGS = {
   max_connections: "400",
 };
 
-/** Command lines, one after the other. */
-type Steps = readonly Step[];
+/** Command lines: the groups one after the other, those of a group at the same time. */
+type Steps = readonly (readonly Step[])[];
 
 const DENO: Step = [
   "deno",
@@ -50,7 +53,7 @@ const ON_BUN: Step = ["bun", "test", "tests/"];
 const ON_NODE: Step = [...NODE, "--test-concurrency=2", "tests/**/*_test.ts"];
 
 /** The tests of adapters that only Node or Bun can run. */
-const ADAPTERS: Steps = [
+const ADAPTERS: readonly Step[] = [
   [
     ...NODE,
     ...["--test-concurrency=6", "--test-force-exit"], // they mostly wait
@@ -61,35 +64,39 @@ const ADAPTERS: Steps = [
 
 const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   test: (paths) =>
-    paths.length > 0 ? [[...PARALLEL, ...paths]] : [
-      [...PARALLEL, "--doc", "mod.ts", "core", "adapters", "tests"],
-      ...ADAPTERS,
-    ],
-  laws: (
-    paths,
-  ) => [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
-  fuzz: () => [[...PARALLEL, ...REQUESTS]],
-  all: () => [
-    [...PARALLEL, ...files("tests/**/*_slow.ts").filter(isForAll)],
-    ["deno", "task", "test:workers"],
-    [...DENO, ...files("tests/faults/*_fault.ts")],
-    ON_BUN,
-    ON_NODE,
+    paths.length > 0
+      ? [[[...PARALLEL, ...paths]]]
+      : [[[...PARALLEL, "--doc", ...FOLDERS], ...ADAPTERS]],
+  laws: (paths) => [
+    [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
   ],
-  bun: () => [ON_BUN],
-  node: () => [ON_NODE],
-  long: () => [
-    [...DENO, ...files("tests/faults/*_long.ts")],
-    [
-      "bun",
-      "test",
-      ...files("tests/faults/*_fault.ts").map((file) => `./${file}`),
-    ],
-    [...NODE, "--test-concurrency=1", "tests/faults/*_fault.ts"],
-    [...PARALLEL, "tests/laws"],
-    ["deno", "run", "-A", "tests/mutants.ts"],
-  ],
+  fuzz: () => [[[...PARALLEL, ...REQUESTS]]],
+  all: () =>
+    inTurn(
+      [...PARALLEL, ...files("tests/**/*_slow.ts").filter(isForAll)],
+      ["deno", "task", "test:workers"],
+      [...DENO, ...files("tests/faults/*_fault.ts")],
+      ON_BUN,
+      ON_NODE,
+    ),
+  bun: () => [[ON_BUN]],
+  node: () => [[ON_NODE]],
+  long: () =>
+    inTurn(
+      [...DENO, ...files("tests/faults/*_long.ts")],
+      [
+        "bun",
+        "test",
+        ...files("tests/faults/*_fault.ts").map((file) => `./${file}`),
+      ],
+      [...NODE, "--test-concurrency=1", "tests/faults/*_fault.ts"],
+      [...PARALLEL, "tests/laws"],
+      ["deno", "run", "-A", "tests/mutants.ts"],
+    ),
 };
+
+/** The sources with examples in comments, and the tests. */
+const FOLDERS = ["mod.ts", "core", "adapters", "tests"];
 
 /** The laws of requests: four properties. */
 const REQUESTS = [
@@ -97,7 +104,7 @@ const REQUESTS = [
   "tests/laws/any_request_test.ts",
 ];
 
-/** How often a property runs; otherwise it has its usual number. */
+/** The number of runs of a property, if it is not its usual one. */
 const RUNS: Readonly<Record<string, string>> = {
   fuzz: "250000",
   long: "20000",
@@ -108,6 +115,10 @@ const PATIENCE: Readonly<Record<string, number>> = {
   ...{ test: 3, bun: 3, node: 3 },
   all: 25, // clients are generated, with their packages
 };
+
+function inTurn(...steps: readonly Step[]): Steps {
+  return steps.map((step) => [step]);
+}
 
 /** The tests of Workers have packages of their own. */
 function isForAll(path: string): boolean {
@@ -131,7 +142,7 @@ async function main(args: readonly string[]): Promise<boolean> {
   writeFileSync(notes, "");
   let cluster: Cluster | undefined;
   try {
-    const env: Record<string, string> = { LAWS_SEED: seed };
+    const env: Record<string, string> = { LAWS_SEED: seed, DENO_JOBS: JOBS };
     if (runs !== undefined) env.LAWS_RUNS = runs;
     if (process.env.TEST_DATABASE_URL === undefined) {
       const { missing } = await findBinaries();
@@ -141,8 +152,11 @@ async function main(args: readonly string[]): Promise<boolean> {
       } else env.TEST_POSTGRES_MISSING = missing;
     }
     let passed = true;
-    for (const step of steps) {
-      passed = await passes(step, { env, minutes }) && passed;
+    for (const group of steps) {
+      const outcomes = await Promise.all(
+        group.map((step, i) => passes(step, { env, minutes, isBeside: i > 0 })),
+      );
+      passed &&= outcomes.every((outcome) => outcome);
     }
     passed = reportSkips(readFileSync(notes, "utf8")) && passed;
     console.log(`Properties: --runs ${runs ?? "as usual"} --seed ${seed}`);

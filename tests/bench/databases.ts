@@ -8,7 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { startCluster } from "../support/postgres/cluster.ts";
-import { childrenOf } from "../support/postgres/process_tree.ts";
+import { childrenOf } from "../support/postgres/processes.ts";
 import { runSql } from "../support/postgres/sql.ts";
 
 export const DATABASES = ["sqlite", "postgresql"] as const;

@@ -1,15 +1,12 @@
-/** What our own storages in databases are held to. */
+/** The contract of our own storages in databases: that of every storage, and how they forget idempotency keys. */
 
-import { test } from "node:test";
+import assert from "node:assert/strict";
+import { test, type TestOptions } from "node:test";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import type { Pet } from "../../core/pets/pet.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import {
-  type Open,
-  retentionContract,
-  sharedRetentionContract,
-} from "./retention_contract.ts";
+import { REX } from "../support/new_pet.ts";
 import { type RegisterTest, storageContract } from "./storage/mod.ts";
-import type { TestOptions } from "./test_options.ts";
 
 /** Registers tests of `node:test` whose titles begin with the name of a storage. */
 export function itOf(name: string, options: TestOptions = {}): RegisterTest {
@@ -29,4 +26,65 @@ export function databaseContract(
   storageContract({ it, open, newPlace });
   retentionContract(it, newPlace);
   sharedRetentionContract(it, newPlace);
+}
+
+/** Opens a storage; those that are opened at one place share what they keep. */
+export type Open<Storage extends PetStorage = PetStorage> = (
+  options?: { readonly idempotencyRetention?: number },
+) => Promise<Storage>;
+
+/** Registers the tests; `newPlace` makes a place where nothing is stored. */
+export function retentionContract(
+  it: RegisterTest,
+  newPlace: () => Promise<Open>,
+): void {
+  it("create adds a pet again if its idempotency key has expired, and keeps the first", async () => {
+    const storage = await (await newPlace())({ idempotencyRetention: 0 });
+    try {
+      const pets: Pet[] = [];
+      for (let i = 0; i < 9; i++) {
+        pets.push(await storage.create(REX, key(i % 2)));
+      }
+      assert.ok(pets.every((pet) => !("replayed" in pet)));
+      assert.deepEqual((await storage.list({ limit: 10 })).pets, pets);
+    } finally {
+      await storage.close();
+    }
+  });
+
+  it("an idempotencyRetention is refused if it is not an integer of at least 0", async () => {
+    const open = await newPlace();
+    for (const idempotencyRetention of [-1, 0.5, NaN, Infinity]) {
+      await assert.rejects(
+        async () => await (await open({ idempotencyRetention })).close(),
+        RangeError,
+      );
+    }
+  });
+}
+
+/** Registers the test of storages at one place that keep idempotency keys for different times. */
+export function sharedRetentionContract(
+  it: RegisterTest,
+  newPlace: () => Promise<Open>,
+): void {
+  it("a storage replaces an idempotency key that is too old for it, for other storages too", async () => {
+    const open = await newPlace();
+    const keeps = await open();
+    const forgets = await open({ idempotencyRetention: 0 });
+    try {
+      for (const older of [2, 3, 4]) await keeps.create(REX, key(older));
+      const first = await keeps.create(REX, key(1));
+      const second = await forgets.create(REX, key(1));
+      assert.ok(second.id > first.id);
+      const again = await keeps.create(REX, key(1));
+      assert.deepEqual(again, { ...second, replayed: true });
+    } finally {
+      await Promise.all([keeps.close(), forgets.close()]);
+    }
+  });
+}
+
+function key(number: number): { readonly idempotencyKey: string } {
+  return { idempotencyKey: number.toString(16).padStart(64, "0") };
 }

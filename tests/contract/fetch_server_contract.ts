@@ -1,4 +1,4 @@
-/** What every `serve` promises, spoken over TCP, since what matters here are the bytes. */
+/** The promises of every `serve`, tested over TCP because the bytes matter. */
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -16,52 +16,59 @@ export type Serve = (
   options: ServeOptions,
 ) => Promise<Server>;
 
+/** Opens what a test needs. */
+interface Stage {
+  /** Serves a function on a free port. */
+  readonly listen: (handle: FetchFunction) => Promise<Server>;
+  /** Serves a function, and connects to the server. */
+  readonly speak: (handle: FetchFunction) => Promise<Wire>;
+}
+
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const MANY_BYTES = 8 * 1024 * 1024;
 
+const sendPath: FetchFunction = (request) =>
+  new Response(new URL(request.url).pathname);
+const sendBack: FetchFunction = async (request) =>
+  new Response(await request.text());
+
 /** Registers the tests of one `serve`. */
 export function testFetchServer(name: string, serve: Serve): void {
-  /** Serves `handle` on a free port for as long as `use` runs; fails where it reports an error. */
-  async function serving(
-    handle: FetchFunction,
-    use: (server: Server) => Promise<void>,
-  ): Promise<void> {
-    const errors: unknown[] = [];
-    const onError = (error: unknown): number => errors.push(error);
-    const server = await serve(handle, { port: 0, onError });
-    try {
-      await use(server);
-    } finally {
-      await server.close();
-    }
-    assert.deepEqual(errors, []);
-  }
-
-  /** As `serving`, with a connection to the server. */
-  async function speaking(
-    handle: FetchFunction,
-    use: (wire: Wire, server: Server) => Promise<void>,
-  ): Promise<void> {
-    await serving(handle, async (server) => {
-      const wire = await Wire.open(server.port);
-      try {
-        await use(wire, server);
-      } finally {
-        wire.close();
+  /** Registers a test; what it opens is closed at its end, and fails it if it reported an error. */
+  function it(title: string, check: (stage: Stage) => Promise<void>): void {
+    test(`${name}: ${title}`, async () => {
+      const errors: unknown[] = [];
+      const closing: (() => unknown)[] = [];
+      async function listen(handle: FetchFunction): Promise<Server> {
+        const onError = (error: unknown) => errors.push(error);
+        const server = await serve(handle, { port: 0, onError });
+        closing.unshift(() => server.close());
+        return server;
       }
+      async function speak(handle: FetchFunction): Promise<Wire> {
+        const { port } = await listen(handle);
+        const wire = await Wire.open(port);
+        closing.unshift(() => wire.close());
+        return wire;
+      }
+      try {
+        await check({ listen, speak });
+      } finally {
+        for (const close of closing) await close();
+      }
+      assert.deepEqual(errors, []);
     });
   }
 
-  test(`${name}: serve says where it listens, on this machine unless told otherwise`, async () => {
-    await serving(() => new Response("hello"), async (server) => {
-      assert.equal(server.hostname, "127.0.0.1");
-      assert.equal(server.url, `http://127.0.0.1:${server.port}`);
-      const response = await fetch(server.url);
-      assert.equal(await response.text(), "hello");
-    });
+  it("serve says where it listens, on this machine unless told otherwise", async ({ listen }) => {
+    const server = await listen(() => new Response("hello"));
+    assert.equal(server.hostname, "127.0.0.1");
+    assert.equal(server.url, `http://127.0.0.1:${server.port}`);
+    const response = await fetch(server.url);
+    assert.equal(await response.text(), "hello");
   });
 
-  test(`${name}: serve refuses an option that it does not have, and names those it has`, async () => {
+  it("serve refuses an option that it does not have, and names those it has", async () => {
     const options = { port: 0, basePath: "/v2" };
     await assert.rejects(
       async () => await serve(() => new Response(), options),
@@ -72,158 +79,142 @@ export function testFetchServer(name: string, serve: Serve): void {
     );
   });
 
-  test(`${name}: serve rejects where the port is taken, and says so`, async () => {
-    await serving(() => new Response(), async ({ port }) => {
-      await assert.rejects(serve(() => new Response(), { port }), (error) => {
-        assert(error instanceof Error && error.cause instanceof Error);
-        assert.equal(
-          error.message,
-          `Cannot listen on 127.0.0.1:${port}: the address is in use`,
-        );
-        return true;
-      });
+  it("serve rejects if the port is taken, and says so", async ({ listen }) => {
+    const { port } = await listen(() => new Response());
+    await assert.rejects(serve(() => new Response(), { port }), (error) => {
+      assert(error instanceof Error && error.cause instanceof Error);
+      assert.equal(
+        error.message,
+        `Cannot listen on 127.0.0.1:${port}: the address is in use`,
+      );
+      return true;
     });
   });
 
-  test(`${name}: a request has the method, URL, header and body that were sent`, async () => {
-    await speaking(async (request) => {
+  it("a request has the method, URL, header and body that were sent", async ({ speak }) => {
+    const wire = await speak(async (request) => {
       const { method, url, headers } = request;
       assert(request instanceof Request && headers instanceof Headers);
       const body = await request.text();
       return Response.json([method, url, headers.get("X-A"), body]);
-    }, async (wire) => {
-      wire.write("PUT /a/b?c=%20d HTTP/1.1\r\nHost: example.com:8080\r\n");
-      wire.write("x-a: \xe9\r\nContent-Length: 5\r\n\r\nhello");
-      const { status, body } = await wire.answer("PUT");
-      assert.equal(status, 200);
-      assert.deepEqual(JSON.parse(Buffer.from(body, "latin1").toString()), [
-        "PUT",
-        "http://example.com:8080/a/b?c=%20d",
-        "\xe9",
-        "hello",
-      ]);
     });
+    wire.write("PUT /a/b?c=%20d HTTP/1.1\r\nHost: example.com:8080\r\n");
+    wire.write("x-a: \xe9\r\nContent-Length: 5\r\n\r\nhello");
+    const { status, body } = await wire.answer("PUT");
+    assert.equal(status, 200);
+    assert.deepEqual(JSON.parse(Buffer.from(body, "latin1").toString()), [
+      "PUT",
+      "http://example.com:8080/a/b?c=%20d",
+      "\xe9",
+      "hello",
+    ]);
   });
 
-  test(`${name}: a repeated field, Authorization too, is joined by commas`, async () => {
-    await speaking((request) => {
-      return new Response(request.headers.get("authorization"));
-    }, async (wire) => {
-      wire.write("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\n");
-      wire.write("Authorization: c\r\n\r\n");
-      assert.equal((await wire.answer()).body, "b, c");
-    });
+  it("a repeated field, Authorization too, is joined by commas", async ({ speak }) => {
+    const wire = await speak((request) =>
+      new Response(request.headers.get("authorization"))
+    );
+    wire.write("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\n");
+    wire.write("Authorization: c\r\n\r\n");
+    assert.equal((await wire.answer()).body, "b, c");
   });
 
-  test(`${name}: no Host changes the path of a request, or makes its URL invalid`, async () => {
-    await speaking((request) => {
+  it("no Host changes the path of a request, or makes its URL invalid", async ({ speak }) => {
+    const wire = await speak((request) => {
       const { pathname, search } = new URL(request.url);
       return new Response(
         `${request.headers.get("host")} ${pathname}${search}`,
       );
-    }, async (wire) => {
-      const hosts = ["a b/c", "x/v1/pets?", "x#", "u@x", "a:99999", "[::", ""];
-      for (const host of hosts) {
-        wire.write(`GET /p/q?r HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-        const { status, body } = await wire.answer();
-        assert.equal(status, 200, host);
-        assert.equal(body, `${host} /p/q?r`);
-      }
     });
+    const hosts = ["a b/c", "x/v1/pets?", "x#", "u@x", "a:99999", "[::", ""];
+    for (const host of hosts) {
+      wire.write(`GET /p/q?r HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      const { status, body } = await wire.answer();
+      assert.equal(status, 200, host);
+      assert.equal(body, `${host} /p/q?r`);
+    }
   });
 
-  test(`${name}: a target in absolute form names the path`, async () => {
-    await speaking((request) => {
-      return new Response(new URL(request.url).pathname);
-    }, async (wire) => {
-      wire.write("GET http://example.com/v1/pets HTTP/1.1\r\nHost: a\r\n\r\n");
-      assert.equal((await wire.answer()).body, "/v1/pets");
-    });
+  it("a target in absolute form names the path", async ({ speak }) => {
+    const wire = await speak(sendPath);
+    wire.write("GET http://example.com/v1/pets HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert.equal((await wire.answer()).body, "/v1/pets");
   });
 
-  test(`${name}: OPTIONS * is answered`, async () => {
-    await speaking((request) => {
-      return new Response(new URL(request.url).pathname);
-    }, async (wire) => {
-      wire.write("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
-      const { status, body } = await wire.answer("OPTIONS");
-      // Bun refuses it by itself.
-      assert.ok(status === 200 && body === "/*" || status === 400);
-    });
+  it("OPTIONS * is answered", async ({ speak }) => {
+    const wire = await speak(sendPath);
+    wire.write("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
+    const { status, body } = await wire.answer("OPTIONS");
+    // Bun refuses it by itself.
+    assert.ok(status === 200 && body === "/*" || status === 400);
   });
 
-  test(`${name}: CONNECT is refused`, async () => {
-    await speaking(() => assert.fail(), async (wire) => {
-      wire.write("CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n");
-      const { status, body } = await wire.answer("CONNECT");
-      assert.equal(status, 400);
-      assert.equal(JSON.parse(body).code, "bad_request");
-    });
+  it("CONNECT is refused", async ({ speak }) => {
+    const wire = await speak(() => assert.fail());
+    wire.write("CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n");
+    const { status, body } = await wire.answer("CONNECT");
+    assert.equal(status, 400);
+    assert.equal(JSON.parse(body).code, "bad_request");
   });
 
-  test(`${name}: text is sent with its length, and as text/plain unless told otherwise`, async () => {
-    await speaking(() => new Response("é"), async (wire) => {
-      wire.write(GET);
-      const { lines, body } = await wire.answer();
-      assert(lines.includes("content-length: 2"), lines.join());
-      assert.match(lines.join(), /content-type: text\/plain; ?charset=utf-8/i);
-      assert.equal(body, "\xc3\xa9");
-    });
+  it("text is sent with its length, and as text/plain unless told otherwise", async ({ speak }) => {
+    const wire = await speak(() => new Response("é"));
+    wire.write(GET);
+    const { lines, body } = await wire.answer();
+    assert(lines.includes("content-length: 2"), lines.join());
+    assert.match(lines.join(), /content-type: text\/plain; ?charset=utf-8/i);
+    assert.equal(body, "\xc3\xa9");
   });
 
-  test(`${name}: every Set-Cookie has a line of its own`, async () => {
-    await speaking(() => {
+  it("every Set-Cookie has a line of its own", async ({ speak }) => {
+    const wire = await speak(() => {
       const response = new Response("");
       response.headers.append("set-cookie", "a=1");
       response.headers.append("set-cookie", "b=2");
       return response;
-    }, async (wire) => {
-      wire.write(GET);
-      const { lines } = await wire.answer();
-      assert(lines.includes("set-cookie: a=1"), lines.join());
-      assert(lines.includes("set-cookie: b=2"), lines.join());
     });
+    wire.write(GET);
+    const { lines } = await wire.answer();
+    assert(lines.includes("set-cookie: a=1"), lines.join());
+    assert(lines.includes("set-cookie: b=2"), lines.join());
   });
 
-  test(`${name}: HEAD is answered with the header of GET and no body`, async () => {
-    await speaking(() => new Response("hello"), async (wire) => {
-      wire.write(GET.replace("GET", "HEAD") + GET);
-      const head = await wire.answer("HEAD");
-      assert(head.lines.includes("content-length: 5"), head.lines.join());
-      assert.equal((await wire.answer()).body, "hello");
-    });
+  it("HEAD is answered with the header of GET and no body", async ({ speak }) => {
+    const wire = await speak(() => new Response("hello"));
+    wire.write(GET.replace("GET", "HEAD") + GET);
+    const head = await wire.answer("HEAD");
+    assert(head.lines.includes("content-length: 5"), head.lines.join());
+    assert.equal((await wire.answer()).body, "hello");
   });
 
-  test(`${name}: the length that a fetch function gives to HEAD is kept`, async () => {
-    await speaking(() => {
-      return new Response(null, { headers: { "content-length": "7" } });
-    }, async (wire) => {
-      wire.write(GET.replace("GET", "HEAD"));
-      const { lines } = await wire.answer("HEAD");
-      assert(lines.includes("content-length: 7"), lines.join());
-    });
+  it("the length that a fetch function gives to HEAD is kept", async ({ speak }) => {
+    const wire = await speak(() =>
+      new Response(null, { headers: { "content-length": "7" } })
+    );
+    wire.write(GET.replace("GET", "HEAD"));
+    const { lines } = await wire.answer("HEAD");
+    assert(lines.includes("content-length: 7"), lines.join());
   });
 
-  test(`${name}: 204 and 304 have no body, and the connection goes on`, async () => {
-    await speaking((request) => {
+  it("204 and 304 have no body, and the connection goes on", async ({ speak }) => {
+    const wire = await speak((request) => {
       const status = Number(new URL(request.url).pathname.slice(1));
       return new Response(status === 200 ? "hello" : null, { status });
-    }, async (wire) => {
-      for (const status of [204, 304, 200]) {
-        wire.write(`GET /${status} HTTP/1.1\r\nHost: a\r\n\r\n`);
-        const answer = await wire.answer();
-        assert.equal(answer.status, status);
-        const hasLength = answer.lines.join().includes("content-length");
-        assert.equal(hasLength, status === 200);
-      }
     });
+    for (const status of [204, 304, 200]) {
+      wire.write(`GET /${status} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      const answer = await wire.answer();
+      assert.equal(answer.status, status);
+      const hasLength = answer.lines.join().includes("content-length");
+      assert.equal(hasLength, status === 200);
+    }
   });
 
-  test(`${name}: a stream is sent in full and in order, however slow its reader`, async () => {
+  it("a stream is sent in full and in order, however slow its reader", async ({ speak }) => {
     const length = 64 * 1024;
     const letter = (i: number): number => 97 + i % 26;
     let pulled = 0;
-    const body = (): ReadableStream<Uint8Array> =>
+    const stream = (): ReadableStream<Uint8Array> =>
       new ReadableStream({
         async pull(controller) {
           await Promise.resolve();
@@ -233,27 +224,26 @@ export function testFetchServer(name: string, serve: Serve): void {
           if (pulled === 512 * length) controller.close();
         },
       });
-    await speaking(() => new Response(body()), async (wire) => {
-      wire.pause();
-      wire.write(GET);
-      let before = -1;
-      while (before < pulled || pulled === 0) {
-        before = pulled;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      assert(pulled < 500 * length, `${pulled} bytes are piled up`);
-      wire.resume();
-      const { body } = await wire.answer();
-      assert.equal(body.length, 512 * length);
-      const letters = Array.from({ length: 512 }, (_, i) => letter(i));
-      const expected = letters.map((code) =>
-        String.fromCharCode(code).repeat(length)
-      );
-      assert(body === expected.join(""), "a chunk is out of its place");
-    });
+    const wire = await speak(() => new Response(stream()));
+    wire.pause();
+    wire.write(GET);
+    let before = -1;
+    while (before < pulled || pulled === 0) {
+      before = pulled;
+      await aMoment();
+    }
+    assert(pulled < 500 * length, `${pulled} bytes are piled up`);
+    wire.resume();
+    const { body } = await wire.answer();
+    assert.equal(body.length, 512 * length);
+    const letters = Array.from({ length: 512 }, (_, i) => letter(i));
+    const expected = letters.map((code) =>
+      String.fromCharCode(code).repeat(length)
+    );
+    assert(body === expected.join(""), "a chunk is out of its place");
   });
 
-  test(`${name}: the first chunk of a stream is sent while the second is waited for`, async () => {
+  it("the first chunk of a stream is sent while the second is waited for", async ({ listen }) => {
     let finish = (): void => {};
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -264,37 +254,32 @@ export function testFetchServer(name: string, serve: Serve): void {
         };
       },
     });
-    await serving(() => new Response(body), async ({ url }) => {
-      const response = await fetch(url);
-      const reader = response.body?.getReader();
-      assert(reader !== undefined);
-      const first = await reader.read();
-      assert.equal(new TextDecoder().decode(first.value), "first");
-      finish();
-      const last = await reader.read();
-      assert.equal(new TextDecoder().decode(last.value), "last");
-    });
+    const { url } = await listen(() => new Response(body));
+    const response = await fetch(url);
+    const reader = response.body?.getReader();
+    assert(reader !== undefined);
+    const first = await reader.read();
+    assert.equal(new TextDecoder().decode(first.value), "first");
+    finish();
+    const last = await reader.read();
+    assert.equal(new TextDecoder().decode(last.value), "last");
   });
 
-  test(`${name}: a body can be sent back while it arrives`, async () => {
-    await speaking((request) => new Response(request.body), async (wire) => {
-      wire.write("POST / HTTP/1.1\r\nHost: a\r\n");
-      wire.write("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
-      wire.write("6\r\n world\r\n0\r\n\r\n");
-      assert.equal((await wire.answer()).body, "hello world");
-    });
+  it("a body can be sent back while it arrives", async ({ speak }) => {
+    const wire = await speak((request) => new Response(request.body));
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\n");
+    wire.write("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+    wire.write("6\r\n world\r\n0\r\n\r\n");
+    assert.equal((await wire.answer()).body, "hello world");
   });
 
-  test(`${name}: pipelined requests are answered in order`, async () => {
-    // At once: where an answer is waited for, Bun closes the connection.
-    await speaking((request) => {
-      return new Response(new URL(request.url).pathname);
-    }, async (wire) => {
-      wire.write(["/1", "/2", "/3"].map((p) => GET.replace("/", p)).join(""));
-      for (const path of ["/1", "/2", "/3"]) {
-        assert.equal((await wire.answer()).body, path);
-      }
-    });
+  it("pipelined requests are answered in order", async ({ speak }) => {
+    // All are answered at once: Bun closes the connection if an answer has to wait.
+    const wire = await speak(sendPath);
+    wire.write(["/1", "/2", "/3"].map((p) => GET.replace("/", p)).join(""));
+    for (const path of ["/1", "/2", "/3"]) {
+      assert.equal((await wire.answer()).body, path);
+    }
   });
 
   const failures: Record<string, FetchFunction> = {
@@ -332,7 +317,7 @@ export function testFetchServer(name: string, serve: Serve): void {
     });
   }
 
-  test(`${name}: a reporter that fails does not change the answer`, async () => {
+  it("a reporter that fails does not change the answer", async () => {
     const onError = (): never => {
       throw new Error("secret");
     };
@@ -345,94 +330,81 @@ export function testFetchServer(name: string, serve: Serve): void {
     await server.close();
   });
 
-  test(`${name}: two ways of saying how long a body is are refused`, async () => {
-    await speaking(() => assert.fail(), async (wire) => {
-      wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n");
-      wire.write("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
-      assert.equal((await wire.answer()).status, 400);
-    });
+  it("two ways of saying how long a body is are refused", async ({ speak }) => {
+    const wire = await speak(() => assert.fail());
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n");
+    wire.write("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+    assert.equal((await wire.answer()).status, 400);
   });
 
-  test(`${name}: a client that goes away in the middle of its body fails the reader`, async () => {
-    let told = (_error: unknown): void => {};
-    const failed = new Promise((resolve) => told = resolve);
-    await speaking(async (request) => {
+  it("a client that goes away in the middle of its body fails the reader", async ({ speak }) => {
+    const { promise: failed, resolve: told } = Promise.withResolvers<unknown>();
+    const wire = await speak(async (request) => {
       await request.text().then(told, told);
       return new Response();
-    }, async (wire) => {
-      wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      wire.close();
-      assert(await failed instanceof Error);
     });
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
+    await aMoment();
+    wire.close();
+    assert(await failed instanceof Error);
   });
 
-  test(`${name}: a client that goes away cancels the body of its answer`, async () => {
-    let told = (): void => {};
-    const cancelled = new Promise<void>((resolve) => told = resolve);
+  it("a client that goes away cancels the body of its answer", async ({ speak }) => {
+    const cancelled = Promise.withResolvers<void>();
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new Uint8Array(8)),
-      cancel: () => told(),
+      cancel: () => cancelled.resolve(),
     });
-    await speaking(() => new Response(body), async (wire) => {
-      wire.write(GET);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      wire.close();
-      await cancelled;
-    });
+    const wire = await speak(() => new Response(body));
+    wire.write(GET);
+    await aMoment();
+    wire.close();
+    await cancelled.promise;
   });
 
-  test(`${name}: a client that goes away aborts the signal of its request`, async () => {
-    let arrived = (): void => {};
-    const here = new Promise<void>((resolve) => arrived = resolve);
-    let told = (): void => {};
-    const aborted = new Promise<void>((resolve) => told = resolve);
-    await speaking(async ({ signal }) => {
-      signal.addEventListener("abort", () => told());
-      arrived();
-      await aborted;
+  it("a client that goes away aborts the signal of its request", async ({ speak }) => {
+    const here = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
+    const wire = await speak(async ({ signal }) => {
+      signal.addEventListener("abort", () => aborted.resolve());
+      here.resolve();
+      await aborted.promise;
       return new Response();
-    }, async (wire) => {
-      wire.write(GET);
-      await here;
-      wire.close();
-      await aborted;
     });
+    wire.write(GET);
+    await here.promise;
+    wire.close();
+    await aborted.promise;
   });
 
-  test(`${name}: an answer given before a long body has come reaches the client`, async () => {
-    await speaking(() => new Response("no", { status: 413 }), async (wire) => {
-      const half = "a".repeat(200_000);
-      wire.write(
-        `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\n\r\n`,
-      );
-      wire.write(half);
-      const { status, body } = await wire.answer("POST");
-      assert.equal(status, 413);
-      assert.equal(body, "no");
-    });
-  });
-
-  test(`${name}: a client that expects 100 is told so when its body is read`, async () => {
-    await speaking(
-      async (request) => new Response(await request.text()),
-      async (wire) => {
-        wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
-        wire.write("Expect: 100-continue\r\n\r\n");
-        assert.equal((await wire.answer()).status, 100);
-        wire.write("hello");
-        assert.equal((await wire.answer()).body, "hello");
-      },
+  it("an answer given before a long body has come reaches the client", async ({ speak }) => {
+    const wire = await speak(() => new Response("no", { status: 413 }));
+    const half = "a".repeat(200_000);
+    wire.write(
+      `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\n\r\n`,
     );
+    wire.write(half);
+    const { status, body } = await wire.answer("POST");
+    assert.equal(status, 413);
+    assert.equal(body, "no");
   });
 
-  test(`${name}: close is prompt where connections are idle, and may be called again`, async () => {
-    const server = await serve(() => new Response("ok"), { port: 0 });
+  it("a client that expects 100 is told so when its body is read", async ({ speak }) => {
+    const wire = await speak(sendBack);
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
+    wire.write("Expect: 100-continue\r\n\r\n");
+    assert.equal((await wire.answer()).status, 100);
+    wire.write("hello");
+    assert.equal((await wire.answer()).body, "hello");
+  });
+
+  it("close is prompt if connections are idle, and may be called again", async ({ listen }) => {
+    const server = await listen(() => new Response("ok"));
     const idle = await Wire.open(server.port, GET);
     await idle.answer();
     const silent = await Wire.open(server.port);
     const halfway = await Wire.open(server.port, "GET / HTTP/1.1\r\nHo");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
     const start = Date.now();
     await Promise.all([server.close(), server.close()]);
     await server.close();
@@ -443,16 +415,12 @@ export function testFetchServer(name: string, serve: Serve): void {
     await assert.rejects(Wire.open(server.port));
   });
 
-  test(`${name}: close waits until what has arrived is answered in full`, async () => {
-    let answer = (): void => {};
-    const server = await serve(() => {
-      return new Promise((resolve) => {
-        answer = () => resolve(new Response("a".repeat(MANY_BYTES)));
-      });
-    }, { port: 0 });
+  it("close waits until what has arrived is answered in full", async ({ listen }) => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    const server = await listen(() => promise);
     const wire = await Wire.open(server.port, GET);
     wire.pause();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
     let isClosed = false;
     const closed = server.close();
     // Whoever asks again waits as well.
@@ -463,8 +431,8 @@ export function testFetchServer(name: string, serve: Serve): void {
           .on("error", reject);
       }),
     );
-    answer();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    resolve(new Response("a".repeat(MANY_BYTES)));
+    await aMoment();
     assert.equal(isClosed, false);
     wire.resume();
     assert.equal((await wire.answer()).body.length, MANY_BYTES);
@@ -472,18 +440,15 @@ export function testFetchServer(name: string, serve: Serve): void {
     wire.close();
   });
 
-  test(`${name}: close waits for a request body that is on its way`, async () => {
-    const { port, close } = await serve(
-      async (request) => new Response(await request.text()),
-      { port: 0 },
-    );
+  it("close waits for a request body that is on its way", async ({ listen }) => {
+    const { port, close } = await listen(sendBack);
     const wire = await Wire.open(
       port,
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf ",
     );
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
     const closed = close();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
     wire.write("whole");
     const { status, body } = await wire.answer();
     assert.deepEqual([status, body], [200, "half whole"]);
@@ -491,17 +456,21 @@ export function testFetchServer(name: string, serve: Serve): void {
     wire.close();
   });
 
-  test(`${name}: close waits for an answer that is on its way`, async () => {
+  it("close waits for an answer that is on its way", async ({ listen }) => {
     const text = "a".repeat(MANY_BYTES);
-    const server = await serve(() => new Response(text), { port: 0 });
+    const server = await listen(() => new Response(text));
     const wire = await Wire.open(server.port);
     wire.pause();
     wire.write(GET);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
     const closed = server.close();
     wire.resume();
     assert.equal((await wire.answer()).body.length, MANY_BYTES);
     await closed;
     wire.close();
   });
+}
+
+function aMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 50));
 }

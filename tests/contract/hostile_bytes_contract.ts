@@ -7,8 +7,14 @@
  */
 
 import assert from "node:assert/strict";
-import type { Check, Clause, Clauses } from "./clause.ts";
-import { newName, type Pet, type PetsClient } from "./pets_client.ts";
+import {
+  type Check,
+  type Clause,
+  type Clauses,
+  newName,
+  type Pet,
+  type PetsClient,
+} from "./pets_client.ts";
 import { head, pets } from "./raw_http_contract.ts";
 import { Wire } from "./wire.ts";
 
@@ -32,7 +38,7 @@ const EITHER: readonly number[] = [201, 400];
 // deno-fmt-ignore -- a table
 /** The fields of a create and its body, and what may come of it. */
 const CASES: readonly (readonly [what: string, fields: string, body: string, statuses: readonly number[]])[] = [
-  // Where does it end? (RFC 9112 §6.3)
+  // The end of a body (RFC 9112 §6.3)
   ["a length and chunks", LENGTH + CHUNKED, IN_CHUNKS, REFUSED],
   ["two lengths", `${LENGTH}Content-Length: 0\r\n`, REX, REFUSED],
   ["a length twice", LENGTH + LENGTH, REX, EITHER],

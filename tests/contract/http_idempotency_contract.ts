@@ -1,9 +1,8 @@
 /** The promises of `Idempotency-Key` over HTTP. */
 
 import assert from "node:assert/strict";
-import type { Clauses } from "./clause.ts";
 import { assertRefused } from "./error_reply.ts";
-import { newName } from "./pets_client.ts";
+import { type Clauses, newName } from "./pets_client.ts";
 
 const TEXT = { "content-type": "text/plain" };
 const MALFORMED = ['""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)];

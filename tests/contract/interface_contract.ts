@@ -11,9 +11,9 @@
  */
 
 import assert from "node:assert/strict";
-import type { Clauses } from "./clause.ts";
 import { assertRefused } from "./error_reply.ts";
 import {
+  type Clauses,
   newName,
   type Pet,
   petIn,

@@ -1,4 +1,4 @@
-/** A client of a pet store for clauses: requests, and the pets that it adds and finds among any others. */
+/** Clauses of the contract over HTTP, which tests and the judge run; and the client that they get, for any pet store. */
 
 import assert from "node:assert/strict";
 import { type Answer, ask, type OpenService, type Question } from "./ask.ts";
@@ -232,3 +232,24 @@ function readExactly(text: string): unknown {
         : value,
   );
 }
+
+/** Options of the service that a clause may ask for. */
+export interface ServerLimits {
+  readonly maxBodyBytes?: number;
+  readonly bodyTimeout?: number;
+}
+
+/** Rejects if a promise is broken. The store need not be empty, but nobody else may add pets meanwhile. */
+export type Check = (client: PetsClient) => Promise<void>;
+
+/** A check with conditions. */
+export interface Clause {
+  readonly check: Check;
+  /** Settings of the tests, which make the clause quick or sharp. */
+  readonly limits?: ServerLimits;
+  /** Why the judge cannot see whether a service that somebody else started keeps the promise. */
+  readonly outside?: string;
+}
+
+/** Checks, each under the sentence that it checks. */
+export type Clauses = Readonly<Record<string, Check | Clause>>;

@@ -6,9 +6,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Answer } from "./ask.ts";
-import type { Clauses } from "./clause.ts";
 import { assertRefused } from "./error_reply.ts";
-import { newName, petIn, type PetsClient, petsIn } from "./pets_client.ts";
+import {
+  type Clauses,
+  newName,
+  petIn,
+  type PetsClient,
+  petsIn,
+} from "./pets_client.ts";
 import { Wire } from "./wire.ts";
 
 /** Clauses of the contract for a client that writes bytes. */

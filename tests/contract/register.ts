@@ -1,17 +1,15 @@
 /** Registers the clauses of the contract over HTTP as tests. */
 
 import assert from "node:assert/strict";
-import test from "node:test";
+import test, { type TestOptions } from "node:test";
 import type { Answer, OpenService } from "./ask.ts";
-import type { Clauses, ServerLimits } from "./clause.ts";
 import { assertAnyError, assertJsonHeaders } from "./error_reply.ts";
 import { HOSTILE_BYTES_CLAUSES } from "./hostile_bytes_contract.ts";
 import { HTTP_CLAUSES } from "./http_contract.ts";
 import { IDEMPOTENCY_CLAUSES } from "./http_idempotency_contract.ts";
 import { INTERFACE_CLAUSES } from "./interface_contract.ts";
-import { PetsClient } from "./pets_client.ts";
+import { type Clauses, PetsClient, type ServerLimits } from "./pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "./raw_http_contract.ts";
-import type { TestOptions } from "./test_options.ts";
 
 /** A service on a socket; its base path is `/v1`. */
 export interface OpenServer {

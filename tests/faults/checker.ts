@@ -1,5 +1,5 @@
 /**
- * Checks a history: whether all its answers could come from one pet store that keeps its promises.
+ * Checks a history: could all its answers come from one pet store that keeps its promises?
  *
  * Ids become visible in ascending order, so what a store shows at any moment is what has an id up to
  * some greatest one, which only grows. Every create, get and page bounds it in real time, and two bounds
@@ -23,7 +23,7 @@ export interface Contradiction {
   readonly operations: readonly Operation[];
 }
 
-/** How long a revoked key may be accepted elsewhere, in ms. */
+/** A revoked key may still be accepted elsewhere for so many ms. */
 const REVOCATION_DELAY = 1000;
 
 /** A pet, and the first operation that showed it. */
@@ -32,7 +32,7 @@ interface Shown {
   readonly by: Operation;
 }
 
-/** What was seen between two failovers. */
+/** The pets that were seen between two failovers. */
 interface Epoch {
   readonly byId: Map<number, Shown>;
   readonly byBody: Map<string, Shown>;
@@ -103,7 +103,7 @@ export function shortest(
   return part;
 }
 
-/** What a key gave, all its attempts judged together. */
+/** Checks all attempts with an idempotency key together. */
 function* checkIdempotency(
   creates: readonly Create[],
 ): Generator<Contradiction> {
@@ -162,7 +162,7 @@ function* checkApiKeys(
   }
 }
 
-/** What an answer shows alone, and beside the creates of its pets. */
+/** Checks an answer alone, and with the creates of its pets. */
 function* checkAnswer(
   operation: Operation,
   attempts: ReadonlyMap<string, readonly Create[]>,
@@ -193,7 +193,7 @@ function* checkAnswer(
   }
 }
 
-/** What was visible when, between failovers and across them. */
+/** Checks which pets were visible when, between failovers and across them. */
 function* checkEpochs(
   history: readonly Operation[],
   attempts: ReadonlyMap<string, readonly Create[]>,
@@ -392,7 +392,7 @@ function statusOf(body: string): string {
   return /"status":"(\w+)"/.exec(body)?.[1] ?? "available";
 }
 
-/** Whether this attempt may have added the pet. */
+/** Tells if this attempt may have added the pet. */
 function mayAdd({ outcome }: Create): boolean {
   return outcome === "added" || outcome === "unknown";
 }

@@ -59,206 +59,171 @@ const B = created("b", 2, 20, 30);
 const [a, b] = [pet(1, "a"), pet(2, "b")];
 const KEYED: Create = { ...A, key: "x" };
 
-/** The promise, a history that breaks it, and the places of the two operations that show it. */
-const BROKEN: readonly (readonly [
-  title: string,
-  promise: string,
-  history: readonly Operation[],
-  places: readonly number[],
-])[] = [
-  ["a lost pet", "What is visible is in every read that begins later", [
-    A,
-    notFound(1, 11, 12),
-    found(1, "a", 13, 14),
-  ], [0, 1]],
-  [
-    "a pet that a last page misses",
-    "What is visible is in every read that begins later",
-    [
-      A,
-      page(0, [], 11, 12),
-    ],
-    [0, 1],
-  ],
-  [
-    "a pet of a status that a last page misses",
-    "What is visible is in every read that begins later",
-    [
+/** Promises, histories that break each, and the places of the one or two operations that show it. */
+const BROKEN: Readonly<
+  Record<
+    string,
+    Readonly<
+      Record<string, readonly [at: readonly number[], ...Operation[]]>
+    >
+  >
+> = {
+  "What is visible is in every read that begins later": {
+    "a lost pet": [[0, 1], A, notFound(1, 11, 12), found(1, "a", 13, 14)],
+    "a pet that a last page misses": [[0, 1], A, page(0, [], 11, 12)],
+    "a pet of a status that a last page misses": [
+      [0, 1],
       created("s", 1, 0, 10),
       { ...page(0, [], 11, 12), status: "sold" } as Operation,
     ],
-    [0, 1],
-  ],
-  [
-    "a pet that is gone after it was seen",
-    "What is visible is in every read that begins later",
-    [
+    "a pet that is gone after it was seen": [
+      [1, 2],
       attempt("a", "unknown", 0, 5),
       found(1, "a", 6, 7),
       notFound(1, 8, 9),
     ],
-    [1, 2],
-  ],
-  ["a hole that is filled", "A page shows all pets up to its last one", [
-    A,
-    attempt("b", "unknown", 0, 10),
-    page(0, [b], 11, 12),
-    page(0, [a, b], 13, 14),
-  ], [0, 2]],
-  ["a later create with a smaller id", "Ids ascend in the order of creates", [
-    created("b", 2, 0, 10),
-    created("a", 1, 20, 30),
-  ], [0, 1]],
-  [
-    "a pet that is there before it was sent",
-    "Ids ascend in the order of creates",
-    [
-      found(1, "a", 0, 5),
-      attempt("a", "unknown", 6, 9),
-    ],
-    [0, 1],
-  ],
-  ["an id of two pets", "An id is given once", [
-    A,
-    created("b", 1, 0, 10),
-  ], [0, 1]],
-  ["a create that adds two pets", "A create adds one pet", [
-    A,
-    found(2, "a", 11, 12),
-  ], [0, 1]],
-  [
-    "a refused create that adds a pet",
-    "A create that was refused changes nothing",
-    [
-      attempt("a", "refused", 0, 10),
-      found(1, "a", 11, 12),
-    ],
-    [0, 1],
-  ],
-  ["a pet that nobody sent", "A pet is one that was sent", [
-    found(1, "a", 0, 1),
-  ], [0]],
-  ["another pet than was sent", "A 201 has the pet that was sent", [
-    { ...A, seen: b },
-    B,
-  ], [0]],
-  ["another pet than was asked for", "A pet has the id that was asked for", [
-    A,
-    { kind: "get", id: 3, seen: a, ...time([11, 12]) },
-  ], [1]],
-  [
-    "a page in disorder",
-    "A page is in order, with all that was asked for and no more",
-    [
-      A,
-      B,
-      page(0, [b, a], 31, 32),
-    ],
-    [2],
-  ],
-  [
-    "a short page with a next one",
-    "A page is in order, with all that was asked for and no more",
-    [
-      A,
-      { ...page(0, [a], 31, 32), hasNext: true } as Operation,
-    ],
-    [1],
-  ],
-  ["two pets for a key", "A key gives one pet", [
-    KEYED,
-    { ...created("a", 2, 0, 10), outcome: "replayed", key: "x" },
-  ], [0, 1]],
-  ["a key that adds twice", "A pet is added once for a key", [
-    KEYED,
-    { ...KEYED, start: 11, end: 12 },
-  ], [0, 1]],
-  ["a replay of nothing", "A replay repeats an answer", [
-    { ...KEYED, outcome: "replayed" },
-    { ...attempt("a", "refused", 0, 5), key: "x" },
-  ], [0]],
-  ["a 422 for the only body", "422 needs another body before it", [
-    KEYED,
-    { ...attempt("a", "reused", 11, 12), key: "x" },
-  ], [1]],
-  [
-    "a revoked key that is accepted",
-    "A revoked key is refused within a second",
-    [
-      key("issue", 0, 1),
-      key("revoke", 10, 20),
-      key("accepted", 1021, 1022),
-    ],
-    [1, 2],
-  ],
-  ["a valid key that is refused", "An issued key is accepted", [
-    key("issue", 0, 1),
-    key("unauthorized", 2, 9),
-    key("revoke", 10, 20),
-  ], [0, 1]],
-  [
-    "an acknowledged pet that a failover takes",
-    "What is visible is in every read that begins later",
-    [
+    "an acknowledged pet that a failover takes": [
+      [0, 2],
       A,
       failover(15, 20),
       notFound(1, 21, 22),
     ],
-    [0, 2],
-  ],
-  [
-    "an acknowledged pet that a read during a failover misses",
-    "What is visible is in every read that begins later",
-    [
+    "an acknowledged pet that a read during a failover misses": [
+      [0, 2],
       A,
       failover(15, 20),
       notFound(1, 16, 22),
     ],
-    [0, 2],
-  ],
-  [
-    "an acknowledged id that is given again after a failover",
-    "An id is given once",
-    [
-      A,
-      failover(15, 18),
-      created("b", 1, 20, 30),
-    ],
-    [0, 2],
-  ],
-  [
-    "an old primary that answers after a failover",
-    "What is visible is in every read that begins later",
-    [
+    "an old primary that answers after a failover": [
+      [1, 2],
       failover(5, 9),
       B,
       page(0, [], 31, 32),
     ],
-    [1, 2],
-  ],
-  [
-    "a replica that shows what no primary had",
-    "No server shows what never was",
-    [
+  },
+  "A page shows all pets up to its last one": {
+    "a hole that is filled": [
+      [0, 2],
+      A,
+      attempt("b", "unknown", 0, 10),
+      page(0, [b], 11, 12),
+      page(0, [a, b], 13, 14),
+    ],
+  },
+  "Ids ascend in the order of creates": {
+    "a later create with a smaller id": [
+      [0, 1],
+      created("b", 2, 0, 10),
+      created("a", 1, 20, 30),
+    ],
+    "a pet that is there before it was sent": [
+      [0, 1],
+      found(1, "a", 0, 5),
+      attempt("a", "unknown", 6, 9),
+    ],
+  },
+  "An id is given once": {
+    "an id of two pets": [[0, 1], A, created("b", 1, 0, 10)],
+    "an acknowledged id that is given again after a failover": [
+      [0, 2],
+      A,
+      failover(15, 18),
+      created("b", 1, 20, 30),
+    ],
+  },
+  "A create adds one pet": {
+    "a create that adds two pets": [[0, 1], A, found(2, "a", 11, 12)],
+  },
+  "A create that was refused changes nothing": {
+    "a refused create that adds a pet": [
+      [0, 1],
+      attempt("a", "refused", 0, 10),
+      found(1, "a", 11, 12),
+    ],
+  },
+  "A pet is one that was sent": {
+    "a pet that nobody sent": [[0], found(1, "a", 0, 1)],
+  },
+  "A 201 has the pet that was sent": {
+    "another pet than was sent": [[0], { ...A, seen: b }, B],
+  },
+  "A pet has the id that was asked for": {
+    "another pet than was asked for": [[1], A, {
+      kind: "get",
+      id: 3,
+      seen: a,
+      ...time([11, 12]),
+    }],
+  },
+  "A page is in order, with all that was asked for and no more": {
+    "a page in disorder": [[2], A, B, page(0, [b, a], 31, 32)],
+    "a short page with a next one": [
+      [1],
+      A,
+      { ...page(0, [a], 31, 32), hasNext: true } as Operation,
+    ],
+  },
+  "A key gives one pet": {
+    "two pets for a key": [[0, 1], KEYED, {
+      ...created("a", 2, 0, 10),
+      outcome: "replayed",
+      key: "x",
+    }],
+  },
+  "A pet is added once for a key": {
+    "a key that adds twice": [[0, 1], KEYED, { ...KEYED, start: 11, end: 12 }],
+  },
+  "A replay repeats an answer": {
+    "a replay of nothing": [[0], { ...KEYED, outcome: "replayed" }, {
+      ...attempt("a", "refused", 0, 5),
+      key: "x",
+    }],
+  },
+  "422 needs another body before it": {
+    "a 422 for the only body": [[1], KEYED, {
+      ...attempt("a", "reused", 11, 12),
+      key: "x",
+    }],
+  },
+  "A revoked key is refused within a second": {
+    "a revoked key that is accepted": [
+      [1, 2],
+      key("issue", 0, 1),
+      key("revoke", 10, 20),
+      key("accepted", 1021, 1022),
+    ],
+  },
+  "An issued key is accepted": {
+    "a valid key that is refused": [
+      [0, 1],
+      key("issue", 0, 1),
+      key("unauthorized", 2, 9),
+      key("revoke", 10, 20),
+    ],
+  },
+  "No server shows what never was": {
+    "a replica that shows what no primary had": [
+      [0, 2],
       A,
       attempt("b", "unknown", 0, 5),
       { ...found(1, "b", 11, 12), isReplica: true },
     ],
-    [0, 2],
-  ],
-];
+  },
+};
 
-for (const [title, promise, history, places] of BROKEN) {
-  test(`The checker finds ${title}, however much else happens`, () => {
-    const operations = places.map((place) => history[place]);
-    const [first] = contradictions(history);
-    assert.deepEqual(first, { promise, operations });
-    const busy = [...crowd(2000), ...history].sort((a, b) => a.end - b.end);
-    const found = [...contradictions(busy)];
-    const same = found.find((each) => each.promise === promise);
-    assert.ok(same, JSON.stringify(found.slice(0, 3)));
-    assert.ok(shortest(busy, same).length <= history.length);
-  });
+for (const [promise, histories] of Object.entries(BROKEN)) {
+  for (const [title, [places, ...history]] of Object.entries(histories)) {
+    test(`The checker finds ${title}, however much else happens`, () => {
+      const operations = places.map((place) => history[place]);
+      const [first] = contradictions(history);
+      assert.deepEqual(first, { promise, operations });
+      const busy = [...crowd(2000), ...history].sort((a, b) => a.end - b.end);
+      const found = [...contradictions(busy)];
+      const same = found.find((each) => each.promise === promise);
+      assert.ok(same, JSON.stringify(found.slice(0, 3)));
+      assert.ok(shortest(busy, same).length <= history.length);
+    });
+  }
 }
 
 /** Histories that look odd and keep every promise. */
@@ -321,14 +286,16 @@ test("The checker judges 100,000 operations within 10 s", () => {
 
 test("A failure shows the promise, a note and the two operations", () => {
   const history = [A, ...crowd(100), notFound(1, 11, 12)];
+  const create =
+    '  0.0..10.0 ms s: create body="{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}" outcome="added" seen={"id":1,"body":"{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}"}';
   assert.throws(() => assertConsistent(history, "seed 7"), {
     message: [
       "What is visible is in every read that begins later (seed 7)",
       "These contradict each other:",
-      '  0.0..10.0 ms s: create body="{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}" outcome="added" seen={"id":1,"body":"{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}"}',
+      create,
       "  11.0..12.0 ms s: get id=1",
       "The shortest history with this contradiction:",
-      '  0.0..10.0 ms s: create body="{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}" outcome="added" seen={"id":1,"body":"{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}"}',
+      create,
       "  11.0..12.0 ms s: get id=1",
     ].join("\n"),
   });

@@ -1,17 +1,17 @@
-/** How long silent and dripping clients are borne with. Deno ends none: see `nginx_fault.ts`. */
+/** Silent and dripping clients are ended in time. Deno ends none: see `nginx_fault.ts`. */
 import assert from "node:assert/strict";
 import { Wire } from "../contract/wire.ts";
-import { testStandalone } from "../support/servers/standalone.ts";
+import { testsOn } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { drip, type Dripping } from "./drip.ts";
+import { drip, type Dripping } from "./clients.ts";
 
 const KEY = "Authorization: Bearer secret\r\n";
 const POST = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";
-/** How long Deno is looked at, in ms: longer than its body deadline. */
+/** Deno is watched for so many ms: longer than its body deadline. */
 const DENO_PATIENCE = 15_000;
 const PATIENCE = 60_000;
 
-/** What is sent, the answer, and how long it takes, in s. */
+/** The bytes that are sent, the status of the answer, and the seconds until the connection ends. */
 interface Case extends Dripping {
   /** 0: none. */
   readonly status: { deno: number; bun: number; node: number };
@@ -64,8 +64,8 @@ const LASTING = 13_000;
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
   const isDeno = name === "deno";
-  testStandalone(
-    runtime,
+  const skip = isDeno && "Deno closes some of them as it pleases";
+  testsOn(runtime, { skip })(
     "connections on which refused creates follow each other are not closed",
     async ({ port }) => {
       await Promise.all(
@@ -85,14 +85,11 @@ for (const runtime of findRuntimes()) {
         }),
       );
     },
-    // Deno closes some of them as it pleases, and no others.
-    { skip: isDeno && "Deno does not end such connections" },
   );
 
-  const fate = isDeno ? "borne with for ever" : "closed in time";
-  testStandalone(
-    runtime,
-    `silent and dripping clients are ${fate}, with one answer at the most`,
+  const fate = isDeno ? "never closed" : "closed in time";
+  testsOn(runtime)(
+    `silent and dripping clients are ${fate}, with at most one answer`,
     async ({ port }) => {
       const patience = isDeno ? DENO_PATIENCE : PATIENCE;
       await Promise.all(

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { Wire } from "../contract/wire.ts";
 import { until } from "../support/postgres/until.ts";
-import { testStandalone } from "../support/servers/standalone.ts";
+import { testsOn } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
 
 const MAX_DESCRIPTORS = 200;
@@ -15,38 +15,33 @@ const options = { maxDescriptors: MAX_DESCRIPTORS };
 
 for (const runtime of findRuntimes()) {
   const isDeno = runtime.name === "deno";
-  testStandalone(
-    runtime,
-    "a server out of descriptors serves those who are connected, and everybody afterwards",
-    async (server) => {
-      const early = await Wire.open(server.port);
+  const it = testsOn(runtime, options);
+  it("a server out of descriptors serves those who are connected, and everybody afterwards", async (server) => {
+    const early = await Wire.open(server.port);
+    assert.equal(await livez(early), 200);
+    for (let round = 0; round < 2; round++) {
+      const flood = connectMany(server.port);
+      await until(
+        "all descriptors are taken",
+        () => server.descriptors() >= MAX_DESCRIPTORS - 2,
+        PATIENCE,
+      );
       assert.equal(await livez(early), 200);
-      for (let round = 0; round < 2; round++) {
-        const flood = connectMany(server.port);
-        await until(
-          "all descriptors are taken",
-          () => server.descriptors() >= MAX_DESCRIPTORS - 2,
-          PATIENCE,
-        );
-        assert.equal(await livez(early), 200);
-        flood.forEach((socket) => socket.destroy());
-        await until(
-          "they are free again",
-          () => server.descriptors() < MAX_DESCRIPTORS / 2,
-          PATIENCE,
-        );
-        await until("it serves", () => isServed(server.port), PATIENCE);
-      }
-      early.close();
-      const reports = server.stderr().match(/Cannot accept connections/g);
-      assert.equal(reports?.length ?? 0, isDeno ? 1 : 0);
-    },
-    options,
-  );
+      flood.forEach((socket) => socket.destroy());
+      await until(
+        "they are free again",
+        () => server.descriptors() < MAX_DESCRIPTORS / 2,
+        PATIENCE,
+      );
+      await until("it serves", () => isServed(server.port), PATIENCE);
+    }
+    early.close();
+    const reports = server.stderr().match(/Cannot accept connections/g);
+    assert.equal(reports?.length ?? 0, isDeno ? 1 : 0);
+  });
 
   for (const program of isDeno ? ["serve", "parallel"] as const : []) {
-    testStandalone(
-      runtime,
+    testsOn(runtime, { ...options, program })(
       `deno serve (${program}) out of descriptors ends with a code that has a supervisor start it again`,
       async ({ port, exited }) => {
         const flood = connectMany(port);
@@ -56,7 +51,6 @@ for (const runtime of findRuntimes()) {
         assert.equal(code, 1);
         flood.forEach((socket) => socket.destroy());
       },
-      { ...options, program },
     );
   }
 }

@@ -1,11 +1,17 @@
-/** Faults. Each is over when its promise is fulfilled: what was broken is there again. */
+/** Servers of the pet store as processes, and faults. Each fault is over when its promise is fulfilled: what was broken is there again. */
 
+import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
+import {
+  runMain,
+  type RunningServer,
+  untilListening,
+} from "../adapters/standalone/program.ts";
 import type { Cluster } from "../support/postgres/cluster.ts";
-import { signal } from "../support/postgres/process_tree.ts";
-import type { Recorder } from "./recorder.ts";
+import { signal } from "../support/postgres/processes.ts";
+import { FIXED_KEY, type Recorder, type Target } from "./recorder.ts";
 
 /** A program that can be killed and started again: a pet store, PostgreSQL, a pooler. */
 export interface Mortal {
@@ -87,7 +93,7 @@ export const takeConnections = (url: string, ms: number): Fault => async () => {
   const until = performance.now() + ms;
   while (performance.now() < until) {
     const session = new Client({ connectionString: url });
-    // What ends the connection rejects the statements as well.
+    // The statements are rejected as well if the connection ends.
     session.on("error", () => {});
     try {
       await session.connect();
@@ -99,3 +105,58 @@ export const takeConnections = (url: string, ms: number): Fault => async () => {
   }
   await Promise.all(sessions.map((session) => session.end()));
 };
+
+/** A server; after a restart it has another origin. */
+export interface PetServer extends Target, Victim {
+  /** The status of `/readyz`. */
+  readiness(): Promise<number>;
+}
+
+/** Options of {@linkcode startServer}. */
+export interface ServerOptions {
+  /** The folder they run in. */
+  readonly cwd: string;
+  /** Environment variables beside those of this process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** `main.ts` of a mutant. Default: the product. */
+  readonly main?: string;
+  /** Its database only takes reads. */
+  readonly isReplica?: boolean;
+}
+
+/** Starts a server. */
+export async function startServer(
+  name: string,
+  { cwd, env, main, isReplica = false }: ServerOptions,
+): Promise<PetServer> {
+  const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
+  let running: RunningServer;
+  async function start(): Promise<void> {
+    const program = runMain(["start", "--port", "0"], { cwd, env: all }, main);
+    running = await untilListening(program);
+  }
+  await start();
+  return {
+    name,
+    isReplica,
+    get origin() {
+      return running.origin;
+    },
+    start,
+    async stop() {
+      const code = await running.end();
+      // Only one that ran until now, and stops because it is told to, ends with 0.
+      assert.equal(code, 0, running.stderr());
+    },
+    async kill() {
+      assert.equal(await running.end("SIGKILL"), null, running.stderr());
+    },
+    pause: () => running.kill("SIGSTOP"),
+    resume: () => running.kill("SIGCONT"),
+    async readiness() {
+      const response = await fetch(`${running.origin}/readyz`);
+      await response.body?.cancel();
+      return response.status;
+    },
+  };
+}

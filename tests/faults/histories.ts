@@ -7,7 +7,7 @@ import { assertConsistent } from "./checker.ts";
 import { Recorder } from "./recorder.ts";
 import type { Topology } from "./topologies.ts";
 
-/** How many pets are added between two faults. */
+/** The number of pets that are added between two faults. */
 const ENOUGH = 50;
 
 /** Settings of {@linkcode runHistory}. */

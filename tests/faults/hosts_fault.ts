@@ -12,22 +12,32 @@ import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { until } from "../support/postgres/until.ts";
 import { REX } from "../support/new_pet.ts";
 
-let two: Promise<readonly Cluster[]> | undefined;
+interface Two {
+  /** Takes reads only, as a standby does. */
+  readonly reading: Cluster;
+  readonly writing: Cluster;
+}
+
+let started: Promise<Two> | undefined;
 after(async () => {
-  for (const cluster of await two ?? []) await cluster.close();
+  const { reading, writing } = await started ?? {};
+  await reading?.close();
+  await writing?.close();
 });
 
-/** Registers a test, which is given a server that takes reads only, as a standby does, and another. */
-function it(
-  title: string,
-  check: (reading: Cluster, writing: Cluster) => Promise<void>,
-): void {
+async function startTwo(): Promise<Two> {
+  const settings = { default_transaction_read_only: "on" };
+  const [reading, writing] = await Promise.all([
+    startCluster({ settings }),
+    startCluster(),
+  ]);
+  return { reading, writing };
+}
+
+/** Registers a test, which is given two servers. */
+function it(title: string, check: (two: Two) => Promise<void>): void {
   test(title, { skip: NO_CLUSTER, timeout: 60_000 }, async () => {
-    const settings = { default_transaction_read_only: "on" };
-    two ??= Promise.all([startCluster({ settings }), startCluster()]);
-    const [reading, writing] = await two;
-    assert.ok(reading !== undefined && writing !== undefined);
-    await check(reading, writing);
+    await check(await (started ??= startTwo()));
   });
 }
 
@@ -47,83 +57,71 @@ async function withStorage(
   }
 }
 
-it(
-  "a storage passes over a server that is down, wherever it stands in the address",
-  async (_reading, writing) => {
-    const down = await freePort();
-    for (const ports of [[down, writing.port], [writing.port, down]]) {
-      await withStorage(ports, async (storage) => {
-        const pet = await storage.create(REX);
-        assert.deepEqual(await storage.get(pet.id), pet);
-      });
-    }
-  },
-);
-
-it(
-  "a storage passes over a server that only reads, wherever it stands in the address",
-  async (reading, writing) => {
-    const both = [reading.port, writing.port];
-    for (const ports of [both, both.toReversed()]) {
-      await withStorage(ports, async (storage) => {
-        // So many that all connections are made.
-        const creating = Array.from(
-          { length: 40 },
-          () => storage.create(REX),
-        );
-        const reads = Array.from(
-          { length: 40 },
-          () => storage.list({ limit: 1 }),
-        );
-        await Promise.all([...creating, ...reads]);
-      });
-    }
-    const [tables] = await reading.query("select to_regclass('pets') as pets");
-    assert.equal(tables?.pets, null);
-  },
-);
-
-it(
-  "a storage goes to the other server when the one that it used takes no writes any more",
-  async (reading, writing) => {
-    await withStorage([writing.port, reading.port], async (storage) => {
-      await storage.create(REX);
-      await setReadOnly(writing, true);
-      await setReadOnly(reading, false);
-      try {
-        // The connection that is open tells of it: nothing happened.
-        await assert.rejects(storage.create(REX), {
-          kind: "unavailable",
-        });
-        // The other server is another database here, and has no tables yet.
-        await withStorage([reading.port], async () => {});
-        const { id } = await storage.create(REX);
-        assert.equal(id, 1n);
-      } finally {
-        await setReadOnly(writing, false);
-        await setReadOnly(reading, true);
-      }
+it("a storage passes over a server that is down, wherever it stands in the address", async ({ writing }) => {
+  const down = await freePort();
+  for (const ports of [[down, writing.port], [writing.port, down]]) {
+    await withStorage(ports, async (storage) => {
+      const pet = await storage.create(REX);
+      assert.deepEqual(await storage.get(pet.id), pet);
     });
-  },
-);
+  }
+});
 
-it(
-  "a storage waits at its start for a server that takes writes, as in the midst of a switchover",
-  async (reading, writing) => {
+it("a storage passes over a server that only reads, wherever it stands in the address", async ({ reading, writing }) => {
+  const both = [reading.port, writing.port];
+  for (const ports of [both, both.toReversed()]) {
+    await withStorage(ports, async (storage) => {
+      // So many that all connections are made.
+      const creating = Array.from(
+        { length: 40 },
+        () => storage.create(REX),
+      );
+      const reads = Array.from(
+        { length: 40 },
+        () => storage.list({ limit: 1 }),
+      );
+      await Promise.all([...creating, ...reads]);
+    });
+  }
+  const [tables] = await reading.query("select to_regclass('pets') as pets");
+  assert.equal(tables?.pets, null);
+});
+
+it("a storage goes to the other server if the one that it used takes no more writes", async ({ reading, writing }) => {
+  await withStorage([writing.port, reading.port], async (storage) => {
+    await storage.create(REX);
     await setReadOnly(writing, true);
-    const opening = withStorage(
-      [reading.port, writing.port],
-      async (storage) => void await storage.create(REX),
-    );
-    // Looked at now, so that a rejection has somebody to tell.
-    const isOpen = opening.then(() => "opened", (error) => error);
-    await pause(500);
-    await setReadOnly(writing, false);
-    assert.equal(await isOpen, "opened");
-  },
-);
+    await setReadOnly(reading, false);
+    try {
+      // The connection that is open tells of it: nothing happened.
+      await assert.rejects(storage.create(REX), {
+        kind: "unavailable",
+      });
+      // The other server is another database here, and has no tables yet.
+      await withStorage([reading.port], async () => {});
+      const { id } = await storage.create(REX);
+      assert.equal(id, 1n);
+    } finally {
+      await setReadOnly(writing, false);
+      await setReadOnly(reading, true);
+    }
+  });
+});
 
-it("a storage that no server of its address can be reached for is unavailable, and names them all but the password", async () => {
+it("a storage waits at its start for a server that takes writes, as in the middle of a switchover", async ({ reading, writing }) => {
+  await setReadOnly(writing, true);
+  const opening = withStorage(
+    [reading.port, writing.port],
+    async (storage) => void await storage.create(REX),
+  );
+  // Handled now, so that a rejection does not go unhandled.
+  const isOpen = opening.then(() => "opened", (error) => error);
+  await pause(500);
+  await setReadOnly(writing, false);
+  assert.equal(await isOpen, "opened");
+});
+
+it("a storage is unavailable if none of its servers can be reached, and names them all but the password", async () => {
   const [one, other] = [await freePort(), await freePort()];
   const url =
     `postgres://keeper:s3cret@127.0.0.1:${one},127.0.0.1:${other}/pets`;
@@ -141,32 +139,29 @@ it("a storage that no server of its address can be reached for is unavailable, a
   );
 });
 
-it(
-  "a storage whose servers are all gone refuses, and goes on when one is back",
-  async (reading, writing) => {
-    await withStorage([reading.port, writing.port], async (storage) => {
-      const pet = await storage.create(REX);
-      await writing.stop();
-      for (let tries = 0; tries < 3; tries++) {
-        const asked = [storage.create(REX), storage.get(pet.id)];
-        for (const outcome of await Promise.allSettled(asked)) {
-          assert.equal(outcome.status, "rejected");
-          assert.equal(outcome.reason.kind, "unavailable");
-          assert.match(outcome.reason.message, new RegExp(`${writing.port}`));
-          assert.match(outcome.reason.message, /read-only/);
-        }
+it("a storage whose servers are all gone refuses, and goes on when one is back", async ({ reading, writing }) => {
+  await withStorage([reading.port, writing.port], async (storage) => {
+    const pet = await storage.create(REX);
+    await writing.stop();
+    for (let tries = 0; tries < 3; tries++) {
+      const asked = [storage.create(REX), storage.get(pet.id)];
+      for (const outcome of await Promise.allSettled(asked)) {
+        assert.equal(outcome.status, "rejected");
+        assert.equal(outcome.reason.kind, "unavailable");
+        assert.match(outcome.reason.message, new RegExp(`${writing.port}`));
+        assert.match(outcome.reason.message, /read-only/);
       }
-      await writing.start();
-      assert.deepEqual(await storage.get(pet.id), pet);
-      assert.ok((await storage.create(REX)).id > pet.id);
-    });
-  },
-);
+    }
+    await writing.start();
+    assert.deepEqual(await storage.get(pet.id), pet);
+    assert.ok((await storage.create(REX)).id > pet.id);
+  });
+});
 
 /** Sets it for all transactions from now on, those of open connections as well. */
 async function setReadOnly(cluster: Cluster, isOn: boolean): Promise<void> {
   const value = isOn ? "on" : "off";
-  // A session of its own may write where the default is that none does.
+  // A session of its own may write even if the default is that none does.
   await cluster.query(
     `alter system set default_transaction_read_only = ${value}`,
   );

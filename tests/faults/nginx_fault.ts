@@ -1,4 +1,4 @@
-/** What Deno cannot end, nginx ends: with the very lines of `docs/examples/nginx.conf`. */
+/** Nginx ends connections that Deno cannot end, with the very lines of `docs/examples/nginx.conf`. */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import {
   withStandalone,
 } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { drip, type Dripping } from "./drip.ts";
+import { drip, type Dripping } from "./clients.ts";
 
 /** Debian keeps it where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
@@ -88,7 +88,7 @@ it("behind nginx 400 silent connections do not take the descriptors of the serve
   });
 });
 
-it("behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, is no matter", async () => {
+it("behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, does no harm", async () => {
   await behindNginx(async (port, server) => {
     const create =
       `POST /v1/pets ${FIELDS}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +

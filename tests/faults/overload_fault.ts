@@ -3,11 +3,11 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { startMain, testInFolder } from "../adapters/standalone/program.ts";
 
-/** Of how many measurements the best one counts: other programs may use this machine. */
+/** The best of so many measurements counts, because other programs may use this machine. */
 const ROUNDS = 3;
-/** How long each measurement takes, in ms. */
+/** The length of a measurement, in ms. */
 const LENGTH = 1500;
-/** How long the load is on before it is measured, in ms. */
+/** The load is on for so many ms before it is measured. */
 const WARM_UP = 500;
 
 const BODY = '{"name":"Rex","categoryId":1}';
@@ -37,50 +37,44 @@ function it(
   }, { timeout: 60_000 });
 }
 
-it(
-  "at twice the load that it can carry a server adds at least 80 % of the pets that it can add",
-  async (port) => {
-    const shares: number[] = [];
-    const told: string[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const capacity = await measureCapacity(port);
-      const { added, refused } = await measureOverload(port, 2 * capacity);
-      shares.push(added / capacity);
-      told.push(`${capacity} and ${added} (${refused} refused)`);
-    }
-    console.log(`pets a second at capacity, at twice that: ${told.join("; ")}`);
-    assert.ok(Math.max(...shares) >= 0.8, `${shares}`);
-  },
-);
+it("at twice the load that it can carry a server adds at least 80 % of the pets that it can add", async (port) => {
+  const shares: number[] = [];
+  const told: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const capacity = await measureCapacity(port);
+    const { added, refused } = await measureOverload(port, 2 * capacity);
+    shares.push(added / capacity);
+    told.push(`${capacity} and ${added} (${refused} refused)`);
+  }
+  console.log(`pets a second at capacity, at twice that: ${told.join("; ")}`);
+  assert.ok(Math.max(...shares) >= 0.8, `${shares}`);
+});
 
-it(
-  "of 5,000 creates at once each is answered, and what is refused changes nothing",
-  async (port) => {
-    const lines = await openLines(port, 1000);
-    try {
-      for (let i = 0; i < 5000; i++) lines.send();
-      while (lines.added + lines.refused < 5000) {
-        await pause(20);
-        assert.equal(lines.closed, 0, "a connection was closed");
-      }
-      const { added, refused } = lines;
-      assert.equal(added + refused, 5000);
-      const response = await fetch(
-        `http://127.0.0.1:${port}/v1/pets?limit=1&after=${added - 1}`,
-        { headers: { authorization: "Bearer secret" } },
-      );
-      // On SQLite ids have no gaps: the last one tells how many pets there are.
-      const last = new RegExp(`^\\[\\{"id":${added},`);
-      assert.match(await response.text(), last);
-      assert.equal(response.headers.get("link"), null);
-      console.log(`5,000 creates at once: ${added} added, ${refused} refused`);
-    } finally {
-      lines.close();
+it("of 5,000 creates at once each is answered, and what is refused changes nothing", async (port) => {
+  const lines = await openLines(port, 1000);
+  try {
+    for (let i = 0; i < 5000; i++) lines.send();
+    while (lines.added + lines.refused < 5000) {
+      await pause(20);
+      assert.equal(lines.closed, 0, "a connection was closed");
     }
-  },
-);
+    const { added, refused } = lines;
+    assert.equal(added + refused, 5000);
+    const response = await fetch(
+      `http://127.0.0.1:${port}/v1/pets?limit=1&after=${added - 1}`,
+      { headers: { authorization: "Bearer secret" } },
+    );
+    // On SQLite ids have no gaps: the last one tells how many pets there are.
+    const last = new RegExp(`^\\[\\{"id":${added},`);
+    assert.match(await response.text(), last);
+    assert.equal(response.headers.get("link"), null);
+    console.log(`5,000 creates at once: ${added} added, ${refused} refused`);
+  } finally {
+    lines.close();
+  }
+});
 
-/** How many pets a second are added if 64 clients create one after the other. */
+/** Counts the pets that are added in a second if 64 clients create one after the other. */
 async function measureCapacity(port: number): Promise<number> {
   const lines = await openLines(port, 64);
   // Each that is answered sends the next one at once.
@@ -90,7 +84,7 @@ async function measureCapacity(port: number): Promise<number> {
   return perSecond;
 }
 
-/** How many pets a second are added if so many are sent, as far as 1,000 connections can take them. */
+/** Counts the pets that are added in a second if `rate` are sent, as far as 1,000 connections can take them. */
 async function measureOverload(
   port: number,
   rate: number,
@@ -109,7 +103,7 @@ async function measureOverload(
   return { added, refused };
 }
 
-/** How many pets a second are added, once the load has been on for a while. */
+/** Counts the pets that are added in a second once the load has been on for a while. */
 async function count(lines: Lines): Promise<number> {
   await pause(WARM_UP);
   const before = lines.added;
@@ -125,7 +119,7 @@ interface Lines {
   send(): void;
   readonly added: number;
   readonly refused: number;
-  /** How many connections the server closed. */
+  /** The number of connections that the server closed. */
   readonly closed: number;
   close(): void;
 }

@@ -7,17 +7,16 @@ import {
 } from "../../adapters/postgres/mod.ts";
 import { itOf } from "../contract/database_contract.ts";
 import { storageContract } from "../contract/storage/mod.ts";
+import { newPet, REX } from "../support/new_pet.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
   type PgBouncer,
   startPgBouncer,
 } from "../support/postgres/pgbouncer.ts";
-import { dropDatabase } from "../support/postgres/database.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { skipping } from "../support/skipping.ts";
-import { newPet, REX } from "../support/new_pet.ts";
 
 const skip = NO_CLUSTER || skipping(missingPgBouncer);
 const options = { skip, timeout: 60_000 };
@@ -26,13 +25,11 @@ function it(title: string, check: () => Promise<void>): void {
   test(title, options, check);
 }
 
-/** How many connections of the server all clients of a database share. */
+/** The number of connections that all clients of a database share. */
 const POOL_SIZE = 3;
 const SETTINGS = {
   default_pool_size: String(POOL_SIZE),
   max_client_conn: "500",
-  // Every clause has a database of its own, and PgBouncer keeps connections for each.
-  server_idle_timeout: "1",
 };
 
 interface Pooled {
@@ -63,28 +60,18 @@ async function newUrl(pgbouncer?: PgBouncer): Promise<string> {
   return (pgbouncer ?? usual).url(pathname.slice(1));
 }
 
+/** An empty place for each clause, in one database: PostgreSQL takes long to make a new one. */
 async function newPlace(): Promise<() => Promise<PostgresStorage>> {
-  const url = `${await newUrl()}?pgbouncer=true`;
-  return () => postgresStorage(url);
+  const url = await (shared ??= newUrl());
+  await runSql(url, "drop schema public cascade; create schema public");
+  return () => postgresStorage(`${url}?pgbouncer=true`);
 }
 
-/** Its database goes with it: Bun gives a hook five seconds, and a hundred would take longer then. */
-async function open(): Promise<PostgresStorage> {
-  const { cluster } = await start();
-  const url = await newUrl();
-  const storage = await postgresStorage(`${url}?pgbouncer=true`);
-  return {
-    ...storage,
-    async close() {
-      await storage.close();
-      await dropDatabase(url, cluster.url("postgres"));
-    },
-  };
-}
+let shared: Promise<string> | undefined;
 
 storageContract({
   it: itOf("postgresStorage behind PgBouncer", options),
-  open,
+  open: async () => await (await newPlace())(),
   newPlace,
 });
 
@@ -109,7 +96,7 @@ it("forty connections of four storages share three of the server, and lose nothi
   }
 });
 
-it("prepared statements fail where PgBouncer lends another connection, and the message says what is missing", async () => {
+it("prepared statements fail if PgBouncer lends another connection, and the message says what is missing", async () => {
   const { cluster } = await start();
   const pgbouncer = await startPgBouncer(cluster, {
     ...SETTINGS,

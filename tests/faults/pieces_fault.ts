@@ -3,12 +3,9 @@ import assert from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { Wire } from "../contract/wire.ts";
-import {
-  type Standalone,
-  testStandalone,
-} from "../support/servers/standalone.ts";
+import { type Standalone, testsOn } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { longestLivez } from "./livez.ts";
+import { longestLivez } from "./clients.ts";
 
 const HEAD =
   "POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n" +
@@ -89,7 +86,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Sends a body while another client asks; returns what that one and the memory had to bear. */
+/** Sends a body while another client asks; returns the longest wait of that one, and the growth of the memory. */
 async function bear(server: Standalone, work: () => Promise<void>) {
   const before = server.memory();
   const livez = await longestLivez(server.port, work);
@@ -98,6 +95,7 @@ async function bear(server: Standalone, work: () => Promise<void>) {
 
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
+  const it = testsOn(runtime);
   const ways: readonly (readonly [string, Send])[] = [
     ["chunks", sendChunks],
     ["writes", sendWrites],
@@ -105,31 +103,27 @@ for (const runtime of findRuntimes()) {
     ...(name === "deno" ? [["DATA frames", sendFrames] as const] : []),
   ];
   for (const [how, send] of ways) {
-    testStandalone(
-      runtime,
-      `${PIECES} ${how} of one byte hold nobody up, and a few dozen are a body`,
-      async (server) => {
-        assert.equal(await send(server.port, REX), 201);
-        let livez = Infinity;
-        let memory = 0;
-        const isEnough = (i: number): boolean =>
-          i >= MAX_TRIES || (i >= MIN_TRIES && livez < LONGEST_LIVEZ);
-        for (let i = 0; !isEnough(i); i++) {
-          const borne = await bear(server, async () => {
-            const status = await send(server.port, BLANKS);
-            // 400: they came in few enough pieces after all, and are no JSON.
-            assert.ok([400, 413].includes(status), `${status}`);
-          });
-          livez = Math.min(livez, borne.livez);
-          memory = Math.max(memory, borne.memory);
-        }
-        console.log(
-          `${name}, ${how}: /livez after ${livez} ms at the most, ` +
-            `${Math.round(memory / 1e6)} MB more`,
-        );
-        assert.ok(livez < LONGEST_LIVEZ, `/livez waits ${livez} ms`);
-        assert.ok(memory < MOST_MEMORY, `${memory} bytes more`);
-      },
-    );
+    it(`${PIECES} ${how} of one byte hold nobody up, and a few dozen are a body`, async (server) => {
+      assert.equal(await send(server.port, REX), 201);
+      let livez = Infinity;
+      let memory = 0;
+      const isEnough = (i: number): boolean =>
+        i >= MAX_TRIES || (i >= MIN_TRIES && livez < LONGEST_LIVEZ);
+      for (let i = 0; !isEnough(i); i++) {
+        const borne = await bear(server, async () => {
+          const status = await send(server.port, BLANKS);
+          // 400: they came in few enough pieces after all, and are no JSON.
+          assert.ok([400, 413].includes(status), `${status}`);
+        });
+        livez = Math.min(livez, borne.livez);
+        memory = Math.max(memory, borne.memory);
+      }
+      console.log(
+        `${name}, ${how}: /livez after ${livez} ms at the most, ` +
+          `${Math.round(memory / 1e6)} MB more`,
+      );
+      assert.ok(livez < LONGEST_LIVEZ, `/livez waits ${livez} ms`);
+      assert.ok(memory < MOST_MEMORY, `${memory} bytes more`);
+    });
   }
 }

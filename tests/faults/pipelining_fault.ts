@@ -2,15 +2,15 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { Wire } from "../contract/wire.ts";
-import { testStandalone } from "../support/servers/standalone.ts";
+import { testsOn } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
-import { longestLivez } from "./livez.ts";
+import { longestLivez } from "./clients.ts";
 
 const CLIENTS = 20;
 const REQUESTS = 1500;
 const PETS = 100;
 /**
- * How long `/livez` may take, in ms, and how much memory it may cost, where all answers are 300 MB. Bun
+ * The longest that `/livez` may take, in ms, and the memory that may grow; all answers are 300 MB. Bun
  * answers what it has read of one connection before it looks at the next, and cannot be told otherwise.
  * Node's collector is late when a machine is busy: the same server was seen to take 35 to 113 MB.
  */
@@ -21,7 +21,7 @@ const BOUNDS = {
 };
 /** Other programs may take the processor away: a server that is wrong is wrong each time. */
 const TRIES = 10;
-/** How long nothing may change until it is taken for the end, in ms. */
+/** The memory has reached its height if it does not grow for so many ms. */
 const QUIET = 300;
 
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
@@ -31,32 +31,29 @@ const CREATE = `POST /v1/pets ${FIELDS}Content-Length: ${BODY.length}\r\n\r\n` +
 const LIST = `GET /v1/pets?limit=${PETS} ${FIELDS}\r\n`;
 
 for (const runtime of findRuntimes()) {
-  testStandalone(
-    runtime,
-    `${CLIENTS} clients that pipeline ${REQUESTS} lists and read nothing do not stop the server`,
-    async ({ port, memory }) => {
-      await fill(port);
-      const { longest, most } = BOUNDS[runtime.name];
-      const before = memory();
-      let wait = Infinity;
-      let growth = Infinity;
-      for (let i = 0; i < TRIES && (wait >= longest || growth >= most); i++) {
-        const clients: Socket[] = [];
-        const longestWait = await longestLivez(port, async () => {
-          for (let i = 0; i < CLIENTS; i++) clients.push(pipeline(port));
-          growth = Math.min(growth, await highest(memory) - before);
-        });
-        wait = Math.min(wait, longestWait);
-        clients.forEach((client) => client.destroy());
-      }
-      console.log(
-        `${runtime.name}: /livez after ${wait} ms at the most, ` +
-          `${Math.round(growth / 1e6)} MB more`,
-      );
-      assert.ok(wait < longest, `/livez waits ${wait} ms`);
-      assert.ok(growth < most, `${growth} bytes more`);
-    },
-  );
+  const it = testsOn(runtime);
+  it(`${CLIENTS} clients that pipeline ${REQUESTS} lists and read nothing do not stop the server`, async ({ port, memory }) => {
+    await fill(port);
+    const { longest, most } = BOUNDS[runtime.name];
+    const before = memory();
+    let wait = Infinity;
+    let growth = Infinity;
+    for (let i = 0; i < TRIES && (wait >= longest || growth >= most); i++) {
+      const clients: Socket[] = [];
+      const longestWait = await longestLivez(port, async () => {
+        for (let i = 0; i < CLIENTS; i++) clients.push(pipeline(port));
+        growth = Math.min(growth, await highest(memory) - before);
+      });
+      wait = Math.min(wait, longestWait);
+      clients.forEach((client) => client.destroy());
+    }
+    console.log(
+      `${runtime.name}: /livez after ${wait} ms at the most, ` +
+        `${Math.round(growth / 1e6)} MB more`,
+    );
+    assert.ok(wait < longest, `/livez waits ${wait} ms`);
+    assert.ok(growth < most, `${growth} bytes more`);
+  });
 }
 
 /** Adds so many pets that a list is some KiB. */

@@ -16,15 +16,15 @@ export interface Target {
 /** The API key that every server takes. */
 export const FIXED_KEY = "secret";
 
-/** How many clients of each kind there are at once. */
+/** The number of clients of each kind. */
 const CLIENTS = { writers: 8, repeaters: 12, readers: 6, keyUsers: 2 };
-/** How long those who repeat blindly wait for an answer, and all others, in ms. */
+/** Clients that repeat blindly, and all others, wait so many ms for an answer. */
 const IMPATIENCE = 3000;
 const PATIENCE = 30_000;
-/** How long a client waits after a refusal, and a reader after an answer, in ms. */
+/** A client pauses so many ms after a refusal, and a reader after an answer. */
 const PAUSE = 20;
 const BREATH = 5;
-/** How long a revoked key is used after it should be refused, in ms. */
+/** A revoked key is used for so many ms after it should be refused. */
 const AFTERMATH = 1600;
 const STATUSES = ["available", "pending", "sold"] as const;
 
@@ -42,7 +42,7 @@ interface Answer {
 export class Recorder {
   /** In the order in which the operations ended. */
   readonly history: Operation[] = [];
-  /** How many requests were sent. */
+  /** The number of requests that were sent. */
   sent = 0;
   /** The longest that a read and a create took, in ms. */
   readonly longest = { read: 0, create: 0 };

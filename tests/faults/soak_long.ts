@@ -8,17 +8,14 @@ import { execFileSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 import { Wire } from "../contract/wire.ts";
-import {
-  type Standalone,
-  testStandalone,
-} from "../support/servers/standalone.ts";
+import { type Standalone, testsOn } from "../support/servers/standalone.ts";
 import { findRuntimes } from "../support/servers/start.ts";
 import { skipping } from "../support/skipping.ts";
 
 const IDLE = 10_000;
 const BUSY = 64;
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 60);
-/** How many connections are opened at a time. */
+/** The number of connections that are opened at a time. */
 const BATCH = 500;
 /** With all the idle ones, and while they are there. Less than Node and Bun leave a silent client, in s. */
 const BESIDE_IDLE = 5;
@@ -34,7 +31,7 @@ const skip = skipping(!enough && `ulimit -n is below ${IDLE + 2000}`);
 
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
 const POST = `POST /v1/pets ${FIELDS}Content-Length:`;
-/** What leaves the pets as they are, and its answers. */
+/** Requests that change no pet, and the statuses of their answers. */
 const REQUESTS = [
   [`GET /v1/pets?limit=5 ${FIELDS}\r\n`, 200],
   [`GET /v1/pets/1 ${FIELDS}\r\n`, 200],
@@ -47,52 +44,43 @@ const REQUESTS = [
 
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
+  const it = testsOn(runtime, { skip });
 
-  testStandalone(
-    runtime,
-    `${BUSY} clients go on beside ${IDLE} idle ones`,
-    async (server) => {
-      await warmUp(server);
-      const before = await use(server);
-      const idle = await connectMany(server.port);
-      const { rate, longest } = await load(server, BESIDE_IDLE);
-      const memory = (server.memory() - before.memory) / IDLE;
-      const held = server.descriptors() - before.descriptors;
-      idle.forEach((socket) => socket.destroy());
-      console.log(
-        `${name}: beside ${held} idle connections ${rate} requests/s, ` +
-          `the slowest ${longest} ms; ${
-            Math.round(memory / 1000)
-          } KB a connection`,
-      );
-      assert.ok(held > 0.9 * IDLE);
-      assert.ok(longest < LONGEST, `one took ${longest} ms`);
-      assert.ok(memory < MOST_PER_CONNECTION);
-      const after = await use(server);
-      assert.ok(after.descriptors <= before.descriptors + 5);
-    },
-    { skip },
-  );
+  it(`${BUSY} clients go on beside ${IDLE} idle ones`, async (server) => {
+    await warmUp(server);
+    const before = await use(server);
+    const idle = await connectMany(server.port);
+    const { rate, longest } = await load(server, BESIDE_IDLE);
+    const memory = (server.memory() - before.memory) / IDLE;
+    const held = server.descriptors() - before.descriptors;
+    idle.forEach((socket) => socket.destroy());
+    console.log(
+      `${name}: beside ${held} idle connections ${rate} requests/s, ` +
+        `the slowest ${longest} ms; ${
+          Math.round(memory / 1000)
+        } KB a connection`,
+    );
+    assert.ok(held > 0.9 * IDLE);
+    assert.ok(longest < LONGEST, `one took ${longest} ms`);
+    assert.ok(memory < MOST_PER_CONNECTION);
+    const after = await use(server);
+    assert.ok(after.descriptors <= before.descriptors + 5);
+  });
 
-  testStandalone(
-    runtime,
-    `${SECONDS} s of requests leave neither memory nor descriptors behind`,
-    async (server) => {
-      await warmUp(server);
-      const before = await use(server);
-      const { count, longest } = await load(server, SECONDS);
-      const after = await use(server);
-      console.log(
-        `${name}: ${count} requests in ${SECONDS} s, the slowest ${longest} ms; ` +
-          `memory ${mb(before)} -> ${mb(after)} MB, ` +
-          `descriptors ${before.descriptors} -> ${after.descriptors}`,
-      );
-      assert.ok(after.memory - before.memory < MOST_MEMORY);
-      assert.ok(after.descriptors <= before.descriptors + 5);
-      assert.equal(server.stderr().match(/error/i), null);
-    },
-    { skip },
-  );
+  it(`${SECONDS} s of requests leave neither memory nor descriptors behind`, async (server) => {
+    await warmUp(server);
+    const before = await use(server);
+    const { count, longest } = await load(server, SECONDS);
+    const after = await use(server);
+    console.log(
+      `${name}: ${count} requests in ${SECONDS} s, the slowest ${longest} ms; ` +
+        `memory ${mb(before)} -> ${mb(after)} MB, ` +
+        `descriptors ${before.descriptors} -> ${after.descriptors}`,
+    );
+    assert.ok(after.memory - before.memory < MOST_MEMORY);
+    assert.ok(after.descriptors <= before.descriptors + 5);
+    assert.equal(server.stderr().match(/error/i), null);
+  });
 }
 
 /** Adds the one pet, and has the runtime compile what it compiles. */
@@ -112,7 +100,7 @@ interface Use {
   readonly descriptors: number;
 }
 
-/** What it uses once it has noticed who went away: when nothing changes any more. */
+/** Measures a server once nothing changes any more: it has noticed which clients are gone. */
 async function use(server: Standalone): Promise<Use> {
   let descriptors = -1;
   while (server.descriptors() !== descriptors) {

@@ -13,12 +13,16 @@ import {
   type IssuedKeys,
   issuedKeys,
 } from "../../core/keys/issued_keys.ts";
-import { startCluster } from "../support/postgres/cluster.ts";
+import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
   startPgBouncer,
 } from "../support/postgres/pgbouncer.ts";
-import { missingStandby } from "../support/postgres/standby.ts";
+import {
+  missingStandby,
+  type Standby,
+  startStandby,
+} from "../support/postgres/standby.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { skipping } from "../support/skipping.ts";
 import {
@@ -27,14 +31,16 @@ import {
   type Fault,
   freeze,
   kill,
+  type PetServer,
   restart,
+  type ServerOptions,
+  startServer,
   takeConnections,
   terminate,
   whileThere,
 } from "./faults.ts";
 import type { Operation } from "./history.ts";
-import { startPair } from "./pair.ts";
-import { type PetServer, type ServerOptions, startServer } from "./servers.ts";
+import { type Line, openLine } from "./line.ts";
 
 /** Pet stores under way. */
 export interface Place {
@@ -59,7 +65,7 @@ export interface Topology {
   ): Promise<void>;
 }
 
-/** What the machine may add when it is busy, in ms. */
+/** The time that a busy machine may add, in ms. */
 const SLACK = 1500;
 /** The defaults of `postgresStorage`: `connectTimeout` at each server, `queryTimeout`, and the wait. */
 const longest = (hosts: number): number => hosts * 3000 + 5000 + 2000 + SLACK;
@@ -364,4 +370,103 @@ function compileFailingDisk(folder: string): string {
   const options = ["-shared", "-fPIC", "-o", library, fileURLToPath(source)];
   assert.equal(spawnSync("cc", [...options, "-ldl"]).status, 0, "cc failed");
   return library;
+}
+
+/** A primary and its standby, which change places. */
+export interface Pair {
+  readonly primary: Cluster;
+  readonly standby: Standby;
+  /** The addresses of both servers, whichever is the primary: `HOST:PORT,HOST:PORT`. */
+  readonly addresses: string;
+  /** An address that leads to the primary, and one that leads to the standby; both move. */
+  readonly moving: { readonly primary: string; readonly standby: string };
+  /** Kills the primary, or cuts it off, and promotes the standby, which may have been stopped. */
+  failOver(how: "kill" | "cut off"): Promise<void>;
+  /** Puts a standby of the new primary in the place of the former one, and waits for it. */
+  repair(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * The delay between the primary and the standby, in ms: more than it takes to kill the primary,
+ * so that a standby that is not waited for would lose what was acknowledged.
+ */
+const DISTANCE = 60;
+
+/** Starts both. */
+export async function startPair(): Promise<Pair> {
+  let primary = await startCluster();
+  let former: Cluster | undefined;
+  const lines: Line[] = [];
+  const closing: Promise<void>[] = [];
+  const open = async (port: number): Promise<Line> => {
+    const line = await openLine(port);
+    lines.push(line);
+    return line;
+  };
+  let standby: Standby;
+  try {
+    standby = await follow();
+  } catch (error) {
+    await primary.close();
+    throw error;
+  }
+  // By turns the address of the primary and of the standby.
+  const [one, other] = [await open(primary.port), await open(standby.port)];
+  const moving = {
+    primary: await open(primary.port),
+    standby: await open(standby.port),
+  };
+  let [ofPrimary, ofStandby] = [one, other];
+
+  /** A standby of the primary, at some distance of it. */
+  async function follow(): Promise<Standby> {
+    const line = await open(primary.port);
+    const url = new URL(primary.url("postgres"));
+    url.port = String(line.port);
+    const standby = await startStandby({ ...primary, url: () => url.href });
+    line.delay(DISTANCE);
+    return standby;
+  }
+
+  return {
+    get primary() {
+      return primary;
+    },
+    get standby() {
+      return standby;
+    },
+    addresses: `127.0.0.1:${one.port},127.0.0.1:${other.port}`,
+    moving: {
+      primary: `127.0.0.1:${moving.primary.port}`,
+      standby: `127.0.0.1:${moving.standby.port}`,
+    },
+
+    async failOver(how) {
+      if (how === "kill") await primary.kill();
+      else ofPrimary.cutOff();
+      await standby.promote();
+      moving.primary.leadTo(standby.port);
+      former = primary;
+      primary = standby;
+      [ofPrimary, ofStandby] = [ofStandby, ofPrimary];
+    },
+
+    async repair() {
+      // Comes back as it was, if it was cut off.
+      ofStandby.heal();
+      if (former) closing.push(former.close());
+      standby = await follow();
+      ofStandby.leadTo(standby.port);
+      moving.standby.leadTo(standby.port);
+    },
+
+    async close() {
+      await Promise.all(lines.map((line) => line.close()));
+      await Promise.all(
+        [primary, standby, former].map((each) => each?.close()),
+      );
+      await Promise.all(closing);
+    },
+  };
 }

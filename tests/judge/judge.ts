@@ -3,12 +3,16 @@
 import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
 import type { Answer, OpenService } from "../contract/ask.ts";
-import type { Check, Clauses } from "../contract/clause.ts";
 import { HOSTILE_BYTES_CLAUSES } from "../contract/hostile_bytes_contract.ts";
 import { HTTP_CLAUSES } from "../contract/http_contract.ts";
 import { IDEMPOTENCY_CLAUSES } from "../contract/http_idempotency_contract.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
-import { PetsClient, Unseen } from "../contract/pets_client.ts";
+import {
+  type Check,
+  type Clauses,
+  PetsClient,
+  Unseen,
+} from "../contract/pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
 
 /** The time limit of an answer, in ms. */

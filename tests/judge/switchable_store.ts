@@ -4,7 +4,7 @@
  */
 
 import type { OpenService } from "../contract/ask.ts";
-import type { Check } from "../contract/clause.ts";
+import type { Check } from "../contract/pets_client.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
 
 const KEY = "Se-Kret7";
@@ -103,12 +103,13 @@ const text = { body: "No", type: "text/plain" };
 function at(
   status: number,
   change: object | ((body: object) => object),
+  changed = status,
 ): Change {
   return {
     told(told) {
       if (told.status !== status) return told;
       if (typeof change === "object") return { ...told, ...change };
-      return { ...told, body: change(Object(told.body)) };
+      return { ...told, status: changed, body: change(Object(told.body)) };
     },
   };
 }
@@ -134,10 +135,36 @@ function categories(
   };
 }
 
+/** Changes the limit of a page. */
+function limit(limit: NonNullable<Change["limit"]>): Change {
+  return { limit };
+}
+
 /** Lets in requests that satisfy a condition. */
 function letsIn(letsIn: (asked: Asked) => boolean): Change {
   return { letsIn };
 }
+
+const withoutKey = (operation: Asked["operation"]): Change =>
+  letsIn((asked) => asked.operation === operation && asked.scheme === "");
+const withAnyKey = (operation: Asked["operation"]): Change =>
+  letsIn((asked) => asked.operation === operation && asked.scheme === "bearer");
+const withToken = (isValid: (token: string) => boolean): Change =>
+  letsIn(({ scheme, token }) => scheme === "bearer" && isValid(token));
+const inQuery = (name: string): Change =>
+  letsIn(({ query }) => query.get(name) === KEY);
+
+/** Refuses a body, or a query whose limit is this, with a status. */
+const atBody = (text: string, status: number): Change => ({
+  refusesBody: (body) => body === text ? status : 0,
+});
+const atLimit = (limit: string): Change => ({
+  refusesQuery: (query) => query.get("limit") === limit ? 400 : 0,
+});
+
+/** Changes the answers that have a status into ones without a member of the error. */
+const without = (status: number, member: string): Change =>
+  at(status, (body) => ({ ...body, [member]: undefined }));
 
 /** Mistakes of a store that accepts one of these values of a member, as JSON between spaces. */
 function accepts(
@@ -171,28 +198,13 @@ const isText = ({ headers }: Asked) =>
 
 const CHANGES: Mistakes = {
   ...breaking("no key is 401 with an Error body, whatever the operation", {
-    "GET /pets needs no key": letsIn(({ operation, scheme }) =>
-      operation === "list" && scheme === ""
-    ),
-    "GET /pets/ID needs no key": letsIn(({ operation, scheme }) =>
-      operation === "get" && scheme === ""
-    ),
-    "POST /pets needs no key": letsIn(({ operation, scheme }) =>
-      operation === "create" && scheme === ""
-    ),
-    "401 is 403": {
-      told: (told) =>
-        told.status === 401
-          ? {
-            ...told,
-            status: 403,
-            body: { ...Object(told.body), status: 403 },
-          }
-          : told,
-    },
+    "GET /pets needs no key": withoutKey("list"),
+    "GET /pets/ID needs no key": withoutKey("get"),
+    "POST /pets needs no key": withoutKey("create"),
+    "401 is 403": at(401, (body) => ({ ...body, status: 403 }), 403),
     "401 is text": at(401, text),
-    "401 has no code": at(401, (body) => ({ ...body, code: undefined })),
-    "401 has no message": at(401, (body) => ({ ...body, message: undefined })),
+    "401 has no code": without(401, "code"),
+    "401 has no message": without(401, "message"),
     "401 has a status in quotes": at(
       401,
       (body) => ({ ...body, status: "401" }),
@@ -226,25 +238,17 @@ const CHANGES: Mistakes = {
     },
   ),
   ...breaking("a wrong key is 401 with an Error body, whatever the operation", {
-    "any key will do": letsIn(({ scheme }) => scheme === "bearer"),
-    "any key will do for GET /pets/ID": letsIn(({ operation, scheme }) =>
-      operation === "get" && scheme === "bearer"
+    "any key will do": withToken(() => true),
+    "any key will do for GET /pets/ID": withAnyKey("get"),
+    "any key will do for POST /pets": withAnyKey("create"),
+    "a key may be longer": withToken((token) => token.startsWith(KEY)),
+    "a key may be shorter": withToken((token) =>
+      token !== "" && KEY.startsWith(token)
     ),
-    "any key will do for POST /pets": letsIn(({ operation, scheme }) =>
-      operation === "create" && scheme === "bearer"
+    "a key may be one of several": withToken((token) =>
+      token.split(",").includes(KEY)
     ),
-    "a key may be longer": letsIn(({ scheme, token }) =>
-      scheme === "bearer" && token.startsWith(KEY)
-    ),
-    "a key may be shorter": letsIn(({ scheme, token }) =>
-      scheme === "bearer" && token !== "" && KEY.startsWith(token)
-    ),
-    "a key may be one of several": letsIn(({ scheme, token }) =>
-      scheme === "bearer" && token.split(",").includes(KEY)
-    ),
-    "a key may end with the key": letsIn(({ scheme, token }) =>
-      scheme === "bearer" && token.endsWith(KEY)
-    ),
+    "a key may end with the key": withToken((token) => token.endsWith(KEY)),
   }),
   ...breaking("a key in another case is 401", {
     "keys are lower-cased": letsIn(({ token }) =>
@@ -262,14 +266,10 @@ const CHANGES: Mistakes = {
     ),
   }),
   ...breaking("a key in the query or the body opens nothing", {
-    "a key may be in access_token": letsIn(({ query }) =>
-      query.get("access_token") === KEY
-    ),
-    "a key may be in api_key": letsIn(({ query }) =>
-      query.get("api_key") === KEY
-    ),
-    "a key may be in key": letsIn(({ query }) => query.get("key") === KEY),
-    "a key may be in token": letsIn(({ query }) => query.get("token") === KEY),
+    "a key may be in access_token": inQuery("access_token"),
+    "a key may be in api_key": inQuery("api_key"),
+    "a key may be in key": inQuery("key"),
+    "a key may be in token": inQuery("token"),
     "a key may be in the body": letsIn(({ body }) =>
       body.includes(`":"${KEY}"`)
     ),
@@ -281,9 +281,7 @@ const CHANGES: Mistakes = {
     ),
   }),
   ...breaking("createPet answers 201 with the animal and a new id", {
-    "201 is 200": {
-      told: (told) => told.status === 201 ? { ...told, status: 200 } : told,
-    },
+    "201 is 200": at(201, { status: 200 }),
     "201 is text": at(201, text),
     "201 has only the id": at(201, (body) => ({ id: (body as Pet).id })),
     "ids are strings": { shown: (pet) => ({ ...pet, id: `${pet.id}` }) },
@@ -417,12 +415,10 @@ const CHANGES: Mistakes = {
   ...breaking(
     "a body that is missing, is not a JSON object, or lacks a field is 400",
     {
-      "a missing body is 500": { refusesBody: (body) => body === "" ? 500 : 0 },
-      "a missing body is 415": { refusesBody: (body) => body === "" ? 415 : 0 },
-      "a body that is no JSON is 500": {
-        refusesBody: (body) => body === "{" ? 500 : 0,
-      },
-      "null is 500": { refusesBody: (body) => body === "null" ? 500 : 0 },
+      "a missing body is 500": atBody("", 500),
+      "a missing body is 415": atBody("", 415),
+      "a body that is no JSON is 500": atBody("{", 500),
+      "null is 500": atBody("null", 500),
       "an array adds its first": {
         body: (value) => Array.isArray(value) ? value[0] : value,
       },
@@ -434,10 +430,7 @@ const CHANGES: Mistakes = {
       },
       "400 is 422": at(400, { status: 422 }),
       "400 is text": at(400, text),
-      "400 has no message": at(
-        400,
-        (body) => ({ ...body, message: undefined }),
-      ),
+      "400 has no message": without(400, "message"),
     },
   ),
   ...breaking("listPets answers an array of animals", {
@@ -468,51 +461,42 @@ const CHANGES: Mistakes = {
   }),
   ...breaking("listPets applies limit after the filter by status", {
     "limit comes before the filter": { cutsFirst: () => true },
-    "limit is ignored with a status": {
-      limit: (limit, _sent, hasStatus) => hasStatus ? 100 : limit,
-    },
-    "limit is one more": { limit: (limit) => limit + 1 },
-    "limit is one less": { limit: (limit) => limit - 1 },
+    "limit is ignored with a status": limit((limit, _sent, hasStatus) =>
+      hasStatus ? 100 : limit
+    ),
+    "limit is one more": limit((limit) => limit + 1),
+    "limit is one less": limit((limit) => limit - 1),
   }),
   ...breaking("listPets answers 20 animals if no limit is sent", {
-    "the default is ignored with a status": {
-      limit: (limit, sent, hasStatus) =>
-        hasStatus && sent === null ? 100 : limit,
-    },
+    "the default is ignored with a status": limit((limit, sent, hasStatus) =>
+      hasStatus && sent === null ? 100 : limit
+    ),
     "the default comes before the filter": {
       cutsFirst: (sent) => sent === null,
     },
-    "the default is 10": { limit: (limit, sent) => sent === null ? 10 : limit },
-    "the default is 100": {
-      limit: (limit, sent) => sent === null ? 100 : limit,
-    },
+    "the default is 10": limit((limit, sent) => sent === null ? 10 : limit),
+    "the default is 100": limit((limit, sent) => sent === null ? 100 : limit),
   }),
   ...breaking("listPets takes a limit from 1 to 100", {
-    "limit ends at 50": { limit: (limit) => Math.min(limit, 50) },
-    "limit ends at 99": { limit: (limit) => Math.min(limit, 99) },
-    "limit ends at 50 with a status": {
-      limit: (limit, _sent, hasStatus) =>
-        hasStatus ? Math.min(limit, 50) : limit,
-    },
-    "100 is refused": {
-      refusesQuery: (query) => query.get("limit") === "100" ? 400 : 0,
-    },
-    "1 is refused": {
-      refusesQuery: (query) => query.get("limit") === "1" ? 400 : 0,
-    },
-    "limit is ignored": { limit: () => 100 },
-    "limit is ignored without a status": {
-      limit: (limit, _sent, hasStatus) => hasStatus ? limit : 100,
-    },
+    "limit ends at 50": limit((limit) => Math.min(limit, 50)),
+    "limit ends at 99": limit((limit) => Math.min(limit, 99)),
+    "limit ends at 50 with a status": limit((limit, _sent, hasStatus) =>
+      hasStatus ? Math.min(limit, 50) : limit
+    ),
+    "100 is refused": atLimit("100"),
+    "1 is refused": atLimit("1"),
+    "limit is ignored": limit(() => 100),
+    "limit is ignored without a status": limit((limit, _sent, hasStatus) =>
+      hasStatus ? limit : 100
+    ),
   }),
   ...breaking("listPets answers 100 animals at most", {
-    "limit has no end": {
-      limit: (limit, sent) => Number(sent) > 100 ? Number(sent) : limit,
-    },
-    "limit has no end with a status": {
-      limit: (limit, sent, hasStatus) =>
-        hasStatus && Number(sent) > 100 ? Number(sent) : limit,
-    },
+    "limit has no end": limit((limit, sent) =>
+      Number(sent) > 100 ? Number(sent) : limit
+    ),
+    "limit has no end with a status": limit((limit, sent, hasStatus) =>
+      hasStatus && Number(sent) > 100 ? Number(sent) : limit
+    ),
   }),
 };
 
@@ -630,9 +614,7 @@ const TAKEN: Readonly<Record<string, Change>> = {
   "names that are taken are 400": {
     refuses: ({ name }, pets) => pets.some((pet) => pet.name === name),
   },
-  "other keys are valid, too": letsIn(({ scheme, token }) =>
-    scheme === "bearer" && token === "another"
-  ),
+  "other keys are valid, too": withToken((token) => token === "another"),
 };
 
 /** Mistakes, and the clause that each breaks. */

@@ -17,7 +17,7 @@ export type Step = readonly [
   ...args: readonly string[],
 ];
 
-/** How many tests of a file there are on Deno, and how many of them were skipped. */
+/** The number of tests of a file on Deno, and of those that were skipped. */
 interface Tally {
   tests: number;
   skipped: number;
@@ -25,8 +25,7 @@ interface Tally {
 
 const tallies = new Map<string, Tally>();
 const runtimes: Readonly<Record<Runtime["name"], FoundRuntime>> = {
-  // Deno is the one that runs this, even if it is not on PATH.
-  deno: { name: "deno", command: process.execPath, missing: undefined },
+  deno: findRuntime("deno"),
   bun: findRuntime("bun"),
   node: findRuntime("node"),
 };
@@ -34,25 +33,33 @@ const runtimes: Readonly<Record<Runtime["name"], FoundRuntime>> = {
 /** By reason, how many tests were skipped for it; 0 if that is not known. */
 const skips = new Map<string, number>();
 
+/** The files of steps whose runtime is missing, by the reason. */
+const notRun = new Map<string, readonly string[]>();
+
+/** The files that Node has run: what Deno skips in them is tested. */
+const ranOnNode = new Set<string>();
+
 /** Lists the files that match a pattern, as paths from the root. */
 export function files(pattern: string): readonly string[] {
   return globSync(pattern, { cwd: ROOT });
 }
 
-/** Runs tests, and prints no more than what fails; resolves to `true` if nothing does. */
+/**
+ * Runs tests, and prints no more than what fails; resolves to `true` if nothing does. What runs beside
+ * another step prints when it ends.
+ */
 export async function passes(
   [program, ...args]: Step,
-  { env, minutes = Infinity }: {
+  { env, minutes = Infinity, isBeside }: {
     readonly env: Readonly<Record<string, string>>;
     readonly minutes: number | undefined;
+    readonly isBeside: boolean;
   },
 ): Promise<boolean> {
   const { command, missing } = runtimes[program];
   const paths = filesOf(args);
   if (missing !== undefined) {
-    const count = paths.reduce((sum, path) => sum + tallyOf(path).tests, 0);
-    skips.set(missing, (skips.get(missing) ?? 0) + count);
-    for (const path of paths) tallies.delete(path);
+    notRun.set(missing, [...notRun.get(missing) ?? [], ...paths]);
     return true;
   }
   const since = performance.now();
@@ -62,6 +69,7 @@ export async function passes(
     env: { ...process.env, ...env },
     detached: true, // so that all that a hanging test started can be ended
   });
+  const held: string[] = [];
   const seen = new Set<string>();
   let file = "";
   let heard = since;
@@ -72,7 +80,9 @@ export async function passes(
       file = FILE.exec(text)?.[1] ?? file;
       seen.add(file);
       if (program === "deno") count(text, tallyOf(file));
-      if (!isProgress(text)) console.log(line);
+      if (isProgress(text)) return;
+      if (isBeside) held.push(line);
+      else console.log(line);
     });
   }
   const end = (): void => {
@@ -102,8 +112,8 @@ export async function passes(
   const code = await new Promise((resolve) => child.once("close", resolve));
   process.off("SIGINT", end).off("SIGTERM", end);
   clearInterval(timer);
-  if (program === "node") { for (const path of paths) tallies.delete(path); // it has run what Deno skipped
-   }
+  if (program === "node") { for (const path of paths) ranOnNode.add(path); }
+  for (const line of held) console.log(line);
   const seconds = Math.round((performance.now() - since) / 1000);
   console.log(`${program}: ${code === 0 ? "passed" : "FAILED"} (${seconds} s)`);
   return code === 0;
@@ -146,6 +156,12 @@ export function reportSkips(notes: string): boolean {
     [...new Set(notes.match(/.+/g))].map((note) => note.split("\t")),
     ([file = ""]) => file.replace(ROOT, ""),
   );
+  for (const [missing, paths] of notRun) {
+    const count = paths.reduce((sum, path) => sum + tallyOf(path).tests, 0);
+    skips.set(missing, count);
+    for (const path of paths) tallies.delete(path);
+  }
+  for (const path of ranOnNode) tallies.delete(path);
   let elsewhere = 0;
   for (const [file, { skipped }] of tallies) {
     if (!reasons.has(file)) elsewhere += skipped;

@@ -17,7 +17,7 @@ export const RUNTIME: Runtime["name"] = "Deno" in globalThis
   ? "bun"
   : "node";
 
-/** A runtime: from the environment (`PETSTORE_TEST_NODE=/usr/bin/node22`), or of the `PATH`. */
+/** A runtime: named by the environment (`PETSTORE_TEST_NODE=/usr/bin/node22`), this one, or found on `PATH`. */
 export interface FoundRuntime extends Runtime {
   /** Why it is missing; `undefined` if it is there. */
   readonly missing: string | undefined;
@@ -28,7 +28,8 @@ const LEAST_VERSION = { deno: [2, 9], bun: [1, 4], node: [22, 18] } as const;
 /** Looks for a runtime that is new enough. */
 export function findRuntime(name: Runtime["name"]): FoundRuntime {
   const variable = `PETSTORE_TEST_${name.toUpperCase()}`;
-  const command = process.env[variable] ?? name;
+  const usual = name === RUNTIME ? process.execPath : name;
+  const command = process.env[variable] ?? usual;
   const { stdout } = spawnSync(command, ["--version"], { encoding: "utf8" });
   const [, major = 0, minor = 0] = /(\d+)\.(\d+)\./.exec(stdout ?? "")
     ?.map(Number) ?? [];

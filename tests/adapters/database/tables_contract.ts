@@ -1,10 +1,9 @@
 /** What the storages in databases promise of their tables, looked at by SQL. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestOptions } from "node:test";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
-import type { Open } from "../../contract/retention_contract.ts";
-import type { TestOptions } from "../../contract/test_options.ts";
+import type { Open } from "../../contract/database_contract.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 
 /** A database that is empty. */

@@ -122,19 +122,39 @@ async function execute(
 /** The success criteria that the page has to meet: WCAG 2.2, A and AA. */
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** Finds violations of WCAG on the page as it is shown now: rule, selector and problem of each. */
-async function violations(page: Page): Promise<readonly string[]> {
-  // A dialog that still fades in has other colours.
+/** The rules of axe that depend on colours, and those that depend on the size of the screen. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+const SIZE_RULES = ["target-size", "scrollable-region-focusable"];
+
+/** Finds violations of some rules or criteria on the page as it is now: rule, selector and problem of each. */
+async function violations(
+  page: Page,
+  type: "rule" | "tag",
+  values: readonly string[],
+): Promise<readonly string[]> {
+  // What still fades in has other colours.
   await page.evaluate(
     "Promise.allSettled(document.getAnimations().map((each) => each.finished))",
   );
-  await page.evaluate(axe.source);
-  const options = JSON.stringify({ runOnly: { type: "tag", values: WCAG } });
+  const options = JSON.stringify({ runOnly: { type, values } });
   const found: AxeResults = await page.evaluate(`axe.run(${options})`);
-  assert.ok(found.passes.length > 10, "axe has looked at the page");
+  assert.ok(found.passes.length > 0, "axe has looked at the page");
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id} ${node.target}: ${node.failureSummary}`)
   );
+}
+
+/** Asserts that the page as it is now meets all criteria; in the dark and on a phone, those that may differ there. */
+async function assertAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const found = [...await violations(page, "tag", WCAG)];
+  await page.emulateMedia({ colorScheme: "dark" });
+  found.push(...await violations(page, "rule", COLOUR_RULES));
+  await page.setViewportSize({ width: 390, height: 844 });
+  found.push(...await violations(page, "rule", SIZE_RULES));
+  assert.deepEqual(found, []);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1280, height: 900 });
 }
 
 async function addPet(origin: string, categoryId: string): Promise<void> {
@@ -331,41 +351,35 @@ onPage(
   },
 );
 
-for (
-  const [name, options] of [
-    ["light", DESKTOP],
-    ["dark", { ...DESKTOP, colorScheme: "dark" }],
-    ["on a phone", PHONE],
-  ] as const
-) {
-  onPage(
-    `the page meets WCAG 2.2 A and AA ${name}, unfolded, with answers and with the form for the key`,
-    options,
-    async ({ page }) => {
-      await open(page, LIST);
-      assert.equal((await execute(page, LIST)).status, "401");
-      await page.click(".btn.authorize");
-      await page.getByText("If you run this service").click();
-      await fillInKey(page, "wrong");
-      await page.getByText("API key is invalid: it is unknown").waitFor();
-      assert.deepEqual(await violations(page), []);
-      await fillInKey(page, "secret");
-      await page.getByText("Key accepted").waitFor();
-      await page.click(".btn.authorize");
-      await page.getByText("Forget", { exact: true }).waitFor();
-      assert.deepEqual(await violations(page), []);
-      await page.click(".btn-done");
+onPage(
+  "the page meets WCAG 2.2 A and AA, light, dark and on a phone, unfolded, with answers and with the form for the key",
+  DESKTOP,
+  async ({ page }) => {
+    await open(page, LIST);
+    assert.equal((await execute(page, LIST)).status, "401");
+    await page.click(".btn.authorize");
+    await page.getByText("If you run this service").click();
+    await fillInKey(page, "wrong");
+    await page.getByText("API key is invalid: it is unknown").waitFor();
+    await assertAccessible(page);
+    await fillInKey(page, "secret");
+    await page.getByText("Key accepted").waitFor();
+    await page.click(".btn.authorize");
+    await page.getByText("Forget", { exact: true }).waitFor();
+    await assertAccessible(page);
+    await page.click(".btn-done");
 
-      await open(page, CREATE);
-      assert.equal((await execute(page, CREATE)).status, "201");
-      await open(page, GET);
-      await page.fill(`${GET} tr[data-param-name="petId"] input`, "2");
-      assert.equal((await execute(page, GET)).status, "404");
-      await page.click(".models-control");
-      for (const summary of await page.locator("summary").all()) {
-        await summary.click();
-      }
-      assert.deepEqual(await violations(page), []);
-    },
-  );
-}
+    await open(page, CREATE);
+    assert.equal((await execute(page, CREATE)).status, "201");
+    await open(page, GET);
+    await page.fill(`${GET} tr[data-param-name="petId"] input`, "2");
+    assert.equal((await execute(page, GET)).status, "404");
+    await page.click(".models-control");
+    for (const summary of await page.locator("summary").all()) {
+      await summary.click();
+    }
+    await assertAccessible(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.deepEqual(await violations(page, "tag", WCAG), []);
+  },
+);

@@ -6,8 +6,7 @@ import {
   PET_STATUSES,
   petId,
 } from "../../../core/pets/pet.ts";
-import { itOf } from "../../contract/database_contract.ts";
-import { retentionContract } from "../../contract/retention_contract.ts";
+import { itOf, retentionContract } from "../../contract/database_contract.ts";
 import { storageContract } from "../../contract/storage/mod.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 

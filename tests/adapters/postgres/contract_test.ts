@@ -2,10 +2,10 @@ import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { databaseContract } from "../../contract/database_contract.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 
-const { skip, newDatabase } = await sharedPostgres();
+const { skip, emptyDatabase } = await sharedPostgres();
 
 databaseContract("postgresStorage", async () => {
-  const url = new URL(await newDatabase());
+  const url = new URL(await emptyDatabase());
   // Sixteen of them are opened at once, and a server has a hundred connections.
   url.searchParams.set("connection_limit", "4");
   return (options) => postgresStorage(url.href, options);

@@ -4,10 +4,10 @@ import { storageService } from "../../contract/handle_service.ts";
 import { httpContract } from "../../contract/register.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 
-const { skip, newDatabase } = await sharedPostgres();
+const { skip, emptyDatabase } = await sharedPostgres();
 
 httpContract(
   "handle on postgresStorage",
-  async () => storageService(await postgresStorage(await newDatabase())),
+  async () => storageService(await postgresStorage(await emptyDatabase())),
   { skip, timeout: 30_000 },
 );

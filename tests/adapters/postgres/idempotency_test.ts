@@ -10,11 +10,11 @@ import {
   tablesContract,
 } from "../database/tables_contract.ts";
 
-const { skip, newDatabase } = await sharedPostgres();
+const { skip, emptyDatabase } = await sharedPostgres();
 const options = { skip, timeout: 30_000 };
 
 async function newPlace(): Promise<Database> {
-  const url = `${await newDatabase()}?connection_limit=4`;
+  const url = `${await emptyDatabase()}?connection_limit=4`;
   return {
     open: (options) => postgresStorage(url, options),
     async sql(text) {

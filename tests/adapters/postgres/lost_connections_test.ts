@@ -5,14 +5,14 @@ import { openLine } from "../../faults/line.ts";
 import { REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 
-const { skip, newDatabase } = await sharedPostgres();
+const { skip, emptyDatabase } = await sharedPostgres();
 const options = { skip, timeout: 30_000 };
 
 test(
   "postgresStorage mistrusts all older connections once one does not answer",
   options,
   async () => {
-    const url = new URL(await newDatabase());
+    const url = new URL(await emptyDatabase());
     const line = await openLine(Number(url.port || 5432), url.hostname);
     url.host = `127.0.0.1:${line.port}`;
     const storage = await postgresStorage(url.href, { queryTimeout: 500 });

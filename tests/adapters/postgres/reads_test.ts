@@ -10,14 +10,14 @@ import { newPet, REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 
-const { skip, newDatabase } = await sharedPostgres();
+const { skip, emptyDatabase } = await sharedPostgres();
 
 function it(
   what: string,
   check: (storage: PostgresStorage, url: string) => Promise<void>,
 ): void {
   test(`postgresStorage ${what}`, { skip, timeout: 30_000 }, async () => {
-    const url = await newDatabase();
+    const url = await emptyDatabase();
     const storage = await postgresStorage(url);
     try {
       await check(storage, url);

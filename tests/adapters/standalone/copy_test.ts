@@ -32,7 +32,7 @@ import {
 import { inNewFolder, runMain, runToEnd } from "./program.ts";
 import { newPet } from "../../support/new_pet.ts";
 
-const { skip, newDatabase } = await sharedPostgres();
+const { skip, emptyDatabase } = await sharedPostgres();
 const timeout = 60_000;
 const REX = { name: "Rex", categoryId: 1n, status: "sold" } as const;
 
@@ -46,7 +46,7 @@ interface Way {
 
 const sqlite = (folder: string, name: string) =>
   sqlitePlace(join(folder, name));
-const postgres = async () => postgresPlace(await newDatabase());
+const postgres = async () => postgresPlace(await emptyDatabase());
 
 const toSqlite: Way = {
   title: "from SQLite to SQLite",

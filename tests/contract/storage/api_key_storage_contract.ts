@@ -9,8 +9,8 @@ import type {
 import {
   type Closable,
   type ContractOptions,
-  withPlace,
-  withStorage,
+  inPlace,
+  onStorage,
 } from "./contract_options.ts";
 import { assertUnavailable } from "./pet_storage_contract.ts";
 import { DELICATE_NAMES } from "./sample_pets.ts";
@@ -25,18 +25,9 @@ export interface KeepsApiKeys extends Closable {
 export function apiKeyStorageContract(
   options: ContractOptions<KeepsApiKeys>,
 ): void {
-  function it(
-    title: string,
-    check: (apiKeys: ApiKeyStorage, storage: KeepsApiKeys) => Promise<void>,
-  ) {
-    withStorage(
-      options,
-      `apiKeys: ${title}`,
-      (storage) => check(storage.apiKeys, storage),
-    );
-  }
+  const it = onStorage(options, "apiKeys: ");
 
-  it("insert numbers records from 1, and list returns them in order", async (apiKeys) => {
+  it("insert numbers records from 1, and list returns them in order", async ({ apiKeys }) => {
     assert.deepEqual(await apiKeys.list(), []);
     const expected: ApiKeyRecord[] = [];
     for (const id of [1, 2, 3]) {
@@ -50,7 +41,7 @@ export function apiKeyStorageContract(
     assert.deepEqual(await list(apiKeys), expected);
   });
 
-  it("insert and list keep a delicate name exactly", async (apiKeys) => {
+  it("insert and list keep a delicate name exactly", async ({ apiKeys }) => {
     for (const [i, name] of DELICATE_NAMES.entries()) {
       const record = await apiKeys.insert({ ...sampleRecord(i), name });
       assert.equal(record.name, name);
@@ -59,7 +50,7 @@ export function apiKeyStorageContract(
     assert.deepEqual(names, DELICATE_NAMES);
   });
 
-  it("insert, revoke and list keep times to the millisecond", async (apiKeys) => {
+  it("insert, revoke and list keep times to the millisecond", async ({ apiKeys }) => {
     const times = ["1970-01-01T00:00:00.001Z", "2026-02-28T23:59:59.999Z"]
       .map((time) => new Date(time));
     for (const [i, time] of times.entries()) {
@@ -74,13 +65,13 @@ export function apiKeyStorageContract(
     assert.deepEqual(records.map(({ revoked }) => revoked), times);
   });
 
-  it("insert rejects a digest that exists", async (apiKeys) => {
+  it("insert rejects a digest that exists", async ({ apiKeys }) => {
     const first = plain(await apiKeys.insert(sampleRecord(1)));
     await assert.rejects(apiKeys.insert({ ...sampleRecord(1), name: "other" }));
     assert.deepEqual(await list(apiKeys), [first]);
   });
 
-  it("insertFirst keeps one record if 20 are sent at once", async (apiKeys) => {
+  it("insertFirst keeps one record if 20 are sent at once", async ({ apiKeys }) => {
     const outcomes = await Promise.all(
       Array.from(
         { length: 20 },
@@ -92,7 +83,7 @@ export function apiKeyStorageContract(
     assert.deepEqual(await list(apiKeys), kept);
   });
 
-  it("insertFirst keeps nothing if there was ever a record, a revoked one too", async (apiKeys) => {
+  it("insertFirst keeps nothing if there was ever a record, a revoked one too", async ({ apiKeys }) => {
     const { id } = await apiKeys.insert(sampleRecord(1));
     assert.equal(await apiKeys.insertFirst(sampleRecord(2)), undefined);
     await apiKeys.revoke(id, new Date(5000));
@@ -101,7 +92,7 @@ export function apiKeyStorageContract(
     assert.equal(await apiKeys.isActive(sampleRecord(3).digest), false);
   });
 
-  it("isActive is true for the digests of keys that are not revoked", async (apiKeys) => {
+  it("isActive is true for the digests of keys that are not revoked", async ({ apiKeys }) => {
     const [one, two, three] = [1, 2, 3].map((n) => sampleRecord(n).digest);
     assert.equal(await apiKeys.isActive(`${one}`), false);
     await apiKeys.insert(sampleRecord(1));
@@ -113,7 +104,7 @@ export function apiKeyStorageContract(
     assert.equal(await apiKeys.isActive(""), false);
   });
 
-  it("revoke keeps the time of the first revocation", async (apiKeys) => {
+  it("revoke keeps the time of the first revocation", async ({ apiKeys }) => {
     const { id, name, created } = await apiKeys.insert(sampleRecord(1));
     const expected = { id, name, created, revoked: new Date(5000) };
     for (const time of [5000, 6000]) {
@@ -123,7 +114,7 @@ export function apiKeyStorageContract(
     assert.deepEqual(await list(apiKeys), [expected]);
   });
 
-  it("revoke returns undefined if no record has the id", async (apiKeys) => {
+  it("revoke returns undefined if no record has the id", async ({ apiKeys }) => {
     await apiKeys.insert(sampleRecord(1));
     for (const id of [0, -1, 2, 1.5, 2 ** 53]) {
       assert.equal(await apiKeys.revoke(id, new Date(5000)), undefined);
@@ -131,7 +122,7 @@ export function apiKeyStorageContract(
     assert.equal((await apiKeys.list())[0]?.revoked, undefined);
   });
 
-  it("a change of a date that was passed in or returned changes no record", async (apiKeys) => {
+  it("a change of a date that was passed in or returned changes no record", async ({ apiKeys }) => {
     const given = sampleRecord(1);
     const expected = new Date(given.created);
     const record = await apiKeys.insert(given);
@@ -141,30 +132,23 @@ export function apiKeyStorageContract(
     assert.deepEqual((await apiKeys.list())[0]?.created, expected);
   });
 
-  it(
-    "every method rejects as unavailable after close",
-    async (apiKeys, storage) => {
-      await apiKeys.insert(sampleRecord(1));
-      await storage.close();
-      await assertUnavailable(() => apiKeys.insert(sampleRecord(2)));
-      await assertUnavailable(() => apiKeys.insertFirst(sampleRecord(3)));
-      await assertUnavailable(() => apiKeys.isActive(sampleRecord(1).digest));
-      await assertUnavailable(() => apiKeys.list());
-      await assertUnavailable(() => apiKeys.revoke(1, new Date(5000)));
-    },
-  );
+  it("every method rejects as unavailable after close", async (storage) => {
+    const { apiKeys } = storage;
+    await apiKeys.insert(sampleRecord(1));
+    await storage.close();
+    await assertUnavailable(() => apiKeys.insert(sampleRecord(2)));
+    await assertUnavailable(() => apiKeys.insertFirst(sampleRecord(3)));
+    await assertUnavailable(() => apiKeys.isActive(sampleRecord(1).digest));
+    await assertUnavailable(() => apiKeys.list());
+    await assertUnavailable(() => apiKeys.revoke(1, new Date(5000)));
+  });
 
   persistenceContract(options);
 }
 
 /** Registers a test for each promise on records that outlive the storage that keeps them. */
 function persistenceContract(options: ContractOptions<KeepsApiKeys>): void {
-  function it(
-    title: string,
-    check: (open: () => Promise<KeepsApiKeys>) => Promise<void>,
-  ) {
-    withPlace(options, `apiKeys: ${title}`, check);
-  }
+  const it = inPlace(options, "apiKeys: ");
 
   it("a storage that is opened again has every record", async (open) => {
     const first = await open();

@@ -1,4 +1,4 @@
-/** How a contract registers its clauses as tests, and gets the storages that it checks. */
+/** Options of the contracts: where clauses are registered as tests, and the storages that they check. */
 
 /** Registers a test: `it` of `node:test`, of `bun:test` or of Vitest, or `Deno.test`. */
 export type RegisterTest = (
@@ -12,7 +12,7 @@ export interface Closable {
   close(): Promise<void>;
 }
 
-/** What a contract needs to check a storage. */
+/** Options of a contract. */
 export interface ContractOptions<Storage extends Closable> {
   /** Registers a test for each clause. */
   readonly it: RegisterTest;
@@ -26,40 +26,46 @@ export interface ContractOptions<Storage extends Closable> {
   readonly newPlace?: () => Promise<() => Promise<Storage>>;
 }
 
-/** Registers a clause that is checked on a new storage. */
-export function withStorage<Storage extends Closable>(
-  { it, open }: ContractOptions<Storage>,
+/** Registers a clause, which is given a storage, or a function that opens storages. */
+type RegisterClause<Given> = (
   title: string,
-  check: (storage: Storage) => Promise<void>,
-): void {
-  it(title, async () => {
-    const storage = await open();
-    try {
-      await check(storage);
-    } finally {
-      await storage.close();
-    }
-  });
+  check: (given: Given) => Promise<void>,
+) => void;
+
+/** Registers clauses that are checked on a new storage; all titles begin with `prefix`. */
+export function onStorage<Storage extends Closable>(
+  { it, open }: ContractOptions<Storage>,
+  prefix = "",
+): RegisterClause<Storage> {
+  return (title, check) =>
+    it(prefix + title, async () => {
+      const storage = await open();
+      try {
+        await check(storage);
+      } finally {
+        await storage.close();
+      }
+    });
 }
 
-/** Registers a clause that opens storages at a new place, if the options have places. */
-export function withPlace<Storage extends Closable>(
+/** Registers clauses that open storages at a new place, if the options have places. */
+export function inPlace<Storage extends Closable>(
   { it, newPlace }: ContractOptions<Storage>,
-  title: string,
-  check: (open: () => Promise<Storage>) => Promise<void>,
-): void {
-  if (newPlace === undefined) return;
-  it(title, async () => {
-    const open = await newPlace();
-    const opened: Storage[] = [];
-    try {
-      await check(async () => {
-        const storage = await open();
-        opened.push(storage);
-        return storage;
-      });
-    } finally {
-      await Promise.all(opened.map((storage) => storage.close()));
-    }
-  });
+  prefix = "",
+): RegisterClause<() => Promise<Storage>> {
+  if (newPlace === undefined) return () => {};
+  return (title, check) =>
+    it(prefix + title, async () => {
+      const open = await newPlace();
+      const opened: Storage[] = [];
+      try {
+        await check(async () => {
+          const storage = await open();
+          opened.push(storage);
+          return storage;
+        });
+      } finally {
+        await Promise.all(opened.map((storage) => storage.close()));
+      }
+    });
 }

@@ -6,8 +6,8 @@ import type { Pet } from "../../../core/pets/pet.ts";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import {
   type ContractOptions,
-  withPlace,
-  withStorage,
+  inPlace,
+  onStorage,
 } from "./contract_options.ts";
 import { byId, idsOf, plain, REX, samplePet } from "./sample_pets.ts";
 
@@ -17,9 +17,7 @@ const TOM = checkNewPet({ name: "Tom", categoryId: 2n, status: "sold" });
 export function idempotencyContract(
   options: ContractOptions<PetStorage>,
 ): void {
-  function it(title: string, check: (storage: PetStorage) => Promise<void>) {
-    withStorage(options, title, check);
-  }
+  const it = onStorage(options);
 
   it("create adds one pet if its idempotency key is sent again", async (storage) => {
     const first = await storage.create(REX, key(1));
@@ -82,39 +80,38 @@ export function idempotencyContract(
     assert.ok(last.id > next.id);
   });
 
-  withPlace(
-    options,
-    "a storage that is opened again knows the idempotency keys",
-    async (open) => {
-      const first = await open();
-      const pet = await first.create(REX, key(1));
-      await first.close();
-      assertReplay(await (await open()).create(REX, key(1)), pet);
-    },
-  );
+  persistenceContract(options);
+}
 
-  withPlace(
-    options,
-    "create adds one pet for each idempotency key that several storages send at once",
-    async (open) => {
-      const storages = await Promise.all(Array.from({ length: 4 }, open));
-      for (let round = 0; round < 20; round++) {
-        const created = await Promise.all(
-          storages.flatMap((storage) =>
-            Array.from(
-              { length: 8 },
-              (_, i) => storage.create(REX, key(round * 8 + i % 4)),
-            )
-          ),
-        );
-        assert.equal(addedAmong(created).length, 4, `round ${round}`);
-        assert.equal(new Set(idsOf(created)).size, 4, `round ${round}`);
-      }
-      for (const storage of storages) {
-        assert.equal((await all(storage)).length, 80);
-      }
-    },
-  );
+/** Registers a test for each promise on idempotency keys that outlive the storage that took them. */
+function persistenceContract(options: ContractOptions<PetStorage>): void {
+  const it = inPlace(options);
+
+  it("a storage that is opened again knows the idempotency keys", async (open) => {
+    const first = await open();
+    const pet = await first.create(REX, key(1));
+    await first.close();
+    assertReplay(await (await open()).create(REX, key(1)), pet);
+  });
+
+  it("create adds one pet for each idempotency key that several storages send at once", async (open) => {
+    const storages = await Promise.all(Array.from({ length: 4 }, open));
+    for (let round = 0; round < 20; round++) {
+      const created = await Promise.all(
+        storages.flatMap((storage) =>
+          Array.from(
+            { length: 8 },
+            (_, i) => storage.create(REX, key(round * 8 + i % 4)),
+          )
+        ),
+      );
+      assert.equal(addedAmong(created).length, 4, `round ${round}`);
+      assert.equal(new Set(idsOf(created)).size, 4, `round ${round}`);
+    }
+    for (const storage of storages) {
+      assert.equal((await all(storage)).length, 80);
+    }
+  });
 }
 
 /** An idempotency key such as the service makes. */

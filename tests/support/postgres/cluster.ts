@@ -1,15 +1,25 @@
 /** A PostgreSQL server of a test's own, which the test may kill. */
 
-import { appendFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../ports.ts";
-import { serverAccount } from "./account.ts";
 import { requireBinaries } from "./binaries.ts";
-import { runWell } from "./command.ts";
-import { createDatabase } from "./database.ts";
-import { guardedFolder } from "./guarded_folder.ts";
-import { describeServer, type Server } from "./server.ts";
-import { type Row, runSql } from "./sql.ts";
+import {
+  guardedFolder,
+  isAlive,
+  pauseTree,
+  runWell,
+  serverAccount,
+  signal,
+  startDaemon,
+} from "./processes.ts";
+import { createDatabase, type Row, runSql } from "./sql.ts";
+import { until } from "./until.ts";
 
 /** Settings of {@linkcode startCluster}. */
 export interface ClusterOptions {
@@ -17,7 +27,7 @@ export interface ClusterOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** On 127.0.0.1. Default: one that is free. */
   readonly port?: number;
-  /** What `postgres`, its superuser, has to give (SCRAM-SHA-256). Default: everybody is trusted. */
+  /** The password of `postgres`, its superuser (SCRAM-SHA-256). Default: everybody is trusted. */
   readonly password?: string;
   /** Fills the data directory, which does not exist yet, in the server's account. Default: `initdb`. */
   readonly fill?: (data: string) => Promise<void>;
@@ -26,7 +36,7 @@ export interface ClusterOptions {
 /** A server and its databases. It ends with this process, if not before. */
 export interface Cluster extends Server {
   readonly port: number;
-  /** Its files, and what a test wants to lie beside them; gone after {@linkcode Cluster.close}. */
+  /** The folder of its files, for those of a test too; {@linkcode Cluster.close} removes it. */
   readonly folder: string;
   /** The `postgres://` URL of a database, for `postgres` or, without a password, for another user. */
   url(database: string, user?: string): string;
@@ -40,7 +50,7 @@ export interface Cluster extends Server {
   close(): Promise<void>;
 }
 
-/** Starts a server, in about a second; rejects where there are no programs. */
+/** Starts a server, in about a second; rejects if there are no programs. */
 export async function startCluster(
   options: ClusterOptions = {},
 ): Promise<Cluster> {
@@ -124,4 +134,93 @@ function configure(
     ...settings,
   }).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
   appendFileSync(join(data, "postgresql.conf"), `\n${lines.join("\n")}\n`);
+}
+
+/** A server, running or not. */
+export interface Server {
+  /** Starts it again where it was; fulfilled once it takes connections. */
+  start(): Promise<void>;
+  /** Ends the clients' transactions, and writes a checkpoint; fulfilled once it is gone. */
+  stop(): Promise<void>;
+  /** Ends all its processes with SIGKILL, at once. What they had given to the kernel stays. */
+  kill(): Promise<void>;
+  /** Stops all its processes (SIGSTOP): connections stay open, and nothing is answered. */
+  pause(): Promise<void>;
+  /** The end of {@linkcode Server.pause}. */
+  resume(): void;
+  /** The whole of its log. */
+  log(): string;
+}
+
+/** Options of {@linkcode describeServer}. */
+export interface ServerOptions {
+  /** The folder of `postgres`. */
+  readonly binaries: string;
+  /** Its data directory, which belongs to its account. */
+  readonly data: string;
+  readonly port: number;
+  /** A file. */
+  readonly log: string;
+}
+
+/** Describes a server; nothing runs before {@linkcode Server.start}. */
+export function describeServer(options: ServerOptions): Server {
+  const { binaries, data, port, log } = options;
+  let pid = 0;
+  let paused: readonly number[] = [];
+
+  async function start(): Promise<void> {
+    pid = startDaemon(
+      [join(binaries, "postgres"), "-D", data, "-p", String(port)],
+      log,
+    );
+    await until("PostgreSQL is ready", () => {
+      if (!isAlive(pid)) {
+        throw new Error(`PostgreSQL does not start:\n${readFileSync(log)}`);
+      }
+      return isReady(join(data, "postmaster.pid"), pid);
+    });
+  }
+
+  async function stop(): Promise<void> {
+    resume();
+    signal(pid, "SIGINT");
+    await until("PostgreSQL has stopped", () => !isAlive(pid));
+  }
+
+  async function kill(): Promise<void> {
+    const all = await pauseTree(pid);
+    all.forEach((pid) => signal(pid, "SIGKILL"));
+    await until("no process is left", () => !all.some(isAlive));
+    // The next one refuses to start as long as the kernel knows of this one, dead as it is.
+    await until("it is forgotten", () => !existsSync(`/proc/${pid}`));
+    paused = [];
+  }
+
+  function resume(): void {
+    paused.forEach((pid) => signal(pid, "SIGCONT"));
+    paused = [];
+  }
+
+  return {
+    start,
+    stop,
+    kill,
+    async pause() {
+      paused = await pauseTree(pid);
+    },
+    resume,
+    log: () => readFileSync(log, "utf8"),
+  };
+}
+
+/** The postmaster's file names its process, and on line 8 its state (`pg_ctl` reads the same). */
+function isReady(pidFile: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(pidFile, "utf8").split("\n");
+    return lines[0] === String(pid) && lines[7]?.trim() === "ready";
+  } catch {
+    // Not written yet.
+    return false;
+  }
 }

@@ -3,11 +3,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../ports.ts";
-import { serverAccount } from "./account.ts";
 import type { Cluster } from "./cluster.ts";
-import { startDaemon } from "./daemon.ts";
-import { guardedFolder } from "./guarded_folder.ts";
-import { isAlive, signal } from "./process_tree.ts";
+import {
+  guardedFolder,
+  isAlive,
+  serverAccount,
+  signal,
+  startDaemon,
+} from "./processes.ts";
 import { runSql } from "./sql.ts";
 import { until } from "./until.ts";
 

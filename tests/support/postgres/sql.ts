@@ -1,5 +1,6 @@
-/** One statement on a connection of its own. */
+/** Single statements, each on a connection of its own, and new databases. */
 
+import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 
 /** A row, by names of columns. */
@@ -15,7 +16,7 @@ export async function runSql(
     connectionString: url,
     connectionTimeoutMillis: 10_000,
   });
-  // What ends the connection rejects the query as well.
+  // The query is rejected as well if the connection ends.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -27,4 +28,22 @@ export async function runSql(
   } finally {
     await client.end();
   }
+}
+
+/** The URL of a new and empty database, in UTF-8, on the server of a URL. */
+export async function createDatabase(server: string): Promise<string> {
+  const name = `petstore_test_${randomUUID().replaceAll("-", "")}`;
+  await runSql(
+    server,
+    `create database ${name} template template0 encoding 'UTF8'`,
+  );
+  const url = new URL(server);
+  url.pathname = name;
+  return url.href;
+}
+
+/** Removes a database that {@linkcode createDatabase} made, whoever is connected to it. */
+export async function dropDatabase(url: string, server: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  await runSql(server, `drop database if exists ${name} with (force)`);
 }

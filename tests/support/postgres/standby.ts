@@ -3,10 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { serverAccount } from "./account.ts";
 import { findBinaries, requireBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { runWell } from "./command.ts";
+import { runWell, serverAccount } from "./processes.ts";
 import { until } from "./until.ts";
 
 /** A server that answers what changes nothing, until it is promoted. */

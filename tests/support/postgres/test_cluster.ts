@@ -1,7 +1,6 @@
 /** Tests on a PostgreSQL server of their own. */
 
-import { test } from "node:test";
-import type { TestOptions } from "../../contract/test_options.ts";
+import { test, type TestOptions } from "node:test";
 import { skipping } from "../skipping.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";

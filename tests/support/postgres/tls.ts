@@ -2,9 +2,8 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { serverAccount } from "./account.ts";
 import type { Cluster } from "./cluster.ts";
-import { run, runWell } from "./command.ts";
+import { run, runWell, serverAccount } from "./processes.ts";
 import { runSql } from "./sql.ts";
 import { until } from "./until.ts";
 

@@ -12,7 +12,7 @@ const PROGRAM = fileURLToPath(new URL("storage.ts", import.meta.url));
 export interface StorageProcess {
   /** Sends one command. */
   send(command: string): void;
-  /** The next answers up to the first that begins so; to the last where the process ends before. */
+  /** The next answers up to the first that begins so; to the last if the process ends before. */
   answersUntil(beginning: string): Promise<readonly string[]>;
   /** Ends it with SIGKILL; fulfilled with the answers that it had given, once it is gone. */
   kill(): Promise<readonly string[]>;

@@ -12,7 +12,7 @@ import { freePort } from "../ports.ts";
 import { commandLine } from "../runtime.ts";
 import type { FoundRuntime } from "./start.ts";
 
-/** How it is started. */
+/** Options of {@linkcode withStandalone}. */
 export interface StandaloneOptions {
   /** `main`, or `serve` and `parallel` for `deno serve`. Default: `main`. */
   readonly program?: "main" | "serve" | "parallel";
@@ -23,9 +23,9 @@ export interface StandaloneOptions {
 /** A server under way. Its key is `secret`, its storage the memory. */
 export interface Standalone extends Program {
   readonly port: number;
-  /** How much memory it has, in bytes. */
+  /** Returns its memory, in bytes. */
   readonly memory: () => number;
-  /** How many descriptors it has open. */
+  /** Returns the number of its open descriptors. */
   readonly descriptors: () => number;
 }
 
@@ -38,20 +38,25 @@ const FOLDER = fileURLToPath(
   new URL("../../../adapters/standalone", import.meta.url),
 );
 
-/** Registers a test of a server on a runtime; it is skipped where it cannot run or be watched. */
-export function testStandalone(
-  runtime: FoundRuntime,
-  what: string,
+/** Registers a test, which is given a server. */
+export type TestServer = (
+  title: string,
   work: (server: Standalone) => Promise<void>,
+) => void;
+
+/** Makes a function that registers tests of servers on a runtime; they are skipped if it cannot run or be watched. */
+export function testsOn(
+  runtime: FoundRuntime,
   { skip = false, ...options }: StandaloneOptions & {
     readonly skip?: string | false;
   } = {},
-): void {
-  test(
-    `${runtime.name}: ${what}`,
-    { skip: runtime.missing || CANNOT_WATCH || skip },
-    () => withStandalone(runtime, options, work),
-  );
+): TestServer {
+  return (title, work) =>
+    test(
+      `${runtime.name}: ${title}`,
+      { skip: runtime.missing || CANNOT_WATCH || skip },
+      () => withStandalone(runtime, options, work),
+    );
 }
 
 /** Starts a server, hands it to `work` once it listens, and ends it afterwards. */

@@ -1,8 +1,9 @@
-/** Clients that send nothing, or a drop at a time. */
+/** Clients that send nothing, or a drop at a time, and one that asks if the server still answers. */
 
 import { connect } from "node:net";
+import { Wire } from "../contract/wire.ts";
 
-/** What a client sends. */
+/** The bytes that a client sends. */
 export interface Dripping {
   /** At once. */
   readonly sent: string;
@@ -10,7 +11,7 @@ export interface Dripping {
   readonly drop?: string;
 }
 
-/** What is answered, and after how many seconds the server closes; `undefined` if it does not. */
+/** Resolves to the statuses of the answers, and the seconds until the server closed, if it did. */
 export function drip(
   port: number,
   { sent, drop = "" }: Dripping,
@@ -38,4 +39,36 @@ export function drip(
     socket.on("error", () => {}).on("close", onClose);
     socket.write(sent);
   });
+}
+
+const ASK = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
+const PAUSE = 10;
+
+/**
+ * Asks for `/livez` again and again on one connection while `work` goes on.
+ *
+ * @returns the longest that an answer took, in whole ms.
+ */
+export async function longestLivez(
+  port: number,
+  work: () => Promise<void>,
+): Promise<number> {
+  const wire = await Wire.open(port);
+  let isOver = false;
+  let longest = 0;
+  const working = work().finally(() => isOver = true);
+  try {
+    while (!isOver) {
+      const start = performance.now();
+      wire.write(ASK);
+      const { status } = await wire.answer();
+      if (status !== 200) throw new Error(`/livez is ${status}`);
+      longest = Math.max(longest, performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
+  } finally {
+    await working;
+    wire.close();
+  }
+  return Math.round(longest);
 }

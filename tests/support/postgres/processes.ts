@@ -1,0 +1,202 @@
+/** Processes of servers: their account and folder, what they have forked (as /proc tells), and their end. */
+
+import { spawn } from "node:child_process";
+import {
+  chownSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { until } from "./until.ts";
+
+/** The processes that a process has forked and that have not been reaped. */
+export function childrenOf(pid: number): readonly number[] {
+  return readdirSync("/proc").map(Number).filter((child) =>
+    Number.isInteger(child) && statusOf(child)?.parent === pid
+  );
+}
+
+/** Tells if a process runs, or is stopped. One that nobody has reaped yet runs no more. */
+export function isAlive(pid: number): boolean {
+  const state = statusOf(pid)?.state;
+  return state !== undefined && state !== "Z" && state !== "X";
+}
+
+/** Stops a process and all that it has forked, and returns their ids; they keep what they hold. */
+export async function pauseTree(pid: number): Promise<readonly number[]> {
+  // First the one that forks: then no more can come.
+  await pauseProcess(pid);
+  const children = childrenOf(pid);
+  await Promise.all(children.map(pauseProcess));
+  return [pid, ...children];
+}
+
+/** Sends a signal to a process, unless it is gone. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+async function pauseProcess(pid: number): Promise<void> {
+  signal(pid, "SIGSTOP");
+  await until(
+    `process ${pid} is stopped`,
+    () => !isAlive(pid) || statusOf(pid)?.state === "T",
+  );
+}
+
+interface Status {
+  /** One letter, of proc(5). */
+  readonly state: string;
+  readonly parent: number;
+}
+
+function statusOf(pid: number): Status | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name, in parentheses, may have spaces and parentheses.
+    const [, state, parent] = /^\d+ \(.*\) (\w) (\d+)/s.exec(stat) ?? [];
+    return state === undefined ? undefined : { state, parent: Number(parent) };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The process is gone: ENOENT, or ESRCH in the middle of reading. */
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error &&
+    (error.code === "ENOENT" || error.code === "ESRCH");
+}
+
+/** Starts a command in the servers' account, and returns its process id. It writes to a file. */
+export function startDaemon(command: readonly string[], log: string): number {
+  const [program = "", ...args] = [...serverAccount().prefix, ...command];
+  const output = openSync(log, "a");
+  const child = spawn(program, args, {
+    stdio: ["ignore", output, output],
+    // Not the tests' own PGDATA, PGOPTIONS, LC_ALL and the like.
+    env: { PATH: process.env.PATH, LC_ALL: "C" },
+    // Ctrl-C in a terminal is for the tests; the end of a server is up to them.
+    detached: true,
+  });
+  closeSync(output);
+  child.unref();
+  if (child.pid === undefined) throw new Error(`Cannot run ${program}`);
+  return child.pid;
+}
+
+/** An account of this machine. */
+export interface Account {
+  /** The beginning of a command line that runs in the account; empty if all of them do. */
+  readonly prefix: readonly string[];
+  /** Gives it a file or a folder. */
+  readonly give: (path: string) => void;
+}
+
+/**
+ * The account of this process; for root, `postgres` or else `nobody`. `setpriv` (util-linux) becomes
+ * the command and does not fork, so that the process started is the server itself.
+ */
+export function serverAccount(): Account {
+  if (process.getuid?.() !== 0) return { prefix: [], give: () => {} };
+  const passwd = readFileSync("/etc/passwd", "utf8");
+  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(passwd) ??
+    /^nobody:[^:]*:(\d+):(\d+):/m.exec(passwd) ?? ["", "65534", "65534"];
+  return {
+    prefix: `setpriv --reuid=${uid} --regid=${gid} --clear-groups --`.split(
+      " ",
+    ),
+    give: (path) => chownSync(path, Number(uid), Number(gid)),
+  };
+}
+
+/** The end of a command. */
+export interface Ended {
+  /** Its exit code; `null` if a signal ended it, or it could not be started. */
+  readonly code: number | null;
+  readonly stdout: string;
+  /** Its standard error, or the reason why it could not be started. */
+  readonly stderr: string;
+}
+
+/** Runs a command with nothing to read; it is killed after `timeout` ms (by default, a minute). */
+export function run(
+  [command = "", ...args]: readonly string[],
+  timeout = 60_000,
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout,
+      killSignal: "SIGKILL",
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => stdout += text);
+    child.stderr.setEncoding("utf8").on("data", (text) => stderr += text);
+    child.on(
+      "error",
+      (error) => resolve({ code: null, stdout, stderr: error.message }),
+    );
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** Runs a command that has to succeed, and returns what it wrote; rejects with what it complained of. */
+export async function runWell(command: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(command);
+  if (code !== 0) {
+    throw new Error(`Cannot run ${command.join(" ")}: ${stderr}${stdout}`);
+  }
+  return stdout;
+}
+
+/** A new folder. */
+export interface GuardedFolder {
+  readonly path: string;
+  /** Ends the server whose process id is in the file, and removes the folder. */
+  readonly remove: () => Promise<void>;
+}
+
+/**
+ * Makes a folder for a server. A process of its own waits beside it, `guard.sh`: were it a handler in
+ * this process, a SIGKILL, or the deadline of a test runner, would leave the server running.
+ *
+ * @param pidFile the name of the file in the folder where the server writes its process id.
+ * @param signal the one that ends the server at once, without SIG.
+ */
+export function guardedFolder(
+  pidFile: string,
+  signal: "QUIT" | "TERM",
+): GuardedFolder {
+  const path = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
+  const script = fileURLToPath(new URL("guard.sh", import.meta.url));
+  const guard = spawn(
+    "sh",
+    [script, path, join(path, pidFile), signal],
+    // Its own session, so that Ctrl-C in a terminal does not reach it.
+    { stdio: ["pipe", "ignore", "ignore"], detached: true },
+  );
+  const gone = new Promise<void>((resolve) =>
+    guard.once("exit", () => resolve())
+  );
+  guard.unref();
+  return {
+    path,
+    async remove() {
+      guard.ref();
+      guard.stdin?.end();
+      await gone;
+    },
+  };
+}
