@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
-import { fileURLToPath } from "node:url";
 import { freePort, listen } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { RUNTIME } from "../../support/runtime.ts";
 import {
-  run,
   runMain,
   type RunningServer,
   runToEnd,
@@ -245,83 +243,6 @@ it("start refuses a port that is taken, and issues no key that nobody could use"
   const server = await startMain({ cwd });
   assert.notEqual(server.key, undefined);
   await server.end();
-});
-
-for (
-  const [command, env, code, message] of [
-    ["bogus", {}, 2, /no command "bogus"/],
-    [
-      "start --prot 1",
-      {},
-      2,
-      /^There is no option --prot, only --host, --port, --help\nSee --help\n$/,
-    ],
-    ["copy a b -x", {}, 2, /^There is no option -x, only --json, --help$/m],
-    ["keys list --toString", {}, 2, /^There is no option --toString, /],
-    ["start --port", {}, 2, /^--port needs a value$/m],
-    ["start --port --host ::1", {}, 2, /^--port needs a value$/m],
-    ["start --host=", {}, 2, /^--host needs a value$/m],
-    ["keys list --json=yes", {}, 2, /^--json takes no value$/m],
-    ["start --port 70000", {}, 2, /--port must be an integer from 0 to 65535/],
-    ["start", { PORT: "70000" }, 1, /^PORT must be an integer from 0 to /],
-    ["copy memory: sqlite:b.db", {}, 2, /^FROM must be sqlite:PATH/],
-    ["copy sqlite:a.db", {}, 2, /^copy takes two addresses/],
-    ["copy sqlite:a.db sqlite:b.db", {}, 1, /a\.db: there is no such file/],
-    ["keys list --quiet", {}, 2, /^--quiet is for keys issue, without --json/],
-    ["keys issue a --quiet --json", {}, 2, /^--quiet is for keys issue/],
-    ["keys revoke one", {}, 2, /^The id of a key must be .* not "one"/],
-    ["keys revoke 0", {}, 2, /^The id of a key must be .* not "0"/],
-    ["start", { REQUEST_LOG: "no" }, 1, /REQUEST_LOG must be on or off/],
-    ["keys rotate", {}, 2, /issue NAME/],
-    ["keys issue ", {}, 2, /name of a key must not be empty/],
-    ["keys list", {}, 1, /no database at petstore\.db/],
-    ["keys list", { DATABASE_URL: "memory:" }, 1, /DATABASE_URL is memory:/],
-  ] as const
-) {
-  it(`the program refuses "${command}" because of ${message}`, async (cwd) => {
-    const run = await runToEnd(command.split(" "), { cwd, env });
-    assert.equal(run.code, code);
-    assert.match(run.stderr, message);
-    assert.doesNotMatch(run.stderr, /^ +at /m);
-    assert.equal(run.stdout, "");
-  });
-}
-
-for (const name of ["", "start", "keys", "copy"]) {
-  it(`${name} --help shows its usage and an example`, async (cwd) => {
-    const args = [...name ? [name] : [], "--help"];
-    const { code, stdout } = await runToEnd(args, { cwd });
-    assert.equal(code, 0);
-    const program = /^Usage: +(deno task|\w+ [\w/]+main\.ts) /m.exec(stdout)
-      ?.[1];
-    const example = `Example:  ${program} ${name || "start"}`;
-    assert.ok(stdout.includes(`\n${example}`), stdout);
-  });
-}
-
-it("openapi refuses arguments with 2, and shows its usage if asked", async (cwd) => {
-  const path = fileURLToPath(
-    new URL("../../../adapters/standalone/openapi.ts", import.meta.url),
-  );
-  for (
-    const [argument, code, output] of [
-      ["--bogus", 2, /^There is no option --bogus, only --help$/m],
-      ["pets", 2, /^openapi takes no arguments$/m],
-      ["--help", 0, /^Usage: .*\nExample: /m],
-    ] as const
-  ) {
-    const command = commandLine(path, ["--allow-env=BASE_URL"]);
-    const program = run([...command, argument], { cwd });
-    assert.equal(await program.exited, code);
-    assert.match(program.stdout() + program.stderr(), output);
-  }
-});
-
-it("--version prints the version in deno.json", async (cwd) => {
-  const config = new URL("../../../deno.json", import.meta.url);
-  const { version } = JSON.parse(readFileSync(config, "utf8"));
-  const { code, stdout } = await runToEnd(["--version"], { cwd });
-  assert.deepEqual([code, stdout], [0, `${version}\n`]);
 });
 
 it("keys issue NAME --quiet prints nothing but a key that works", async (cwd) => {

@@ -198,32 +198,6 @@ it(
   },
 );
 
-it(
-  "start and keys say what is wrong with the address, and never its password",
-  async (cwd, { DATABASE_URL = "" }) => {
-    const wrong: readonly (readonly [string, RegExp])[] = [
-      [
-        "postgres://ann:sesame@h/p?sslmod=require",
-        /DATABASE_URL: .*sslmod/,
-      ],
-      ["postgres://ann:ses@me@h/p", /DATABASE_URL: .*percent-encoded/],
-      [DATABASE_URL.replace(/[^/]*$/, "nowhere"), /no such database/],
-      [DATABASE_URL.replace("sesame", "sesamee"), /refuses this password/],
-    ];
-    for (const [url, message] of wrong) {
-      for (const args of [["start", "--port", "0"], ["keys", "list"]]) {
-        const env = { DATABASE_URL: url };
-        const { code, stdout, stderr } = await runToEnd(args, { cwd, env });
-        assert.equal(code, 1, stderr);
-        assert.equal(stdout, "");
-        assert.match(stderr, message);
-        assert.ok(!/sesame|ses@me/.test(stderr), stderr);
-        assert.equal(stderr.trim().split("\n").length, 1, stderr);
-      }
-    }
-  },
-);
-
 async function ask(
   server: RunningServer,
   path: string,
