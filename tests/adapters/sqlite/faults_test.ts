@@ -26,6 +26,7 @@ import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
+import { nextTask } from "../database/pauses.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",
@@ -347,8 +348,4 @@ async function assertRefused(storage: PetStorage): Promise<void> {
   const first = await storage.create(REX).catch((error: unknown) => error);
   assert.ok(first instanceof StorageError, `${first}`);
   await assertUnavailable(storage.create(REX), /was deleted or replaced/);
-}
-
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
