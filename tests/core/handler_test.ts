@@ -47,7 +47,7 @@ test("a body that was read before is a fault, and onError is told what to do", a
   assert.match(String(causes), /mount the pet store before body parsers/);
 });
 
-/** A storage of which every operation does this. */
+/** A storage whose operations all do this. */
 function storageThat(act: () => unknown): PetStorage {
   return {
     ...memoryStorage(),
@@ -57,7 +57,7 @@ function storageThat(act: () => unknown): PetStorage {
   };
 }
 
-/** Runs `act`, and fails where it leaves a rejection that nobody handles. */
+/** Runs `act`, and fails if it leaves a rejection that nobody handles. */
 async function withoutUnhandled(act: () => Promise<void>): Promise<void> {
   const unhandled: unknown[] = [];
   const note = (cause: unknown) => void unhandled.push(cause);
@@ -198,7 +198,7 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
   }
 });
 
-test("handle answers where onError throws or rejects, and leaves no rejection unhandled", async () => {
+test("handle answers even if onError throws or rejects, and leaves no rejection unhandled", async () => {
   await withoutUnhandled(async () => {
     for (const cause of CAUSES) {
       const hangs = () => new Promise<never>(() => {});
@@ -224,7 +224,7 @@ test("a refusal is nothing that onError is told of", async () => {
   assertError(await send(fetch, "GET", "/pets/9"), "not_found");
 });
 
-test("handle leaves the body unread where it is not wanted", async () => {
+test("handle leaves the body unread if the request is refused before", async () => {
   const refused = [
     ["POST", "/v1/nothing", "secret", 404],
     ["PUT", "/v1/pets", "secret", 405],
@@ -313,7 +313,7 @@ test("createHandler throws for an option that is unknown, of a wrong kind or out
   handler({ basePath: undefined } as Partial<HandlerOptions>);
 });
 
-test("a key is valid only where verify answers true, not something like it", async () => {
+test("a key is valid only if verify answers true, not something like it", async () => {
   for (const answer of [false, undefined, null, "", 1, "yes", {}, [true]]) {
     const verify = () => Promise.resolve(answer as unknown as boolean);
     const fetch = handler({ keys: { verify } });

@@ -41,7 +41,7 @@ export type Content = Readonly<
   }>
 >;
 
-/** What a method on a path does. */
+/** A method on a path. */
 export type OperationDescription = {
   readonly operationId: string;
   readonly description: string;

@@ -24,7 +24,7 @@ export interface Generated {
   readonly operation: OperationDescription;
   /** The status that must come: `2` for any of the class. */
   readonly expected: 2 | number;
-  /** What is wrong with it; empty if nothing is. */
+  /** The mistake in it; empty if there is none. */
   readonly fault: string;
 }
 
@@ -182,7 +182,7 @@ const SENDABLE: Readonly<Record<Parameter["in"], RegExp>> = {
 
 // ---- Values ----
 
-// What the contract knows, whatever the document says: one that forbids it is found out.
+// Values of the contract, whatever the document says: one that forbids them is found out.
 const KNOWN = ["available", "pending", "sold", "1", "9223372036854775807"];
 
 /** The text of a value that a parameter may have. */

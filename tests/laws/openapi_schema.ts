@@ -43,7 +43,7 @@ export function integerBounds(schema: Schema): IntegerBounds {
   };
 }
 
-/** The schema that a reference points at; what stands beside the reference wins. */
+/** The schema that a reference points at; the members next to the reference win. */
 export function resolve(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...rest } = schema;

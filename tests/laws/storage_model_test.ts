@@ -156,7 +156,7 @@ const anyCommand: readonly fc.Arbitrary<Command>[] = [
 type Place = () => Promise<() => Promise<PetStorage>>;
 
 const memory: Place = async () => {
-  // What is in memory does not outlive its storage.
+  // Pets in memory do not outlive their storage.
   const storage = { ...memoryStorage(), close: async () => {} };
   return async () => storage;
 };

@@ -8,7 +8,7 @@ import { collect, json, petJson, scripted } from "./scripted.ts";
 import { anyNewPet } from "../../support/any_pet.ts";
 import { fc } from "../../support/property.ts";
 
-// What goes in comes out: through the client's writer, the service's reader and writer, and the
+// Every value comes back: through the client's writer, the service's reader and writer, and the
 // client's reader.
 test("any pet comes back from createPet, getPet and listPets as it was sent", async () => {
   const { client } = inProcess();

@@ -1,4 +1,4 @@
-/** How a caller tells errors apart: by `instanceof`, then by `code`. The types are tested by compiling. */
+/** Callers tell errors apart by `instanceof`, then by `code`. The types are tested by compiling. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import {

@@ -217,7 +217,7 @@ test("no call leaves a timer or an open body", async () => {
             if (delay === "now") happen();
             else if (delay === "microtask") queueMicrotask(happen);
             else setTimeout(happen);
-            // What hangs for ever is ended by the timeout at last.
+            // The timeout ends a body that hangs for ever.
             if (end === "hangs") setTimeout(clock.expire, 2);
             return new Response(bodies[i]?.body ?? null, { status });
           }),

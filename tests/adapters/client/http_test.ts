@@ -54,7 +54,7 @@ test("a redirect over HTTP is not followed, and the key stays", async () => {
 });
 
 test("a create whose connection breaks is sent once", async () => {
-  // Answers what has no body with no pets, and keeps the connection; breaks it where a pet comes.
+  // Answers what has no body with no pets, and keeps the connection; breaks it if a pet comes.
   const created: string[] = [];
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {

@@ -109,7 +109,7 @@ test("with idempotentCreates: false a create sends no key", async () => {
   assert.deepEqual(keysOf(requests), [null]);
 });
 
-// What can come between a client and a service that honours the key.
+// Faults between a client and a service that honours the key.
 const fault = fc.constantFrom(
   "none",
   "lost request",

@@ -1,4 +1,4 @@
-/** What is tried again, when, and what never is. */
+/** Failures that are tried again, when, and those that never are. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { parseRetryAfter } from "../../../adapters/client/retry.ts";

@@ -299,7 +299,7 @@ test("a header that is too large is 400, and the message says so", async () => {
   assert.match(JSON.parse(body).message, /its header is too large/);
 });
 
-test("what is no HTTP does not cut off the answer to what came before", async () => {
+test("garbage does not cut off the answer to the request before it", async () => {
   await speaking(async () => {
     await new Promise((go) => setTimeout(go, 20));
     return new Response("ok");
@@ -312,7 +312,7 @@ test("what is no HTTP does not cut off the answer to what came before", async ()
   });
 });
 
-test("a body that is no HTTP is 400, and fails its reader", async () => {
+test("a malformed chunk of a body is 400, and fails its reader", async () => {
   let told = (_error: unknown): void => {};
   const failure = new Promise((resolve) => told = resolve);
   await speaking(async (request) => {
@@ -376,10 +376,10 @@ test("an answer after close says that it is the last", async () => {
   await closed;
 });
 
-test("toNodeListener sees the path that was sent, also below a mount and beside a framework's header", async () => {
+test("toNodeListener sees the path that was sent, also below a mount and with a framework's header", async () => {
   const listener = toNodeListener((request) => new Response(request.url));
   await speakingTo((req, res) => {
-    // What Express does for app.use("/shop", listener).
+    // As Express does for app.use("/shop", listener).
     res.setHeader("X-Powered-By", "Express");
     res.setHeader("Content-Type", "text/html");
     const { url = "" } = req;

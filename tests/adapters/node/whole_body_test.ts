@@ -67,7 +67,7 @@ test("arrayBuffer reads a chunked body", async () => {
   });
 });
 
-test("arrayBuffer is empty, again and again, where there is no body", async () => {
+test("arrayBuffer is empty, again and again, if there is no body", async () => {
   await speaking(async (request) => {
     assert.equal(await echo(request), "");
     assert.equal(request.bodyUsed, false);
@@ -81,7 +81,7 @@ test("arrayBuffer is empty, again and again, where there is no body", async () =
   });
 });
 
-test("arrayBuffer fails where the client goes away", async () => {
+test("arrayBuffer fails if the client goes away", async () => {
   let told = (_error: unknown): void => {};
   const failure = new Promise((resolve) => told = resolve);
   await speaking(async (request) => {
@@ -98,7 +98,7 @@ test("arrayBuffer fails where the client goes away", async () => {
   });
 });
 
-test("arrayBuffer fails where the answer comes before the end, and the next request is read", async () => {
+test("arrayBuffer fails if the answer comes before the end, and the next request is read", async () => {
   let late: Promise<unknown> | undefined;
   await speaking((request) => {
     late ??= request.arrayBuffer().catch((error) => error);

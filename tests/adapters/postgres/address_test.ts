@@ -132,7 +132,7 @@ for (const [url, message] of Object.entries(wrong)) {
   });
 }
 
-test("parsePostgresUrl takes PGSSLMODE where the address says nothing of encryption", () => {
+test("parsePostgresUrl takes PGSSLMODE if the address does not mention encryption", () => {
   const PGSSLMODE = "verify-full";
   assert.deepEqual(
     parsePostgresUrl("postgres://a", { PGSSLMODE }).driver.ssl,

@@ -142,7 +142,7 @@ it("leaves the tables of another program, or of another version, alone", async (
   await assertRefused(url, message);
 });
 
-it("lets a user who may only read and add use the tables that are there", async (cluster) => {
+it("lets a user who may only read and add use existing tables", async (cluster) => {
   const url = await cluster.newDatabase();
   await cluster.query(`create role clerk login password '${PASSWORD}'`);
   const clerk = new URL(url);
@@ -171,7 +171,7 @@ it("lets a user who may only read and add use the tables that are there", async 
   });
 });
 
-it("keeps animals and keys on disk where the database commits without waiting", async (cluster) => {
+it("keeps pets and keys on disk even if the database commits without waiting", async (cluster) => {
   const url = await cluster.newDatabase();
   await (await postgresStorage(url, TIMES)).close();
   await runSql(
@@ -412,7 +412,7 @@ it("lists in the order of ids, whatever plan the server makes", async (cluster) 
   });
 });
 
-it("is not ready where its tables are gone", async (cluster) => {
+it("is not ready if its tables are gone", async (cluster) => {
   await using(await cluster.newDatabase(), async (storage, url) => {
     await runSql(url, "drop table pets");
     const calls = [
@@ -456,7 +456,7 @@ it("tells a create that was cancelled from one whose connection ended", async (c
   }, { lockTimeout: 10_000, queryTimeout: 20_000 });
 });
 
-it("answers in time where all its connections are taken", async (cluster) => {
+it("answers in time if all its connections are taken", async (cluster) => {
   await locked(
     cluster,
     async (storage, unlock) => {
@@ -504,7 +504,7 @@ async function trigger(
   );
 }
 
-/** Runs `work` while another connection holds the lock under which animals are added. */
+/** Runs `work` while another connection holds the lock that creates take. */
 async function locked(
   cluster: Cluster,
   work: (

@@ -9,7 +9,7 @@ import { testCluster } from "../../support/postgres/test_cluster.ts";
 /** Longer than a read waits for its turn. */
 const TIMES = { connectTimeout: 3000, queryTimeout: 3000 };
 const MAX_WAIT = 2000;
-/** What a busy machine may add, in ms. */
+/** Time that a busy machine may add, in ms. */
 const SLACK = 800;
 
 interface Read {

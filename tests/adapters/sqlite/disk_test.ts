@@ -1,4 +1,4 @@
-/** What `sqliteStorage` does when the disk is full, failing or read-only. */
+/** `sqliteStorage` on a disk that is full, failing or read-only. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
@@ -217,7 +217,7 @@ async function assertStored(
   }
 }
 
-/** Creates animals, 50 at once, until one is refused. */
+/** Creates pets, 50 at once, until one is refused. */
 async function createUntilRefused(
   storage: PetStorage,
   kept: Pet[],

@@ -55,7 +55,7 @@ for (const mode of ["600", "640"]) {
   });
 }
 
-/** The modes of a file and of those that SQLite keeps beside it. */
+/** The modes of a file and of those that SQLite keeps next to it. */
 function modes(path: string): readonly string[] {
   return ["", "-wal", "-shm"].map((suffix) =>
     (statSync(path + suffix).mode & 0o777).toString(8)

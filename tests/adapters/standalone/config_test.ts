@@ -17,7 +17,7 @@ async function allowed(
   return (await service?.(request))?.headers["access-control-allow-origin"];
 }
 
-test("readConfig answers the defaults where nothing is set", () => {
+test("readConfig answers the defaults if nothing is set", () => {
   const { baseUrl, ...config } = readConfig({});
   assert.equal(baseUrl.path, "/v1");
   assert.deepEqual(config, {

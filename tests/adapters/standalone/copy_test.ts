@@ -69,7 +69,7 @@ function copyHere(args: readonly string[]): Promise<void> {
   return runCopy(args, async () => {});
 }
 
-/** Copies; `amid` runs once the first 1000 animals are written. */
+/** Copies; `amid` runs once the first 1000 pets are written. */
 async function copy(
   [from, to]: readonly [Place, Place],
   amid?: () => Promise<void>,
@@ -115,7 +115,7 @@ for (const way of WAYS) {
   ) =>
     test(`copy ${way.title} ${what}`, way.options, () => inPlaces(way, work));
 
-  it("keeps all animals and keys, and proves it", async ([from, to]) => {
+  it("keeps all pets and keys, and proves it", async ([from, to]) => {
     const storage = await from.open();
     const extremes = [INT64_MIN, -(2n ** 53n) - 1n, -1n, 0n, INT64_MAX];
     const pets = [
@@ -209,7 +209,7 @@ for (const way of WAYS) {
     await after.close();
   });
 
-  it("goes on the next time where it was ended in the middle", async ([from, to]) => {
+  it("goes on the next time if it was ended in the middle", async ([from, to]) => {
     await fill(from, 2500);
     const end = () => Promise.reject(new Error("killed"));
     await assert.rejects(copy([from, to], end), /killed/);
@@ -389,7 +389,7 @@ test(
     }),
 );
 
-test("copy refuses what is no FROM, and makes none", () =>
+test("copy refuses a FROM that is missing or no database of ours, and makes none", () =>
   inPlaces(toSqlite, async ([from, to], folder) => {
     const refused = (reason: RegExp) =>
       assert.rejects(copyHere([from.url, to.url]), reason);
@@ -488,7 +488,7 @@ for (const { title, options, places } of WAYS.slice(0, 2)) {
   );
 }
 
-test("the program copy ends with 1 where TO has not kept an animal as it was", {
+test("the program copy ends with 1 if TO has not kept a pet as it was", {
   timeout,
 }, () =>
   inPlaces(toSqlite, async ([from, to], cwd) => {

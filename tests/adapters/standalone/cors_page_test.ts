@@ -7,7 +7,7 @@ import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
 import { noBrowser, openPage } from "../docs/browser.ts";
 
-/** What a page sees of a response. */
+/** A response as a page sees it. */
 interface Seen {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -22,7 +22,7 @@ function list(origin: string, key: string | undefined): Promise<Response> {
   });
 }
 
-it("start prints the first key once, and keeps it and the animals over a restart", async (cwd) => {
+it("start prints the first key once, and keeps it and the pets over a restart", async (cwd) => {
   const first = await startMain({ cwd });
   assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
   const created = await fetch(`${first.origin}/v1/pets`, {
@@ -75,7 +75,7 @@ it(
   { skip: CURL_MISSING },
 );
 
-it("start accepts fixed keys beside issued ones, and prints none where any is set", async (cwd) => {
+it("start accepts fixed keys in addition to issued ones, and prints none if any is set", async (cwd) => {
   const issue = ["keys", "issue", "mobile app", "--json"];
   const { key } = JSON.parse((await runToEnd(issue, { cwd })).stdout);
   const server = await startMain({

@@ -40,7 +40,7 @@ function it(
 }
 
 it(
-  "start keeps keys and animals in PostgreSQL, for every server on it",
+  "start keeps keys and pets in PostgreSQL, for every server on it",
   async (cwd, env) => {
     const one = await startMain({ cwd, env });
     const other = await startMain({ cwd, env });

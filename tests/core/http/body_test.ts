@@ -8,7 +8,7 @@ import { fc, runs } from "../../support/property.ts";
 const LIMITS = { maxBodyBytes: 100, bodyTimeout: 10_000 };
 const SHORT = { ...LIMITS, bodyTimeout: 5 };
 
-/** A stream that hands out one chunk a pull, and tells what was asked of it. */
+/** A stream that hands out one chunk for each pull, and counts pulls and cancels. */
 function stream(chunks: Iterable<Uint8Array>): {
   readonly body: ReadableStream<Uint8Array>;
   readonly log: { pulls: number; cancels: number };
@@ -67,7 +67,7 @@ test("readText stops reading at the cap and cancels the rest", async () => {
   assert.deepEqual(log, { pulls: 3, cancels: 1 });
 });
 
-test("readText reads nothing where Content-Length is above the cap", async () => {
+test("readText reads nothing if Content-Length is above the cap", async () => {
   const { body, log } = stream([Uint8Array.of(0x31)]);
   const large = request(body, { "content-length": "101" });
   assertRefused(await readText(large, LIMITS), "payload_too_large");
@@ -109,7 +109,7 @@ test("readText comes to the same with Content-Length and without", async () => {
   );
 });
 
-test("readText answers 408 where the body stops coming, and cancels one that was not announced", async () => {
+test("readText answers 408 if the body stops coming, and cancels one that was not announced", async () => {
   for (const headers of [{}, { "content-length": "2" }]) {
     for (const first of [[], [Uint8Array.of(0x31)]]) {
       const { promise, resolve: cancelled } = Promise.withResolvers<void>();
@@ -126,7 +126,7 @@ test("readText answers 408 where the body stops coming, and cancels one that was
   }
 });
 
-test("readText answers 408 where the body comes too slowly, a byte at a time", async () => {
+test("readText answers 408 if the body comes too slowly, a byte at a time", async () => {
   let timer: ReturnType<typeof setInterval> | undefined;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -156,7 +156,7 @@ test("readText answers 408 and 413 even if cancelling fails or never ends", asyn
   }
 });
 
-test("readText answers 408 where the read under way fails as it is cancelled", async () => {
+test("readText answers 408 if the read under way fails when it is cancelled", async () => {
   const { promise: read, reject } = Promise.withResolvers<never>();
   const cancel = () => {
     reject(new Error("cancelled"));

@@ -19,7 +19,7 @@ test("createRouter answers OPTIONS with 204, Allow and the route", () => {
 });
 
 test("createRouter refuses an unknown method with 405 and Allow, and names the route", () => {
-  // What fetch cannot send, and some runtimes do not let through.
+  // Methods that fetch cannot send.
   const methods = ["get", "Post", "TRACE", "__proto__", "", "GET "];
   for (const method of methods) {
     const answer = find(method, "/v1/pets/secret");

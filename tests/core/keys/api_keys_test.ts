@@ -16,7 +16,7 @@ test("apiKeys takes its keys and no others, also at once and after the caller's 
   assert.equal(await apiKeys([]).verify("x"), false);
 });
 
-test("apiKeys throws a TypeError, without the key, where a key cannot be sent", () => {
+test("apiKeys throws a TypeError, without the key, if a key cannot be sent", () => {
   for (const key of ["", "a b", "a\n", "schlüssel", "\x7f", " a"]) {
     assert.throws(
       () => apiKeys(["good", key]),
@@ -120,7 +120,7 @@ test("an answer from before forget is not kept", async () => {
   assert.equal(await keys.verify("x"), false);
 });
 
-test("rememberKeys keeps no answer where the look-up fails, and asks again", async () => {
+test("rememberKeys keeps no answer if the look-up fails, and asks again", async () => {
   let turn = 0;
   const keys = rememberKeys(
     () =>
@@ -131,7 +131,7 @@ test("rememberKeys keeps no answer where the look-up fails, and asks again", asy
   assert.equal(await keys.verify("x"), true);
 });
 
-test("rememberKeys asks again in time where the system's clock is set back", async () => {
+test("rememberKeys asks again in time if the system's clock is set back", async () => {
   const { now } = Date;
   let setBack = 0;
   Date.now = () => now() - setBack;

@@ -37,7 +37,7 @@ test("issue keeps the digest of a key, never the key", async () => {
   assert.equal(shown.includes(key.slice(4, 20)), false);
 });
 
-test("issue throws a RangeError for a name that an animal could not have", async () => {
+test("issue throws a RangeError for a name that a pet could not have", async () => {
   const keys = issuedKeys(memoryStorage().apiKeys);
   for (const name of ["", "x".repeat(256), "a\nb", "\ud83d"]) {
     await assert.rejects(keys.issue(name), RangeError);
