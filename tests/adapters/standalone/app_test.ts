@@ -88,6 +88,7 @@ test("the app logs method, route template, status, time and id, and nothing else
   const { handle, lines } = open();
   await handle(get("/v1/pets/7?secret=1", { "x-request-id": "r1" }));
   await handle(get("/v1/pets/7/secret", { "x-request-id": "r2" }));
+  await handle(get("/v1/pets?limit=1", { "x-request-id": "r3" }));
   const logged = lines.map(({ ms, ...rest }) => {
     assert.ok(ms >= 0);
     return rest;
@@ -96,6 +97,7 @@ test("the app logs method, route template, status, time and id, and nothing else
   assert.deepEqual(logged, [
     { ...common, route: "/v1/pets/{petId}", id: "r1" },
     { ...common, route: undefined, id: "r2" },
+    { ...common, route: "/v1/pets", status: 200, id: "r3" },
   ]);
 });
 
