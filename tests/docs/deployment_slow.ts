@@ -32,33 +32,29 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(
 
 const KEY = "secret";
 
-/** The status and the headers of a create. */
-async function create(
-  origin: string,
-  key = KEY,
-  headers = {},
+/** Asks for a path; a body makes it a create. Less patient than a storage whose database is missing. */
+async function ask(
+  url: string,
+  { key = KEY, body = "", headers = {} } = {},
 ): Promise<Response> {
-  const response = await fetch(`${origin}/v1/pets`, {
-    method: "POST",
-    headers: {
-      "authorization": `Bearer ${key}`,
-      "content-type": "application/json",
-      ...headers,
-    },
-    body: '{"name":"Rex","categoryId":9007199254740993}',
-    // Less than the storage would wait for a database that is not there.
+  const authorization = `Bearer ${key}`;
+  const response = await fetch(url, {
+    method: body === "" ? "GET" : "POST",
+    headers: { authorization, ...headers },
+    body: body === "" ? null : new Blob([body]),
     signal: AbortSignal.timeout(8000),
   });
   await response.body?.cancel();
   return response;
 }
 
+function create(origin: string, key = KEY, headers = {}): Promise<Response> {
+  const body = '{"name":"Rex","categoryId":9007199254740993}';
+  return ask(`${origin}/v1/pets`, { key, body, headers });
+}
+
 async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url, {
-    headers: { authorization: `Bearer ${KEY}` },
-  });
-  await response.body?.cancel();
-  return response.status;
+  return (await ask(url)).status;
 }
 
 /** A command and its surroundings. */
