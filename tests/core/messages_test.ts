@@ -8,7 +8,7 @@ import { apiKeys } from "../../core/keys/api_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { createService, type ServiceOptions } from "../../core/service.ts";
 
-/** What is wrong with a create. */
+/** Makes a create wrong. */
 interface Trial {
   readonly method?: string;
   readonly url?: string;

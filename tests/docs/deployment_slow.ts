@@ -33,36 +33,32 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(
 
 const KEY = "secret";
 
-/** The status and the headers of a create. */
-async function create(
-  origin: string,
-  key = KEY,
-  headers = {},
+/** Asks for a path; a body makes it a create. Less patient than a storage whose database is missing. */
+async function ask(
+  url: string,
+  { key = KEY, body = "", headers = {} } = {},
 ): Promise<Response> {
-  const response = await fetch(`${origin}/v1/pets`, {
-    method: "POST",
-    headers: {
-      "authorization": `Bearer ${key}`,
-      "content-type": "application/json",
-      ...headers,
-    },
-    body: '{"name":"Rex","categoryId":9007199254740993}',
-    // Less than the storage would wait for a database that is not there.
+  const authorization = `Bearer ${key}`;
+  const response = await fetch(url, {
+    method: body === "" ? "GET" : "POST",
+    headers: { authorization, ...headers },
+    body: body === "" ? null : new Blob([body]),
     signal: AbortSignal.timeout(8000),
   });
   await response.body?.cancel();
   return response;
 }
 
-async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url, {
-    headers: { authorization: `Bearer ${KEY}` },
-  });
-  await response.body?.cancel();
-  return response.status;
+function create(origin: string, key = KEY, headers = {}): Promise<Response> {
+  const body = '{"name":"Rex","categoryId":9007199254740993}';
+  return ask(`${origin}/v1/pets`, { key, body, headers });
 }
 
-/** A command, and where it runs. */
+async function statusOf(url: string): Promise<number> {
+  return (await ask(url)).status;
+}
+
+/** A command and its surroundings. */
 interface Command {
   /** The program, and its arguments. */
   readonly words: readonly string[];
@@ -90,7 +86,7 @@ async function withServer(
 
 // ---- Commands that start the standalone server ----
 
-/** What stands in a file, and what a test puts there. */
+/** Texts of a file, and what a test puts there. */
 type Places = (
   here: { readonly folder: string; readonly port: number },
 ) => Readonly<Record<string, string>>;
@@ -124,7 +120,7 @@ const COMMANDS: readonly {
   }),
 }];
 
-/** A text with each path and port replaced, where it stands as a whole. */
+/** Replaces each path and port of a text, if it stands there as a whole. */
 function place(text: string, places: Readonly<Record<string, string>>): string {
   return Object.entries(places).reduce(
     (text, [from, to]) =>
@@ -139,7 +135,7 @@ function place(text: string, places: Readonly<Record<string, string>>): string {
 for (const { name, words, env, places } of COMMANDS) {
   for (const database of ["SQLite", "PostgreSQL"] as const) {
     testInFolder(
-      `the command of ${name} serves animals of ${database}, and ends with 0 on SIGTERM`,
+      `the command of ${name} serves pets of ${database}, and ends with 0 on SIGTERM`,
       async (folder) => {
         const url = database === "PostgreSQL" ? await newDatabase() : undefined;
         const port = await freePort();
@@ -310,7 +306,7 @@ test(
   },
 );
 
-// ---- What the files for deployment say ----
+// ---- Reading the files for deployment ----
 
 /** A file of the repository. */
 function read(path: string): string {
@@ -325,7 +321,7 @@ function unitCommand(): readonly string[] {
   return one(unit, /^ExecStart=(.+)$/m).split(/\s+/);
 }
 
-/** What `petstore.env` sets. */
+/** The variables of `petstore.env`. */
 function unitEnvironment(): Readonly<Record<string, string>> {
   const lines = read("docs/examples/systemd/petstore.env").split("\n");
   return settings(lines.filter((line) => !/^(?:#|$)/.test(line)));
@@ -345,13 +341,13 @@ function imageHealthCheck(): readonly string[] {
   return JSON.parse(one(dockerfile(), /^HEALTHCHECK .*CMD (\[.+\])$/m));
 }
 
-/** What the image's own `ENV` sets. */
+/** The variables that the image's `ENV` sets. */
 function imageEnvironment(): Readonly<Record<string, string>> {
   const [, image = ""] = dockerfile().split(/^FROM .*distroless.*$/m);
   return settings(one(image, /^ENV (.+)$/m).split(" "));
 }
 
-/** What `NAME=VALUE` sets. */
+/** Reads words `NAME=VALUE`. */
 function settings(words: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     words.map((word) => word.split(/=(.*)/s, 2) as [string, string]),
@@ -363,7 +359,7 @@ function dockerfile(): string {
   return read("docs/examples/container/Dockerfile").replaceAll(/\\\n\s*/g, "");
 }
 
-/** What the only group of an expression matches. */
+/** Returns what the only group of an expression matches. */
 function one(text: string, expression: RegExp): string {
   const found = expression.exec(text)?.[1];
   if (found === undefined) throw new Error(`There is no ${expression}`);

@@ -74,7 +74,7 @@ test("every code block is ts, console or sh", () => {
 
 // ---- ts ----
 
-/** How each example is run: on which runtime, and with which arguments before its name. */
+/** By example, the runtime and the arguments before its name. */
 const RUNS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   "deno.ts": ["deno", "run"],
   "docs_page.ts": ["deno", "run"],
@@ -83,7 +83,7 @@ const RUNS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   "node_http.ts": ["node"],
 };
 
-/** What the examples that are no servers print. */
+/** The output of the examples that are no servers. */
 const PRINTS: Readonly<Record<string, string>> = {
   "client_errors.ts":
     "API key is invalid: it is unknown or revoked (unauthorized)\n",
@@ -216,7 +216,7 @@ for (const [file, expected] of Object.entries(PRINTS)) {
 /** A command of a transcript, its output, and the white space after that. */
 const STEP = /^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*?)(\n*)(?=\$ |$(?![^]))/gm;
 
-/** What differs from run to run. */
+/** Masks what differs from run to run. */
 function masked(text: string): string {
   return text.replaceAll(/\bpet_\w{38}\b/g, "KEY")
     .replaceAll(/^date: .*$/gm, "date")

@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const EXAMPLES = join(ROOT, "docs/examples/frameworks");
 const { FRAMEWORKS, PETSTORE_TEST_NODE = "node" } = process.env;
 
-/** What reaches the pet store: all below its mount, but for what Fastify cannot decode. */
+/** Requests that reach the pet store: all below its mount, except those that Fastify cannot decode. */
 const BELOW = /^http:\/\/[^/]+\/v1\/(?!.*%(?:FF)?$)/;
 
 let opened = 0;

@@ -130,7 +130,7 @@ function member(
   return fc.option(one, { nil: [], freq });
 }
 
-/** Bodies that are animals, or nearly so, with other members between. */
+/** Bodies that are pets, or nearly so, with other members between. */
 const nearlyPet: fc.Arbitrary<Json> = fc.tuple(
   member("name", string),
   member("categoryId", number),

@@ -23,7 +23,7 @@ const bytes = fc.oneof(
   ),
 );
 
-// What Request takes as a method: a token, but for three.
+// Methods that Request takes: a token, except three.
 const method = fc.oneof(
   fc.constantFrom("GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"),
   fc.string({
@@ -145,7 +145,7 @@ test("any method, path, query, headers and bytes get a well-formed answer that i
   );
 });
 
-test("any bytes as a body are an animal or a 400, and leave the service as it was", async () => {
+test("any bytes as a body are a pet or a 400, and leave the service as it was", async () => {
   const service = handleService();
   const rex = { body: '{"name":"Rex","categoryId":1}' };
   await fc.assert(

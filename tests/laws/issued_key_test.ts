@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { generateKey, isIssuedForm } from "../../core/keys/key_form.ts";
-import { fc, runs } from "../support/property.ts";
+import { fc } from "../support/property.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -46,8 +46,8 @@ test("the oracle knows the check value of CRC-32", () => {
   assert.equal(crc32("123456789"), 0xcbf43926n); // RFC 3385, and every catalogue of CRCs
 });
 
-// Law: a text has the form of an issued key exactly where its last 6 characters are the CRC-32 of
-// the 32 before.
+// Law: a text has the form of an issued key exactly if its last 6 characters are the CRC-32 of the
+// 32 before.
 test("isIssuedForm takes the one checksum that is right", () => {
   fc.assert(fc.property(random, random, (text, other) => {
     const checksum = base62(crc32(text));
@@ -55,23 +55,6 @@ test("isIssuedForm takes the one checksum that is right", () => {
     const wrong = other.slice(0, 6);
     assert.equal(isIssuedForm(`pet_${text}${wrong}`), wrong === checksum);
   }));
-});
-
-// Law: one character changed anywhere is noticed: CRC-32 detects every burst of up to 32 bits.
-test("isIssuedForm notices every slip of one character", () => {
-  const slip = fc.tuple(
-    random,
-    fc.nat(41),
-    fc.oneof(fc.constantFrom(...BASE62), fc.string({ maxLength: 2 })),
-  );
-  fc.assert(
-    fc.property(slip, ([text, at, character]) => {
-      const key = `pet_${text}${base62(crc32(text))}`;
-      const slipped = key.slice(0, at) + character + key.slice(at + 1);
-      assert.equal(isIssuedForm(slipped), slipped === key);
-    }),
-    runs(500),
-  );
 });
 
 // Law: a generated key has the form, and no two are alike (190 bits at random).

@@ -3,35 +3,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, linked } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { fc, runs } from "../support/property.ts";
 
 const REX = '{"name":"Rex","categoryId":1,"status":"sold"}';
 
-// pchar (RFC 3986 §3.3) in normal form; a segment of dots would be taken away.
-const segment = fc.string({
-  unit: fc.oneof(
-    fc.constantFrom(..."azAZ09-_~!$&'()*+,;=:@."),
-    fc.constantFrom("%20", "%2F", "%C3%A9", "%3F"),
-  ),
-  minLength: 1,
-  maxLength: 8,
-}).filter((text) => !/^\.+$/.test(text));
-const path = fc.array(segment, { maxLength: 3 }).map((all) =>
-  all.map((each) => `/${each}`).join("")
-);
-const origin = fc.tuple(
-  fc.constantFrom("http", "https"),
-  fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6().map((ip) => `[${ip}]`)),
-  fc.option(fc.integer({ min: 1, max: 65535 })),
-).map(([scheme, host, port]) =>
-  `${scheme}://${host}${port === null ? "" : `:${port}`}`
-)
-  // Bun 1.4 knows no IPv6 address that ends in an IPv4 one after a short "::".
-  .filter((url) => URL.canParse(url)).map((url) => new URL(url).origin);
-
 /**
- * Follows every link there is, each resolved as a client does against the address that it asked;
- * `reach` tells which address of the service that is.
+ * Follows every link, each resolved as a client does against the address that it asked; `reach` returns the
+ * service's own address of that.
  */
 async function follow(
   { baseUrl, base, reach }: {
@@ -66,25 +43,32 @@ async function follow(
 // Law: under a path, links are relative and hold wherever the service is reached, whatever host it is and
 // whatever a proxy puts before the path and takes away again; under an absolute URL they are absolute.
 test("every link leads under the base address, behind any proxy, any mount and any Host", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      path,
-      origin,
-      path,
-      fc.boolean(),
-      async (basePath, outside, mount, isAbsolute) => {
-        const home = outside + (isAbsolute ? "" : mount);
+  // The characters of a segment (RFC 3986 §3.3), in normal form.
+  const paths = [
+    "",
+    "/v1",
+    "/a/b/v1",
+    "/az09-_~!$&'()*+,;=:@./%20%2F%3F%C3%A9",
+  ];
+  const origins = [
+    "http://a",
+    "https://shop.example.com",
+    "https://[::1]:8443",
+  ];
+  for (const basePath of paths) {
+    for (const origin of origins) {
+      for (const mount of [undefined, ...paths]) {
+        const home = origin + (mount ?? "");
         const base = home + basePath;
         await follow({
-          baseUrl: isAbsolute ? base : basePath === "" ? "/" : basePath,
+          baseUrl: mount === undefined ? base : basePath || "/",
           base,
           reach(address) {
             assert.ok(address.startsWith(`${base}/pets`), address);
             return `http://localhost${address.slice(home.length)}`;
           },
         });
-      },
-    ),
-    runs(150),
-  );
+      }
+    }
+  }
 });

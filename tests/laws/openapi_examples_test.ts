@@ -1,16 +1,18 @@
 /**
- * Law: every example in the OpenAPI document is a message that was really sent. An example without a
- * request that brings it about fails, and so does a request whose response is another.
+ * Law: the OpenAPI document declares nothing in vain. Here is a request for each example, each error of an
+ * operation and each header field; each response is the example, and as the document declares it.
  */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import type { HandlerOptions } from "../../core/service.ts";
-import { DOCUMENT, type Schema } from "./openapi_document.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
+import type { HandlerOptions } from "../../core/service.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
+import { STATUS_OF } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { newPet } from "../support/new_pet.ts";
+import { REX as PET } from "../support/new_pet.ts";
+import { DOCUMENT, type Schema } from "./openapi_document.ts";
+import { assertDeclared } from "./openapi_schema.ts";
 
 type Trial = readonly [
   method: string,
@@ -20,57 +22,127 @@ type Trial = readonly [
 ];
 
 const NO_KEY = { headers: { authorization: undefined } };
+const WRONG_KEY = { headers: { authorization: "Bearer wrong" } };
 const REX = { body: '{"name":"Rex","categoryId":1}' };
-const fail = () => Promise.reject(new StorageError("unavailable", "away"));
-const away: Partial<HandlerOptions> = {
-  storage: { ...memoryStorage(), create: fail, get: fail, list: fail },
-};
+const MALFORMED_HOST = { headers: { host: "a/b" } };
+
+function failing(error: Error): Partial<HandlerOptions> {
+  const fail = () => Promise.reject(error);
+  return {
+    storage: { ...memoryStorage(), create: fail, get: fail, list: fail },
+  };
+}
+const away = failing(new StorageError("unavailable", "away"));
+const broken = failing(new Error("broken"));
+const unknown = failing(new StorageError("outcome_unknown", "who knows"));
 const limited: Partial<HandlerOptions> = {
   rateLimit: () =>
     Promise.resolve({ allowed: false, headers: { "retry-after": "1" } }),
 };
 
-/** What to send for each example, to a service whose only animals are the Rexes 1 to 7. */
+/** By operation and status, and `example` if the answer is the one shown, what to send to a service with seven Rexes. */
 const trials: Readonly<Record<string, Trial>> = {
-  "listPets 400": ["GET", "/pets?limit=0"],
-  "listPets 401": ["GET", "/pets", NO_KEY],
-  "listPets 429": ["GET", "/pets", {}, limited],
-  "listPets default": ["GET", "/pets", {}, away],
-  "createPet 400": ["POST", "/pets", { body: '{"categoryId":1.5}' }],
-  "createPet 401": ["POST", "/pets", NO_KEY],
-  "createPet 429": ["POST", "/pets", REX, limited],
-  "createPet 422": ["POST", "/pets", {
+  "listPets 200 (the last page)": ["GET", "/pets?after=6"],
+  "listPets 200 (with a next page)": ["GET", "/pets?limit=1"],
+  "listPets 400 example": ["GET", "/pets?limit=0"],
+  "listPets 401 example": ["GET", "/pets", NO_KEY],
+  "listPets 401 (a wrong key)": ["GET", "/pets", WRONG_KEY],
+  "listPets 429 example": ["GET", "/pets", {}, limited],
+  "listPets 500": ["GET", "/pets", {}, broken],
+  "listPets default example": ["GET", "/pets", {}, away],
+  "createPet 201": ["POST", "/pets", REX],
+  "createPet 201 (replayed)": ["POST", "/pets", {
+    ...REX,
+    headers: { "idempotency-key": '"used"' },
+  }],
+  "createPet 400 example": ["POST", "/pets", { body: '{"categoryId":1.5}' }],
+  "createPet 400 (no body)": ["POST", "/pets"],
+  "createPet 400 (a malformed key)": ["POST", "/pets", {
+    ...REX,
+    headers: { "idempotency-key": '"' },
+  }],
+  "createPet 408": ["POST", "/pets", { body: new ReadableStream() }, {
+    bodyTimeout: 1,
+  }],
+  "createPet 413": ["POST", "/pets", REX, { maxBodyBytes: 7 }],
+  "createPet 415": ["POST", "/pets", {
+    ...REX,
+    headers: { "content-type": "text/plain" },
+  }],
+  "createPet 500": ["POST", "/pets", REX, broken],
+  "createPet 503": ["POST", "/pets", REX, unknown],
+  "createPet 401 example": ["POST", "/pets", NO_KEY],
+  "createPet 401 (a wrong key)": ["POST", "/pets", WRONG_KEY],
+  "createPet 429 example": ["POST", "/pets", REX, limited],
+  "createPet 422 example": ["POST", "/pets", {
     body: '{"name":"Tom","categoryId":1}',
     headers: { "idempotency-key": '"used"' },
   }],
-  "createPet default": ["POST", "/pets", REX, away],
-  "getPet 401": ["GET", "/pets/7", NO_KEY],
-  "getPet 404": ["GET", "/pets/8"],
-  "getPet 429": ["GET", "/pets/7", {}, limited],
-  "getPet default": ["GET", "/pets/7", {}, away],
+  "createPet default example": ["POST", "/pets", REX, away],
+  "getPet 200": ["GET", "/pets/7"],
+  "getPet 400": ["GET", "/pets/7", MALFORMED_HOST],
+  "getPet 500": ["GET", "/pets/7", {}, broken],
+  "getPet 401 example": ["GET", "/pets/7", NO_KEY],
+  "getPet 401 (a wrong key)": ["GET", "/pets/7", WRONG_KEY],
+  "getPet 404 example": ["GET", "/pets/8"],
+  "getPet 429 example": ["GET", "/pets/7", {}, limited],
+  "getPet default example": ["GET", "/pets/7", {}, away],
+  "getOpenApi 200": ["GET", "/openapi.json"],
+  "getOpenApi 304": ["GET", "/openapi.json", {
+    headers: { "if-none-match": "*" },
+  }],
+  "getOpenApi 400": ["GET", "/openapi.json", MALFORMED_HOST],
 };
 
 const operations = Object.values(DOCUMENT.paths)
   .flatMap((item) => Object.values(item));
 
-test("every example response in the OpenAPI document is one that was sent", async () => {
-  const tried: string[] = [];
-  for (const { operationId, responses } of operations) {
-    for (const [status, { content }] of Object.entries(responses)) {
-      const example = content?.["application/json"]?.example;
-      if (example === undefined) continue;
-      const trial = `${operationId} ${status}`;
-      tried.push(trial);
-      const request = trials[trial];
-      assert.ok(request, `No trial says how to get the example ${trial}`);
-      const answer = await tryOut(request);
-      const expected = status === "default" ? "503" : status;
-      assert.equal(`${answer.status}`, expected, trial);
-      assert.deepEqual(JSON.parse(answer.text), example, trial);
+test("the responses of the OpenAPI document are all there are: each example, error and header field comes", async () => {
+  const came = new Set<string>();
+  for (const [trial, request] of Object.entries(trials)) {
+    const [operationId, given = "", name] = trial.split(" ");
+    const operation = operations.find((one) => one.operationId === operationId);
+    assert.ok(operation !== undefined, trial);
+    const answer = await tryOut(request);
+    const { status, headers, text } = answer;
+    assert.equal(`${status}`, given.replace("default", "503"), trial);
+    assertDeclared(answer, { operation, isHead: false });
+    const place = `${status}` in operation.responses ? `${status}` : "default";
+    came.add(`${operationId} ${status}`).add(`${operationId} ${place}`);
+    for (const field of headers.keys()) {
+      came.add(`${operationId} ${place} ${field}`);
     }
+    if (name !== "example") continue;
+    came.add(`${operationId} ${place} example`);
+    const { example } =
+      operation.responses[place]?.content?.["application/json"] ?? {};
+    assert.deepEqual(JSON.parse(text), example, trial);
   }
-  assert.deepEqual(tried.sort(), Object.keys(trials).sort());
+  assert.deepEqual(declared().filter((what) => !came.has(what)), []);
 });
+
+/** The statuses, header fields and examples of each operation. */
+function declared(): readonly string[] {
+  return operations.flatMap(({ operationId, errors, responses }) =>
+    [
+      // The document is kept in memory: nothing sent from outside makes it fail.
+      ...errors.filter((code) =>
+        operationId !== "getOpenApi" || code !== "internal_error"
+      ).map((code) => STATUS_OF[code]),
+      ...Object.entries(responses).flatMap((
+        [status, { headers = {}, content }],
+      ) => [
+        ...operationId === "getOpenApi" && status === "default" ? [] : [status],
+        ...Object.keys(headers).map((name) =>
+          `${status} ${name.toLowerCase()}`
+        ),
+        ...content?.["application/json"]?.example === undefined
+          ? []
+          : [`${status} example`],
+      ]),
+    ].map((what) => `${operationId} ${what}`)
+  );
+}
 
 test("the examples of members make a pet that is accepted, and is answered with them", async () => {
   const { NewPet, Pet } = DOCUMENT.components.schemas;
@@ -99,9 +171,7 @@ async function tryOut(
   const headers = { "idempotency-key": "used" };
   await ask(handleService({ storage }), "POST", "/pets", { ...REX, headers });
   for (let i = 1; i < 7; i++) {
-    await storage.create(
-      newPet({ name: "Rex", categoryId: 1n, status: "available" }),
-    );
+    await storage.create(PET);
   }
   const service = handleService({ storage, onError: () => {}, ...options });
   return await ask(service, method, address, question);

@@ -13,7 +13,7 @@ import {
 } from "../../core/pets/pet.ts";
 import type { PetQuery, PetStorage } from "../../core/pets/pet_storage.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
-import { newPet } from "../support/new_pet.ts";
+import { anyNewPet } from "../support/any_pet.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { fc, patience, runs } from "../support/property.ts";
@@ -27,13 +27,13 @@ class Model extends Map<bigint, Pet> {
 /** A pet to create, and with which idempotency key. */
 interface Sent {
   readonly pet: CheckedPet;
-  readonly key: number | undefined;
+  readonly key: string | undefined;
 }
 
-/** A storage, and how it is closed and opened again where it outlives that. */
+/** A storage that can be closed and opened again. */
 interface Real {
   storage: PetStorage;
-  readonly reopen: () => Promise<PetStorage>;
+  readonly reopen: () => Promise<void>;
 }
 
 type Command = fc.AsyncCommand<Model, readonly Real[]>;
@@ -66,16 +66,10 @@ function create(sent: readonly Sent[]): Command {
     (storage) =>
       Promise.all(
         sent.map(({ pet, key }) =>
-          key === undefined
-            ? storage.create(pet)
-            : storage.create(pet, { idempotencyKey: asText(key) })
+          storage.create(pet, key === undefined ? {} : { idempotencyKey: key })
         ),
       ),
   );
-}
-
-function asText(key: number): string {
-  return String(key).padStart(64, "0");
 }
 
 function get(id: bigint): Command {
@@ -110,7 +104,7 @@ function reopen(): Command {
     toString: () => "reopen()",
     check: () => true,
     async run(_model, reals) {
-      for (const real of reals) real.storage = await real.reopen();
+      for (const real of reals) await real.reopen();
     },
   };
 }
@@ -119,29 +113,23 @@ function keep(
   model: Model,
   { pet: newPet, key }: Sent,
 ): Pet & { readonly replayed?: true } {
-  const earlier = key === undefined ? undefined : model.byKey.get(asText(key));
+  const earlier = key === undefined ? undefined : model.byKey.get(key);
   if (earlier !== undefined) return { ...earlier, replayed: true };
   const id = petId(BigInt(model.size + 1));
   const pet = { id, ...newPet };
   model.set(id, pet);
-  if (key !== undefined) model.byKey.set(asText(key), pet);
+  if (key !== undefined) model.byKey.set(key, pet);
   return pet;
 }
-
-/** Any pet that can be created. */
-const anyNewPet = fc.record({
-  name: fc.string({ unit: "binary", minLength: 1, maxLength: 255 })
-    // deno-lint-ignore no-control-regex -- a name has none
-    .filter((name) => !/[\u0000-\u001f\u007f]/.test(name)),
-  categoryId: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
-  status: fc.constantFrom(...PET_STATUSES),
-}, { noNullPrototype: true }).map(newPet);
 
 /** Few keys, so that they come again, in one batch and in others. */
 const anySent: fc.Arbitrary<readonly Sent[]> = fc.array(
   fc.record({
     pet: anyNewPet,
-    key: fc.option(fc.nat({ max: 12 }), { nil: undefined }),
+    key: fc.option(
+      fc.nat({ max: 12 }).map((key) => `${key}`.padStart(64, "0")),
+      { nil: undefined },
+    ),
   }),
   { minLength: 1, maxLength: 8 },
 );
@@ -164,47 +152,42 @@ const anyCommand: readonly fc.Arbitrary<Command>[] = [
   fc.constant(reopen()),
 ];
 
-/** How a storage is made empty and opened, and how it is opened again as it is. */
-type Place = () => Promise<{
-  readonly open: () => Promise<PetStorage>;
-}>;
+/** Makes a storage empty, and returns how it is opened. */
+type Place = () => Promise<() => Promise<PetStorage>>;
 
-const memory: Place = () => {
-  // What is in memory does not outlive its storage.
-  const storage = memoryStorage();
-  const open = () => Promise.resolve({ ...storage, close: async () => {} });
-  return Promise.resolve({ open });
+const memory: Place = async () => {
+  // Pets in memory do not outlive their storage.
+  const storage = { ...memoryStorage(), close: async () => {} };
+  return async () => storage;
 };
 
-const sqlite: Place = () => {
+const sqlite: Place = async () => {
   const path = newPath();
-  return Promise.resolve({ open: () => sqliteStorage(path) });
+  return () => sqliteStorage(path);
 };
 
+let database: Promise<string> | undefined;
+
+// One database for all runs: a new one takes longer than a run.
 const postgres: Place = async () => {
-  const url = await database();
+  const url = await (database ??= databaseWithTables());
   await runSql(url, "truncate pets, idempotency_keys restart identity");
-  return { open: () => postgresStorage(url) };
+  return () => postgresStorage(url);
 };
 
-let made: Promise<string> | undefined;
-
-/** One database for all runs: to make one takes longer than a run. */
-function database(): Promise<string> {
-  return made ??= (async () => {
-    const url = await newDatabase();
-    await (await postgresStorage(url)).close();
-    return url;
-  })();
+async function databaseWithTables(): Promise<string> {
+  const url = await newDatabase();
+  await (await postgresStorage(url)).close();
+  return url;
 }
 
-async function open(place: Place): Promise<Real> {
-  const { open } = await place();
+async function openReal(place: Place): Promise<Real> {
+  const open = await place();
   const real: Real = {
     storage: await open(),
     async reopen() {
       await real.storage.close();
-      return await open();
+      real.storage = await open();
     },
   };
   return real;
@@ -215,7 +198,7 @@ function assertAlike(places: readonly Place[]): Promise<void> {
     fc.asyncProperty(
       fc.commands([...anyCommand], { maxCommands: 40 }),
       async (commands) => {
-        const reals = await Promise.all(places.map(open));
+        const reals = await Promise.all(places.map(openReal));
         try {
           await fc.asyncModelRun(
             () => ({ model: new Model(), real: reals }),

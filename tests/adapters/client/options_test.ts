@@ -9,28 +9,17 @@ import { BASE, KEY } from "./in_process.ts";
 import { json } from "./scripted.ts";
 
 test("baseUrl may end in a slash or not, and have any path or none", async () => {
-  for (
-    const [baseUrl, expected] of [
-      ["http://localhost/v1", "http://localhost/v1/pets"],
-      ["http://localhost/v1/", "http://localhost/v1/pets"],
-      ["https://example.com", "https://example.com/pets"],
-      [
-        "https://example.com:8443/a/b/v1",
-        "https://example.com:8443/a/b/v1/pets",
-      ],
-      ["http://[::1]:8000/v1", "http://[::1]:8000/v1/pets"],
-    ] as const
-  ) {
+  const addresses = {
+    "http://localhost/v1": "http://localhost/v1/pets",
+    "http://localhost/v1/": "http://localhost/v1/pets",
+    "https://example.com": "https://example.com/pets",
+    "https://example.com:8443/a/b/v1": "https://example.com:8443/a/b/v1/pets",
+    "http://[::1]:8000/v1": "http://[::1]:8000/v1/pets",
+  };
+  for (const [baseUrl, expected] of Object.entries(addresses)) {
     const asked: string[] = [];
-    const client = createClient({
-      baseUrl,
-      key: KEY,
-      fetch({ url }) {
-        asked.push(url);
-        return json("[]");
-      },
-    });
-    await client.listPets();
+    const fetch = ({ url }: Request) => (asked.push(url), json("[]"));
+    await createClient({ baseUrl, key: KEY, fetch }).listPets();
     assert.deepEqual(asked, [expected]);
   }
 });
@@ -59,15 +48,6 @@ for (
     }
   });
 }
-
-test("an unknown option is a TypeError that names those that exist", () => {
-  const options = { baseUrl: BASE, key: KEY, basePath: "/v1" };
-  assert.throws(
-    () => createClient(options),
-    /^TypeError: Unknown option basePath: createClient has baseUrl, key, fetch, timeout, retries, idempotentCreates$/,
-  );
-  createClient({ ...options, basePath: undefined } as ClientOptions);
-});
 
 test("a number out of bounds is a RangeError, a fetch that is not a function a TypeError", () => {
   const make = (options: Partial<ClientOptions>) => () =>

@@ -1,4 +1,4 @@
-/** What is tried again, when, and what never is. */
+/** Failures that are tried again, when, and those that never are. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { parseRetryAfter } from "../../../adapters/client/retry.ts";
@@ -17,7 +17,6 @@ import {
   testClock,
   TRANSIENT,
 } from "./scripted.ts";
-import { fc } from "../../support/property.ts";
 
 /** Creates without an `Idempotency-Key`; those with one are in `idempotency_test.ts`. */
 const KEYLESS = { idempotentCreates: false };
@@ -41,23 +40,14 @@ const lasting: readonly [string, Step][] = [
 
 for (const [what, step] of TRANSIENT) {
   test(`a read is tried again after ${what}`, async () => {
-    const { client, requests } = scripted([
-      step,
-      step,
-      step,
-      json("[]"),
-      step,
-      step,
-      step,
-      json(petJson(7n)),
-    ]);
+    const { client, requests } = scripted(
+      [step, step, step, json("[]"), step, json(petJson(7n))],
+    );
     assert.deepEqual(await client.listPets(), { pets: [] });
     assert.equal((await client.getPet(7n)).id, 7n);
-    assert.equal(requests.length, 8);
-    // The same request again.
-    for (const { url } of requests.slice(0, 4)) {
-      assert.equal(url, requests[0]?.url);
-    }
+    assert.equal(requests.length, 6);
+    const urls = requests.slice(0, 4).map(({ url }) => url);
+    assert.equal(new Set(urls).size, 1, "the same request again");
   });
 }
 
@@ -93,18 +83,15 @@ for (const [what, step] of [...TRANSIENT, ...lasting]) {
 
 test("a create is not tried again after another 503, whatever header it has", async () => {
   const headers = { "retry-after": "1" };
-  for (
-    const step of [
-      page(503, headers),
-      json('{"message":"No"}', { status: 503, headers }),
-      json('{"code":"service_unavailable","message":"No","status":500}', {
-        status: 503,
-        headers,
-      }),
-      refusal("internal_error", 503, headers),
-      refusal("service_unavailable", 503, { "retry-after": "soon" }),
-    ]
-  ) {
+  const error = { code: "service_unavailable", message: "No", status: 500 };
+  const steps = [
+    page(503, headers),
+    json('{"message":"No"}', { status: 503, headers }),
+    json(JSON.stringify(error), { status: 503, headers }),
+    refusal("internal_error", 503, headers),
+    refusal("service_unavailable", 503, { "retry-after": "soon" }),
+  ];
+  for (const step of steps) {
     const { client, requests } = scripted([step], KEYLESS);
     assert.equal((await failure(client.createPet(REX))).uncertain, true);
     assert.equal(requests.length, 1);
@@ -112,21 +99,16 @@ test("a create is not tried again after another 503, whatever header it has", as
 });
 
 test("both 503s of the service itself are told apart", async () => {
-  const kinds = ["unavailable", "outcome_unknown"] as const;
-  for (const kind of kinds) {
-    const { client, handle } = inProcess({}, (storage) => ({
+  for (const kind of ["unavailable", "outcome_unknown"] as const) {
+    const { handle } = inProcess({}, (storage) => ({
       ...storage,
       create: () => Promise.reject(new StorageError(kind, "x")),
     }));
-    const clock = testClock();
-    const steps: Step[] = Array(4).fill(handle);
-    const options = { clock, ...KEYLESS };
-    const { client: watched, requests } = scripted(steps, options);
-    const error = await failure(watched.createPet(REX));
+    const { client, requests } = scripted(Array(4).fill(handle), KEYLESS);
+    const error = await failure(client.createPet(REX));
     assert.equal(error.code, "service_unavailable");
     assert.equal(error.uncertain, kind === "outcome_unknown");
     assert.equal(requests.length, kind === "unavailable" ? 4 : 1);
-    assert.deepEqual(await client.listPets(), { pets: [] });
   }
 });
 
@@ -191,36 +173,13 @@ test("a Retry-After beyond 30 s is for the caller, at once", async () => {
 
 test("parseRetryAfter reads seconds, and dates in GMT", () => {
   const now = Date.UTC(1994, 10, 6, 8, 49, 0);
-  for (
-    const field of [
-      "37",
-      "Sun, 06 Nov 1994 08:49:37 GMT",
-      "Sunday, 06-Nov-94 08:49:37 GMT",
-    ]
-  ) {
+  const date = "Sun, 06 Nov 1994 08:49:37 GMT";
+  for (const field of ["37", date, "Sunday, 06-Nov-94 08:49:37 GMT"]) {
     assert.equal(parseRetryAfter(field, now), 37_000, field);
   }
-  assert.equal(
-    parseRetryAfter("Sun, 06 Nov 1994 08:49:37 GMT", now + 60_000),
-    0,
-  );
-  for (
-    const field of [
-      "Sun Nov  6 08:49:37 1994",
-      "",
-      "-1",
-      "1.5",
-      "+1",
-      "1e3",
-      "Sun",
-      "x",
-    ]
-  ) {
-    assert.equal(parseRetryAfter(field, now), undefined, String(field));
+  assert.equal(parseRetryAfter(date, now + 60_000), 0, "in the past");
+  const wrong = ["Sun Nov  6 08:49:37 1994", "", "-1", "1.5", "+1", "1e3"];
+  for (const field of [...wrong, "Sun", "x"]) {
+    assert.equal(parseRetryAfter(field, now), undefined, field);
   }
-  fc.assert(fc.property(fc.nat(), (seconds) => {
-    assert.equal(parseRetryAfter(String(seconds), now), seconds * 1000);
-    const date = new Date(now + seconds * 1000).toUTCString();
-    assert.equal(parseRetryAfter(date, now), seconds * 1000);
-  }));
 });

@@ -10,7 +10,7 @@ import { makeClient } from "../../../adapters/client/client.ts";
 import { type Clock, readOptions } from "../../../adapters/client/options.ts";
 import { BASE, KEY } from "./in_process.ts";
 
-/** What one request meets: a response, or whatever it returns or throws. */
+/** The answer to one request: a response, or whatever it returns or throws. */
 export type Step =
   | Response
   | ((request: Request) => Response | Promise<Response>);
@@ -19,7 +19,7 @@ export type Step =
 export interface TestClock extends Clock {
   /** The pauses so far, in ms. */
   readonly pauses: readonly number[];
-  /** How many timers are set. */
+  /** The number of timers that are set. */
   readonly live: number;
   /** Lets all timers that are set go off. */
   expire(): void;
@@ -147,7 +147,7 @@ export function petJson(id: bigint | string, name = "Rex"): string {
 /** A body in chunks, and what became of it. */
 export interface WatchedBody {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Whether it was read to its end, cancelled, failed, or none of these yet. */
+  /** `open` until it is read to its end, cancelled, or fails. */
   readonly fate: "open" | "read" | "cancelled" | "failed";
 }
 

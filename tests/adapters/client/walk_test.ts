@@ -1,10 +1,9 @@
 /** `for await (const pet of client.pets())`: every pet once, in order, and always an end. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { PET_STATUSES } from "../../../core/pets/pet.ts";
+import { type Pet, PET_STATUSES } from "../../../core/pets/pet.ts";
 import { BASE, inProcess } from "./in_process.ts";
 import { collect, failure, json, petJson, scripted } from "./scripted.ts";
-import { fc } from "../../support/property.ts";
 
 /** Makes a page of pets, with a link to the next if one is given. */
 function petsPage(ids: readonly bigint[], target?: string): Response {
@@ -13,34 +12,25 @@ function petsPage(ids: readonly bigint[], target?: string): Response {
   });
 }
 
-// A walk is the filter of all, whatever the size of a page.
 test("pets walks over exactly the pets that match, in order", async () => {
-  const status = fc.constantFrom(...PET_STATUSES);
-  await fc.assert(fc.asyncProperty(
-    fc.array(status, { maxLength: 40 }),
-    fc.record({
-      limit: fc.integer({ min: 1, max: 100 }),
-      status,
-      after: fc.bigInt({ min: -2n, max: 45n }),
-    }, { requiredKeys: [] }),
-    async (statuses, query) => {
-      const { client } = inProcess();
-      const all = [];
-      for (const status of statuses) {
-        all.push(
-          await client.createPet({ name: "Rex", categoryId: 1n, status }),
+  const { client } = inProcess();
+  const all: Pet[] = [];
+  for (let i = 0; i < 30; i++) {
+    const status = PET_STATUSES[i % 2] ?? "sold";
+    const pet = { name: "Rex", categoryId: 1n, status } as const;
+    all.push(await client.createPet(pet));
+  }
+  for (const status of [undefined, ...PET_STATUSES]) {
+    for (const limit of [1, 7, 15, 100]) {
+      for (const after of [0n, 7n, 30n]) {
+        const query = { limit, after, ...status && { status } };
+        const expected = all.filter((pet) =>
+          pet.id > after && pet.status === (status ?? pet.status)
         );
+        assert.deepEqual(await collect(client.pets(query)), expected);
       }
-      const walked = await collect(client.pets(query));
-      const { status = undefined, after = 0n } = query;
-      assert.deepEqual(
-        walked,
-        all.filter((pet) =>
-          pet.id > after && (status === undefined || pet.status === status)
-        ),
-      );
-    },
-  ));
+    }
+  }
 });
 
 test("a walk over few pets takes pages of 100", async () => {
@@ -100,16 +90,10 @@ test("a walk can be left early, and begun anew", async () => {
 });
 
 test("a link to the same page is an error, however it is written", async () => {
-  for (
-    const target of [
-      "",
-      "#next",
-      "?limit=100",
-      "pets?limit=100",
-      `${BASE}/pets?limit=100`,
-      "HTTP://LOCALHOST:80/v1/x/../pets?limit=100#next",
-    ]
-  ) {
+  const targets = ["", "#next", "?limit=100", "pets?limit=100"]
+    .concat(`${BASE}/pets?limit=100`)
+    .concat("HTTP://LOCALHOST:80/v1/x/../pets?limit=100#next");
+  for (const target of targets) {
     const { client, requests } = scripted([petsPage([1n], target)]);
     const error = await failure(collect(client.pets()));
     assert.equal(error.code, "invalid_response", target);

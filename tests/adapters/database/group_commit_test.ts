@@ -12,6 +12,7 @@ import {
 } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
+import { nextTask, passed } from "./pauses.ts";
 
 type Batch = readonly Required<NewPet>[];
 
@@ -47,16 +48,11 @@ function recorded(
   return { creates, batches };
 }
 
-test("groupCommit gathers creates that arrive in the same turn", async () => {
-  const { creates, batches } = recorded();
-  const pets = await Promise.all(added(creates, ["a", "b", "c"]));
-  assert.deepEqual(pets.map((pet) => pet.name), ["a", "b", "c"]);
-  assert.deepEqual(batches, [["a", "b", "c"]]);
-});
-
-test("groupCommit takes no more than maxGroup at once, in order", async () => {
+test("groupCommit gathers creates that arrive in the same turn, in order, up to maxGroup", async () => {
   const { creates, batches } = recorded(undefined, { maxGroup: 2 });
-  await Promise.all(added(creates, ["a", "b", "c", "d", "e"]));
+  const names = ["a", "b", "c", "d", "e"];
+  const pets = await Promise.all(added(creates, names));
+  assert.deepEqual(pets.map((pet) => pet.name), names);
   assert.deepEqual(batches, [["a", "b"], ["c", "d"], ["e"]]);
 });
 
@@ -201,27 +197,14 @@ test("groupCommit commits a key that is in a batch twice once", async () => {
 
 test("groupCommit rejects all creates with a key whose commit fails, or gives an error for it", async () => {
   const fault = new StorageError("unavailable", "away");
-  for (
-    const commit of [
-      () => Promise.reject(fault),
-      () => Promise.resolve([fault]),
-    ]
-  ) {
-    const creates = groupCommit({
-      send: commit,
-      maxGroup: 9,
-      maxQueue: 9,
-      maxWait: 60_000,
-    });
-    const outcomes = await Promise.allSettled(
-      ["a", "b"].map((name) => creates.create(named(name), "k")),
-    );
-    assert.deepEqual(
-      outcomes.map((outcome) =>
-        outcome.status === "rejected" ? outcome.reason : outcome.value
-      ),
-      [fault, fault],
-    );
+  const commits = [() => Promise.reject(fault), async () => [fault]];
+  for (const send of commits) {
+    const limits = { maxGroup: 9, maxQueue: 9, maxWait: 60_000 };
+    const creates = groupCommit({ send, ...limits });
+    const sent = ["a", "b"].map((name) => creates.create(named(name), "k"));
+    for (const outcome of await Promise.allSettled(sent)) {
+      assert.deepEqual(outcome, { status: "rejected", reason: fault });
+    }
   }
 });
 
@@ -241,13 +224,3 @@ test("groupCommit settles what it accepted before it is closed", async () => {
   await assert.rejects(creates.create(REX), { kind: "unavailable" });
   await creates.close();
 });
-
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-/** So much time passes. */
-async function passed(ms: number): Promise<void> {
-  const since = performance.now();
-  while (performance.now() - since < ms) await nextTask();
-}

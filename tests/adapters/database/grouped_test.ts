@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grouped } from "../../../adapters/database/grouped.ts";
+import { nextTask, passed } from "./pauses.ts";
 
 /** A group whose statements are recorded, and end when the test says so. */
 function recorded(options: { maxGroup?: number; maxWait?: number } = {}): {
@@ -98,13 +99,3 @@ test("grouped can be closed if the last that wait are refused as too late", asyn
   await first;
   await Promise.all([close(), late]);
 });
-
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-/** So much time passes. */
-async function passed(ms: number): Promise<void> {
-  const since = performance.now();
-  while (performance.now() - since < ms) await nextTask();
-}

@@ -29,7 +29,7 @@ export interface Opened {
   readonly page: Page;
   /** The addresses of all requests. */
   readonly requests: readonly string[];
-  /** What was written on the console as a warning or an error, and what was thrown. */
+  /** Warnings and errors on the console, and what was thrown. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { clientErrorListener } from "../../../adapters/node/client_error.ts";
 import { testOnNode as test } from "./on_node.ts";
 
-test("a client that goes on sending what is no HTTP is not cut off while it reads why", () => {
+test("a client that keeps sending garbage still receives the 400", () => {
   const socket = new PassThrough();
   const listener = clientErrorListener();
   for (const message of ["broken", "broken again"]) {

@@ -10,10 +10,32 @@ import { Wire } from "../../contract/wire.ts";
 import { speaking, speakingTo, testOnNode as test } from "./on_node.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const REX = '{"name":"Rex","categoryId":1}';
 const FIVE = "Content-Length: 5\r\n\r\n";
 
 function streamOf(...chunks: string[]): ReadableStream<Uint8Array> {
   return ReadableStream.from(chunks).pipeThrough(new TextEncoderStream());
+}
+
+/** Sends bytes to a server of `handle`, and returns its answer and the errors that were reported. */
+async function answerOf(
+  handle: Parameters<typeof serve>[0],
+  bytes = GET,
+  options: Parameters<typeof speaking>[2] = {},
+) {
+  let answering: ReturnType<Wire["answer"]> | undefined;
+  const errors = await speaking(handle, async (wire) => {
+    wire.write(bytes);
+    await (answering = wire.answer(bytes.split(" ")[0]));
+  }, options);
+  assert(answering !== undefined);
+  return { ...await answering, errors };
+}
+
+/** The bytes of a request with the key. */
+function withKey(line: string, body = ""): string {
+  const length = body === "" ? "" : `Content-Length: ${body.length}\r\n`;
+  return `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n${length}\r\n${body}`;
 }
 
 test("a handler of createHandler is answered without Request, Response, Headers, stream or signal", async () => {
@@ -21,18 +43,14 @@ test("a handler of createHandler is answered without Request, Response, Headers,
     .concat("AbortController", "URL");
   const globals = globalThis as unknown as Record<string, unknown>;
   const kept = names.map((name) => globals[name]);
-  const rex = '{"name":"Rex","categoryId":1}';
-  const fields = "Host: a\r\nAuthorization: Bearer secret\r\n";
   const errors = await speaking(
     createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) }),
     async (wire) => {
       names.forEach((name) => globals[name] = undefined);
       try {
-        wire.write(
-          `POST /v1/pets HTTP/1.1\r\n${fields}Content-Length: ${rex.length}\r\n\r\n${rex}`,
-        );
+        wire.write(withKey("POST /v1/pets", REX));
         assert.equal((await wire.answer()).status, 201);
-        wire.write(`GET /v1/pets/1 HTTP/1.1\r\n${fields}\r\n`);
+        wire.write(withKey("GET /v1/pets/1"));
         const { lines, body } = await wire.answer();
         assert(lines.includes("content-type: application/json"));
         assert.equal(
@@ -55,15 +73,10 @@ test("onError of a handler is given the request that failed", async () => {
     keys: apiKeys(["secret"]),
     onError: (cause, request) => void told.push([cause, request]),
   });
-  const rex = '{"name":"Rex","categoryId":1}';
-  const errors = await speaking(handle, async (wire) => {
-    wire.write(
-      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\nContent-Length: ${rex.length}\r\n\r\n${rex}`,
-    );
-    const { status, body } = await wire.answer();
-    assert.equal(status, 500);
-    assert.equal(JSON.parse(body).message, "Something went wrong on our side");
-  });
+  const sent = withKey("POST /v1/pets", REX);
+  const { status, body, errors } = await answerOf(handle, sent);
+  assert.equal(status, 500);
+  assert.equal(JSON.parse(body).message, "Something went wrong on our side");
   assert.deepEqual(errors, [], "it is the handler's to report");
   const [[toldCause, request] = []] = told;
   assert.equal(toldCause, cause);
@@ -76,11 +89,8 @@ test("onError of a handler is given the request that failed", async () => {
 test("a response that is already read is answered for with 500", async () => {
   const response = new Response("x");
   await response.body?.cancel();
-  const errors = await speaking(() => response, async (wire) => {
-    wire.write(GET);
-    assert.equal((await wire.answer()).status, 500);
-  });
-  assert.equal(errors.length, 1);
+  const { status, errors } = await answerOf(() => response);
+  assert.deepEqual([status, errors.length], [500, 1]);
 });
 
 test("a Response of another realm is sent as any other", async () => {
@@ -91,37 +101,24 @@ test("a Response of another realm is sent as any other", async () => {
     body: streamOf("a", "b"),
     bodyUsed: false,
   };
-  await speaking(() => foreign as unknown as Response, async (wire) => {
-    wire.write(GET);
-    const { status, lines, body } = await wire.answer();
-    assert.equal(status, 201);
-    assert(lines.includes("x-a: 1"));
-    assert.equal(body, "ab");
-  });
+  const answer = await answerOf(() => foreign as unknown as Response);
+  assert.deepEqual([answer.status, answer.body], [201, "ab"]);
+  assert(answer.lines.includes("x-a: 1"));
 });
 
-test("the status text of a response is sent", async () => {
-  await speaking(
-    () => new Response(null, { status: 200, statusText: "Fine" }),
-    async (wire) => {
+test("the status text of a response is sent; a 500 has its own if the response could not be sent", async () => {
+  const texts = [
+    [{}, "200 Fine"],
+    [{ "x-a": "\u0001" }, "500 Internal Server Error"],
+  ] as const;
+  for (const [headers, expected] of texts) {
+    const handle = () => new Response(null, { headers, statusText: "Fine" });
+    await speaking(handle, async (wire) => {
       wire.write("GET / HTTP/1.0\r\n\r\n");
-      assert.match(await wire.rest(), /^HTTP\/1\.1 200 Fine\r\n/);
-    },
-  );
-});
-
-test("a 500 has its own status text if the response could not be sent", async () => {
-  const errors = await speaking(
-    () => new Response("a", { headers: { "x-a": "\u0001" } }),
-    async (wire) => {
-      wire.write("GET / HTTP/1.0\r\n\r\n");
-      assert.match(
-        await wire.rest(),
-        /^HTTP\/1\.1 500 Internal Server Error\r\n/,
-      );
-    },
-  );
-  assert.equal(errors.length, 1);
+      const [line] = (await wire.rest()).split("\r\n");
+      assert.equal(line, `HTTP/1.1 ${expected}`);
+    });
+  }
 });
 
 test("a wrong length or coding from the fetch function is put right", async () => {
@@ -154,13 +151,9 @@ for (const length of [1, 9]) {
 
 test("a stream that fails at once is answered for with 500", async () => {
   const error = new Error("secret");
-  const body = (): ReadableStream =>
-    new ReadableStream({ start: (controller) => controller.error(error) });
-  const errors = await speaking(() => new Response(body()), async (wire) => {
-    wire.write(GET);
-    assert.equal((await wire.answer()).status, 500);
-  });
-  assert.deepEqual(errors, [error]);
+  const body = new ReadableStream({ start: (given) => given.error(error) });
+  const { status, errors } = await answerOf(() => new Response(body));
+  assert.deepEqual([status, errors], [500, [error]]);
 });
 
 test("a stream that fails later breaks the connection off, and is reported", async () => {
@@ -211,11 +204,8 @@ test("a body is taken from the client no faster than it is read", async () => {
 test("HEAD cancels a body that has not ended", async () => {
   let cancelled = false;
   const body = new ReadableStream({ cancel: () => void (cancelled = true) });
-  await speaking(() => new Response(body), async (wire) => {
-    wire.write(GET.replace("GET", "HEAD"));
-    await wire.answer("HEAD");
-    assert.equal(cancelled, true);
-  });
+  await answerOf(() => new Response(body), GET.replace("GET", "HEAD"));
+  assert.equal(cancelled, true);
 });
 
 test("a pipelined request begins only when the unsafe ones before it are answered", async () => {
@@ -260,19 +250,15 @@ test("a client that goes away aborts the signals of its pipelined requests", asy
 });
 
 test("a long body that nobody reads closes the connection after the answer", async () => {
-  for (
-    const length of ["Content-Length: 9999999", "Transfer-Encoding: chunked"]
-  ) {
-    await speaking(
-      () => new Response("no", { status: 413 }),
-      async (wire) => {
-        wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
-        const { lines, body } = await wire.answer();
-        assert(lines.includes("connection: close"), lines.join());
-        assert.equal(body, "no");
-        assert.equal(await wire.rest(), "");
-      },
-    );
+  const lengths = ["Content-Length: 9999999", "Transfer-Encoding: chunked"];
+  for (const length of lengths) {
+    await speaking(() => new Response("no", { status: 413 }), async (wire) => {
+      wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
+      const { lines, body } = await wire.answer();
+      assert(lines.includes("connection: close"), lines.join());
+      assert.equal(body, "no");
+      assert.equal(await wire.rest(), "");
+    });
   }
 });
 
@@ -306,17 +292,14 @@ test("a body that is read in part does not stop the next request", async () => {
 });
 
 test("a header that is too large is 400, and the message says so", async () => {
-  await speaking(() => new Response("ok"), async (wire) => {
-    wire.write(
-      `GET / HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(20_000)}\r\n\r\n`,
-    );
-    const { status, body } = await wire.answer();
-    assert.equal(status, 400);
-    assert.match(JSON.parse(body).message, /its header is too large/);
-  });
+  const field = `X: ${"a".repeat(20_000)}`;
+  const large = `GET / HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`;
+  const { status, body } = await answerOf(() => new Response("ok"), large);
+  assert.equal(status, 400);
+  assert.match(JSON.parse(body).message, /its header is too large/);
 });
 
-test("what is no HTTP does not cut off the answer to what came before", async () => {
+test("garbage does not cut off the answer to the request before it", async () => {
   await speaking(async () => {
     await new Promise((go) => setTimeout(go, 20));
     return new Response("ok");
@@ -329,7 +312,7 @@ test("what is no HTTP does not cut off the answer to what came before", async ()
   });
 });
 
-test("a body that is no HTTP is 400, and fails its reader", async () => {
+test("a malformed chunk of a body is 400, and fails its reader", async () => {
   let told = (_error: unknown): void => {};
   const failure = new Promise((resolve) => told = resolve);
   await speaking(async (request) => {
@@ -346,25 +329,19 @@ test("a body that is no HTTP is 400, and fails its reader", async () => {
   });
 });
 
-for (
-  const [what, bytes, limit] of [
-    ["head", "GET / HTTP/1.1\r\n", { headersTimeout: 50 }],
-    ["body", `POST / HTTP/1.1\r\nHost: a\r\n${FIVE}ab`, { requestTimeout: 50 }],
-  ] as const
-) {
-  test(`who is too slow with the ${what} of a request is told 408`, async () => {
-    await speaking(
-      async (request) => new Response(await request.text()),
-      async (wire) => {
-        wire.write(bytes);
-        const { status, body } = await wire.answer();
-        assert.equal(status, 408);
-        assert.equal(JSON.parse(body).code, "request_timeout");
-      },
-      limit,
-    );
-  });
-}
+test("a client that is too slow with the head or the body of a request is told 408", async () => {
+  const echo = async (request: Request) => new Response(await request.text());
+  for (
+    const [bytes, limit] of [
+      ["GET / HTTP/1.1\r\n", { headersTimeout: 50 }],
+      [`POST / HTTP/1.1\r\nHost: a\r\n${FIVE}ab`, { requestTimeout: 50 }],
+    ] as const
+  ) {
+    const { status, body } = await answerOf(echo, bytes, limit);
+    assert.equal(status, 408);
+    assert.equal(JSON.parse(body).code, "request_timeout");
+  }
+});
 
 test("a connection that stays idle is closed", async () => {
   await speaking(() => new Response("ok"), async (wire) => {
@@ -399,10 +376,10 @@ test("an answer after close says that it is the last", async () => {
   await closed;
 });
 
-test("toNodeListener sees the path that was sent, also below a mount and beside a framework's header", async () => {
+test("toNodeListener sees the path that was sent, also below a mount and with a framework's header", async () => {
   const listener = toNodeListener((request) => new Response(request.url));
   await speakingTo((req, res) => {
-    // What Express does for app.use("/shop", listener).
+    // As Express does for app.use("/shop", listener).
     res.setHeader("X-Powered-By", "Express");
     res.setHeader("Content-Type", "text/html");
     const { url = "" } = req;
@@ -434,8 +411,7 @@ test("a create behind another parser is a 500, and onError is told what to do", 
     await speakingTo((req, res) => {
       req.resume().on("end", () => setImmediate(listener, req, res));
     }, async (wire) => {
-      const head = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";
-      wire.write(`${head}Authorization: Bearer secret\r\n${FIVE}right`);
+      wire.write(withKey("POST /v1/pets", "right"));
       assert.equal((await wire.answer()).status, 500);
       assert.match(String(causes.pop()), /mount the pet store before body/);
     });
@@ -457,17 +433,17 @@ test("toNodeListener reports to console.error unless told otherwise", async () =
   const { error: kept } = console;
   const reported: unknown[] = [];
   console.error = (error: unknown) => void reported.push(error);
+  const error = new Error("secret");
   try {
-    const error = new Error("secret");
-    const listener = toNodeListener(() => {
-      throw error;
-    });
-    await speakingTo(listener, async (wire) => {
-      wire.write(GET);
-      assert.equal((await wire.answer()).status, 500);
-    });
-    assert.deepEqual(reported, [error]);
+    await speakingTo(
+      toNodeListener(() => Promise.reject(error)),
+      async (wire) => {
+        wire.write(GET);
+        assert.equal((await wire.answer()).status, 500);
+      },
+    );
   } finally {
     console.error = kept;
   }
+  assert.deepEqual(reported, [error]);
 });

@@ -43,7 +43,7 @@ export async function speaking(
   return errors;
 }
 
-/** As {@linkcode speaking}, where no error is to be reported. */
+/** As {@linkcode speaking}; asserts that no error was reported. */
 export async function speakingWell(
   handle: FetchFunction,
   use: (wire: Wire) => Promise<void>,

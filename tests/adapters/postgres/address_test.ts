@@ -135,7 +135,7 @@ for (const [url, message] of Object.entries(wrong)) {
   });
 }
 
-test("parsePostgresUrl takes PGSSLMODE where the address says nothing of encryption", () => {
+test("parsePostgresUrl takes PGSSLMODE if the address does not mention encryption", () => {
   const PGSSLMODE = "verify-full";
   assert.deepEqual(
     structure(parsePostgresUrl("postgres://a", { PGSSLMODE }).driver.ssl),

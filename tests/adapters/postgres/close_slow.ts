@@ -7,7 +7,7 @@ import { commandLine } from "../../support/runtime.ts";
 
 const program = fileURLToPath(new URL("close_program.ts", import.meta.url));
 
-it("a program ends after close() of postgresStorage, even where the server hangs", async (cluster) => {
+it("a program ends after close() of postgresStorage, even if the server hangs", async (cluster) => {
   const [command = "", ...args] = commandLine(program);
   const child = spawn(command, [...args, await cluster.newDatabase()], {
     stdio: ["pipe", "pipe", "inherit"],

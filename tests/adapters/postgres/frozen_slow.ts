@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import process from "node:process";
+import { setTimeout } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
@@ -9,7 +10,7 @@ import { testCluster } from "../../support/postgres/test_cluster.ts";
 /** Longer than a read waits for its turn. */
 const TIMES = { connectTimeout: 3000, queryTimeout: 3000 };
 const MAX_WAIT = 2000;
-/** What a busy machine may add, in ms. */
+/** Time that a busy machine may add, in ms. */
 const SLACK = 800;
 
 interface Read {
@@ -42,11 +43,11 @@ testCluster(
       const callers = Array.from({ length: 50 }, async () => {
         while (!isOver) {
           await read();
-          await passed(5);
+          await setTimeout(5);
         }
       });
       const enough = async (count: number) => {
-        while (reads.length < count) await passed(5);
+        while (reads.length < count) await setTimeout(5);
       };
       await enough(200);
 
@@ -63,9 +64,9 @@ testCluster(
           let answered = 0;
           for (let i = 0; i < 100; i++) {
             read().then(() => answered++);
-            await passed(10);
+            await setTimeout(10);
           }
-          await passed(200);
+          await setTimeout(200);
           assert.ok(answered > 50, `${answered} of 100 while ${count} hang`);
         } finally {
           pids.forEach((pid) => process.kill(pid, "SIGCONT"));
@@ -80,7 +81,7 @@ testCluster(
       const others: Promise<void>[] = [];
       for (let i = 0; i < 80; i++) {
         others.push(read());
-        await passed(50);
+        await setTimeout(50);
       }
       await Promise.all(others);
       cluster.resume();
@@ -103,7 +104,7 @@ testCluster(
       }
 
       while (reads.filter(({ fault }) => fault === undefined).length < 200) {
-        await passed(5);
+        await setTimeout(5);
       }
       isOver = true;
       await Promise.all(callers);
@@ -114,7 +115,3 @@ testCluster(
     }
   },
 );
-
-function passed(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

@@ -1,4 +1,4 @@
-/** The HTTP contract with animals and keys in PostgreSQL. */
+/** The HTTP contract with pets and keys in PostgreSQL. */
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { storageService } from "../../contract/handle_service.ts";
 import { httpContract } from "../../contract/register.ts";

@@ -20,7 +20,7 @@ test(
       await Promise.all(
         Array.from({ length: 10 }, () => storage.ping()),
       );
-      // As where a firewall forgets them: they are lost, and nobody is told.
+      // As if a firewall forgot them: they are lost, and nobody is told.
       line.cutOff();
       line.heal();
       await assert.rejects(storage.create(REX), { kind: "outcome_unknown" });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
@@ -28,7 +29,7 @@ test(
         } catch (error) {
           assert.ok(error instanceof StorageError, String(error));
         }
-        await passed(5);
+        await setTimeout(5);
       }
     }
 
@@ -40,9 +41,9 @@ test(
         call(() => storage.create(REX)),
         call(() => storage.apiKeys.isActive(`${i}`)),
       ]).flat();
-      await passed(500);
+      await setTimeout(500);
       await cluster.kill();
-      await passed(1000);
+      await setTimeout(1000);
       await cluster.start();
 
       answered = 0;
@@ -72,7 +73,3 @@ test(
     }
   },
 );
-
-function passed(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

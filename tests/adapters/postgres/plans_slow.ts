@@ -45,7 +45,7 @@ function together(pages: readonly Page[]): readonly string[] {
   ];
 }
 
-/** How many blocks a statement reads, in the cache or not; it compiles nothing. */
+/** Counts the blocks that a statement reads, in the cache or not; asserts that it compiles nothing. */
 async function blocksOf(
   client: Client,
   name: string,

@@ -7,8 +7,15 @@ import { RUNTIME } from "../../support/runtime.ts";
 
 testFetchServer(RUNTIME, await loadServe());
 
-test("serve of Node's adapter refuses Bun, where it could not close", {
-  skip: RUNTIME !== "bun",
-}, async () => {
-  await assert.rejects(serve(() => new Response()), /@petstore\/service\/bun/);
-});
+test(
+  "serve of Node's adapter refuses to run on Bun, because it could not close",
+  {
+    skip: RUNTIME !== "bun",
+  },
+  async () => {
+    await assert.rejects(
+      serve(() => new Response()),
+      /@petstore\/service\/bun/,
+    );
+  },
+);

@@ -1,4 +1,4 @@
-/** What `sqliteStorage` does when the disk is full, failing or read-only. */
+/** `sqliteStorage` on a disk that is full, failing or read-only. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,10 @@ import {
   type PetStorage,
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
-import { startStorage } from "../../support/programs/storage_process.ts";
+import {
+  startStorage,
+  type StorageProcess,
+} from "../../support/programs/storage_process.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
@@ -89,15 +92,7 @@ for (const isKilled of [false, true]) {
       const child = startStorage({
         env: { LD_PRELOAD: failingDisk ?? "", FULL_FOR_SHM: trigger },
       });
-      async function create(
-        count: number,
-        writers: number,
-      ): Promise<readonly string[]> {
-        child.send(`create ${count} ${writers}`);
-        return (await child.answersUntil("done")).slice(0, -1);
-      }
-      child.send(`open ${path}`);
-      assert.deepEqual(await child.answersUntil(""), ["opened"]);
+      const create = await opened(child, path);
       const created = [...await create(1, 1)];
       // As long as somebody reads an old state, the log only grows: its index has room for 4062 pages.
       const reader = new DatabaseSync(path);
@@ -150,20 +145,16 @@ test("sqliteStorage writes no more once the disk has failed to sync", {
   const child = startStorage({
     env: { LD_PRELOAD: failingDisk ?? "", FAIL_FSYNC: trigger },
   });
-  child.send(`open ${path}`);
-  assert.deepEqual(await child.answersUntil(""), ["opened"]);
-  child.send("create 5 5");
-  assert.equal((await child.answersUntil("done")).length, 6);
+  const create = await opened(child, path);
+  assert.equal((await create(5, 5)).length, 5);
 
   writeFileSync(trigger, "");
-  child.send("create 5 5");
-  const failed = (await child.answersUntil("done")).slice(0, -1);
+  const failed = await create(5, 5);
   assert.equal(failed.length, 5);
   for (const answer of failed) assert.match(answer, /^failed outcome_unknown /);
 
   rmSync(trigger);
-  child.send("create 5 5");
-  const refused = (await child.answersUntil("done")).slice(0, -1);
+  const refused = await create(5, 5);
   assert.equal(refused.length, 5);
   for (const answer of refused) {
     assert.match(answer, /^failed unavailable .*restart$/);
@@ -186,10 +177,8 @@ test("sqliteStorage writes no more once the disk has failed to write", {
   const child = startStorage({
     prefix: ["sh", "-c", `trap "" XFSZ; ulimit -f 1000; exec "$0" "$@"`],
   });
-  child.send(`open ${path}`);
-  assert.deepEqual(await child.answersUntil(""), ["opened"]);
-  child.send("create 4000 16");
-  const answers = (await child.answersUntil("done")).slice(0, -1);
+  const create = await opened(child, path);
+  const answers = await create(4000, 16);
   await child.end();
   const count = (beginning: string) =>
     answers.filter((answer) => answer.startsWith(beginning)).length;
@@ -206,6 +195,16 @@ test("sqliteStorage writes no more once the disk has failed to write", {
   await reopened.close();
 });
 
+/** Has a process open a file; returns how it creates so many pets with so many writers, and its answers. */
+async function opened(child: StorageProcess, path: string) {
+  child.send(`open ${path}`);
+  assert.deepEqual(await child.answersUntil(""), ["opened"]);
+  return async (count: number, writers: number): Promise<readonly string[]> => {
+    child.send(`create ${count} ${writers}`);
+    return (await child.answersUntil("done")).slice(0, -1);
+  };
+}
+
 /** Checks that what was answered with `created ID NAME` is there. */
 async function assertStored(
   storage: PetStorage,
@@ -217,7 +216,7 @@ async function assertStored(
   }
 }
 
-/** Creates animals, 50 at once, until one is refused. */
+/** Creates pets, 50 at once, until one is refused. */
 async function createUntilRefused(
   storage: PetStorage,
   kept: Pet[],

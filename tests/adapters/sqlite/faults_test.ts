@@ -26,6 +26,7 @@ import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
+import { nextTask } from "../database/pauses.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",
@@ -36,13 +37,10 @@ const KEY: NewApiKeyRecord = {
 const newPath = temporaryFiles();
 const directory = dirname(newPath());
 
-test("sqliteStorage refuses a path that is no file", async () => {
+test("sqliteStorage refuses a path that is no file, and options out of range", async () => {
   for (const path of ["", ":memory:", "file:pets.db"]) {
     await assert.rejects(sqliteStorage(path), TypeError);
   }
-});
-
-test("sqliteStorage refuses options out of range", async () => {
   for (const value of [-1, 0.5, NaN, Infinity]) {
     for (const name of ["lockTimeout", "maxBatch", "maxQueue"]) {
       const open = sqliteStorage(newPath(), { [name]: value });
@@ -54,33 +52,35 @@ test("sqliteStorage refuses options out of range", async () => {
 test("sqliteStorage says why it cannot open a path", async () => {
   const text = newPath();
   writeFileSync(text, "This is longer than a database's header. ".repeat(50));
-  await assertCannotOpen(directory, /: it is a directory$/);
-  await assertCannotOpen(
-    join(directory, "no/pets.db"),
-    /: the directory .*no does not exist/,
-  );
-  await assertCannotOpen(join(text, "pets.db"), /: .*db is not a directory$/);
-  await assertCannotOpen(text, /: the file is not an SQLite database$/);
+  const messages = [
+    [directory, /: it is a directory$/],
+    [join(directory, "no/pets.db"), /: the directory .*no does not exist/],
+    [join(text, "pets.db"), /: .*db is not a directory$/],
+    [text, /: the file is not an SQLite database$/],
+  ] as const;
+  for (const [path, message] of messages) {
+    await assertUnavailable(sqliteStorage(path), message);
+  }
 });
 
-test("sqliteStorage leaves the database of another program as it is", async () => {
-  const path = newPath();
-  sql(path, "CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (7)");
-  await assertUntouched(path, /it is the database of another program/);
-  const marked = newPath();
-  sql(marked, "PRAGMA application_id = 7");
-  await assertUntouched(marked, /it is the database of another program/);
-});
-
-test("sqliteStorage leaves a file of another version as it is", async () => {
-  for (const version of [0, 2]) {
+test("sqliteStorage leaves the database of another program, or of another version, as it is", async () => {
+  const foreign = /it is the database of another program/;
+  const version = (version: number) =>
+    RegExp(`its tables are version ${version}, .* knows version 1;`);
+  for (
+    const [isOurs, text, message] of [
+      [false, "CREATE TABLE orders (id INTEGER)", foreign],
+      [false, "PRAGMA application_id = 7", foreign],
+      [true, "PRAGMA user_version = 0", version(0)],
+      [true, "PRAGMA user_version = 2", version(2)],
+    ] as const
+  ) {
     const path = newPath();
-    await (await sqliteStorage(path)).close();
-    sql(path, `PRAGMA user_version = ${version}`);
-    await assertUntouched(
-      path,
-      new RegExp(`its tables are version ${version}, .* knows version 1;`),
-    );
+    if (isOurs) await (await sqliteStorage(path)).close();
+    sql(path, text);
+    const before = readFileSync(path);
+    await assertUnavailable(sqliteStorage(path), message);
+    assert.deepEqual(readFileSync(path), before);
   }
 });
 
@@ -106,34 +106,26 @@ const options = {
   ),
 };
 
-test("sqliteStorage notices that its file was deleted", options, async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
-  await storage.create(REX);
-  await storage.ping();
-  rmSync(path);
-  await assertUnavailable(storage.ping(), /was deleted or replaced/);
-  await assertRefused(storage);
-  await storage.close();
-});
-
-test(
-  "sqliteStorage notices that its file was replaced, and that it is back",
-  options,
-  async () => {
-    const path = newPath();
-    const storage = await sqliteStorage(path);
-    await storage.create(REX);
-    renameSync(path, `${path}.moved`);
-    copyFileSync(`${path}.moved`, path);
-    await assertUnavailable(storage.ping(), /was deleted or replaced/);
-    await assertRefused(storage);
-    renameSync(`${path}.moved`, path);
-    await storage.ping();
-    await storage.create(REX);
-    await storage.close();
-  },
-);
+for (const fate of ["deleted", "replaced"]) {
+  test(
+    `sqliteStorage notices that its file was ${fate}, and goes on if it is back`,
+    options,
+    async () => {
+      const path = newPath();
+      const storage = await sqliteStorage(path);
+      await storage.create(REX);
+      await storage.ping();
+      renameSync(path, `${path}.moved`);
+      if (fate === "replaced") copyFileSync(`${path}.moved`, path);
+      await assertUnavailable(storage.ping(), /was deleted or replaced/);
+      await assertRefused(storage);
+      renameSync(`${path}.moved`, path);
+      await storage.ping();
+      await storage.create(REX);
+      await storage.close();
+    },
+  );
+}
 
 for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
   test(
@@ -195,55 +187,57 @@ test(
   },
 );
 
+/** Locks a file from a connection of its own, and returns what unlocks it. */
+function lock(path: string, kind = "IMMEDIATE"): () => void {
+  const other = new DatabaseSync(path);
+  other.exec(`BEGIN ${kind}`);
+  return () => {
+    other.exec("COMMIT");
+    other.close();
+  };
+}
+
 test("sqliteStorage waits for a locked file without stopping the event loop", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
-  const other = new DatabaseSync(path);
-  other.exec("BEGIN IMMEDIATE");
+  const unlock = lock(path);
   const creating = Promise.all([storage.create(REX), storage.create(REX)]);
   const revoking = storage.apiKeys.revoke(1, new Date(5000));
   assert.deepEqual((await storage.list({ limit: 5 })).pets, []);
   // Only because the event loop goes on can this thread let go of the file.
   for (let turn = 0; turn < 20; turn++) await nextTask();
-  other.exec("COMMIT");
-  other.close();
+  unlock();
   assert.equal((await creating).length, 2);
   assert.equal(await revoking, undefined);
   await storage.close();
 });
 
-const writes: Readonly<
-  Record<string, (storage: SqliteStorage) => Promise<{ readonly name: string }>>
-> = {
-  "a create": (storage) => storage.create(REX),
-  "a key record": (storage) => storage.apiKeys.insert(KEY),
-};
-for (const [what, write] of Object.entries(writes)) {
-  test(`sqliteStorage finishes ${what} that waits for a locked file when it is closed`, async () => {
+test("sqliteStorage finishes what waits for a locked file when it is closed", async () => {
+  const writes = [
+    (storage: SqliteStorage) => storage.create(REX),
+    (storage: SqliteStorage) => storage.apiKeys.insert(KEY),
+  ];
+  for (const write of writes) {
     const path = newPath();
     const storage = await sqliteStorage(path);
-    const other = new DatabaseSync(path);
-    other.exec("BEGIN IMMEDIATE");
+    const unlock = lock(path);
     const writing = write(storage);
     for (let turn = 0; turn < 5; turn++) await nextTask();
     const closing = storage.close();
     for (let turn = 0; turn < 5; turn++) await nextTask();
-    other.exec("COMMIT");
-    other.close();
-    assert.ok((await writing).name !== "");
+    unlock();
+    assert.equal(Number((await writing).id), 1);
     await closing;
-  });
-}
+  }
+});
 
 test("sqliteStorage gives up a file that stays locked, and nothing happened", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path, { lockTimeout: 30 });
-  const other = new DatabaseSync(path);
-  other.exec("BEGIN IMMEDIATE");
+  const unlock = lock(path);
   await assertUnavailable(storage.create(REX), /Cannot create pet: .*locked/);
   await storage.ping();
-  other.exec("COMMIT");
-  other.close();
+  unlock();
   const pet = await storage.create(REX);
   assert.deepEqual((await storage.list({ limit: 5 })).pets, [pet]);
   await storage.close();
@@ -251,14 +245,12 @@ test("sqliteStorage gives up a file that stays locked, and nothing happened", as
 
 test("sqliteStorage gives up opening a file that stays locked", async () => {
   const path = newPath();
-  const other = new DatabaseSync(path);
-  other.exec("BEGIN EXCLUSIVE");
+  const unlock = lock(path, "EXCLUSIVE");
   await assertUnavailable(
     sqliteStorage(path, { lockTimeout: 30 }),
     /Cannot open .*: another process keeps the file locked/,
   );
-  other.exec("COMMIT");
-  other.close();
+  unlock();
   await (await sqliteStorage(path)).close();
 });
 
@@ -339,16 +331,6 @@ function sql(path: string, text: string): void {
   db.close();
 }
 
-async function assertCannotOpen(path: string, message: RegExp): Promise<void> {
-  await assertUnavailable(sqliteStorage(path), message);
-}
-
-async function assertUntouched(path: string, message: RegExp): Promise<void> {
-  const before = readFileSync(path);
-  await assertCannotOpen(path, message);
-  assert.deepEqual(readFileSync(path), before);
-}
-
 async function assertUnavailable(
   act: Promise<unknown>,
   message: RegExp,
@@ -366,8 +348,4 @@ async function assertRefused(storage: PetStorage): Promise<void> {
   const first = await storage.create(REX).catch((error: unknown) => error);
   assert.ok(first instanceof StorageError, `${first}`);
   await assertUnavailable(storage.create(REX), /was deleted or replaced/);
-}
-
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -1,4 +1,4 @@
-/** The HTTP contract with animals and keys in an SQLite file. */
+/** The HTTP contract with pets and keys in an SQLite file. */
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { storageService } from "../../contract/handle_service.ts";
 import { httpContract } from "../../contract/register.ts";

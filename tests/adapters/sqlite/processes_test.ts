@@ -12,7 +12,7 @@ import { temporaryDirectory } from "../../support/temporary_directory.ts";
 
 const directory = temporaryDirectory();
 
-/** Names of the animals that a process has acknowledged, by id. */
+/** Names of the pets that a process has acknowledged, by id. */
 type Acknowledged = Map<bigint, string>;
 
 test("sqliteStorage keeps every acknowledged pet when its process is killed", async () => {
@@ -97,7 +97,7 @@ async function ask(
   return await process.answersUntil("");
 }
 
-/** Reads answers to `create`; any that tells of something else fails the test. */
+/** Reads answers to `create`; any other answer fails the test. */
 function created(answers: readonly string[]): Acknowledged {
   const pets: Acknowledged = new Map();
   for (const answer of answers.filter((answer) => answer !== "done")) {

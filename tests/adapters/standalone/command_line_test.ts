@@ -1,26 +1,94 @@
 /** Arguments of the program, right and wrong. */
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
-import { runToEnd, testInFolder as it } from "./program.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { commandLine } from "../../support/runtime.ts";
+import {
+  MAIN,
+  run,
+  runToEnd,
+  taskFlags,
+  testInFolder as it,
+} from "./program.ts";
 
 for (
-  const [args, message] of [
+  const [command, message, env = {}, code = 2] of [
+    ["nonsense", /^There is no command "nonsense"\nSee --help\n$/],
+    [
+      "start --prot 1",
+      /^There is no option --prot, only --host, --port, --help\nSee --help\n$/,
+    ],
     ["start foo", /^start takes options only, not foo\n/],
-    ["start --nonsense", /--nonsense/],
-    ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO\n/],
-    ["copy sqlite:a.db sqlite:b.db c", /^copy takes two addresses/],
-    ["nonsense", /^There is no command "nonsense"\nSee --help\n/],
+    ["start --port", /^--port needs a value$/m],
+    ["start --port --host ::1", /^--port needs a value$/m],
+    ["start --host=", /^--host needs a value$/m],
+    ["start --port 70000", /--port: must be an integer from 0 to 65535/],
+    ["start", /^PORT: must be an integer from 0 to /, { PORT: "70000" }, 1],
+    ["copy a b -x", /^There is no option -x, only --help$/m],
+    ["copy a b c", /^copy takes two addresses: copy FROM TO\n/],
+    ["keys list --toString", /^There is no option --toString, /],
+    ["keys list --json=yes", /^--json takes no value$/m],
+    ["keys list --quiet", /^--quiet is for keys issue, without --json/],
+    ["keys issue a --quiet --json", /^--quiet is for keys issue/],
+    ["keys issue ", /name of a key must not be empty/],
+    ["keys revoke one", /^The id of a key must be .* not "one"/],
+    ["keys revoke 0", /^The id of a key must be .* not "0"/],
+    ["keys rotate", /issue NAME/],
+    ["keys list", /no database at petstore\.db/, {}, 1],
+    ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }, 1],
   ] as const
 ) {
-  it(`${args} is wrong usage, and leaves no file behind`, async (cwd) => {
-    const { code, stdout, stderr } = await runToEnd(args.split(" "), { cwd });
-    assert.match(stderr, message);
-    assert.deepEqual([code, stdout, readdirSync(cwd)], [2, "", []]);
+  it(`the program refuses "${command}" because of ${message}, and leaves no file behind`, async (cwd) => {
+    const run = await runToEnd(command.split(" "), { cwd, env });
+    assert.match(run.stderr, message);
+    assert.doesNotMatch(run.stderr, /^ +at /m);
+    assert.deepEqual([run.code, run.stdout, readdirSync(cwd)], [code, "", []]);
+  });
+}
+
+for (const name of ["", "start", "keys", "copy"]) {
+  it(`${name} --help shows its usage and an example`, async (cwd) => {
+    const args = [...name ? [name] : [], "--help"];
+    const { code, stdout } = await runToEnd(args, { cwd });
+    assert.equal(code, 0);
+    const usage = /^Usage: +(deno task|\w+ [\w/]+main\.ts) /m.exec(stdout);
+    const example = `Example:  ${usage?.[1]} ${name || "start"}`;
+    assert.ok(stdout.includes(`\n${example}`), stdout);
   });
 }
 
 it("copy without arguments says how it is used", async (cwd) => {
   const { stdout, stderr } = await runToEnd(["copy"], { cwd });
   assert.match(stdout + stderr, /copy FROM TO/);
-  assert.deepEqual(readdirSync(cwd), []);
 });
+
+it("--version prints the version in deno.json", async (cwd) => {
+  const config = new URL("../../../deno.json", import.meta.url);
+  const { version } = JSON.parse(readFileSync(config, "utf8"));
+  const { code, stdout } = await runToEnd(["--version"], { cwd });
+  assert.deepEqual([code, stdout], [0, `${version}\n`]);
+  const more = await runToEnd(["--version", "start"], { cwd });
+  assert.deepEqual([more.code, more.stdout], [2, ""]);
+});
+
+it("judge --help shows its usage and an example", async (cwd) => {
+  const path = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
+  const program = run([...commandLine(path, ["-E"]), "--help"], { cwd });
+  assert.equal(await program.exited, 0);
+  assert.match(program.stdout(), /^Usage: .* judge ADDRESS .*\nExample: /m);
+});
+
+it(
+  "a command whose output cannot be written says so, and exits with 1",
+  async (cwd) => {
+    for (const args of [["--help"], ["keys", "issue", "demo", "--quiet"]]) {
+      const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
+      const sh = ["sh", "-c", 'exec "$0" "$@" >/dev/full'];
+      const program = run([...sh, ...command], { cwd });
+      assert.equal(await program.exited, 1);
+      assert.match(program.stderr(), /^.*no space left.*\n$/i);
+    }
+  },
+  { skip: process.platform !== "linux" && "/dev/full is Linux's" },
+);

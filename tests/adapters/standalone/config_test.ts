@@ -17,7 +17,7 @@ async function allowed(
   return (await service?.(request))?.headers["access-control-allow-origin"];
 }
 
-test("readConfig answers the defaults where nothing is set", () => {
+test("readConfig answers the defaults if nothing is set", () => {
   const { baseUrl, ...config } = readConfig({});
   assert.equal(baseUrl.path, "/v1");
   assert.deepEqual(config, {
@@ -65,19 +65,30 @@ test("readConfig reads every variable", async () => {
   });
 });
 
-const files: Readonly<Record<string, string>> = {
-  "sqlite:pets.db": "pets.db",
-  "sqlite:/var/lib/pets.db": "/var/lib/pets.db",
-  "sqlite:///var/lib/pets.db": "/var/lib/pets.db",
-  "sqlite:a b%20c.db": "a b%20c.db",
-};
-
-for (const [url, path] of Object.entries(files)) {
-  test(`readConfig reads ${url} as the file ${path}`, () => {
+test("readConfig reads sqlite: and a path, as it is written", () => {
+  const files = {
+    "sqlite:pets.db": "pets.db",
+    "sqlite:/var/lib/pets.db": "/var/lib/pets.db",
+    "sqlite:///var/lib/pets.db": "/var/lib/pets.db",
+    "sqlite:a b%20c.db": "a b%20c.db",
+  };
+  for (const [url, path] of Object.entries(files)) {
     const { database } = readConfig({ DATABASE_URL: url });
     assert.deepEqual(database, { kind: "sqlite", path });
-  });
-}
+  }
+});
+
+test("readConfig says what DATABASE_URL must be", () => {
+  const messages = {
+    "nonsense":
+      /^ConfigError: DATABASE_URL: must be sqlite:PATH \(such as sqlite:petstore\.db\) or postgres:\/\/[^ ]+, or memory:$/,
+    "sqlite://x.db":
+      /; after sqlite: comes a path, without \/\/ \(sqlite:petstore\.db, /,
+  };
+  for (const [DATABASE_URL, message] of Object.entries(messages)) {
+    assert.throws(() => readConfig({ DATABASE_URL }), message);
+  }
+});
 
 const wrong: Readonly<Record<string, readonly string[]>> = {
   DATABASE_URL: ["", "petstore.db", "sqlite:", "sqlite://petstore.db"]
@@ -113,12 +124,9 @@ test("readConfig reads CORS_ORIGINS=* as every origin", async () => {
 });
 
 test("readConfig shows neither a password nor a key in its message", () => {
-  for (
-    const environment of [
-      { DATABASE_URL: "mysql://user:hunter2@db/pets" },
-      { PETSTORE_API_KEYS: "hunter2 hunter2" },
-    ]
-  ) {
+  const DATABASE_URL = "mysql://user:hunter2@db/pets";
+  const PETSTORE_API_KEYS = "hunter2 hunter2";
+  for (const environment of [{ DATABASE_URL }, { PETSTORE_API_KEYS }]) {
     assert.throws(
       () => readConfig(environment),
       (error) => !String(error).includes("hunter2"),

@@ -7,7 +7,7 @@ import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
 import { noBrowser, openPage } from "../docs/browser.ts";
 
-/** What a page sees of a response. */
+/** A response as a page sees it. */
 interface Seen {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -78,20 +78,15 @@ test(
       assert.match(pet.headers.sunset ?? "", /2030/);
       assert.match(pet.headers.deprecation ?? "", /^@/);
 
-      const unknownKey = { headers: { authorization: "Bearer wrong" } };
-      const refusals = [
-        [401, await ask("/v1/pets", unknownKey)],
-        [404, await ask("/v1/pets/9")],
-        [400, await ask("/v1/pets?limit=0")],
-        [415, await ask("/v1/pets", { method: "POST", body: "Rex" })],
-      ] as const;
-      for (const [status, refusal] of refusals) {
+      const wrong = { headers: { authorization: "Bearer wrong" } };
+      for (const [status, init] of [[401, wrong], [400, {}]] as const) {
+        const refusal = await ask("/v1/pets?limit=0", init);
         assert.equal(refusal.status, status);
         assert.equal(JSON.parse(refusal.text).status, status);
         assert.ok(refusal.headers["x-request-id"]);
       }
 
-      await ask("/v1/pets");
+      for (let i = 0; i < 3; i++) await ask("/v1/pets");
       const limited = await ask("/v1/pets");
       assert.equal(limited.status, 429);
       assert.match(limited.headers["retry-after"] ?? "", /^3[56]\d\d$/);

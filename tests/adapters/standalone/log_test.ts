@@ -195,7 +195,7 @@ it(
   { skip: NO_SMALL_DISK },
 );
 
-/** Checks that the first lines are all there, and that the last tells how many were dropped. */
+/** Asserts that the first lines are all there, and that the last says how many were dropped. */
 function assertCounted(text: string, count: number): void {
   const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
   const { dropped } = lines.pop();

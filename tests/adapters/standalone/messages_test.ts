@@ -1,4 +1,4 @@
-/** What an operator reads when something is wrong. */
+/** Messages to an operator. */
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
@@ -18,21 +18,12 @@ import {
   testInFolder as it,
 } from "./program.ts";
 
-const HOST = "nosuchhost.invalid";
 for (
   const [DATABASE_URL, message, host = "127.0.0.1"] of [
     [
       "memory:",
       /^Cannot listen on nosuchhost\.invalid:0: .*(?:unknown|not known)/,
-      HOST,
-    ],
-    [
-      "nonsense",
-      /^DATABASE_URL: must be sqlite:PATH \(such as sqlite:petstore\.db\) or postgres:\/\/[^ ]+, or memory:$/,
-    ],
-    [
-      "sqlite://x.db",
-      /; after sqlite: comes a path, without \/\/ \(sqlite:petstore\.db, /,
+      "nosuchhost.invalid",
     ],
     [
       "sqlite:missing/pets.db",
@@ -43,10 +34,8 @@ for (
 ) {
   it(`start on ${host} refuses ${DATABASE_URL} in one line`, async (cwd) => {
     const args = ["start", "--port", "0", "--host", host];
-    const { code, stdout, stderr } = await runToEnd(args, {
-      cwd,
-      env: { DATABASE_URL },
-    });
+    const env = { DATABASE_URL };
+    const { code, stdout, stderr } = await runToEnd(args, { cwd, env });
     assert.match(stderr.trimEnd(), message);
     assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
     assert.ok(!stderr.includes("sesame"));
@@ -54,24 +43,19 @@ for (
   });
 }
 
-it("the first start shows the address and the key last, apart from the rest", async (cwd) => {
-  const { origin, key, end, stderr } = await startMain({ cwd });
-  const greeting = stderr();
-  await end();
+it("the first start shows the address and the key last, and a second how to get another key", async (cwd) => {
+  const first = await startMain({ cwd });
+  const greeting = first.stderr();
+  await first.end();
   const last = `
-The pet store listens at ${origin}/v1/pets
+The pet store listens at ${first.origin}/v1/pets
 Its first API key, shown only now:
 
-    ${key}
+    ${first.key}
 
 `;
   assert.ok(greeting.endsWith(`"\n${last}`), greeting);
-});
-
-it("a second start says how to get another key", async (cwd) => {
-  const first = await startMain({ cwd });
-  await first.end();
-  assert.doesNotMatch(first.stderr(), /another API key/);
+  assert.doesNotMatch(greeting, /another API key/);
   const second = await startMain({ cwd });
   await second.end();
   assert.match(
@@ -97,14 +81,13 @@ it("start says that it waits for PostgreSQL, and where", async (cwd) => {
 });
 
 test("missingPackage knows the words of Node and Bun, and says what to run", () => {
-  for (
-    const words of [
-      "Cannot find package 'valibot' imported from /srv/core/pets/pet.ts",
-      'Cannot find package "valibot" from "/srv/core/pets/pet.ts"',
-      "Cannot find module 'valibot' from '/srv/core/pets/pet.ts'",
-    ]
-  ) {
-    const message = missingPackage(new Error(words)) ?? "";
+  const words = [
+    "Cannot find package 'valibot' imported from /srv/core/pets/pet.ts",
+    'Cannot find package "valibot" from "/srv/core/pets/pet.ts"',
+    "Cannot find module 'valibot' from '/srv/core/pets/pet.ts'",
+  ];
+  for (const each of words) {
+    const message = missingPackage(new Error(each)) ?? "";
     assert.match(message, /package valibot is not .* run "npx .* install"/);
   }
   const ownFile = "Cannot find module '/srv/core/gone.ts' imported from /srv";

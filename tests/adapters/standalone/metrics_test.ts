@@ -1,4 +1,4 @@
-/** What Prometheus reads at `/metrics`, and what its own tool says of it. */
+/** `/metrics` for Prometheus, also judged by its own tool. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import test from "node:test";
@@ -53,7 +53,7 @@ test("/metrics counts requests by route, method and status, none of which a clie
 
 const notFound = { status: 404, headers: {}, body: null };
 
-/** What `/metrics` answers. */
+/** Asks for `/metrics`. */
 async function text(metrics: Metrics): Promise<string> {
   const app = createService({
     storage: memoryStorage(),

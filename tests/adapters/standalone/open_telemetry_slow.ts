@@ -1,4 +1,4 @@
-/** What a collector is sent by Deno's own OpenTelemetry, and by OpenTelemetry's SDK for Node. */
+/** A collector receives traces and metrics of Deno's own OpenTelemetry, and of OpenTelemetry's SDK for Node. */
 import { execFileSync, spawn } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";

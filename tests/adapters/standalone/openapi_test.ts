@@ -10,10 +10,10 @@ const PROGRAM = fileURLToPath(
   new URL("../../../adapters/standalone/openapi.ts", import.meta.url),
 );
 
-function run(BASE_URL: string) {
-  const [command = "", ...args] = commandLine(PROGRAM);
+function run(BASE_URL: string, ...args: readonly string[]) {
+  const [command = "", ...rest] = commandLine(PROGRAM);
   const env = { ...process.env, BASE_URL };
-  return spawnSync(command, args, { env, encoding: "utf8" });
+  return spawnSync(command, [...rest, ...args], { env, encoding: "utf8" });
 }
 
 test("the program openapi prints the document of a service at BASE_URL", () => {
@@ -23,8 +23,17 @@ test("the program openapi prints the document of a service at BASE_URL", () => {
   assert.equal(stdout, `${JSON.stringify(document, null, 2)}\n`);
 });
 
-test("the program openapi says what is wrong if BASE_URL is no base address", () => {
-  const { status, stdout, stderr } = run("v1");
-  assert.deepEqual([status, stdout], [1, ""]);
-  assert.match(stderr, /^BASE_URL: Wrong .*\n$/);
+test("the program openapi says what is wrong with BASE_URL or its arguments", () => {
+  for (
+    const [BASE_URL, args, code, message] of [
+      ["v1", [], 1, /^BASE_URL: Wrong .*\n$/],
+      ["/v1", ["--bogus"], 2, /^There is no option --bogus, only --help$/m],
+      ["/v1", ["pets"], 2, /^openapi takes no arguments$/m],
+    ] as const
+  ) {
+    const { status, stdout, stderr } = run(BASE_URL, ...args);
+    assert.deepEqual([status, stdout], [code, ""]);
+    assert.match(stderr, message);
+  }
+  assert.match(run("/v1", "--help").stdout, /^Usage: .*\nExample: /m);
 });

@@ -1,4 +1,4 @@
-/** What the server can no longer do once its database is open. */
+/** Permissions that the server drops once its database is open. */
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

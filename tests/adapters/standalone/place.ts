@@ -1,4 +1,4 @@
-/** Databases for the tests of `copy`: what is in them is read by SQL, beside the code that is tested. */
+/** Databases for the tests of `copy`, read by SQL instead of the tested code. */
 
 import assert from "node:assert/strict";
 import { basename } from "node:path";
@@ -86,7 +86,7 @@ export function postgresPlace(url: string): Place {
   };
 }
 
-/** Makes the tables, and so many animals, from the id 1 on. */
+/** Makes the tables, and so many pets, from the id 1 on. */
 export async function fill(place: Place, count: number): Promise<void> {
   const storage = await place.open();
   await storage.close();
@@ -113,7 +113,7 @@ export async function content(place: Place): Promise<Content> {
   };
 }
 
-/** How many animals there are; 0 where there are no tables yet. */
+/** Counts the pets. */
 export async function countPets(
   { query }: Pick<Place, "query">,
 ): Promise<number> {
@@ -121,7 +121,7 @@ export async function countPets(
   return Number(row?.n);
 }
 
-/** Like `deepEqual`, and quick to say where many rows differ. */
+/** Like `deepEqual`, and quick if many rows differ. */
 export function assertSame(actual: Content, expected: Content): void {
   for (const name of ["pets", "keys"] as const) {
     for (const [index, row] of expected[name].entries()) {
@@ -131,7 +131,7 @@ export function assertSame(actual: Content, expected: Content): void {
   }
 }
 
-/** The animals as `GET` shows them, one a line. */
+/** The pets as `GET` shows them, one in each line. */
 export function petLines({ pets }: Content): string {
   return pets.map(({ id, name, category_id, status }) =>
     `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${category_id},` +

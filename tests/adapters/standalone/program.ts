@@ -21,12 +21,12 @@ const SERVE = join(ROOT, "adapters/standalone/serve.ts");
 /** A program under way. */
 export interface Program {
   readonly pid: number | undefined;
-  /** What it has written so far. */
+  /** Returns all that it has written so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Sends a signal. */
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Its exit code; `null` where a signal ended it. */
+  /** Its exit code; `null` if a signal ended it. */
   readonly exited: Promise<number | null>;
   /** Sends a signal, SIGTERM by default, and returns the exit code. */
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>;
@@ -36,7 +36,7 @@ export interface Program {
 export interface RunningServer extends Program {
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
-  /** The first key, where it printed one. */
+  /** The first key, if it printed one. */
   readonly key: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface RunningServer extends Program {
 export interface Surroundings {
   /** The folder it runs in. */
   readonly cwd: string;
-  /** Environment variables beside those of this process. */
+  /** Environment variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -80,7 +80,7 @@ export function runMain(
   return run([...commandLine(main, flags), ...args], surroundings);
 }
 
-/** Runs `main.ts` to its end; rejects where it takes too long. */
+/** Runs `main.ts` to its end. */
 export async function runToEnd(
   args: readonly string[],
   surroundings: Surroundings,

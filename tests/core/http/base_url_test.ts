@@ -35,7 +35,7 @@ test("parseBaseUrl writes links with the normal form of the origin", () => {
   );
 });
 
-test("parseBaseUrl throws a TypeError for what is no base address", () => {
+test("parseBaseUrl throws a TypeError for anything but a base address", () => {
   const wrong = ["", "v1", "./v1", "ftp://a/v1", "javascript:alert(1)"]
     .concat("//evil.example/v1", "/v1/", "/v1//x", "https://a/v1/", "/v1?x")
     .concat("/v1#x", "https://a/v1?", "https://u:p@a/v1", "https://u@a/v1")

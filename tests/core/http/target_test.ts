@@ -34,7 +34,7 @@ test("parseTarget refuses a target that has no path with 400", () => {
   }
 });
 
-test("parseTarget answers 400 where the runtime can make no URL of the target", () => {
+test("parseTarget answers 400 if the runtime can make no URL of the target", () => {
   const broken = {
     headers: new Headers(),
     get url(): string {
@@ -45,7 +45,7 @@ test("parseTarget answers 400 where the runtime can make no URL of the target", 
 });
 
 test("parseTarget checks the Host before it looks at the URL", () => {
-  // What Host "evil/v1/pets?" and the target "/nothing" make, put together without care.
+  // The URL that a careless server makes of Host "evil/v1/pets?" and the target "/nothing".
   const target = parseTarget(
     request("http://evil/v1/pets?/nothing", "evil/v1/pets?"),
   );

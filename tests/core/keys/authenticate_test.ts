@@ -27,7 +27,7 @@ test("the checker is asked for the token alone, and its word is the answer", asy
   assert.deepEqual(asked, ["good", "bad"]);
 });
 
-test("nobody is asked where there is no token", async () => {
+test("the checker is not asked if there is no token", async () => {
   const handle = handlerWith({ verify: () => assert.fail("asked") });
   for (const authorization of ["", "Basic good", "Bearer a b"]) {
     assert.equal((await handle(request(authorization))).status, 401);

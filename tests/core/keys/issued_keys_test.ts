@@ -37,7 +37,7 @@ test("issue keeps the digest of a key, never the key", async () => {
   assert.equal(shown.includes(key.slice(4, 20)), false);
 });
 
-test("issue throws a RangeError for a name that an animal could not have", async () => {
+test("issue throws a RangeError for a name that a pet could not have", async () => {
   const keys = issuedKeys(memoryStorage().apiKeys);
   for (const name of ["", "x".repeat(256), "a\nb", "\ud83d"]) {
     await assert.rejects(keys.issue(name), RangeError);
@@ -46,26 +46,20 @@ test("issue throws a RangeError for a name that an animal could not have", async
   assert.deepEqual(await keys.list(), []);
 });
 
-test("issueFirst issues the very first key and no second", async () => {
-  const keys = issuedKeys(memoryStorage().apiKeys);
-  const all = await Promise.all(
-    ["a", "b", "c"].map((name) => keys.issueFirst(name)),
-  );
-  const first = all.filter((issued) => issued !== undefined);
-  assert.equal(first.length, 1);
-  assert.equal(await keys.verify(first[0]?.key ?? ""), true);
-  assert.equal((await keys.list()).length, 1);
-});
-
-test("issueFirst writes nothing if there is a key, as on a read replica", async () => {
+test("issueFirst issues the very first key, and writes nothing if there is one, as on a read replica", async () => {
   const { apiKeys } = memoryStorage();
-  await issuedKeys(apiKeys).issue("shop");
+  const keys = issuedKeys(apiKeys);
+  const first = await keys.issueFirst("first key");
+  assert.equal(await keys.verify(first?.key ?? ""), true);
   const insertFirst = () => assert.fail("it wrote");
-  const keys = issuedKeys({ ...apiKeys, insertFirst });
-  assert.equal(await keys.issueFirst("first key"), undefined);
+  const replica = issuedKeys({ ...apiKeys, insertFirst });
+  assert.equal(await replica.issueFirst("second"), undefined);
+  const list = async () => []; // another process is quicker
+  const slower = issuedKeys({ ...apiKeys, list });
+  assert.equal(await slower.issueFirst("third"), undefined);
 });
 
-test("revoke makes a key invalid at once, and that key alone", async () => {
+test("revoke makes a key invalid at once, and that key alone; list shows both, without a secret", async () => {
   const keys = issuedKeys(memoryStorage().apiKeys);
   const one = await keys.issue("one");
   const two = await keys.issue("two");
@@ -75,22 +69,13 @@ test("revoke makes a key invalid at once, and that key alone", async () => {
   assert.ok(revoked?.revoked instanceof Date);
   assert.equal(await keys.verify(one.key), false);
   assert.equal(await keys.verify(two.key), true);
-});
-
-test("list shows all keys ever issued, without a secret", async () => {
-  const keys = issuedKeys(memoryStorage().apiKeys);
-  await keys.issue("one");
-  const { record } = await keys.issue("two");
-  await keys.revoke(record.id);
   const list = await keys.list();
-  assert.deepEqual(
-    list.map(({ id, name, revoked }) => [id, name, revoked !== undefined]),
-    [[1, "one", false], [2, "two", true]],
-  );
-  for (const each of list) {
-    const members = Object.keys(each).filter((name) => name !== "revoked");
-    assert.deepEqual(members.sort(), ["created", "id", "name"]);
-  }
+  const members = list.map((each) => Object.keys(each).sort());
+  assert.deepEqual(members, [
+    ["created", "id", "name", "revoked"],
+    ["created", "id", "name"],
+  ]);
+  assert.deepEqual(list.map(({ id }) => id), [1, 2]);
 });
 
 test("verify asks the storage about a digest, never about a key", async () => {

@@ -32,7 +32,7 @@ test("parseIdempotencyKey reads the quoted and the bare form as one key", () => 
   }
 });
 
-test("parseIdempotencyKey refuses what is not one key of 1 to 255 visible ASCII characters", () => {
+test("parseIdempotencyKey refuses anything but one key of 1 to 255 visible ASCII characters", () => {
   const wrong = [
     ...["", '""', '"', '"a', '"a"b"', '"a\\"', '"a\\b"', '"a";p=1', "a b"],
     ...['"a b"', "a, b", '"a", "b"', "é", '"é"', "a\x7f", "a\tb"],
