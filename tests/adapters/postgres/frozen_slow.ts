@@ -79,7 +79,9 @@ testCluster(
       await cluster.pause();
       // The callers all wait for statements that hang by now; others come.
       const others: Promise<void>[] = [];
-      for (let i = 0; i < 80; i++) {
+      const isRefused = ({ fault }: Read) =>
+        fault instanceof StorageError && fault.cause === undefined;
+      for (let i = 0; i < 80 || i < 400 && !reads.some(isRefused); i++) {
         others.push(read());
         await setTimeout(50);
       }
@@ -95,9 +97,7 @@ testCluster(
         assert.equal(fault.kind, "unavailable");
         assert.ok(fault.retryAfter >= 1);
       }
-      const refused = hung.filter(({ fault }) =>
-        fault instanceof StorageError && fault.cause === undefined
-      );
+      const refused = hung.filter(isRefused);
       assert.ok(refused.length > 0);
       for (const { took } of refused) {
         assert.ok(took < MAX_WAIT + SLACK, `refused after ${took} ms`);
