@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import {
   chmodSync,
   cpSync,
+  existsSync,
   globSync,
   mkdtempSync,
   readFileSync,
@@ -21,6 +22,8 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { findBinaries } from "./support/postgres/binaries.ts";
+import { startCluster } from "./support/postgres/cluster.ts";
 
 interface Mutant {
   readonly path: string;
@@ -36,10 +39,18 @@ const TIMEOUT = { near: 180_000, all: 900_000 };
 /** How many of 100 mutants must be noticed: 95 are, and a sample of 150 differs from that by 2 or 3. */
 const LEAST = 90;
 
+/** Few runs of each property; and more files at the same time than cores, because many tests mostly wait. */
+const ENV: Record<string, string> = {
+  ...{ LAWS_SEED: "1", LAWS_RUNS: "300", DENO_JOBS: "4" },
+};
+
+/** Of the PostgreSQL server that all tests share. */
+const SETTINGS = { fsync: "off", max_connections: "400" };
+
 /** Commands that run tests; each ends at the first failure, if its runtime can. */
 const ALL = "deno run -A tests/run.ts test";
 const ON_DENO =
-  "deno test -A --no-check --fail-fast --reporter=dot --config tests/deno.json";
+  "deno test -A --no-check --parallel --fail-fast --reporter=dot --config tests/deno.json";
 const ON_NODE = "node --disable-warning=ExperimentalWarning --test";
 const ON_BUN = "bun test --bail";
 
@@ -104,8 +115,10 @@ function mutantsOf(path: string): readonly Mutant[] {
 /** Lists the commands that should notice a change in a file, the nearest tests first. */
 function testsOf(path: string): readonly string[] {
   const folder = `tests/${dirname(path)}`;
+  const own = `tests/${path.replace(/\.[jt]s$/, "_test.ts")}`;
   const rows = TESTS.filter(([sources]) => sources.test(path));
   return [
+    ...existsSync(join(ROOT, own)) ? [`${ON_DENO} ${own}`] : [],
     ...globSync(`${folder}/*_test.ts`, { cwd: ROOT }).length > 0 &&
         !path.startsWith("adapters/node/")
       ? [`${ON_DENO} ${folder}`]
@@ -124,7 +137,7 @@ function passes(copy: string, command: string): Promise<boolean> {
     cwd: copy,
     stdio: "ignore",
     detached: true, // so that what the tests started ends with them
-    env: { ...process.env, LAWS_SEED: "1", LAWS_RUNS: "300" },
+    env: { ...process.env, ...ENV },
   });
   const end = (): void => {
     try {
@@ -196,7 +209,12 @@ const survivors: Mutant[] = [];
 const folder = mkdtempSync(join(tmpdir(), "petstore-mutants-"));
 chmodSync(folder, 0o755); // the account of PostgreSQL reads it
 const copies = ["a", "b"].map((name) => join(folder, name));
+const { missing } = await findBinaries();
+const cluster = missing === false
+  ? await startCluster({ settings: SETTINGS })
+  : undefined;
 try {
+  if (cluster !== undefined) ENV.TEST_DATABASE_URL = cluster.url("postgres");
   const runs = await Promise.allSettled(copies.map(async (copy, i) => {
     const filter = (path: string): boolean => !/\/\.git$/.test(path);
     cpSync(ROOT, copy, { recursive: true, verbatimSymlinks: true, filter });
@@ -222,6 +240,7 @@ try {
     console.log(`Not noticed: ${show(mutant)}`);
   }
 } finally {
+  await cluster?.close();
   rmSync(folder, { recursive: true });
 }
 const noticed = chosen.length - survivors.length;
