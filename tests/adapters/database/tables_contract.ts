@@ -20,6 +20,8 @@ export interface Dialect {
   readonly version: string;
   /** Has a pet named Tom refused, with `no_tom` in the message. */
   readonly noTom: string;
+  /** Has the next pet get the id after this one. */
+  readonly lastId: (id: bigint) => string;
 }
 
 /** A key such as the service makes. */
@@ -31,7 +33,7 @@ export function key(number: number): { readonly idempotencyKey: string } {
 export function tablesContract(
   name: string,
   newDatabase: () => Promise<Database>,
-  { version, noTom }: Dialect,
+  { version, noTom, lastId }: Dialect,
   options: TestOptions = {},
 ): void {
   function it(promise: string, check: (db: Database) => Promise<void>): void {
@@ -58,6 +60,19 @@ export function tablesContract(
     );
     assert.equal(new Set(created.map(({ id }) => id)).size, 1);
     assert.equal(Number(await sql(version)), 1);
+  });
+
+  it("gives and finds ids beyond 2^53 exactly", async ({ open, sql }) => {
+    const storage = await open();
+    const start = 2n ** 53n;
+    await sql(lastId(start));
+    for (const id of [start + 1n, start + 2n, start + 3n]) {
+      const pet = await storage.create(REX);
+      assert.equal(pet.id, id);
+      assert.deepEqual(await storage.get(pet.id), pet);
+      const page = await storage.list({ limit: 1, after: id - 1n });
+      assert.deepEqual(page.pets, [pet]);
+    }
   });
 
   it("forgets expired keys in small steps, and touches no pet", async ({ open, sql }) => {
