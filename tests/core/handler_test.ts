@@ -16,6 +16,7 @@ import {
 import { createService, type HandlerOptions } from "../../core/service.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
+import { storageThat } from "../support/storage_that.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 const SECRET = "SELECT * FROM pets; /etc/passwd; pet_key";
@@ -64,16 +65,6 @@ test("a body that was read before is a fault, and onError is told what to do", a
   await send(behindParser, "POST", "/pets", { body: REX });
   assert.match(String(causes), /mount the pet store before body parsers/);
 });
-
-/** A storage of which every operation does this. */
-function storageThat(act: () => unknown): PetStorage {
-  return {
-    ...memoryStorage(),
-    create: act as PetStorage["create"],
-    get: act as PetStorage["get"],
-    list: act as PetStorage["list"],
-  };
-}
 
 /** Runs `act`, and fails where it leaves a rejection that nobody handles. */
 async function withoutUnhandled(act: () => Promise<void>): Promise<void> {

@@ -11,6 +11,7 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { newPet } from "../support/new_pet.ts";
+import { storageThat } from "../support/storage_that.ts";
 
 type Trial = readonly [
   method: string,
@@ -21,9 +22,10 @@ type Trial = readonly [
 
 const NO_KEY = { headers: { authorization: undefined } };
 const REX = { body: '{"name":"Rex","categoryId":1}' };
-const fail = () => Promise.reject(new StorageError("unavailable", "away"));
 const away: Partial<HandlerOptions> = {
-  storage: { ...memoryStorage(), create: fail, get: fail, list: fail },
+  storage: storageThat(() =>
+    Promise.reject(new StorageError("unavailable", "away"))
+  ),
 };
 const limited: Partial<HandlerOptions> = {
   rateLimit: () =>

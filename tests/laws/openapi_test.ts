@@ -22,6 +22,7 @@ import {
   USED,
 } from "./openapi_request.ts";
 import { assertDeclared } from "./openapi_schema.ts";
+import { storageThat } from "../support/storage_that.ts";
 
 /** After so many requests every response has come at least once. */
 const RUNS_FOR_ALL = 2000;
@@ -181,12 +182,7 @@ async function openServices(): Promise<Services> {
   assert.equal(status, 201);
   const failing = (error: () => Error): OpenService =>
     handleService({
-      storage: {
-        ...storage,
-        create: () => Promise.reject(error()),
-        get: () => Promise.reject(error()),
-        list: () => Promise.reject(error()),
-      },
+      storage: storageThat(() => Promise.reject(error())),
       onError: () => {},
     });
   return {

@@ -4,6 +4,7 @@ import test from "node:test";
 import { type NewPet, petToJson } from "../../../adapters/client/mod.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { PET_STATUSES } from "../../../core/pets/pet.ts";
+import { operations } from "../../../core/operations/operations.ts";
 import { BASE, inProcess, KEY } from "./in_process.ts";
 import { collect, json, petJson, scripted } from "./scripted.ts";
 import { fc } from "../../support/property.ts";
@@ -35,6 +36,18 @@ test("any pet comes back from createPet, getPet and listPets as it was sent", as
     assert.deepEqual(page, { pets: [created] });
     last = created.id;
   }));
+});
+
+test("the client has a method for each operation that needs a key", () => {
+  const names = operations.filter(({ isPublic }) => isPublic !== true)
+    .map(({ description }) => description["operationId"]);
+  const { client } = inProcess();
+  assert.deepEqual(
+    names.filter((name) =>
+      typeof Reflect.get(client, `${name}`) !== "function"
+    ),
+    [],
+  );
 });
 
 test("petToJson writes a pet of the client exactly, if JSON.stringify throws", async () => {
