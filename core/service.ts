@@ -24,6 +24,7 @@ import type { ApiKeys } from "./keys/api_keys.ts";
 import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
+import { getOpenApi } from "./operations/get_openapi.ts";
 import { operations } from "./operations/operations.ts";
 import { checkIntegers, checkKind } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
@@ -199,13 +200,13 @@ function refusalFor(cause: unknown): Refusal {
 }
 
 function pathNotFound(basePath: string): Refusal {
-  const paths = [...new Set(operations.map(({ path }) => basePath + path))];
-  const document = paths.pop();
+  const paths = new Set(operations.map(({ path }) => basePath + path));
+  const document = basePath + getOpenApi.path;
+  paths.delete(document);
+  const list = new Intl.ListFormat("en").format(paths);
   return new Refusal(
     "not_found",
-    `Cannot find this path: the service has ${
-      paths.join(" and ")
-    }, described at ${document}`,
+    `Cannot find this path: the service has ${list}, described at ${document}`,
   );
 }
 

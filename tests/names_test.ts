@@ -39,8 +39,7 @@ const COVERED: Readonly<Record<string, string>> = {
 
   "adapters/memory/memory_test.ts":
     "adapters/memory/api_keys.ts adapters/memory/mod.ts core/pets/pet_storage.ts",
-  "adapters/d1/d1_test.ts":
-    "adapters/d1/fault.ts adapters/d1/mod.ts adapters/database/sqlite_tables.ts",
+  "adapters/d1/d1_test.ts": "adapters/d1/fault.ts adapters/d1/mod.ts",
   "adapters/sqlite/contract_test.ts":
     "adapters/sqlite/api_keys.ts adapters/sqlite/mod.ts adapters/database/api_keys.ts adapters/database/stored_row.ts",
   "adapters/sqlite/faults_test.ts":

@@ -9,7 +9,7 @@ const MALFORMED = ['""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)];
 
 /** Clauses of idempotent creates. */
 export const IDEMPOTENCY_CLAUSES: Clauses = {
-  async "a create with an Idempotency-Key that is sent again is answered as before"(
+  async "a create with an Idempotency-Key that is sent again is answered as before, and adds no second pet"(
     client,
   ) {
     const name = newName();

@@ -4,10 +4,11 @@ import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { createHandler, type Handler } from "../../core/handler.ts";
-import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { HandlerOptions } from "../../core/service.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
+import { storageThat } from "../support/storage_that.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 const BASE = "http://localhost/v1";
@@ -45,16 +46,6 @@ test("a body that was read before is a fault, and onError is told what to do", a
   await send(behindParser, "POST", "/pets", { body: REX });
   assert.match(String(causes), /mount the pet store before body parsers/);
 });
-
-/** A storage whose operations all do this. */
-function storageThat(act: () => unknown): PetStorage {
-  return {
-    ...memoryStorage(),
-    create: act as PetStorage["create"],
-    get: act as PetStorage["get"],
-    list: act as PetStorage["list"],
-  };
-}
 
 /** Runs `act`, and fails if it leaves a rejection that nobody handles. */
 async function withoutUnhandled(act: () => Promise<void>): Promise<void> {

@@ -13,6 +13,7 @@ import { handleService } from "../contract/handle_service.ts";
 import { REX as PET } from "../support/new_pet.ts";
 import { DOCUMENT, type Schema } from "./openapi_document.ts";
 import { assertDeclared } from "./openapi_schema.ts";
+import { storageThat } from "../support/storage_that.ts";
 
 type Trial = readonly [
   method: string,
@@ -27,10 +28,7 @@ const REX = { body: '{"name":"Rex","categoryId":1}' };
 const MALFORMED_HOST = { headers: { host: "a/b" } };
 
 function failing(error: Error): Partial<HandlerOptions> {
-  const fail = () => Promise.reject(error);
-  return {
-    storage: { ...memoryStorage(), create: fail, get: fail, list: fail },
-  };
+  return { storage: storageThat(() => Promise.reject(error)) };
 }
 const away = failing(new StorageError("unavailable", "away"));
 const broken = failing(new Error("broken"));

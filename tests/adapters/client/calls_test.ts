@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { petToJson } from "../../../adapters/client/mod.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
+import { operations } from "../../../core/operations/operations.ts";
 import { BASE, inProcess, KEY } from "./in_process.ts";
 import { collect, json, petJson, scripted } from "./scripted.ts";
 import { anyNewPet } from "../../support/any_pet.ts";
@@ -24,6 +25,18 @@ test("any pet comes back from createPet, getPet and listPets as it was sent", as
   }));
   const pet = await client.createPet({ name: "Rex", categoryId: INT64_MIN });
   assert.equal(pet.status, "available");
+});
+
+test("the client has a method for each operation that needs a key", () => {
+  const names = operations.filter(({ isPublic }) => isPublic !== true)
+    .map(({ description }) => description["operationId"]);
+  const { client } = inProcess();
+  assert.deepEqual(
+    names.filter((name) =>
+      typeof Reflect.get(client, `${name}`) !== "function"
+    ),
+    [],
+  );
 });
 
 test("petToJson writes a pet of the client exactly, if JSON.stringify throws", async () => {

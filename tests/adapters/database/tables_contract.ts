@@ -13,16 +13,24 @@ export interface Database {
   readonly sql: (text: string) => Promise<unknown>;
 }
 
+/** What each database writes in its own way. */
+export interface Dialect {
+  /** Has a pet named Tom refused, with `no_tom` in the message. */
+  readonly noTom: string;
+  /** Has the next pet get the id after this one. */
+  readonly lastId: (id: bigint) => string;
+}
+
 /** A key such as the service makes. */
 export function key(number: number): { readonly idempotencyKey: string } {
   return { idempotencyKey: String(number).padStart(64, "0") };
 }
 
-/** Registers the tests; `noTom` is SQL that has a pet named Tom refused, with `no_tom` in the message. */
+/** Registers the tests. */
 export function tablesContract(
   name: string,
   newDatabase: () => Promise<Database>,
-  noTom: string,
+  { noTom, lastId }: Dialect,
   options: TestOptions = {},
 ): void {
   function it(promise: string, check: (db: Database) => Promise<void>): void {
@@ -41,6 +49,19 @@ export function tablesContract(
       }
     });
   }
+
+  it("gives and finds ids beyond 2^53 exactly", async ({ open, sql }) => {
+    const storage = await open();
+    const start = 2n ** 53n;
+    await sql(lastId(start));
+    for (const id of [start + 1n, start + 2n, start + 3n]) {
+      const pet = await storage.create(REX);
+      assert.equal(pet.id, id);
+      assert.deepEqual(await storage.get(pet.id), pet);
+      const page = await storage.list({ limit: 1, after: id - 1n });
+      assert.deepEqual(page.pets, [pet]);
+    }
+  });
 
   it("forgets expired keys in small steps, and touches no pet", async ({ open, sql }) => {
     const keeps = await open();

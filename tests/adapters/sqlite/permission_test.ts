@@ -1,11 +1,12 @@
-/** Files that the user may not read or write. Root may do both, unless it gives its privileges up. */
+/** The modes of files, and files that the user may not use: root may, unless it gives its privileges up. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { REX } from "../../support/new_pet.ts";
 import { startStorage } from "../../support/programs/storage_process.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 
@@ -13,9 +14,10 @@ const isRoot = process.getuid?.() === 0;
 const prefix = isRoot
   ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
   : [];
-const skip = process.getuid === undefined
-  ? "there are no file modes here"
-  : isRoot && spawnSync("setpriv", ["--version"]).status !== 0 &&
+const hasNoModes = process.getuid === undefined &&
+  "there are no file modes here";
+const skip = hasNoModes ||
+  isRoot && spawnSync("setpriv", ["--version"]).status !== 0 &&
     "root may do everything, and setpriv is missing";
 
 for (
@@ -44,4 +46,39 @@ for (
       `${join(folder, culprit)}; change its owner or mode`,
     ]);
   });
+}
+
+test(
+  "sqliteStorage makes files that only their owner can read",
+  { skip: hasNoModes },
+  async () => {
+    const before = process.umask(0);
+    const path = join(temporaryDirectory(), "pets.db");
+    const storage = await sqliteStorage(path);
+    process.umask(before);
+    await storage.create(REX);
+    assert.deepEqual(modes(path), ["600", "600", "600"]);
+    await storage.close();
+  },
+);
+
+test(
+  "sqliteStorage leaves the mode of a file that is there",
+  { skip: hasNoModes },
+  async () => {
+    const path = join(temporaryDirectory(), "pets.db");
+    writeFileSync(path, "");
+    chmodSync(path, 0o640);
+    const storage = await sqliteStorage(path);
+    await storage.create(REX);
+    assert.deepEqual(modes(path), ["640", "640", "640"]);
+    await storage.close();
+  },
+);
+
+/** The modes of a file and of those that SQLite keeps beside it. */
+function modes(path: string): readonly string[] {
+  return ["", "-wal", "-shm"].map((suffix) =>
+    (statSync(path + suffix).mode & 0o777).toString(8)
+  );
 }

@@ -7,6 +7,7 @@ import { parseBaseUrl } from "../../../core/http/base_url.ts";
 import type { Endpoint } from "../../../core/operations/operation.ts";
 import type { PetPage } from "../../../core/pets/pet_storage.ts";
 import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
+import { storageThat } from "../../support/storage_that.ts";
 
 interface Options {
   readonly storage?: PetStorage;
@@ -43,8 +44,7 @@ function get(
 }
 
 function broken(reason: Error): PetStorage {
-  const fail = () => Promise.reject(reason);
-  return { create: fail, get: fail, list: fail, ping: fail, close: fail };
+  return storageThat(() => Promise.reject(reason));
 }
 
 test("the app gives every response an X-Request-Id, whoever made it", async () => {

@@ -91,7 +91,7 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
   assert.equal(server.stdout(), "", "REQUEST_LOG is off");
 });
 
-it("keys issues, lists without the secret, and revokes while a server runs", async (cwd) => {
+it("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (cwd) => {
   const server = await startMain({ cwd });
   const issued = await runToEnd(["keys", "issue", "two words"], { cwd });
   assert.equal(issued.code, 0);

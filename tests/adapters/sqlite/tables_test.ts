@@ -1,0 +1,28 @@
+import { DatabaseSync } from "node:sqlite";
+import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { temporaryFiles } from "../../support/temporary_directory.ts";
+import { tablesContract } from "../database/tables_contract.ts";
+
+const newPath = temporaryFiles();
+
+tablesContract("sqliteStorage", async () => {
+  const path = newPath();
+  return {
+    open: (options) => sqliteStorage(path, options),
+    async sql(text) {
+      const db = new DatabaseSync(path);
+      try {
+        if (/^(?:pragma user|select)/.test(text)) {
+          return Object.values(db.prepare(text).get() ?? {})[0];
+        }
+        db.exec(text);
+      } finally {
+        db.close();
+      }
+    },
+  };
+}, {
+  noTom: `CREATE TRIGGER no_tom BEFORE INSERT ON pets WHEN new.name = 'Tom'
+    BEGIN SELECT RAISE(ABORT, 'no_tom'); END`,
+  lastId: (id) => `INSERT INTO sqlite_sequence VALUES ('pets', ${id})`,
+});
