@@ -38,7 +38,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/docs/docs_test.ts": "adapters/docs/mod.ts adapters/docs/routes.ts",
 
   "adapters/memory/memory_test.ts":
-    "adapters/memory/api_keys.ts adapters/memory/mod.ts core/pets/pet_storage.ts",
+    "adapters/memory/api_keys.ts adapters/memory/mod.ts",
   "adapters/d1/d1_test.ts": "adapters/d1/fault.ts adapters/d1/mod.ts",
   "adapters/sqlite/contract_test.ts":
     "adapters/sqlite/api_keys.ts adapters/sqlite/mod.ts adapters/database/api_keys.ts adapters/database/stored_row.ts",
@@ -47,7 +47,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/postgres/contract_test.ts":
     "adapters/postgres/api_keys.ts adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts adapters/postgres/storage.ts",
   "adapters/postgres/lost_connections_test.ts":
-    "adapters/postgres/connections.ts adapters/postgres/fault.ts",
+    "adapters/postgres/connections.ts",
 
   "adapters/standalone/copy_test.ts":
     "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",

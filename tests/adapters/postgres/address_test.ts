@@ -115,6 +115,7 @@ const wrong: Readonly<Record<string, RegExp>> = {
     /sslmode must be one of disable, require, verify-ca, verify-full, not "prefer"/,
   "postgres://ann:secret@localhost?target_session_attrs=standby":
     /target_session_attrs must be/,
+  "postgres://ann:secret@localhost?sslmode": /sslmode must be .*, not ""/,
   "postgres://ann:secret@localhost?pgbouncer=1": /pgbouncer must be/,
   "postgres://ann:secret@localhost?connection_limit=0": /connection_limit/,
   "postgres://ann:secret@localhost?__proto__=x": /parameter __proto__/,

@@ -118,6 +118,12 @@ for (const [name, values] of Object.entries(wrong)) {
   });
 }
 
+test("readConfig says what to do about a variable that is empty", () => {
+  const message =
+    /^ConfigError: PORT:? must not be empty: set it, or unset it$/;
+  assert.throws(() => readConfig({ PORT: "" }), message);
+});
+
 test("readConfig reads CORS_ORIGINS=* as every origin", async () => {
   const { cors } = readConfig({ CORS_ORIGINS: "*" });
   assert.equal(await allowed(cors, "https://any.example"), "*");

@@ -94,7 +94,12 @@ test("a create waits until the storage is done with it; a fault and the time are
   } finally {
     performance.now = now;
   }
-  const buckets = (await text(metrics)).match(/(?<=le=").*/g)?.join() ?? "";
+  const durations = await text(metrics);
+  assert.match(
+    durations,
+    /^http_server_request_duration_seconds_sum\{.* 0\.025$/m,
+  );
+  const buckets = durations.match(/(?<=le=").*/g)?.join() ?? "";
   assert.match(buckets, /^0.005"} 0,0.01"} 0,0.025"} 1,.*,\+Inf"} 1$/);
 });
 

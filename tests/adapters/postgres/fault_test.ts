@@ -1,0 +1,46 @@
+/** What PostgreSQL, PgBouncer and the driver say, as faults; real ones are in `faults_slow.ts`. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { statementFault } from "../../../adapters/postgres/fault.ts";
+import { StorageError } from "../../../core/pets/pet_storage.ts";
+
+/** An error of the server, with its SQLSTATE. */
+function sqlError(code: string, message = "no"): Error {
+  return Object.assign(new Error(message), { code, severity: "ERROR" });
+}
+
+for (
+  const [what, error, read, create] of [
+    ["a lost connection", new Error("ended"), "unavailable", "outcome_unknown"],
+    [
+      "a system's error",
+      Object.assign(new Error("reset"), { code: "ECONNRESET" }),
+      ...["unavailable", "outcome_unknown"],
+    ],
+    ["08006", sqlError("08006"), "unavailable", "outcome_unknown"],
+    [
+      "08P01 that PgBouncer did not send on",
+      sqlError("08P01", "query_wait_timeout"),
+      ...["unavailable", "unavailable"],
+    ],
+    ["40003", sqlError("40003"), "unavailable", "outcome_unknown"],
+    ["40001", sqlError("40001"), "unavailable", "unavailable"],
+    ["57P01", sqlError("57P01"), "unavailable", "outcome_unknown"],
+    ["53300", sqlError("53300"), "unavailable", "unavailable"],
+    ["55P03", sqlError("55P03"), "unavailable", "unavailable"],
+    ["a mistake in the SQL", sqlError("42601"), "itself", "itself"],
+    ["a value that is refused", sqlError("23514"), "itself", "itself"],
+  ] as const
+) {
+  test(`${what} is ${read} after a read, and ${create} after a create`, () => {
+    for (const [changes, kind] of [[false, read], [true, create]] as const) {
+      const fault = statementFault("create pet", error, { changes });
+      if (kind === "itself") assert.equal(fault, error);
+      else {
+        assert.ok(fault instanceof StorageError);
+        assert.equal(fault.kind, kind);
+        assert.equal(fault.cause, error);
+      }
+    }
+  });
+}
