@@ -43,3 +43,28 @@ test(
     assert.equal(new Set(shutDown).size, 67);
   },
 );
+
+test(
+  "serve answers 503 to what comes while it closes, and finishes an upload under way",
+  { skip },
+  async () => {
+    const { serve } = await import("../../../adapters/deno/mod.ts");
+    const begun = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const server = await serve(async ({ method }) => {
+      if (method === "GET") return new Response("too late");
+      begun.resolve();
+      await end.promise;
+      return new Response("done");
+    }, { port: 0 });
+    const upload = fetch(server.url, { method: "POST", body: "x" });
+    await begun.promise;
+    const closed = server.close();
+    const late = await fetch(server.url);
+    assert.equal(late.status, 503);
+    assert.equal(JSON.parse(await late.text()).code, "service_unavailable");
+    end.resolve();
+    assert.equal(await (await upload).text(), "done");
+    await closed;
+  },
+);
