@@ -24,33 +24,21 @@ export function parseArguments(
     ...options,
     help: { type: "boolean", short: "h" },
   };
-  // Not strict: the words of a runtime would be its own.
-  const { tokens, values, positionals } = parseArgs({
-    args: [...args],
-    options: all,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    const { rawName: name, value, inlineValue } = token;
-    const type = Object.hasOwn(all, token.name) && all[token.name]?.type;
-    if (type === false) {
-      const known = Object.keys(all).map((name) => `--${name}`).join(", ");
-      throw new UsageError(`There is no option ${name}, only ${known}`);
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: all,
+      allowPositionals: true,
+    });
+    for (const [name, value] of Object.entries(values)) {
+      if (value === "") throw new Error(`Option '--${name}' is empty`);
     }
-    if (type === "boolean" && value !== undefined) {
-      throw new UsageError(`${name} takes no value`);
-    }
-    // `--port --host` is a value that was forgotten; `--port=--host` is not.
-    if (
-      type === "string" && (!value || !inlineValue && value.startsWith("-"))
-    ) {
-      throw new UsageError(`${name} needs a value`);
-    }
+    return { values: values as Record<string, string | boolean>, positionals };
+  } catch (cause) {
+    // Its further sentences are about other uses of dashes.
+    const [message = ""] = (cause as Error).message.split(/\.\s/);
+    throw new UsageError(message, { cause });
   }
-  return { values: values as Record<string, string | boolean>, positionals };
 }
 
 /**
