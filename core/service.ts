@@ -14,7 +14,6 @@ import {
   Refusal,
   tooManyRequests,
   unavailable,
-  unavailableFor,
 } from "./http/refusal.ts";
 import { createRouter, type Route } from "./http/router.ts";
 import { staticContent } from "./http/static_content.ts";
@@ -190,9 +189,9 @@ function complete(
 function refusalFor(cause: unknown): Refusal {
   try {
     if (!(cause instanceof StorageError)) return internalError;
-    if (cause.kind !== "unavailable") return outcomeUnknown;
-    const { retryAfter } = cause;
-    return retryAfter > 1 ? unavailableFor(retryAfter) : unavailable;
+    return cause.kind === "unavailable"
+      ? unavailable(cause.retryAfter)
+      : outcomeUnknown;
   } catch {
     return internalError; // a cause that cannot even be looked at, such as a proxy
   }

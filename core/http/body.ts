@@ -129,7 +129,11 @@ function readBytes(
   }
   const length = request.headers.get("content-length");
   if (length === null || !/^[0-9]+$/.test(length)) {
-    return checkTransferCoding(request.headers) ?? readStream(request, limits);
+    // Runtimes take the `chunked` off `gzip, chunked`, and would give us the gzip as the body.
+    const coding = request.headers.get("transfer-encoding") ?? "chunked";
+    return coding.toLowerCase() === "chunked"
+      ? readStream(request, limits)
+      : wrongTransferCoding;
   }
   if (Number(length) > limits.maxBodyBytes) {
     return tooLarge(limits.maxBodyBytes);
@@ -137,14 +141,6 @@ function readBytes(
   return Number(length) <= MAX_WHOLE
     ? readWhole(request, limits)
     : readStream(request, limits);
-}
-
-/** Refuses `gzip, chunked`: runtimes take off the `chunked`, and would give us the gzip as the body. */
-function checkTransferCoding(
-  headers: Pick<Headers, "get">,
-): Refusal | undefined {
-  const coding = headers.get("transfer-encoding") ?? "chunked";
-  return coding.toLowerCase() === "chunked" ? undefined : wrongTransferCoding;
 }
 
 /**
