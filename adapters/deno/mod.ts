@@ -13,15 +13,12 @@
 
 import { internalError, shuttingDown } from "../../core/http/refusal.ts";
 import { guard, refuse } from "../serve/guard.ts";
-import { checkNames } from "../../core/options.ts";
 import {
-  DEFAULT_HOSTNAME,
-  DEFAULT_PORT,
   type FetchFunction,
   listenError,
   listening,
+  readServeOptions,
   report,
-  SERVE_OPTIONS,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -40,16 +37,11 @@ const MAX_STOPPED = 64;
  *
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
-export function serve(
+export async function serve(
   handle: FetchFunction,
   options: ServeOptions = {},
 ): Promise<Server> {
-  checkNames(options, SERVE_OPTIONS, "serve");
-  const {
-    port = DEFAULT_PORT,
-    hostname = DEFAULT_HOSTNAME,
-    onError = console.error,
-  } = options;
+  const { port, hostname, onError } = readServeOptions(options);
   const answer = guard(handle, onError);
   /**
    * The answers to requests that may have a body. `shutdown()` takes away what is not read of a body (Deno
@@ -106,15 +98,14 @@ export function serve(
   try {
     addr = start(port);
   } catch (cause) {
-    return Promise.reject(listenError(hostname, port, cause));
+    throw listenError(hostname, port, cause);
   }
-  async function close(): Promise<void> {
+
+  return listening(addr, async () => {
     isClosed = true;
     await Promise.allSettled(uploads);
     await Promise.all(servers.map((server) => server.shutdown()));
-  }
-
-  return Promise.resolve(listening(addr, close));
+  });
 }
 
 function acceptError(cause: unknown): Error {

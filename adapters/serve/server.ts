@@ -1,6 +1,7 @@
 /** Types and messages that the HTTP adapters share. Each exports a `serve` for a fetch function. */
 
 import { Refusal } from "../../core/http/refusal.ts";
+import { checkNames } from "../../core/options.ts";
 
 /** Answers a request. It may throw or reject: the client is then told `500`, and no more. */
 export type FetchFunction = (request: Request) => Response | Promise<Response>;
@@ -20,8 +21,6 @@ export interface ServeOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-export const SERVE_OPTIONS = ["port", "hostname", "onError"] as const;
-
 /** A server that is listening. */
 export interface Server {
   /** The address it listens on. */
@@ -37,9 +36,20 @@ export interface Server {
   close(): Promise<void>;
 }
 
-export const DEFAULT_PORT = 8000;
-/** This machine only. */
-export const DEFAULT_HOSTNAME = "127.0.0.1";
+/**
+ * Fills in the defaults of {@linkcode ServeOptions}.
+ *
+ * @throws {TypeError} if an option is neither one of these nor one of `others`.
+ */
+export function readServeOptions(
+  options: ServeOptions,
+  ...others: readonly string[]
+): Required<ServeOptions> {
+  checkNames(options, ["port", "hostname", "onError", ...others], "serve");
+  const { port = 8000, hostname = "127.0.0.1", onError = console.error } =
+    options;
+  return { port, hostname, onError };
+}
 
 /** The client takes this server for a proxy (RFC 9110 §9.3.6). */
 export const noTunnel: Refusal = new Refusal(
