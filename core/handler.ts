@@ -44,14 +44,16 @@ export function createHandler(options: HandlerOptions): Handler {
   return toFetch(cors === undefined ? service : corsLayer(cors)(service));
 }
 
+/** Calls a reporter. If it fails itself, that is ignored. */
+export function report(reporter: () => unknown): void {
+  (async () => await reporter())().catch(() => {});
+}
+
 /** Makes the layer that reports the cause of a 500 or a 503. */
 function reporting(onError: NonNullable<HandlerOptions["onError"]>): Layer {
   return (service) => async (request, connection) => {
     const answer = await service(request, connection);
-    if ("cause" in answer) {
-      // Errors of the reporter itself are ignored.
-      (async () => await onError(answer.cause, request))().catch(() => {});
-    }
+    if ("cause" in answer) report(() => onError(answer.cause, request));
     return answer;
   };
 }

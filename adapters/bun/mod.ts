@@ -10,8 +10,9 @@
  * @module
  */
 
+import { toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
-import { guard, refuse } from "../serve/guard.ts";
+import { guard } from "../serve/guard.ts";
 import {
   type FetchFunction,
   listenError,
@@ -75,7 +76,7 @@ export async function serve(
       reusePort: false,
       fetch: guard(handle, onError),
       // guard() never throws, so this is unreachable; Bun's own answer would tell too much.
-      error: () => refuse(internalError),
+      error: () => toResponse(internalError),
     });
     return listening(server, () => close(server));
   } catch (cause) {

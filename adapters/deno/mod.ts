@@ -11,14 +11,15 @@
  * @module
  */
 
+import { report } from "../../core/handler.ts";
+import { toResponse } from "../../core/http/message.ts";
 import { internalError, shuttingDown } from "../../core/http/refusal.ts";
-import { guard, refuse } from "../serve/guard.ts";
+import { guard } from "../serve/guard.ts";
 import {
   type FetchFunction,
   listenError,
   listening,
   readServeOptions,
-  report,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -57,9 +58,9 @@ export async function serve(
       // Deno would print the address, which is for the caller to do.
       onListen: () => {},
       // guard() never throws, so this is unreachable; Deno's own answer would tell too much.
-      onError: () => refuse(internalError),
+      onError: () => toResponse(internalError),
     }, (request, info) => {
-      if (isClosed) return refuse(shuttingDown);
+      if (isClosed) return toResponse(shuttingDown);
       const response = answer(request, info);
       if (request.method === "GET") return response;
       uploads.add(response);
@@ -79,7 +80,7 @@ export async function serve(
     server.finished.catch((cause) => {
       const isNews = performance.now() - stopped > ONE_EVENT;
       stopped = performance.now();
-      if (isNews) report(onError, acceptError(cause));
+      if (isNews) report(() => onError(acceptError(cause)));
       setTimeout(startAgain, RESTART_INTERVAL);
     });
     return server.addr;

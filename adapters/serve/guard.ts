@@ -1,10 +1,10 @@
 /** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
-import { serviceOf } from "../../core/handler.ts";
+import { report, serviceOf } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
-import { internalError, type Refusal } from "../../core/http/refusal.ts";
+import { internalError } from "../../core/http/refusal.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
-import { type FetchFunction, noTunnel, report } from "./server.ts";
+import { type FetchFunction, noTunnel } from "./server.ts";
 
 /** A fetch function that also receives the runtime's connection info. */
 export type ConnectedFunction = (
@@ -37,8 +37,8 @@ export function guard(
       }
       return response;
     } catch (error) {
-      report(onError, error);
-      return refuse(internalError);
+      report(() => onError(error));
+      return toResponse(internalError);
     }
   };
   const answer: ConnectedFunction = serviceOf(handle) === undefined
@@ -46,12 +46,8 @@ export function guard(
     : handle;
   return (request, connection) =>
     request.method === "CONNECT"
-      ? refuse(noTunnel)
+      ? toResponse(noTunnel)
       : answer(request, connection);
-}
-
-export function refuse(refusal: Refusal): Response {
-  return toResponse(refusal, "GET");
 }
 
 /**

@@ -74,14 +74,6 @@ export function origin(hostname: string, port: number): string {
   return `http://${host}:${port}`;
 }
 
-export function report(
-  onError: (error: unknown) => void,
-  error: unknown,
-): void {
-  // If the reporter itself fails, ignore it.
-  (async () => await onError(error))().catch(() => {});
-}
-
 const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the address is in use",
   EADDRNOTAVAIL: "this machine does not have that address",

@@ -78,7 +78,7 @@ export function withFields(answer: Answer, fields: Fields): Answer {
  */
 export function toResponse(
   { status, headers, body }: Answer,
-  method: string,
+  method = "GET",
 ): Response {
   if (method !== "HEAD" || body === null) {
     return new Response(body, { status, headers });
