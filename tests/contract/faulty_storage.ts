@@ -1,17 +1,14 @@
 /** A storage in memory with faults that can be switched on: each breaks a promise of the ports. */
 
-import {
-  type MemoryStorage,
-  memoryStorage,
-} from "../../adapters/memory/mod.ts";
+import { memoryStorage, type PetDatabase } from "../../adapters/memory/mod.ts";
 import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
 import { type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetPage, StorageError } from "../../core/pets/pet_storage.ts";
 
-type Created = ReturnType<MemoryStorage["create"]>;
+type Created = ReturnType<PetDatabase["create"]>;
 
 /** Makes a storage that breaks a promise of one that keeps all. */
-type Fault = (sound: MemoryStorage) => Partial<MemoryStorage>;
+type Fault = (sound: PetDatabase) => Partial<PetDatabase>;
 
 /** Each fault, by what is wrong with the storage then. */
 export const FAULTS = {
@@ -308,7 +305,7 @@ const GHOST: Pet = {
 /** Makes an empty place, and returns a function that opens a storage there, with the fault if one is named. */
 export function newFaultyPlace(
   name?: FaultName,
-): () => Promise<MemoryStorage> {
+): () => Promise<PetDatabase> {
   const kept = memoryStorage();
   const fault: Fault = name === undefined ? () => ({}) : FAULTS[name];
   return async () => {
@@ -318,7 +315,7 @@ export function newFaultyPlace(
 }
 
 /** A storage that can be closed without what it shows. */
-function viewOf({ apiKeys, ...storage }: MemoryStorage): MemoryStorage {
+function viewOf({ apiKeys, ...storage }: PetDatabase): PetDatabase {
   let isClosed = false;
 
   function whileOpen<Values extends readonly unknown[], Result>(

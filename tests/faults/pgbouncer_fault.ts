@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import {
-  type PostgresStorage,
+  type PetDatabase,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
 import { itOf } from "../contract/database_contract.ts";
@@ -63,13 +63,13 @@ async function newUrl(pgbouncer?: PgBouncer): Promise<string> {
   return (pgbouncer ?? usual).url(pathname.slice(1));
 }
 
-async function newPlace(): Promise<() => Promise<PostgresStorage>> {
+async function newPlace(): Promise<() => Promise<PetDatabase>> {
   const url = `${await newUrl()}?pgbouncer=true`;
   return () => postgresStorage(url);
 }
 
 /** Its database goes with it: Bun gives a hook five seconds, and a hundred would take longer then. */
-async function open(): Promise<PostgresStorage> {
+async function open(): Promise<PetDatabase> {
   const { cluster } = await start();
   const url = await newUrl();
   const storage = await postgresStorage(`${url}?pgbouncer=true`);
@@ -140,7 +140,7 @@ it("prepared statements fail where PgBouncer lends another connection, and the m
 });
 
 /** Creates and reads, ten at a time; returns the ids of what it created. */
-async function use(storage: PostgresStorage): Promise<readonly bigint[]> {
+async function use(storage: PetDatabase): Promise<readonly bigint[]> {
   const ids: bigint[] = [];
   await Promise.all(Array.from({ length: 10 }, async () => {
     for (let n = 0; n < 50; n++) {

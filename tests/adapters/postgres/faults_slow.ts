@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { after, test } from "node:test";
 import {
-  type PostgresStorage,
+  type PetDatabase,
   postgresStorage,
   type PostgresStorageOptions,
 } from "../../../adapters/postgres/mod.ts";
@@ -495,7 +495,7 @@ it("answers in time where all its connections are taken", async (cluster) => {
 /** Runs `work` with a storage. */
 async function using(
   url: string,
-  work: (storage: PostgresStorage) => Promise<unknown>,
+  work: (storage: PetDatabase) => Promise<unknown>,
   times: PostgresStorageOptions = {},
 ): Promise<void> {
   const storage = await postgresStorage(url, { ...TIMES, ...times });
@@ -510,7 +510,7 @@ async function using(
 async function triggered(
   cluster: Cluster,
   statement: string,
-  work: (storage: PostgresStorage) => Promise<unknown>,
+  work: (storage: PetDatabase) => Promise<unknown>,
 ): Promise<void> {
   const url = await cluster.newDatabase();
   await using(url, async (storage) => {
@@ -530,7 +530,7 @@ async function triggered(
 async function locked(
   cluster: Cluster,
   work: (
-    storage: PostgresStorage,
+    storage: PetDatabase,
     unlock: () => Promise<void>,
   ) => Promise<void>,
   times: PostgresStorageOptions = {},

@@ -12,7 +12,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
-  type SqliteStorage,
+  type PetDatabase,
   sqliteStorage,
 } from "../../../adapters/sqlite/mod.ts";
 import type { NewApiKeyRecord } from "../../../core/keys/issued_keys.ts";
@@ -213,7 +213,7 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
 });
 
 const writes: Readonly<
-  Record<string, (storage: SqliteStorage) => Promise<{ readonly name: string }>>
+  Record<string, (storage: PetDatabase) => Promise<{ readonly name: string }>>
 > = {
   "a create": (storage) => storage.create(REX),
   "a key record": (storage) => storage.apiKeys.insert(KEY),
