@@ -26,7 +26,8 @@ export interface AppParts extends ServiceOptions {
 
 /** The server without its sockets. */
 export interface App {
-  readonly service: Service;
+  readonly answer: Service;
+  /** From now on new requests are answered 503; fulfilled when none is being answered. */
   readonly drain: Drain["drain"];
 }
 
@@ -37,11 +38,7 @@ export function createApp(
   const { drain, probes, layer } = createDrain(storage);
   const service = createService(
     { ...options, storage: metrics?.watch(storage) ?? storage },
-    [
-      ...probes,
-      ...metrics === undefined ? [] : [metrics.route],
-      ...routes,
-    ],
+    [...probes, ...metrics === undefined ? [] : [metrics.route], ...routes],
   );
   // From the outside in: each sees the answers of those below it.
   const layers: readonly (Layer | undefined)[] = [
@@ -53,7 +50,7 @@ export function createApp(
     limitAddress && limitAddressLayer(limitAddress),
   ];
   return {
-    service: layers.reduceRight(
+    answer: layers.reduceRight(
       (inner: Service, outer) => outer?.(inner) ?? inner,
       service,
     ),

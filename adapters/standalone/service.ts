@@ -2,8 +2,7 @@
 
 import { toFetch } from "../../core/handler.ts";
 import { JSON_HEADERS } from "../../core/http/message.ts";
-import type { ApiKeys } from "../../core/keys/api_keys.ts";
-import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
+import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { docsRoutes, loadDocs } from "../docs/routes.ts";
@@ -19,14 +18,9 @@ import { createRateLimiter } from "./rate_limit.ts";
 /** Pause before another attempt to issue the first key, in ms. */
 const ISSUE_INTERVAL = 1000;
 
-/** The standalone service. */
-export interface Service {
+export interface Service extends App {
   /** Answers a request; `connection` is what the runtime hands over beside it. */
   handle(request: Request, connection?: unknown): Promise<Response>;
-  /** The same without `Request` and `Response`. */
-  readonly answer: App["service"];
-  /** From now on new requests are answered 503; fulfilled when none is being answered. */
-  readonly drain: App["drain"];
   /** Tells people that it listens. Issues the very first key, so call it once at most. */
   greet(
     address: { readonly hostname: string; readonly port: number },
@@ -55,7 +49,10 @@ export async function openService(config: Config): Promise<Service> {
     loading ??= loadDocs(docs).then(() => undefined, explain);
   const app = createApp({
     storage,
-    keys: acceptedKeys(fixedKeys, issued),
+    keys: fixedKeys === undefined ? issued : {
+      verify: async (key) =>
+        await fixedKeys.verify(key) || await issued.verify(key),
+    },
     baseUrl,
     ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
     log,
@@ -96,10 +93,8 @@ export async function openService(config: Config): Promise<Service> {
   }
 
   return {
-    handle: toFetch(app.service),
-    answer: app.service,
-    drain: app.drain,
-
+    ...app,
+    handle: toFetch(app.answer),
     openDocs: async () => void await openDocs(),
 
     async greet(address) {
@@ -145,11 +140,4 @@ function explain(cause: unknown): string {
   return message.includes("swagger-ui-dist")
     ? `No page at /docs: ${howToInstall("swagger-ui-dist")}`
     : message;
-}
-
-function acceptedKeys(fixed: ApiKeys | undefined, issued: IssuedKeys): ApiKeys {
-  if (fixed === undefined) return issued;
-  return {
-    verify: async (key) => await fixed.verify(key) || await issued.verify(key),
-  };
 }
