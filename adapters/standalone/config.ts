@@ -46,9 +46,7 @@ export function readConfig(
   function read<T>(name: string, parse: (text: string) => T): T | undefined {
     const text = environment[name];
     return text === undefined ? undefined : check(name, () => {
-      if (text === "") {
-        throw new Error("must not be empty: set it, or unset it");
-      }
+      if (text === "") throw new Error("it is empty: set it, or unset it");
       return parse(text);
     });
   }
@@ -80,7 +78,8 @@ export function check<T>(
   try {
     return read();
   } catch (cause) {
-    throw new Wrong(`${name}: ${(cause as Error).message}`, { cause });
+    const { message } = cause as Error;
+    throw new Wrong(`Cannot read ${name}: ${message}`, { cause });
   }
 }
 
@@ -114,7 +113,7 @@ function readInteger(text: string, max: number): number {
 }
 
 function mustBe(what: string, text: string): Error {
-  return new Error(`must be ${what}, not ${JSON.stringify(text)}`);
+  return new Error(`it must be ${what}, not ${JSON.stringify(text)}`);
 }
 
 function readDatabase(url: string): Database {
@@ -139,7 +138,7 @@ export function readLastingDatabase(url: string, more = ""): LastingDatabase {
     ? "; after sqlite: comes a path, without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
     : scheme && `, not ${scheme}…`;
   throw new Error(
-    "must be sqlite:PATH (such as sqlite:petstore.db) or " +
+    "it must be sqlite:PATH (such as sqlite:petstore.db) or " +
       `postgres://USER:PASSWORD@HOST:PORT/DATABASE${more}${hint ?? ""}`,
   );
 }

@@ -100,7 +100,8 @@ for (const [name, values] of Object.entries(wrong)) {
       assert.throws(
         () => readConfig({ [name]: value }),
         (error) =>
-          error instanceof ConfigError && error.message.startsWith(name),
+          error instanceof ConfigError &&
+          error.message.startsWith(`Cannot read ${name}: `),
         value,
       );
     }

@@ -28,7 +28,7 @@ for (
     ],
     [
       "nonsense",
-      /^DATABASE_URL: must be sqlite:PATH \(such as sqlite:petstore\.db\) or postgres:\/\/[^ ]+, or memory:$/,
+      /^Cannot read DATABASE_URL: it must be sqlite:PATH \(such as sqlite:petstore\.db\) or postgres:\/\/[^ ]+, or memory:$/,
     ],
     [
       "sqlite://x.db",
@@ -38,7 +38,7 @@ for (
       "sqlite:missing/pets.db",
       /: the directory .*missing does not exist; create it first$/,
     ],
-    ["postgres://me:sesame@:x/pets", /^DATABASE_URL: /],
+    ["postgres://me:sesame@:x/pets", /^Cannot read DATABASE_URL: /],
   ] as const
 ) {
   it(`start on ${host} refuses ${DATABASE_URL} in one line`, async (cwd) => {

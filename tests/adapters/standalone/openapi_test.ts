@@ -26,5 +26,5 @@ test("the program openapi prints the document of a service at BASE_URL", () => {
 test("the program openapi says what is wrong if BASE_URL is no base address", () => {
   const { status, stdout, stderr } = run("v1");
   assert.deepEqual([status, stdout], [1, ""]);
-  assert.match(stderr, /^BASE_URL: Wrong .*\n$/);
+  assert.match(stderr, /^Cannot read BASE_URL: Wrong .*\n$/);
 });
