@@ -120,7 +120,10 @@ export function createService(
     operations.map((each) => mount(baseUrl.path + each.path, each)),
   );
   const findOther = createRouter(others.map((each) => mount(each.path, each)));
-  const notFound = pathNotFound(baseUrl.path);
+  const notFound = new Refusal(
+    "not_found",
+    `Cannot find this path: ${baseUrl.path}/openapi.json describes those of the service`,
+  );
 
   return async (request) => {
     let mounted: Mounted | undefined;
@@ -195,17 +198,6 @@ function refusalFor(cause: unknown): Refusal {
   } catch {
     return internalError; // a cause that cannot even be looked at, such as a proxy
   }
-}
-
-function pathNotFound(basePath: string): Refusal {
-  const paths = [...new Set(operations.map(({ path }) => basePath + path))];
-  const document = paths.pop();
-  return new Refusal(
-    "not_found",
-    `Cannot find this path: the service has ${
-      paths.join(" and ")
-    }, described at ${document}`,
-  );
 }
 
 function checkOptions(options: ServiceOptions): void {

@@ -77,10 +77,14 @@ export async function serve(
     servers.unshift(server);
     for (const old of servers.splice(MAX_STOPPED)) void old.shutdown();
     // Out of descriptors, Deno stops listening for good.
-    server.finished.catch((cause) => {
+    server.finished.catch((cause: Error) => {
       const isNews = performance.now() - stopped > ONE_EVENT;
       stopped = performance.now();
-      if (isNews) report(() => onError(acceptError(cause)));
+      if (isNews) {
+        const message =
+          `Cannot accept connections, trying again: ${cause.message}`;
+        report(() => onError(new Error(message, { cause })));
+      }
       setTimeout(startAgain, RESTART_INTERVAL);
     });
     return server.addr;
@@ -106,12 +110,5 @@ export async function serve(
     isClosed = true;
     await Promise.allSettled(uploads);
     await Promise.all(servers.map((server) => server.shutdown()));
-  });
-}
-
-function acceptError(cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Error(`Cannot accept connections, trying again: ${reason}`, {
-    cause,
   });
 }

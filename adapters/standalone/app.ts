@@ -25,10 +25,8 @@ export interface AppParts extends ServiceOptions {
 }
 
 /** The server without its sockets. */
-export interface App {
+export interface App extends Pick<Drain, "drain"> {
   readonly answer: Service;
-  /** From now on new requests are answered 503; fulfilled when none is being answered. */
-  readonly drain: Drain["drain"];
 }
 
 export function createApp(

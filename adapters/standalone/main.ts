@@ -1,6 +1,5 @@
 /** The pet store as a program: `start`, `keys` and `copy`, the same on Deno, Bun and Node. */
 
-import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -52,9 +51,7 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
     case "-h":
       return void process.stdout.write(HELP);
     default:
-      throw new UsageError(
-        `There is no command ${JSON.stringify(name)}`,
-      );
+      throw new UsageError(`There is no command ${JSON.stringify(name)}`);
   }
 }
 
@@ -65,11 +62,8 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
 function keepCompiledCode(): void {
   if ("Deno" in globalThis || "Bun" in globalThis) return;
   const place = PROGRAM === "petstore" ? "../../../../" : "../../node_modules/";
-  const packages = new URL(place, import.meta.url);
-  if (!existsSync(packages)) return;
-  module.enableCompileCache(
-    fileURLToPath(new URL(".cache/petstore", packages)),
-  );
+  const cache = new URL(`${place}.cache/petstore`, import.meta.url);
+  module.enableCompileCache(fileURLToPath(cache));
 }
 
 main(process.argv.slice(2)).catch(reportAndExit);

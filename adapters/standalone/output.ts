@@ -19,9 +19,6 @@ const MAX_WAITING = 1024 * 1024;
  * a line may be cut, and some may come twice. A pipe takes so many bytes whole or not at all.
  */
 const PIPE_BUF = 4096;
-/** How long {@linkcode flushOutput} waits for a reader, in ms. */
-const PATIENCE = 3000;
-
 class Output {
   readonly #descriptor: 1 | 2;
   #waiting = "";
@@ -44,9 +41,9 @@ class Output {
     return this.#written.promise;
   }
 
-  /** Settles once all is written, or nobody reads it. */
-  async flush(): Promise<void> {
-    await Promise.race([this.#writing, delay(PATIENCE)]);
+  /** Settles once all is written. */
+  flush(): Promise<void> | undefined {
+    return this.#writing;
   }
 
   async #writeWaiting(): Promise<void> {
@@ -107,5 +104,6 @@ export const standardError: Output = new Output(2);
 
 /** Settles once all is written, or nobody reads it for 3 s: then `process.exit` drops the rest. */
 export async function flushOutput(): Promise<void> {
-  await Promise.all([standardOutput.flush(), standardError.flush()]);
+  const written = Promise.all([standardOutput.flush(), standardError.flush()]);
+  await Promise.race([written, delay(3000)]);
 }

@@ -21,10 +21,11 @@ export function staticContent(
   let making: ReturnType<typeof make> | undefined;
 
   async function make() {
+    const content = await text();
     // Bytes, because a text would be encoded for each request.
-    const body = new TextEncoder().encode(await text());
+    const body = new TextEncoder().encode(content);
     // A strong entity tag (RFC 9110 §8.8.3): no other content has it.
-    const etag = `"${(await sha256(body)).slice(0, 32)}"`;
+    const etag = `"${(await sha256(content)).slice(0, 32)}"`;
     const { "cache-control": cacheControl = "" } = headers;
     const all = { ...headers, "x-content-type-options": "nosniff", etag };
     // The fields of the 200 that say how to store it, and no others (RFC 9110 §15.4.5).
