@@ -33,11 +33,7 @@ export interface BunServeOptions extends ServeOptions {
   readonly maxRequestBodySize?: number;
 }
 
-/** The part of `Bun` that is used, because other type checkers lack its types. */
-interface BunRuntime {
-  serve(options: Readonly<Record<string, unknown>>): BunServer;
-}
-
+/** The part of Bun's server that is used, because other type checkers lack its types. */
 interface BunServer {
   readonly hostname: string;
   readonly port: number;
@@ -62,7 +58,9 @@ export async function serve(
     "maxRequestBodySize",
   );
   const { maxRequestBodySize = 1024 * 1024 } = options;
-  const { Bun } = globalThis as unknown as { readonly Bun: BunRuntime };
+  const { Bun } = globalThis as unknown as {
+    readonly Bun: { serve(options: object): BunServer };
+  };
   try {
     const server = Bun.serve({
       port,

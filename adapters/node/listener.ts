@@ -63,7 +63,10 @@ export function createResponder(
         const statusText = "Internal Server Error";
         send({ ...fromAnswer(internalError), statusText }, exchange);
       }
-      if (!isDeparture(error, exchange)) report(() => onError(error));
+      // If the client went away, that is all that an AbortError says.
+      const isDeparture = exchange.req.socket.destroyed &&
+        error instanceof DOMException && error.name === "AbortError";
+      if (!isDeparture) report(() => onError(error));
     }
   }
 
@@ -93,10 +96,4 @@ export function toNodeListener(
   const isOpen = (): boolean => true;
   const respond = createResponder(handle, onError);
   return (req, res) => respond({ req, res, awaitsContinue: false, isOpen });
-}
-
-/** Tells whether an error says no more than that the client went away. */
-function isDeparture(error: unknown, { req }: Exchange): boolean {
-  return req.socket.destroyed && error instanceof DOMException &&
-    error.name === "AbortError";
 }
