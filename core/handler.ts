@@ -1,4 +1,4 @@
-/** The service as a fetch function, and the way back for adapters that need no `Request` and `Response`. */
+/** The service as a fetch function, and the way back for adapters without `Request` and `Response`. */
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { corsLayer } from "./http/cors.ts";

@@ -67,16 +67,13 @@ export interface RateLimitResult {
   readonly headers: Fields;
 }
 
-/** Settings of {@linkcode createService}. */
 export interface ServiceOptions
   extends Omit<HandlerOptions, "baseUrl" | "cors" | "onError"> {
   readonly baseUrl: BaseUrl;
 }
 
-/** An endpoint at its full path. */
 interface Mounted extends Route {
   readonly endpoint: Endpoint;
-  /** Header fields of all its responses. */
   readonly fields: Fields | undefined;
 }
 

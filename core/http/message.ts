@@ -67,15 +67,11 @@ export function jsonAnswer(
   };
 }
 
-/** Adds header fields to an answer. */
 export function withFields(answer: Answer, fields: Fields): Answer {
   return { ...answer, headers: { ...answer.headers, ...fields } };
 }
 
-/**
- * Makes the response. The response to `HEAD` is the one to `GET` without the content: it has the same
- * header fields, and `Content-Length` (RFC 9110 §9.3.2).
- */
+/** Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110 §9.3.2). */
 export function toResponse(
   { status, headers, body }: Answer,
   method = "GET",

@@ -3,14 +3,13 @@
 import type { Answer, Fields, ServiceRequest } from "./message.ts";
 import { sha256 } from "./sha256.ts";
 
-/** Answers with a content, or with 304. */
 export type StaticContent = (
   request: Pick<ServiceRequest, "headers">,
 ) => Promise<Answer>;
 
 /**
- * Answers 200 with a content and its `ETag`, or 304 if the client has it. The content and its tag are
- * made on first use, not here, because some runtimes forbid hashing while a module loads.
+ * Answers 200 with a content and its `ETag`, or 304 if the client has it. Both are made on first use,
+ * because some runtimes forbid hashing while a module loads.
  *
  * @param headers the fields of the 200 in addition to `ETag` and `X-Content-Type-Options`.
  */

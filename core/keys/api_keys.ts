@@ -1,9 +1,6 @@
 /**
- * API keys: who may call. The service stores no key, only the SHA-256 digest of each; a process holds
- * the keys that it has lately seen to be valid in memory, so as not to hash them at every request.
- *
- * Time tells a guesser nothing: keys are compared by their digests, and a digest that is nearly right
- * says nothing about the key behind it.
+ * API keys: who may call. The service stores only the SHA-256 digest of each. Time tells a guesser nothing:
+ * a digest that is nearly right says nothing about the key behind it.
  */
 
 import { sha256 } from "../http/sha256.ts";
@@ -44,8 +41,8 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
 
 /**
  * Turns a look-up by digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ms ago is
- * neither hashed nor looked up again: to hash it takes 60 to 180 times as long. Only valid keys are
- * remembered, so guesses take no memory; `forget` forgets them all, as after one is revoked.
+ * neither hashed nor looked up again. Only valid keys are remembered, so guesses take no memory; `forget`
+ * forgets them all, as after one is revoked.
  *
  * @param isActive tells whether a SHA-256 digest (64 lower-case hexadecimal digits) is of a valid key.
  * @param options `canBeKey` tells whether a text can be a key at all: one that cannot is not looked up.

@@ -16,7 +16,6 @@ export const int64Schema: v.GenericSchema<unknown, bigint> = v.custom<bigint>(
   `must be an integer from ${INT64_MIN} to ${INT64_MAX}`,
 );
 
-/** Unknown members are ignored and left out; a missing status is filled in. */
 const newPetSchema = v.pipe(
   v.unknown(),
   v.check((body) => !Array.isArray(body), "must be a JSON object"),
