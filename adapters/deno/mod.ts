@@ -44,10 +44,7 @@ export async function serve(
 ): Promise<Server> {
   const { port, hostname, onError } = readServeOptions(options);
   const answer = guard(handle, onError);
-  /**
-   * The answers to requests that may have a body. `shutdown()` takes away what is not read of a body (Deno
-   * 2.9), so it is called only when they are ready; it waits itself until they are sent.
-   */
+  // Answers to requests with a body: until they are ready, `shutdown()` would take the body away (Deno 2.9).
   const uploads = new Set<Response | Promise<Response>>();
   let isClosed = false;
 

@@ -21,8 +21,8 @@ import { fromAnswer, fromResponse, type Outgoing, send } from "./send.ts";
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * Makes the function that answers an exchange when it has its turn, and never throws. For the service
- * itself it makes no `Request` and `Response`: they cost as much as the rest of a small request.
+ * Makes the function that answers an exchange when it has its turn, and never throws. The service itself
+ * needs no `Request` and `Response`, which cost as much as the rest of a small request.
  */
 export function createResponder(
   handle: FetchFunction,

@@ -10,7 +10,6 @@ import {
   whenGone,
 } from "./exchange.ts";
 
-/** A response as it is to be written. */
 export interface Outgoing {
   readonly status: number;
   /** Empty for the usual one. */

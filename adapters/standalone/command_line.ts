@@ -3,7 +3,6 @@
 import process from "node:process";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
-/** Arguments that a command does not take. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -41,10 +40,7 @@ export function parseArguments(
   }
 }
 
-/**
- * Writes what went wrong to standard error and exits: with 2 if the arguments are wrong, otherwise
- * with 1. Only a mistake in the program itself is written with its stack.
- */
+/** Writes what went wrong to standard error and exits: with 2 if the arguments are wrong, otherwise with 1. */
 export function reportAndExit(cause: unknown): never {
   process.stderr.write(`${missingPackage(cause) ?? explain(cause)}\n`);
   process.exit(cause instanceof UsageError ? 2 : 1);
@@ -83,5 +79,5 @@ function explain(cause: unknown): string {
   const isMistake = [TypeError, RangeError, ReferenceError].some((type) =>
     cause instanceof type
   );
-  return isMistake && cause.stack || cause.message;
+  return isMistake && cause.stack || cause.message; // the stack only for mistakes of the program itself
 }

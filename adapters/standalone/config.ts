@@ -12,7 +12,6 @@ export type LastingDatabase =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly address: PostgresAddress };
 
-/** Where pets and issued keys are kept. */
 export type Database = { readonly kind: "memory" } | LastingDatabase;
 
 export interface Config {
@@ -34,7 +33,6 @@ export interface Config {
   readonly shutdownTimeout: number;
 }
 
-/** A setting that is wrong. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -101,7 +99,6 @@ function readRateLimit(text: string): RateLimit {
   throw mustBe("requests and seconds, such as 100/10s", text);
 }
 
-/** Reads a port: 0 to 65535; 0 is any free one. */
 export function readPort(text: string): number {
   return readInteger(text, 65_535);
 }

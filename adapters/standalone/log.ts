@@ -71,10 +71,7 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   };
 }
 
-/**
- * An error with its stack and causes. For a storage error the message is enough, and while a database is
- * gone there is one for every request.
- */
+/** An error with its stack and causes; a storage error, of which every request may have one, without them. */
 function describe(cause: unknown): string {
   return cause instanceof StorageError
     ? `${cause.message} (${cause.kind})`

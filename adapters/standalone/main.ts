@@ -55,10 +55,7 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   }
 }
 
-/**
- * Lets Node keep what it compiles, which it would compile again at every start: in NODE_COMPILE_CACHE,
- * or beside the packages, in a folder of whoever installed them.
- */
+/** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in a folder of whoever installed the packages. */
 function keepCompiledCode(): void {
   if ("Deno" in globalThis || "Bun" in globalThis) return;
   const place = PROGRAM === "petstore" ? "../../../../" : "../../node_modules/";

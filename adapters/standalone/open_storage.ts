@@ -34,10 +34,7 @@ export async function waitingFor<T>(
   return await open().finally(() => clearTimeout(timer));
 }
 
-/**
- * Gives back the permissions that these open databases do not need: from then on no code of this process
- * can write a file. The tasks allow all files, so that a database may be anywhere. Only Deno has permissions.
- */
+/** Gives back the permissions on Deno that these open databases do not need; the tasks allow all files. */
 export async function giveBackPermissions(
   ...databases: readonly Database[]
 ): Promise<void> {

@@ -1,7 +1,6 @@
 /**
- * Standard output and standard error of a server. Nothing that happens to them ends or stops it: a full
- * disk, or a pipe that nobody reads. Text is written in order, one write at a time, and tried again until
- * it can be written.
+ * Standard output and standard error of a server, which neither a full disk nor a pipe that nobody reads ends
+ * or stops. Text is written in order, one write at a time, and tried again until it can be written.
  */
 
 import { write } from "node:fs";
@@ -14,10 +13,7 @@ const GATHERING_TIME = 10;
 const RETRY_INTERVAL = 20;
 /** If more characters than this wait, further text is dropped; as many may be under way. */
 const MAX_WAITING = 1024 * 1024;
-/**
- * How much Deno is given at once, in bytes: it does not tell how much it wrote before an error, and so
- * a line may be cut, and some may come twice. A pipe takes so many bytes whole or not at all.
- */
+/** The most bytes that Deno is given at once, because it does not tell how many it wrote: a pipe takes all or none. */
 const PIPE_BUF = 4096;
 class Output {
   readonly #descriptor: 1 | 2;
@@ -83,10 +79,7 @@ class Output {
   }
 }
 
-/**
- * Writes once, and returns how many bytes were written. Streams would end at the first error. On Node,
- * importing `node:process` has made pipes non-blocking: if a thread waited for a reader, so would the exit.
- */
+/** Writes once, and returns how many bytes were written. A stream would end at the first error. */
 async function writeSome(
   descriptor: 1 | 2,
   bytes: Uint8Array,

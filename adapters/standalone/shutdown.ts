@@ -4,7 +4,6 @@ import process from "node:process";
 import { reportAndExit } from "./command_line.ts";
 import { flushOutput, standardError } from "./output.ts";
 
-/** What a process that is ending knows. */
 export interface Shutdown {
   /** Does what the first signal does; may be called more than once. */
   stop(): void;

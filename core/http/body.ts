@@ -134,7 +134,7 @@ function readBytes(
 }
 
 /**
- * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). By
+ * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). With
  * {@linkcode readStream} a create would take 1.2 (Deno) to 1.5 (Node) times its processor time.
  */
 async function readWhole(
