@@ -64,14 +64,10 @@ const services = new WeakMap<object, Service>();
  * Makes a fetch function of a service; it passes its second argument on. Adapters find the service again
  * by {@linkcode serviceOf}.
  */
-export function toFetch(service: Service): Handler {
+export function toFetch(
+  service: Service,
+): (request: Request, connection?: unknown) => Promise<Response> {
   const answer = traced(service);
-  async function respond(
-    request: Request,
-    connection: unknown,
-  ): Promise<Response> {
-    return toResponse(await answer(request, connection), request.method);
-  }
   function handle(request: Request, connection?: unknown): Promise<Response> {
     // A likely mistake: `app.use("/v1", handle)` passes Node's own request.
     if (typeof request?.headers?.get !== "function") {
@@ -79,7 +75,8 @@ export function toFetch(service: Service): Handler {
         "handle takes a Request: on Node, mount toNodeListener(handle)",
       );
     }
-    return respond(request, connection);
+    return answer(request, connection)
+      .then((answer) => toResponse(answer, request.method));
   }
   services.set(handle, answer);
   return handle;

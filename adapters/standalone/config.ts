@@ -1,9 +1,8 @@
 /** The configuration of the standalone server: environment variables, checked at the start. */
 
-import { type BaseUrl, parseBaseUrl } from "../../core/http/base_url.ts";
+import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { corsLayer } from "../../core/http/cors.ts";
-import type { Layer } from "../../core/http/message.ts";
-import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
 import { parsePostgresUrl, type PostgresAddress } from "../postgres/address.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
@@ -14,33 +13,16 @@ export type LastingDatabase =
 
 export type Database = { readonly kind: "memory" } | LastingDatabase;
 
-export interface Config {
-  readonly database: Database;
-  /** Keys that are accepted in addition to issued ones; absent if there are none. */
-  readonly fixedKeys: ApiKeys | undefined;
-  readonly baseUrl: BaseUrl;
-  /** Absent if pages of other origins may read nothing. */
-  readonly cors: Layer | undefined;
-  /** For each API key, and for each address if there is no valid key; absent if there is no limit. */
-  readonly rateLimit: RateLimit | undefined;
-  readonly host: string;
-  readonly port: number;
-  /** If true, each request is logged. */
-  readonly requestLog: boolean;
-  /** If true, `/metrics` answers. */
-  readonly metrics: boolean;
-  /** Time that requests in flight may take to finish at the end, in ms. */
-  readonly shutdownTimeout: number;
-}
-
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+export type Config = ReturnType<typeof readConfig>;
+
 /** @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password. */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
-): Config {
+) {
   function read<T>(name: string, parse: (text: string) => T): T | undefined {
     const text = environment[name];
     return text === undefined ? undefined : check(name, () => {
@@ -48,20 +30,24 @@ export function readConfig(
       return parse(text);
     });
   }
+  const database: Database = read("DATABASE_URL", readDatabase) ??
+    { kind: "sqlite", path: "petstore.db" };
   return {
-    database: read("DATABASE_URL", readDatabase) ??
-      { kind: "sqlite", path: "petstore.db" },
+    database,
+    /** Keys that are accepted in addition to issued ones. */
     fixedKeys: read("PETSTORE_API_KEYS", (text) => apiKeys(splitList(text))),
     baseUrl: read("BASE_URL", parseBaseUrl) ?? parseBaseUrl("/v1"),
     cors: read(
       "CORS_ORIGINS",
       (text) => corsLayer({ origins: text === "*" ? text : splitList(text) }),
     ),
+    /** For each API key, and for each address if there is no valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
     host: read("PETSTORE_HOST", String) ?? "127.0.0.1",
     port: read("PORT", readPort) ?? 8000,
     requestLog: read("REQUEST_LOG", readSwitch) ?? true,
     metrics: read("METRICS", readSwitch) ?? false,
+    /** In ms. */
     shutdownTimeout: 1000 *
       (read("SHUTDOWN_TIMEOUT", (text) => readInteger(text, 3600)) ?? 10),
   };

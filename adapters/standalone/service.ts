@@ -7,7 +7,7 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { docsRoutes, loadDocs } from "../docs/routes.ts";
 import { origin } from "../serve/server.ts";
-import { type App, createApp } from "./app.ts";
+import { createApp } from "./app.ts";
 import { howToInstall, PROGRAM } from "./command_line.ts";
 import type { Config } from "./config.ts";
 import { createLog } from "./log.ts";
@@ -18,20 +18,10 @@ import { createRateLimiter } from "./rate_limit.ts";
 /** Pause before another attempt to issue the first key, in ms. */
 const ISSUE_INTERVAL = 1000;
 
-export interface Service extends App {
-  /** Answers a request; `connection` is what the runtime hands over beside it. */
-  handle(request: Request, connection?: unknown): Promise<Response>;
-  /** Tells people that it listens. Issues the very first key, so call it once at most. */
-  greet(
-    address: { readonly hostname: string; readonly port: number },
-  ): Promise<void>;
-  /** Reads the documentation page: that takes long, so the server listens first. */
-  openDocs(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof openService>>;
 
 /** Opens the storage and builds the service on it. */
-export async function openService(config: Config): Promise<Service> {
+export async function openService(config: Config) {
   const storage = await openStorage(config.database);
   const issued = issuedKeys(storage.apiKeys);
   const log = createLog({ requests: config.requestLog });
@@ -95,9 +85,12 @@ export async function openService(config: Config): Promise<Service> {
   return {
     ...app,
     handle: toFetch(app.answer),
-    openDocs: async () => void await openDocs(),
-
-    async greet(address) {
+    /** Reads the documentation page: that takes long, so the server listens first. */
+    openDocs,
+    /** Tells people that it listens. Issues the very first key, so call it once at most. */
+    async greet(
+      address: { readonly hostname: string; readonly port: number },
+    ): Promise<void> {
       const problem = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
@@ -110,7 +103,7 @@ export async function openService(config: Config): Promise<Service> {
       await told;
       await issueFirst(pets);
     },
-    async close() {
+    async close(): Promise<void> {
       clearTimeout(retry);
       await storage.close();
     },
