@@ -21,14 +21,12 @@ const MAX_REMEMBERED = 10_000;
  */
 export function apiKeys(keys: readonly string[]): ApiKeys {
   if (!Array.isArray(keys)) throw new TypeError("API keys must be an array");
-  for (const [index, key] of keys.entries()) {
-    if (!isSendable(key)) {
-      throw new TypeError(
-        `API key ${
-          index + 1
-        } of ${keys.length} must be one or more visible ASCII characters without spaces`,
-      );
-    }
+  const wrong = keys.findIndex((key) => !isSendable(key));
+  if (wrong !== -1) {
+    const which = `API key ${wrong + 1} of ${keys.length}`;
+    throw new TypeError(
+      `${which} must be one or more visible ASCII characters without spaces`,
+    );
   }
   const unhashed = [...keys];
   // Digests are made on first use, not here: some runtimes forbid hashing while a module loads.
