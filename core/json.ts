@@ -15,10 +15,8 @@ export function isInt64(value: unknown): value is bigint {
 }
 
 /**
- * Reads an int64 in canonical decimal form, as it stands in a path or a query: no `+`, no leading
- * zeros, no fraction, no exponent, no `-0`.
- *
- * @returns the integer, or `undefined` when the text is anything else or out of range.
+ * Reads an int64 in canonical decimal form, as it stands in a path or a query: no `+`, no leading zeros, no
+ * fraction, no exponent, no `-0`. Returns `undefined` for any other text.
  */
 export function parseInt64(text: string): bigint | undefined {
   if (!/^(?:0|-?[1-9][0-9]{0,18})$/.test(text)) return undefined;
@@ -39,11 +37,7 @@ export function parseJson(text: string): unknown {
     : integersToBigInt(JSON.parse(text));
 }
 
-/**
- * Checks that this runtime reads JSON numbers exactly. Node 20 does not.
- *
- * @throws {Error} if it does not.
- */
+/** @throws {Error} if this runtime does not read JSON numbers exactly, as Node 20. */
 export function checkExact(parse = parseJson): void {
   if (parse("9007199254740993") === 2n ** 53n + 1n) return;
   throw new Error(

@@ -77,12 +77,7 @@ interface Mounted extends Route {
   readonly fields: Fields | undefined;
 }
 
-/**
- * Makes the service.
- *
- * @param others endpoints at paths of their own, outside the base address.
- * @throws as `createHandler` does.
- */
+/** Makes the service, with `others` at paths outside the base address. Throws as `createHandler` does. */
 export function createService(
   options: ServiceOptions,
   others: readonly Endpoint[] = [],

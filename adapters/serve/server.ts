@@ -13,10 +13,8 @@ export interface ServeOptions {
   /** Address to listen on. `0.0.0.0` or `::` opens it to the network. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * Called with what the fetch function threw, or if it returned no `Response`. On Node it is
-   * also told of response bodies that fail while being sent; Deno and Bun report those themselves. Its own
-   * errors are ignored.
-   * Default: `console.error`.
+   * Called with what the fetch function threw, or if it returned no `Response`; on Node also if a response
+   * body fails, which Deno and Bun report themselves. Its own errors are ignored. Default: `console.error`.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -36,11 +34,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/**
- * Fills in the defaults of {@linkcode ServeOptions}.
- *
- * @throws {TypeError} if an option is neither one of these nor one of `others`.
- */
+/** Fills in the defaults. @throws {TypeError} if an option is neither one of these nor of `others`. */
 export function readServeOptions(
   options: ServeOptions,
   ...others: readonly string[]

@@ -7,11 +7,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/**
- * Reads arguments; every command also takes `--help` and `-h`.
- *
- * @throws {UsageError} if an option is unknown, lacks its value, or takes none.
- */
+/** Reads arguments; every command also takes `--help`. @throws {UsageError} if an option is wrong. */
 export function parseArguments(
   args: readonly string[],
   options: ParseArgsOptionsConfig,

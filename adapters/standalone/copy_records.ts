@@ -31,11 +31,7 @@ interface Job {
 type Copied = Awaited<ReturnType<typeof copyTable>>;
 type Survey = Awaited<ReturnType<typeof survey>>;
 
-/**
- * Copies what TO does not have, after comparing what it has.
- *
- * @throws {ConfigError} if FROM has rows that cannot be copied, or lacks rows that TO has.
- */
+/** Copies what TO does not have; refuses to if FROM has rows that cannot be copied, or lacks rows that TO has. */
 export async function copyAll(
   job: Job,
 ): Promise<Readonly<Record<"pets" | "apiKeys", Copied>>> {
@@ -79,12 +75,7 @@ async function compare(table: Table, job: Job): Promise<Survey> {
   );
 }
 
-/**
- * Copies the rows after the id `last`, up to the last that FROM has now.
- *
- * @returns how many rows TO had before, were copied, and were added to FROM meanwhile; what FROM had in the
- * beginning, and what TO has.
- */
+/** Copies the rows after the id `last`, up to the last that FROM has now; returns what both have, and what is new. */
 async function copyTable(
   table: Table,
   job: Job,
@@ -116,11 +107,7 @@ async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
   }
 }
 
-/**
- * Counts rows, and finds the last id and the greatest that the table has or had.
- *
- * @throws {ConfigError} if rows would be left out.
- */
+/** Counts rows, and finds the last id and the last that was given. @throws {ConfigError} if a row is left out. */
 async function survey(database: Transfer, table: Table) {
   const sql = `SELECT count(*), coalesce(min(id), 1), coalesce(max(id), 0),
     (${database.selectLastGiven(table)}) FROM ${table.name}`;
@@ -222,11 +209,7 @@ async function write(
   await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
 }
 
-/**
- * Returns a function that counts what a stage has done, and writes a line every 5 s at most.
- *
- * @param now a clock, in ms.
- */
+/** Returns a function that counts what a stage has done, and writes a line every 5 s at most. */
 export function startProgress(
   stage: string,
   total: number,

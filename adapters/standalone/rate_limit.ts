@@ -20,8 +20,6 @@ export type RateLimiter = (caller: string) => RateLimitResult;
  * Makes a limiter, whose fields are those of draft-ietf-httpapi-ratelimit-headers-10, and `Retry-After`. A
  * caller's window begins with a request. Up to `maxCallers` are remembered: if more than half as many begin
  * one within its time, the oldest callers may get a fresh window.
- *
- * @param policy the name of the policy in the fields: `key` or `address`.
  */
 export function createRateLimiter(
   policy: string,

@@ -32,10 +32,8 @@ export interface Answer {
 }
 
 /**
- * Answers requests. It never rejects.
- *
- * @param connection what the runtime hands over with a request: Deno its info, Bun its server, Node the
- * socket.
+ * Answers requests; it never rejects. `connection` is what the runtime hands over with a request: Deno its
+ * info, Bun its server, Node the socket.
  */
 export type Service = (
   request: ServiceRequest,

@@ -8,10 +8,8 @@ export type StaticContent = (
 ) => Promise<Answer>;
 
 /**
- * Answers 200 with a content and its `ETag`, or 304 if the client has it. Both are made on first use,
- * because some runtimes forbid hashing while a module loads.
- *
- * @param headers the fields of the 200 in addition to `ETag` and `X-Content-Type-Options`.
+ * Answers 200 with a content, these fields and an `ETag`, or 304 if the client has it. Both are made on first
+ * use, because some runtimes forbid hashing while a module loads.
  */
 export function staticContent(
   text: () => string | Promise<string>,

@@ -38,13 +38,9 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
 }
 
 /**
- * Turns a look-up by digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ms ago is
+ * Turns a look-up by SHA-256 digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ms ago is
  * neither hashed nor looked up again. Only valid keys are remembered, so guesses take no memory; `forget`
- * forgets them all, as after one is revoked.
- *
- * @param isActive tells whether a SHA-256 digest (64 lower-case hexadecimal digits) is of a valid key.
- * @param options `canBeKey` tells whether a text can be a key at all: one that cannot is not looked up.
- * `now` is the time in ms, from any start, by a clock that is never set back.
+ * forgets them all, as after one is revoked. A text that `canBeKey` refuses is not looked up.
  */
 export function rememberKeys(
   isActive: (digest: string) => Promise<boolean>,

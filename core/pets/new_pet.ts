@@ -30,11 +30,7 @@ const newPetSchema = v.pipe(
   ),
 );
 
-/**
- * Checks a parsed body.
- *
- * @returns the pet, or a 400 that names each member and what is wrong with it.
- */
+/** Checks a parsed body: returns the pet, or a 400 that names each member and what is wrong with it. */
 export function parseNewPet(body: unknown): CheckedPet | Refusal {
   const check = v.safeParse(newPetSchema, body);
   if (check.success) return check.output as CheckedPet; // the one place that makes it one
