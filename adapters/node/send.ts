@@ -26,7 +26,7 @@ export function fromAnswer({ status, headers, body }: Answer): Outgoing {
   return { status, statusText: "", fields, body };
 }
 
-/** The response that a fetch function returned. @throws {TypeError} if it cannot be sent. */
+/** The response that a fetch function returned; throws a `TypeError` if it cannot be sent. */
 export function fromResponse(response: unknown): Outgoing {
   if (!isResponse(response)) {
     throw new TypeError("The fetch function did not return a Response");

@@ -34,7 +34,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Fills in the defaults. @throws {TypeError} if an option is neither one of these nor of `others`. */
+/** Fills in the defaults; refuses an option that is neither one of these nor one of `others`. */
 export function readServeOptions(
   options: ServeOptions,
   ...others: readonly string[]

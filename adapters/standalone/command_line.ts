@@ -7,7 +7,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Reads arguments; every command also takes `--help`. @throws {UsageError} if an option is wrong. */
+/** Reads arguments, and refuses options that are unknown or wrong; every command also takes `--help`. */
 export function parseArguments(
   args: readonly string[],
   options: ParseArgsOptionsConfig,

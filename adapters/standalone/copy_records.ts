@@ -107,7 +107,7 @@ async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
   }
 }
 
-/** Counts rows, and finds the last id and the last that was given. @throws {ConfigError} if a row is left out. */
+/** Counts rows, and finds the last id and the last that was ever given; refuses ids that would be left out. */
 async function survey(database: Transfer, table: Table) {
   const sql = `SELECT count(*), coalesce(min(id), 1), coalesce(max(id), 0),
     (${database.selectLastGiven(table)}) FROM ${table.name}`;
