@@ -45,21 +45,18 @@ class Output {
   async #writeWaiting(): Promise<void> {
     while (this.#waiting !== "") {
       await delay(GATHERING_TIME);
-      const text = this.#waiting + this.#dropped();
+      if (this.#droppedLines > 0) {
+        const line = { time: new Date(), dropped: this.#droppedLines };
+        this.#waiting += `${JSON.stringify(line)}\n`;
+        this.#droppedLines = 0;
+      }
+      const text = this.#waiting;
       const { resolve } = this.#written;
       this.#waiting = "";
       this.#written = Promise.withResolvers();
       if (await this.#writeWhole(text)) resolve();
     }
     this.#writing = undefined;
-  }
-
-  /** A line that tells how many were dropped since the last; empty if none was. */
-  #dropped(): string {
-    const dropped = this.#droppedLines;
-    this.#droppedLines = 0;
-    if (dropped === 0) return "";
-    return `${JSON.stringify({ time: new Date(), dropped })}\n`;
   }
 
   /** Returns false if the reader went away. */
