@@ -15,7 +15,7 @@ import {
   tooManyRequests,
   unavailable,
 } from "./http/refusal.ts";
-import { createRouter, type Route } from "./http/router.ts";
+import { createRouter } from "./http/router.ts";
 import { staticContent } from "./http/static_content.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
 import { checkExact } from "./json.ts";
@@ -72,8 +72,8 @@ export interface ServiceOptions
   readonly baseUrl: BaseUrl;
 }
 
-interface Mounted extends Route {
-  readonly endpoint: Endpoint;
+/** An endpoint at its full path, with the header fields of all its responses. */
+interface Mounted extends Omit<Endpoint, "fields"> {
   readonly fields: Fields | undefined;
 }
 
@@ -104,14 +104,13 @@ export function createService(
     ),
   };
 
-  const mount = (path: string, endpoint: Endpoint): Mounted => {
-    const { method, fields } = endpoint;
-    return { method, path, endpoint, fields: fields?.(baseUrl) };
-  };
-  const findOperation = createRouter(
-    operations.map((each) => mount(baseUrl.path + each.path, each)),
+  const mount = (endpoint: Endpoint, path: string): Mounted => (
+    { ...endpoint, path, fields: endpoint.fields?.(baseUrl) }
   );
-  const findOther = createRouter(others.map((each) => mount(each.path, each)));
+  const findOperation = createRouter(
+    operations.map((each) => mount(each, baseUrl.path + each.path)),
+  );
+  const findOther = createRouter(others.map((each) => mount(each, each.path)));
   const notFound = new Refusal(
     "not_found",
     `Cannot find this path: ${baseUrl.path}/openapi.json describes those of the service`,
@@ -128,8 +127,7 @@ export function createService(
         findOther(request.method, path) ?? notFound;
       if ("status" in found) return found;
       mounted = found.route;
-      const { endpoint } = mounted;
-      if (endpoint.isPublic !== true) {
+      if (mounted.isPublic !== true) {
         const key = parseBearer(request.headers.get("authorization"));
         if (key instanceof Refusal) return complete(key, mounted);
         if (await keys.verify(key) !== true) {
@@ -144,7 +142,7 @@ export function createService(
         }
       }
       const call = { request, query, petId: found.parameter };
-      return complete(await endpoint.run(call, context), mounted, counted);
+      return complete(await mounted.run(call, context), mounted, counted);
     } catch (cause) {
       return { ...complete(refusalFor(cause), mounted, counted), cause };
     }
