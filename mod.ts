@@ -52,7 +52,7 @@ export {
   StorageError,
   toPage,
 } from "./core/pets/pet_storage.ts";
-export { type MemoryStorage, memoryStorage } from "./adapters/memory/mod.ts";
+export { memoryStorage, type PetDatabase } from "./adapters/memory/mod.ts";
 
 export { type ApiKeys, apiKeys } from "./core/keys/api_keys.ts";
 export {

@@ -1,4 +1,4 @@
-/** The service as a fetch function, and the way back for adapters that need no `Request` and `Response`. */
+/** The service as a fetch function, and the way back for adapters without `Request` and `Response`. */
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { corsLayer } from "./http/cors.ts";
@@ -44,14 +44,16 @@ export function createHandler(options: HandlerOptions): Handler {
   return toFetch(cors === undefined ? service : corsLayer(cors)(service));
 }
 
+/** Calls a reporter. If it fails itself, that is ignored. */
+export function report(reporter: () => unknown): void {
+  (async () => await reporter())().catch(() => {});
+}
+
 /** Makes the layer that reports the cause of a 500 or a 503. */
 function reporting(onError: NonNullable<HandlerOptions["onError"]>): Layer {
   return (service) => async (request, connection) => {
     const answer = await service(request, connection);
-    if ("cause" in answer) {
-      // Errors of the reporter itself are ignored.
-      (async () => await onError(answer.cause, request))().catch(() => {});
-    }
+    if ("cause" in answer) report(() => onError(answer.cause, request));
     return answer;
   };
 }
@@ -62,14 +64,10 @@ const services = new WeakMap<object, Service>();
  * Makes a fetch function of a service; it passes its second argument on. Adapters find the service again
  * by {@linkcode serviceOf}.
  */
-export function toFetch(service: Service): Handler {
+export function toFetch(
+  service: Service,
+): (request: Request, connection?: unknown) => Promise<Response> {
   const answer = traced(service);
-  async function respond(
-    request: Request,
-    connection: unknown,
-  ): Promise<Response> {
-    return toResponse(await answer(request, connection), request.method);
-  }
   function handle(request: Request, connection?: unknown): Promise<Response> {
     // A likely mistake: `app.use("/v1", handle)` passes Node's own request.
     if (typeof request?.headers?.get !== "function") {
@@ -77,7 +75,8 @@ export function toFetch(service: Service): Handler {
         "handle takes a Request: on Node, mount toNodeListener(handle)",
       );
     }
-    return respond(request, connection);
+    return answer(request, connection)
+      .then((answer) => toResponse(answer, request.method));
   }
   services.set(handle, answer);
   return handle;

@@ -13,24 +13,14 @@ export const nameSchema: v.GenericSchema<unknown, string> = v.pipe(
     (name) => name.isWellFormed(),
     "must be well-formed Unicode, without lone surrogates",
   ),
-  v.check(
-    hasNoControls,
+  v.regex(
+    // deno-lint-ignore no-control-regex -- they are what it looks for
+    /^[^\u0000-\u001f\u007f]*$/,
     "must not contain control characters (U+0000 to U+001F, U+007F)",
   ),
   v.check(
-    isShort,
+    (name) =>
+      name.length <= MAX_NAME_LENGTH || [...name].length <= MAX_NAME_LENGTH,
     `must have at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
   ),
 );
-
-function hasNoControls(name: string): boolean {
-  // deno-lint-ignore no-control-regex -- they are what it looks for
-  return !/[\u0000-\u001f\u007f]/.test(name);
-}
-
-function isShort(name: string): boolean {
-  // A code point takes one or two UTF-16 units: only lengths between the two need counting.
-  if (name.length <= MAX_NAME_LENGTH) return true;
-  if (name.length > 2 * MAX_NAME_LENGTH) return false;
-  return [...name].length <= MAX_NAME_LENGTH;
-}

@@ -14,9 +14,8 @@ import {
   Refusal,
   tooManyRequests,
   unavailable,
-  unavailableFor,
 } from "./http/refusal.ts";
-import { createRouter, type Route } from "./http/router.ts";
+import { createRouter } from "./http/router.ts";
 import { staticContent } from "./http/static_content.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
 import { checkExact } from "./json.ts";
@@ -24,7 +23,6 @@ import type { ApiKeys } from "./keys/api_keys.ts";
 import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
-import { getOpenApi } from "./operations/get_openapi.ts";
 import { operations } from "./operations/operations.ts";
 import { checkIntegers, checkKind } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
@@ -69,25 +67,17 @@ export interface RateLimitResult {
   readonly headers: Fields;
 }
 
-/** Settings of {@linkcode createService}. */
 export interface ServiceOptions
   extends Omit<HandlerOptions, "baseUrl" | "cors" | "onError"> {
   readonly baseUrl: BaseUrl;
 }
 
-/** An endpoint at its full path. */
-interface Mounted extends Route {
-  readonly endpoint: Endpoint;
-  /** Header fields of all its responses. */
+/** An endpoint at its full path, with the header fields of all its responses. */
+interface Mounted extends Omit<Endpoint, "fields"> {
   readonly fields: Fields | undefined;
 }
 
-/**
- * Makes the service.
- *
- * @param others endpoints at paths of their own, outside the base address.
- * @throws as `createHandler` does.
- */
+/** Makes the service, with `others` at paths outside the base address. Throws as `createHandler` does. */
 export function createService(
   options: ServiceOptions,
   others: readonly Endpoint[] = [],
@@ -114,15 +104,17 @@ export function createService(
     ),
   };
 
-  const mount = (path: string, endpoint: Endpoint): Mounted => {
-    const { method, fields } = endpoint;
-    return { method, path, endpoint, fields: fields?.(baseUrl) };
-  };
-  const findOperation = createRouter(
-    operations.map((each) => mount(baseUrl.path + each.path, each)),
+  const mount = (endpoint: Endpoint, path: string): Mounted => (
+    { ...endpoint, path, fields: endpoint.fields?.(baseUrl) }
   );
-  const findOther = createRouter(others.map((each) => mount(each.path, each)));
-  const notFound = pathNotFound(baseUrl.path);
+  const findOperation = createRouter(
+    operations.map((each) => mount(each, baseUrl.path + each.path)),
+  );
+  const findOther = createRouter(others.map((each) => mount(each, each.path)));
+  const notFound = new Refusal(
+    "not_found",
+    `Cannot find this path: ${baseUrl.path}/openapi.json describes those of the service`,
+  );
 
   return async (request) => {
     let mounted: Mounted | undefined;
@@ -135,8 +127,7 @@ export function createService(
         findOther(request.method, path) ?? notFound;
       if ("status" in found) return found;
       mounted = found.route;
-      const { endpoint } = mounted;
-      if (endpoint.isPublic !== true) {
+      if (mounted.isPublic !== true) {
         const key = parseBearer(request.headers.get("authorization"));
         if (key instanceof Refusal) return complete(key, mounted);
         if (await keys.verify(key) !== true) {
@@ -151,7 +142,7 @@ export function createService(
         }
       }
       const call = { request, query, petId: found.parameter };
-      return complete(await endpoint.run(call, context), mounted, counted);
+      return complete(await mounted.run(call, context), mounted, counted);
     } catch (cause) {
       return { ...complete(refusalFor(cause), mounted, counted), cause };
     }
@@ -191,23 +182,12 @@ function complete(
 function refusalFor(cause: unknown): Refusal {
   try {
     if (!(cause instanceof StorageError)) return internalError;
-    if (cause.kind !== "unavailable") return outcomeUnknown;
-    const { retryAfter } = cause;
-    return retryAfter > 1 ? unavailableFor(retryAfter) : unavailable;
+    return cause.kind === "unavailable"
+      ? unavailable(cause.retryAfter)
+      : outcomeUnknown;
   } catch {
     return internalError; // a cause that cannot even be looked at, such as a proxy
   }
-}
-
-function pathNotFound(basePath: string): Refusal {
-  const paths = new Set(operations.map(({ path }) => basePath + path));
-  const document = basePath + getOpenApi.path;
-  paths.delete(document);
-  const list = new Intl.ListFormat("en").format(paths);
-  return new Refusal(
-    "not_found",
-    `Cannot find this path: the service has ${list}, described at ${document}`,
-  );
 }
 
 function checkOptions(options: ServiceOptions): void {

@@ -10,16 +10,14 @@
  * @module
  */
 
+import { toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
-import { guard, refuse } from "../serve/guard.ts";
-import { checkNames } from "../../core/options.ts";
+import { guard } from "../serve/guard.ts";
 import {
-  DEFAULT_HOSTNAME,
-  DEFAULT_PORT,
   type FetchFunction,
   listenError,
   listening,
-  SERVE_OPTIONS,
+  readServeOptions,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -35,11 +33,7 @@ export interface BunServeOptions extends ServeOptions {
   readonly maxRequestBodySize?: number;
 }
 
-/** The part of `Bun` that is used, because other type checkers lack its types. */
-interface BunRuntime {
-  serve(options: Readonly<Record<string, unknown>>): BunServer;
-}
-
+/** The part of Bun's server that is used, because other type checkers lack its types. */
 interface BunServer {
   readonly hostname: string;
   readonly port: number;
@@ -55,39 +49,37 @@ const CLOSING_INTERVAL = 10;
  *
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
-export function serve(
+export async function serve(
   handle: FetchFunction,
   options: BunServeOptions = {},
 ): Promise<Server> {
-  checkNames(options, [...SERVE_OPTIONS, "maxRequestBodySize"], "serve");
-  const {
-    port = DEFAULT_PORT,
-    hostname = DEFAULT_HOSTNAME,
-    onError = console.error,
-    maxRequestBodySize = 1024 * 1024,
-  } = options;
-  const { Bun } = globalThis as unknown as { readonly Bun: BunRuntime };
-  return new Promise((resolve, reject) => {
-    try {
-      const server = Bun.serve({
-        port,
-        hostname,
-        // In seconds: after its own 10, Bun would cut off an answer that is slow to begin.
-        idleTimeout: 30,
-        maxRequestBodySize,
-        // In development Bun shows errors to the client, as an HTML page.
-        development: false,
-        // Outside development mode Bun would share a port that is in use, and receive its clients.
-        reusePort: false,
-        fetch: guard(handle, onError),
-        // guard() never throws, so this is unreachable; Bun's own answer would tell too much.
-        error: () => refuse(internalError),
-      });
-      resolve(listening(server, () => close(server)));
-    } catch (cause) {
-      reject(listenError(hostname, port, cause));
-    }
-  });
+  const { port, hostname, onError } = readServeOptions(
+    options,
+    "maxRequestBodySize",
+  );
+  const { maxRequestBodySize = 1024 * 1024 } = options;
+  const { Bun } = globalThis as unknown as {
+    readonly Bun: { serve(options: object): BunServer };
+  };
+  try {
+    const server = Bun.serve({
+      port,
+      hostname,
+      // In seconds: after its own 10, Bun would cut off an answer that is slow to begin.
+      idleTimeout: 30,
+      maxRequestBodySize,
+      // In development Bun shows errors to the client, as an HTML page.
+      development: false,
+      // Outside development mode Bun would share a port that is in use, and receive its clients.
+      reusePort: false,
+      fetch: guard(handle, onError),
+      // guard() never throws, so this is unreachable; Bun's own answer would tell too much.
+      error: () => toResponse(internalError),
+    });
+    return listening(server, () => close(server));
+  } catch (cause) {
+    throw listenError(hostname, port, cause);
+  }
 }
 
 /** Bun's `stop()` alone waits for clients that have sent half a request, and for ever. */

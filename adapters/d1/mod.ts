@@ -18,15 +18,19 @@
  * @module
  */
 
-import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { Pet } from "../../core/pets/pet.ts";
-import type { PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
-import { toPage } from "../../core/pets/pet_storage.ts";
+import { type StorageError, toPage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
-import { apiKeyStorage, type Run } from "../database/api_keys.ts";
+import {
+  apiKeyStorage,
+  type PetDatabase,
+  type Run,
+} from "../database/api_keys.ts";
 import { TABLES } from "../database/sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 import { d1Fault } from "./fault.ts";
+
+export type { PetDatabase } from "../database/api_keys.ts";
 
 /** A D1 database, the `env.DB` of a Worker: the part of it that is used. */
 export interface D1Binding {
@@ -42,12 +46,6 @@ export interface D1Binding {
 export interface D1Statement {
   /** Makes a statement with values for its parameters. */
   bind(...values: (string | number)[]): D1Statement;
-}
-
-/** A {@linkcode PetStorage} in D1, and a place for the records of issued API keys. */
-export interface D1Storage extends PetStorage {
-  /** Records of issued API keys, in the same database. */
-  readonly apiKeys: ApiKeyStorage;
 }
 
 // Without aliases: ORDER BY would take them, and sort text.
@@ -77,7 +75,7 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
 export function d1Storage(
   binding: D1Binding,
   options: { readonly idempotencyRetention?: number } = {},
-): D1Storage {
+): PetDatabase {
   checkNames(options, ["idempotencyRetention"], "d1Storage");
   const { idempotencyRetention = 86_400_000 } = options;
   checkIntegers({ idempotencyRetention }, 0);

@@ -11,17 +11,15 @@
  * @module
  */
 
+import { report } from "../../core/handler.ts";
+import { toResponse } from "../../core/http/message.ts";
 import { internalError, shuttingDown } from "../../core/http/refusal.ts";
-import { guard, refuse } from "../serve/guard.ts";
-import { checkNames } from "../../core/options.ts";
+import { guard } from "../serve/guard.ts";
 import {
-  DEFAULT_HOSTNAME,
-  DEFAULT_PORT,
   type FetchFunction,
   listenError,
   listening,
-  report,
-  SERVE_OPTIONS,
+  readServeOptions,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -40,21 +38,13 @@ const MAX_STOPPED = 64;
  *
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
-export function serve(
+export async function serve(
   handle: FetchFunction,
   options: ServeOptions = {},
 ): Promise<Server> {
-  checkNames(options, SERVE_OPTIONS, "serve");
-  const {
-    port = DEFAULT_PORT,
-    hostname = DEFAULT_HOSTNAME,
-    onError = console.error,
-  } = options;
+  const { port, hostname, onError } = readServeOptions(options);
   const answer = guard(handle, onError);
-  /**
-   * The answers to requests that may have a body. `shutdown()` takes away what is not read of a body (Deno
-   * 2.9), so it is called only when they are ready; it waits itself until they are sent.
-   */
+  // Answers to requests with a body: until they are ready, `shutdown()` would take the body away (Deno 2.9).
   const uploads = new Set<Response | Promise<Response>>();
   let isClosed = false;
 
@@ -65,9 +55,9 @@ export function serve(
       // Deno would print the address, which is for the caller to do.
       onListen: () => {},
       // guard() never throws, so this is unreachable; Deno's own answer would tell too much.
-      onError: () => refuse(internalError),
+      onError: () => toResponse(internalError),
     }, (request, info) => {
-      if (isClosed) return refuse(shuttingDown);
+      if (isClosed) return toResponse(shuttingDown);
       const response = answer(request, info);
       if (request.method === "GET") return response;
       uploads.add(response);
@@ -84,10 +74,14 @@ export function serve(
     servers.unshift(server);
     for (const old of servers.splice(MAX_STOPPED)) void old.shutdown();
     // Out of descriptors, Deno stops listening for good.
-    server.finished.catch((cause) => {
+    server.finished.catch((cause: Error) => {
       const isNews = performance.now() - stopped > ONE_EVENT;
       stopped = performance.now();
-      if (isNews) report(onError, acceptError(cause));
+      if (isNews) {
+        const message =
+          `Cannot accept connections, trying again: ${cause.message}`;
+        report(() => onError(new Error(message, { cause })));
+      }
       setTimeout(startAgain, RESTART_INTERVAL);
     });
     return server.addr;
@@ -106,20 +100,12 @@ export function serve(
   try {
     addr = start(port);
   } catch (cause) {
-    return Promise.reject(listenError(hostname, port, cause));
+    throw listenError(hostname, port, cause);
   }
-  async function close(): Promise<void> {
+
+  return listening(addr, async () => {
     isClosed = true;
     await Promise.allSettled(uploads);
     await Promise.all(servers.map((server) => server.shutdown()));
-  }
-
-  return Promise.resolve(listening(addr, close));
-}
-
-function acceptError(cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Error(`Cannot accept connections, trying again: ${reason}`, {
-    cause,
   });
 }

@@ -4,21 +4,13 @@
  * @module
  */
 
-import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type Pet, petId, type PetStatus } from "../../core/pets/pet.ts";
-import {
-  type PetStorage,
-  StorageError,
-  toPage,
-} from "../../core/pets/pet_storage.ts";
+import { StorageError, toPage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
+import type { PetDatabase } from "../database/api_keys.ts";
 import { memoryApiKeys } from "./api_keys.ts";
 
-/** A {@linkcode PetStorage} in memory, and a place for the records of issued API keys. */
-export interface MemoryStorage extends PetStorage {
-  /** Records of issued API keys, in the same memory. */
-  readonly apiKeys: ApiKeyStorage;
-}
+export type { PetDatabase } from "../database/api_keys.ts";
 
 /**
  * Makes an empty storage.
@@ -29,7 +21,7 @@ export interface MemoryStorage extends PetStorage {
  */
 export function memoryStorage(
   options: { readonly idempotencyRetention?: number } = {},
-): MemoryStorage {
+): PetDatabase {
   checkNames(options, ["idempotencyRetention"], "memoryStorage");
   const { idempotencyRetention = 86_400_000 } = options;
   checkIntegers({ idempotencyRetention }, 0);

@@ -3,7 +3,6 @@
 import type { IncomingMessage } from "node:http";
 import { findField } from "./headers.ts";
 
-/** The body of a request, which may never be read to its end. */
 export interface NodeBody {
   /** Present if the body is read as a stream. */
   readonly stream?: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -39,8 +38,7 @@ export function announcesBody(
 
 /**
  * Reads a body as a stream, which fails with an `AbortError` if the client goes away, or is answered, before
- * its end. Nothing is read before it is asked for, and then one chunk at a time, so a slow reader slows the
- * sender down.
+ * its end. A slow reader slows the sender down: one chunk is read whenever one is asked for.
  *
  * @param onFirstRead called once, before anything is read.
  */
@@ -114,11 +112,8 @@ export function clientGone(): DOMException {
 }
 
 /**
- * Reads a body to its end without the stream of `nodeBody`, by which a create would take 1.76 times its
- * processor time, and fails as that does. It keeps all that comes: the caller limits it by the length that
- * is announced. The bytes are in memory of their own.
- *
- * @param onFirstRead called once, before anything is read.
+ * Reads a body to its end, without the stream of {@linkcode nodeBody}, by which a create would take 1.76 times
+ * its processor time. It keeps all that comes: the caller limits the length that is announced.
  */
 export function wholeBody(
   req: IncomingMessage,
@@ -152,17 +147,13 @@ export function wholeBody(
   };
 }
 
-/**
- * Tells whether the body came along with the header, so that there is nothing to wait for. Node calls a request
- * complete only after it has handed over the last of it, which is after we get here.
- */
+/** Tells whether the body came along with the header; Node sets `complete` only after handing it over. */
 function hasArrived(req: IncomingMessage): boolean {
   if (req.destroyed || req.readableEnded) return false;
   return req.complete ||
     findField(req.rawHeaders, "content-length") === String(req.readableLength);
 }
 
-/** Takes what has arrived already. */
 function takeAll(req: IncomingMessage): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   for (;;) {

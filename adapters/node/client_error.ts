@@ -6,12 +6,11 @@ import type { Socket } from "node:net";
 import { Refusal } from "../../core/http/refusal.ts";
 import { currentResponse } from "./pipeline.ts";
 
-/** The request is not HTTP, or not HTTP for this server. */
 export const badRequest: Refusal = new Refusal(
   "bad_request",
   "Cannot read request: it is not well-formed HTTP",
 );
-/** Others by the code of Node's error. */
+/** By the code of Node's error. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   "ERR_HTTP_REQUEST_TIMEOUT": new Refusal(
     "request_timeout",
@@ -27,7 +26,6 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 /** Time for which a refused client is listened to, so that it can read why, in ms. */
 const LINGER = 1000;
 
-/** Answers `clientError` events. */
 export function clientErrorListener(): (error: Error, socket: Socket) => void {
   const refused = new WeakSet<Socket>();
   return (error, socket) => {

@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { announcesBody, type NodeBody } from "./body.ts";
 import { findField } from "./headers.ts";
 
-/** One request and its answer. */
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -16,10 +15,7 @@ export interface Exchange {
   body?: NodeBody;
 }
 
-/**
- * The most that is read of a body nobody wants, in bytes: below it the connection can be used again,
- * beyond it the client is left to notice the answer.
- */
+/** The most that is read of a body nobody wants, in bytes; beyond it the connection is not used again. */
 const MAX_DISCARD = 64 * 1024;
 /** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
 const MIN_PIECE = 64;

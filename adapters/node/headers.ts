@@ -1,10 +1,6 @@
 /**
- * The values of a field in order, joined by a comma and a space; `null` if it is absent.
- *
- * Node's own `req.headers` drops every `Authorization`, `Host` and `Content-Type` but the first, and a
- * service must see that there are two.
- *
- * @param raw names and values in turn.
+ * The values of a field in order, joined by a comma and a space; `null` if it is absent. `raw` has names
+ * and values in turn; Node's `req.headers` drops a second `Authorization` or `Host`, which a service must see.
  */
 export function findField(raw: readonly string[], name: string): string | null {
   let found: string | null = null;

@@ -1,18 +1,14 @@
 /** A fetch function as a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { serviceOf } from "../../core/handler.ts";
+import { report, serviceOf } from "../../core/handler.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import {
   isPlainHost,
   requestUrl,
   STAND_IN_HOST,
 } from "../serve/request_url.ts";
-import {
-  type FetchFunction,
-  report,
-  type ServeOptions,
-} from "../serve/server.ts";
+import type { FetchFunction, ServeOptions } from "../serve/server.ts";
 import { checkNames } from "../../core/options.ts";
 import { badRequest } from "./client_error.ts";
 import type { Exchange } from "./exchange.ts";
@@ -24,11 +20,9 @@ import { fromAnswer, fromResponse, type Outgoing, send } from "./send.ts";
 /** The function that `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
-type MountedRequest = IncomingMessage & { readonly originalUrl?: string };
-
 /**
- * Makes the function that answers an exchange when it has its turn, and never throws. For the service
- * itself it makes no `Request` and `Response`: they cost as much as the rest of a small request.
+ * Makes the function that answers an exchange when it has its turn, and never throws. The service itself
+ * needs no `Request` and `Response`, which cost as much as the rest of a small request.
  */
 export function createResponder(
   handle: FetchFunction,
@@ -45,7 +39,9 @@ export function createResponder(
     const scheme = "encrypted" in req.socket ? "https" : "http";
     const authority = isTrusted ? host : STAND_IN_HOST;
     // Express and its like remove the prefix of a mount from `url`, and keep the whole here.
-    const { originalUrl, url: target = "/" } = req as MountedRequest;
+    const { originalUrl, url: target = "/" }: IncomingMessage & {
+      readonly originalUrl?: string;
+    } = req;
     const url = requestUrl(scheme, authority, originalUrl ?? target);
     // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
     if (url === undefined || (host === null && req.httpVersion === "1.1")) {
@@ -67,7 +63,10 @@ export function createResponder(
         const statusText = "Internal Server Error";
         send({ ...fromAnswer(internalError), statusText }, exchange);
       }
-      if (!isDeparture(error, exchange)) report(onError, error);
+      // If the client went away, that is all that an AbortError says.
+      const isDeparture = exchange.req.socket.destroyed &&
+        error instanceof DOMException && error.name === "AbortError";
+      if (!isDeparture) report(() => onError(error));
     }
   }
 
@@ -97,10 +96,4 @@ export function toNodeListener(
   const isOpen = (): boolean => true;
   const respond = createResponder(handle, onError);
   return (req, res) => respond({ req, res, awaitsContinue: false, isOpen });
-}
-
-/** Tells whether an error says no more than that the client went away. */
-function isDeparture(error: unknown, { req }: Exchange): boolean {
-  return req.socket.destroyed && error instanceof DOMException &&
-    error.name === "AbortError";
 }

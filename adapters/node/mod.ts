@@ -10,15 +10,12 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { clientErrorListener, refuse } from "./client_error.ts";
 import { createResponder, type NodeListener } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
-import { checkNames } from "../../core/options.ts";
 import {
-  DEFAULT_HOSTNAME,
-  DEFAULT_PORT,
   type FetchFunction,
   listenError,
   listening,
   noTunnel,
-  SERVE_OPTIONS,
+  readServeOptions,
   type ServeOptions,
   type Server,
 } from "../serve/server.ts";
@@ -51,13 +48,12 @@ export async function serve(
   handle: FetchFunction,
   options: NodeServeOptions = {},
 ): Promise<Server> {
-  checkNames(options, [
-    ...SERVE_OPTIONS,
+  const { port, hostname } = readServeOptions(
+    options,
     "headersTimeout",
     "requestTimeout",
     "keepAliveTimeout",
-  ], "serve");
-  const { port = DEFAULT_PORT, hostname = DEFAULT_HOSTNAME } = options;
+  );
   if ("Bun" in globalThis) {
     throw new TypeError("On Bun, use serve of @petstore/service/bun");
   }

@@ -9,14 +9,12 @@ const SAFE: readonly (string | undefined)[] = ["GET", "HEAD", "OPTIONS"];
 /** The most responses of a connection that are begun before the client has taken the first of them. */
 const MAX_BEGUN = 8;
 /**
- * The most responses that may wait. Node reads no more from a connection with 64 KiB of answers waiting, and is told
- * that each waiting one is as large as `WEIGHT`; but it cannot stop within what it has read, and 64 KiB
- * may have a thousand requests in them, of 3 KB each. With so many, the connection is closed.
+ * The most responses that may wait; with more, the connection is closed. Node reads no more while 64 KiB of
+ * answers wait, each counted as `WEIGHT`, but what it has read may have a thousand requests in it.
  */
 const MAX_WAITING = 256;
 const WEIGHT = 2048;
 
-/** The answers of a connection that had another one before them. */
 interface Queue {
   last: ServerResponse;
   /** The number of responses that are not out yet. */

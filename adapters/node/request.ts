@@ -11,7 +11,7 @@ import {
 import { type Exchange, whenGone } from "./exchange.ts";
 import { findField } from "./headers.ts";
 
-/** The request of an exchange, for the service. Making it costs next to nothing. */
+/** The request of an exchange, for the service. */
 export class NodeRequest implements ServiceRequest {
   readonly url: string;
   readonly headers: ServiceRequest["headers"];

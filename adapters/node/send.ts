@@ -10,7 +10,6 @@ import {
   whenGone,
 } from "./exchange.ts";
 
-/** A response as it is to be written. */
 export interface Outgoing {
   readonly status: number;
   /** Empty for the usual one. */
@@ -27,11 +26,7 @@ export function fromAnswer({ status, headers, body }: Answer): Outgoing {
   return { status, statusText: "", fields, body };
 }
 
-/**
- * The response that a fetch function returned.
- *
- * @throws {TypeError} if it cannot be sent.
- */
+/** The response that a fetch function returned; throws a `TypeError` if it cannot be sent. */
 export function fromResponse(response: unknown): Outgoing {
   if (!isResponse(response)) {
     throw new TypeError("The fetch function did not return a Response");
@@ -44,10 +39,8 @@ export function fromResponse(response: unknown): Outgoing {
 }
 
 /**
- * Writes a response: at once if its body is complete, else chunk by chunk, as fast as the client takes it.
- * A stream is cancelled if the client goes away, and for HEAD.
- *
- * @returns a promise if the body is a stream; if that fails, it is rejected.
+ * Writes a response: at once if its body is complete, else chunk by chunk, as fast as the client takes it; the
+ * promise is rejected if the stream fails. A stream is cancelled if the client goes away, and for HEAD.
  */
 export function send(
   outgoing: Outgoing,

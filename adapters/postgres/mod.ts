@@ -15,14 +15,12 @@
  * @module
  */
 
+import type { PetDatabase } from "../database/api_keys.ts";
 import { parsePostgresUrl } from "./address.ts";
-import {
-  openPostgres,
-  type PostgresStorage,
-  type PostgresStorageOptions,
-} from "./storage.ts";
+import { openPostgres, type PostgresStorageOptions } from "./storage.ts";
 
-export type { PostgresStorage, PostgresStorageOptions } from "./storage.ts";
+export type { PetDatabase } from "../database/api_keys.ts";
+export type { PostgresStorageOptions } from "./storage.ts";
 
 /**
  * Opens a PostgreSQL database, and creates its tables if they are missing.
@@ -47,6 +45,6 @@ export type { PostgresStorage, PostgresStorageOptions } from "./storage.ts";
 export async function postgresStorage(
   url: string,
   options?: PostgresStorageOptions,
-): Promise<PostgresStorage> {
+): Promise<PetDatabase> {
   return await openPostgres(parsePostgresUrl(url), options);
 }

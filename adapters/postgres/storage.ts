@@ -1,9 +1,9 @@
 /** The storage in PostgreSQL, of an address that is parsed. */
 
-import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
-import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
+import type { PetDatabase } from "../database/api_keys.ts";
 import {
   type Create,
   type Created,
@@ -44,12 +44,6 @@ export interface PostgresStorageOptions {
   readonly maxQueue?: number;
   /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
-}
-
-/** A {@linkcode PetStorage} in PostgreSQL, and a place for the records of issued API keys. */
-export interface PostgresStorage extends PetStorage {
-  /** Records of issued API keys, in the same database. */
-  readonly apiKeys: ApiKeyStorage;
 }
 
 // Rows take their ids after `turn` has the lock, which is held until the pets are visible to all others.
@@ -133,7 +127,7 @@ const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
 export async function openPostgres(
   address: PostgresAddress,
   options: PostgresStorageOptions = {},
-): Promise<PostgresStorage> {
+): Promise<PetDatabase> {
   checkNames(
     options,
     ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]

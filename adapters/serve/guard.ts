@@ -1,12 +1,11 @@
 /** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
-import { serviceOf } from "../../core/handler.ts";
+import { report, serviceOf } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
-import { internalError, type Refusal } from "../../core/http/refusal.ts";
+import { internalError } from "../../core/http/refusal.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
-import { type FetchFunction, noTunnel, report } from "./server.ts";
+import { type FetchFunction, noTunnel } from "./server.ts";
 
-/** A fetch function that also receives the runtime's connection info. */
 export type ConnectedFunction = (
   request: Request,
   connection?: unknown,
@@ -14,10 +13,8 @@ export type ConnectedFunction = (
 
 /**
  * A fetch function that never fails: if `handle` throws, or returns no `Response` or one that cannot be
- * sent, the client is told `500`, and `onError` the cause. A request reaches `handle` with a URL that
- * parses and has the path of the request target; CONNECT, whose target has no path, does not reach it.
- *
- * A handler of `createHandler` keeps these promises itself, and alone is given the connection.
+ * sent, the client is told `500`, and `onError` the cause. `handle` gets a URL that parses and has the path
+ * of the request target, and no CONNECT. A handler of `createHandler` does all this itself.
  */
 export function guard(
   handle: FetchFunction,
@@ -37,8 +34,8 @@ export function guard(
       }
       return response;
     } catch (error) {
-      report(onError, error);
-      return refuse(internalError);
+      report(() => onError(error));
+      return toResponse(internalError);
     }
   };
   const answer: ConnectedFunction = serviceOf(handle) === undefined
@@ -46,12 +43,8 @@ export function guard(
     : handle;
   return (request, connection) =>
     request.method === "CONNECT"
-      ? refuse(noTunnel)
+      ? toResponse(noTunnel)
       : answer(request, connection);
-}
-
-export function refuse(refusal: Refusal): Response {
-  return toResponse(refusal, "GET");
 }
 
 /**

@@ -12,12 +12,10 @@ export function isPlainHost(host: string): boolean {
 
 /**
  * The URL of a request, with its path as it was sent: `/v1/../v1/pets` is another path than `/v1/pets`.
- * A `Request` that is made of it has the path without dot segments (WHATWG URL §4.4).
  *
- * @param target as it stands in the request line, in origin form (`/v1/pets?limit=5`), absolute form
- * (`http://example.com/v1/pets`) or asterisk form (`*`, which becomes the path `/*`).
- * @param authority the `Host` field, or {@linkcode STAND_IN_HOST}. The target's own host takes precedence
- * (RFC 9112 §3.2.2).
+ * @param target in origin form (`/v1/pets?limit=5`), absolute form (`http://example.com/v1/pets`), whose host
+ * takes precedence (RFC 9112 §3.2.2), or asterisk form (`*`, which becomes the path `/*`).
+ * @param authority the `Host` field, or {@linkcode STAND_IN_HOST}.
  * @returns `undefined` if the target has none of these forms.
  */
 export function requestUrl(

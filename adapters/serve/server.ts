@@ -1,6 +1,7 @@
 /** Types and messages that the HTTP adapters share. Each exports a `serve` for a fetch function. */
 
 import { Refusal } from "../../core/http/refusal.ts";
+import { checkNames } from "../../core/options.ts";
 
 /** Answers a request. It may throw or reject: the client is then told `500`, and no more. */
 export type FetchFunction = (request: Request) => Response | Promise<Response>;
@@ -12,15 +13,11 @@ export interface ServeOptions {
   /** Address to listen on. `0.0.0.0` or `::` opens it to the network. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * Called with what the fetch function threw, or if it returned no `Response`. On Node it is
-   * also told of response bodies that fail while being sent; Deno and Bun report those themselves. Its own
-   * errors are ignored.
-   * Default: `console.error`.
+   * Called with what the fetch function threw, or if it returned no `Response`; on Node also if a response
+   * body fails, which Deno and Bun report themselves. Its own errors are ignored. Default: `console.error`.
    */
   readonly onError?: (error: unknown) => void;
 }
-
-export const SERVE_OPTIONS = ["port", "hostname", "onError"] as const;
 
 /** A server that is listening. */
 export interface Server {
@@ -37,9 +34,16 @@ export interface Server {
   close(): Promise<void>;
 }
 
-export const DEFAULT_PORT = 8000;
-/** This machine only. */
-export const DEFAULT_HOSTNAME = "127.0.0.1";
+/** Fills in the defaults; refuses an option that is neither one of these nor one of `others`. */
+export function readServeOptions(
+  options: ServeOptions,
+  ...others: readonly string[]
+): Required<ServeOptions> {
+  checkNames(options, ["port", "hostname", "onError", ...others], "serve");
+  const { port = 8000, hostname = "127.0.0.1", onError = console.error } =
+    options;
+  return { port, hostname, onError };
+}
 
 /** The client takes this server for a proxy (RFC 9110 §9.3.6). */
 export const noTunnel: Refusal = new Refusal(
@@ -62,14 +66,6 @@ export function origin(hostname: string, port: number): string {
   if (hostname === "0.0.0.0" || hostname === "::") hostname = "localhost";
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return `http://${host}:${port}`;
-}
-
-export function report(
-  onError: (error: unknown) => void,
-  error: unknown,
-): void {
-  // If the reporter itself fails, ignore it.
-  (async () => await onError(error))().catch(() => {});
 }
 
 const LISTEN_REASONS: Readonly<Record<string, string>> = {

@@ -19,10 +19,10 @@
  */
 
 import type { StatementSync } from "node:sqlite";
-import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
-import { type PetStorage, toPage } from "../../core/pets/pet_storage.ts";
+import { toPage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
+import type { PetDatabase } from "../database/api_keys.ts";
 import {
   type Create,
   type Created,
@@ -31,6 +31,8 @@ import {
 import { sqliteApiKeys } from "./api_keys.ts";
 import { openSqliteFile } from "./open.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
+
+export type { PetDatabase } from "../database/api_keys.ts";
 
 /** Settings of {@linkcode sqliteStorage}. */
 export interface SqliteStorageOptions {
@@ -59,12 +61,6 @@ interface Pages {
   readonly ofStatus: StatementSync;
 }
 
-/** A {@linkcode PetStorage} in an SQLite file, and a place for the records of issued API keys. */
-export interface SqliteStorage extends PetStorage {
-  /** Records of issued API keys, in the same file. */
-  readonly apiKeys: ApiKeyStorage;
-}
-
 /**
  * Opens an SQLite file; if it is missing, creates it, but not its directory.
  *
@@ -84,7 +80,7 @@ export interface SqliteStorage extends PetStorage {
 export async function sqliteStorage(
   path: string,
   options: SqliteStorageOptions = {},
-): Promise<SqliteStorage> {
+): Promise<PetDatabase> {
   checkNames(
     options,
     ["lockTimeout", "maxBatch", "maxQueue", "idempotencyRetention"],

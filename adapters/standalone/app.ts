@@ -25,9 +25,8 @@ export interface AppParts extends ServiceOptions {
 }
 
 /** The server without its sockets. */
-export interface App {
-  readonly service: Service;
-  readonly drain: Drain["drain"];
+export interface App extends Pick<Drain, "drain"> {
+  readonly answer: Service;
 }
 
 export function createApp(
@@ -37,11 +36,7 @@ export function createApp(
   const { drain, probes, layer } = createDrain(storage);
   const service = createService(
     { ...options, storage: metrics?.watch(storage) ?? storage },
-    [
-      ...probes,
-      ...metrics === undefined ? [] : [metrics.route],
-      ...routes,
-    ],
+    [...probes, ...metrics === undefined ? [] : [metrics.route], ...routes],
   );
   // From the outside in: each sees the answers of those below it.
   const layers: readonly (Layer | undefined)[] = [
@@ -53,7 +48,7 @@ export function createApp(
     limitAddress && limitAddressLayer(limitAddress),
   ];
   return {
-    service: layers.reduceRight(
+    answer: layers.reduceRight(
       (inner: Service, outer) => outer?.(inner) ?? inner,
       service,
     ),

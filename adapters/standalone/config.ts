@@ -1,9 +1,8 @@
 /** The configuration of the standalone server: environment variables, checked at the start. */
 
-import { type BaseUrl, parseBaseUrl } from "../../core/http/base_url.ts";
+import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { corsLayer } from "../../core/http/cors.ts";
-import type { Layer } from "../../core/http/message.ts";
-import { type ApiKeys, apiKeys } from "../../core/keys/api_keys.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
 import { parsePostgresUrl, type PostgresAddress } from "../postgres/address.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
@@ -12,60 +11,43 @@ export type LastingDatabase =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly address: PostgresAddress };
 
-/** Where pets and issued keys are kept. */
 export type Database = { readonly kind: "memory" } | LastingDatabase;
 
-export interface Config {
-  readonly database: Database;
-  /** Keys that are accepted in addition to issued ones; absent if there are none. */
-  readonly fixedKeys: ApiKeys | undefined;
-  readonly baseUrl: BaseUrl;
-  /** Absent if pages of other origins may read nothing. */
-  readonly cors: Layer | undefined;
-  /** For each API key, and for each address if there is no valid key; absent if there is no limit. */
-  readonly rateLimit: RateLimit | undefined;
-  readonly host: string;
-  readonly port: number;
-  /** If true, each request is logged. */
-  readonly requestLog: boolean;
-  /** If true, `/metrics` answers. */
-  readonly metrics: boolean;
-  /** Time that requests in flight may take to finish at the end, in ms. */
-  readonly shutdownTimeout: number;
-}
-
-/** A setting that is wrong. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+export type Config = ReturnType<typeof readConfig>;
+
 /** @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password. */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
-): Config {
+) {
   function read<T>(name: string, parse: (text: string) => T): T | undefined {
     const text = environment[name];
     return text === undefined ? undefined : check(name, () => {
-      if (text === "") {
-        throw new Error("must not be empty: set it, or unset it");
-      }
+      if (text === "") throw new Error("it is empty: set it, or unset it");
       return parse(text);
     });
   }
+  const database: Database = read("DATABASE_URL", readDatabase) ??
+    { kind: "sqlite", path: "petstore.db" };
   return {
-    database: read("DATABASE_URL", readDatabase) ??
-      { kind: "sqlite", path: "petstore.db" },
+    database,
+    /** Keys that are accepted in addition to issued ones. */
     fixedKeys: read("PETSTORE_API_KEYS", (text) => apiKeys(splitList(text))),
     baseUrl: read("BASE_URL", parseBaseUrl) ?? parseBaseUrl("/v1"),
     cors: read(
       "CORS_ORIGINS",
       (text) => corsLayer({ origins: text === "*" ? text : splitList(text) }),
     ),
+    /** For each API key, and for each address if there is no valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
     host: read("PETSTORE_HOST", String) ?? "127.0.0.1",
     port: read("PORT", readPort) ?? 8000,
     requestLog: read("REQUEST_LOG", readSwitch) ?? true,
     metrics: read("METRICS", readSwitch) ?? false,
+    /** In ms. */
     shutdownTimeout: 1000 *
       (read("SHUTDOWN_TIMEOUT", (text) => readInteger(text, 3600)) ?? 10),
   };
@@ -80,7 +62,8 @@ export function check<T>(
   try {
     return read();
   } catch (cause) {
-    throw new Wrong(`${name}: ${(cause as Error).message}`, { cause });
+    const { message } = cause as Error;
+    throw new Wrong(`Cannot read ${name}: ${message}`, { cause });
   }
 }
 
@@ -102,7 +85,6 @@ function readRateLimit(text: string): RateLimit {
   throw mustBe("requests and seconds, such as 100/10s", text);
 }
 
-/** Reads a port: 0 to 65535; 0 is any free one. */
 export function readPort(text: string): number {
   return readInteger(text, 65_535);
 }
@@ -114,7 +96,7 @@ function readInteger(text: string, max: number): number {
 }
 
 function mustBe(what: string, text: string): Error {
-  return new Error(`must be ${what}, not ${JSON.stringify(text)}`);
+  return new Error(`it must be ${what}, not ${JSON.stringify(text)}`);
 }
 
 function readDatabase(url: string): Database {
@@ -139,7 +121,7 @@ export function readLastingDatabase(url: string, more = ""): LastingDatabase {
     ? "; after sqlite: comes a path, without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
     : scheme && `, not ${scheme}…`;
   throw new Error(
-    "must be sqlite:PATH (such as sqlite:petstore.db) or " +
+    "it must be sqlite:PATH (such as sqlite:petstore.db) or " +
       `postgres://USER:PASSWORD@HOST:PORT/DATABASE${more}${hint ?? ""}`,
   );
 }

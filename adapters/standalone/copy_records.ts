@@ -28,29 +28,10 @@ interface Job {
   readonly tell: (line: string) => void;
 }
 
-interface Summary {
-  readonly count: number;
-  /** Of the rows as text, one a line, by id: 64 lower-case hexadecimal digits. */
-  readonly sha256: string;
-}
+type Copied = Awaited<ReturnType<typeof copyTable>>;
+type Survey = Awaited<ReturnType<typeof survey>>;
 
-/** What FROM had when the copy began, and what TO has. */
-type Sides = Readonly<Record<"from" | "to", Summary>>;
-
-/** The result for a table. */
-interface Copied extends Sides {
-  /** How many rows TO had before. */
-  readonly earlier: number;
-  readonly copied: number;
-  /** How many were added to FROM since the copy began. */
-  readonly more: number;
-}
-
-/**
- * Copies what TO does not have, after comparing what it has.
- *
- * @throws {ConfigError} if FROM has rows that cannot be copied, or lacks rows that TO has.
- */
+/** Copies what TO does not have; refuses to if FROM has rows that cannot be copied, or lacks rows that TO has. */
 export async function copyAll(
   job: Job,
 ): Promise<Readonly<Record<"pets" | "apiKeys", Copied>>> {
@@ -94,12 +75,12 @@ async function compare(table: Table, job: Job): Promise<Survey> {
   );
 }
 
-/** Copies the rows after the id `last`, up to the last that FROM has now. */
+/** Copies the rows after the id `last`, up to the last that FROM has now; returns what both have, and what is new. */
 async function copyTable(
   table: Table,
   job: Job,
   { count: earlier, last }: Survey,
-): Promise<Copied> {
+) {
   const { from, to, tell } = job;
   const source = await survey(from, table);
   // From now on TO gives no id that FROM has given, even if this ends early and a server uses TO.
@@ -126,15 +107,8 @@ async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
   }
 }
 
-/** What a table has, and the greatest id that it has or had. */
-interface Survey {
-  readonly count: number;
-  readonly last: bigint;
-  readonly given: bigint;
-}
-
-/** @throws {ConfigError} if rows would be left out. */
-async function survey(database: Transfer, table: Table): Promise<Survey> {
+/** Counts rows, and finds the last id and the last that was ever given; refuses ids that would be left out. */
+async function survey(database: Transfer, table: Table) {
   const sql = `SELECT count(*), coalesce(min(id), 1), coalesce(max(id), 0),
     (${database.selectLastGiven(table)}) FROM ${table.name}`;
   const [row] = await database.read(table, sql);
@@ -147,18 +121,18 @@ async function survey(database: Transfer, table: Table): Promise<Survey> {
   );
 }
 
-/** Summarizes as many rows of FROM as a survey found, and all of TO. */
+/** Counts and hashes as many rows of FROM as a survey found, and all of TO: as text, one a line, by id. */
 async function summarize(
   doing: string,
   table: Table,
   { count, last }: Survey,
   { from, to, tell }: Job,
-): Promise<Sides> {
+) {
   const progress = startProgress(`${doing} ${table.plural}`, 2 * count, tell);
   // A pet as `GET` returns it: the same for every database.
   const toText = (row: Row) =>
     table === PETS ? petToJson(toPet(row)) : JSON.stringify(exact(row));
-  async function summary(rows: ReturnType<typeof pages>): Promise<Summary> {
+  async function summary(rows: ReturnType<typeof pages>) {
     const hash = createHash("sha256");
     let count = 0;
     for await (const page of rows) {
@@ -235,11 +209,7 @@ async function write(
   await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
 }
 
-/**
- * Returns a function that counts what a stage has done, and writes a line every 5 s at most.
- *
- * @param now a clock, in ms.
- */
+/** Returns a function that counts what a stage has done, and writes a line every 5 s at most. */
 export function startProgress(
   stage: string,
   total: number,

@@ -38,7 +38,11 @@ export function logLayer(log: Pick<Log, "request" | "fault">): Layer {
 export function createLog({ requests }: { readonly requests: boolean }): Log {
   let millisecond = NaN;
   let time = "";
-  const traceId = traceIds();
+  const contexts = findContexts();
+  /** The id of the current trace. */
+  const traceId = () =>
+    contexts?.active().getValue<Span>(SPAN)?.spanContext().traceId
+      .replace(/^0+$/, "") || undefined;
 
   return {
     request({ method, route = null, status, ms, id }) {
@@ -54,32 +58,20 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
         status,
         ms: Math.round(1000 * ms) / 1000,
         id,
-        trace_id: traceId() || undefined,
+        trace_id: traceId(),
       };
       standardOutput.write(`${JSON.stringify(line)}\n`);
     },
     fault(cause, id) {
-      const [time, trace_id] = [new Date(), traceId() || undefined];
-      const line = { time, id, trace_id, error: describe(cause) };
+      const time = new Date();
+      const line = { time, id, trace_id: traceId(), error: describe(cause) };
       standardError.write(`${JSON.stringify(line)}\n`);
     },
     tell: (text) => standardError.write(text),
   };
 }
 
-/** Makes the function that returns the id of the current trace, or "". */
-function traceIds(): () => string {
-  const contexts = findContexts();
-  return () => {
-    const span = contexts?.active().getValue<Span>(SPAN);
-    return span?.spanContext().traceId.replace(/^0+$/, "") ?? "";
-  };
-}
-
-/**
- * An error with its stack and causes. For a storage error the message is enough, and while a database is
- * gone there is one for every request.
- */
+/** An error with its stack and causes; a storage error, of which every request may have one, without them. */
 function describe(cause: unknown): string {
   return cause instanceof StorageError
     ? `${cause.message} (${cause.kind})`

@@ -1,6 +1,5 @@
 /** The pet store as a program: `start`, `keys` and `copy`, the same on Deno, Bun and Node. */
 
-import { existsSync } from "node:fs";
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -52,24 +51,16 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
     case "-h":
       return void process.stdout.write(HELP);
     default:
-      throw new UsageError(
-        `There is no command ${JSON.stringify(name)}`,
-      );
+      throw new UsageError(`There is no command ${JSON.stringify(name)}`);
   }
 }
 
-/**
- * Lets Node keep what it compiles, which it would compile again at every start: in NODE_COMPILE_CACHE,
- * or beside the packages, in a folder of whoever installed them.
- */
+/** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in a folder of whoever installed the packages. */
 function keepCompiledCode(): void {
   if ("Deno" in globalThis || "Bun" in globalThis) return;
   const place = PROGRAM === "petstore" ? "../../../../" : "../../node_modules/";
-  const packages = new URL(place, import.meta.url);
-  if (!existsSync(packages)) return;
-  module.enableCompileCache(
-    fileURLToPath(new URL(".cache/petstore", packages)),
-  );
+  const cache = new URL(`${place}.cache/petstore`, import.meta.url);
+  module.enableCompileCache(fileURLToPath(cache));
 }
 
 main(process.argv.slice(2)).catch(reportAndExit);

@@ -1,18 +1,12 @@
 /** Opens the databases that the programs can be told to use. Only the driver in use is loaded. */
 
 import process from "node:process";
-import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import type { PetDatabase } from "../database/api_keys.ts";
 import { describeHosts, type PostgresAddress } from "../postgres/address.ts";
 import type { Database } from "./config.ts";
 import { standardError } from "./output.ts";
 
-/** A storage that also keeps API keys. */
-export interface Storage extends PetStorage {
-  readonly apiKeys: ApiKeyStorage;
-}
-
-export async function openStorage(database: Database): Promise<Storage> {
+export async function openStorage(database: Database): Promise<PetDatabase> {
   switch (database.kind) {
     case "memory":
       return (await import("../memory/mod.ts")).memoryStorage();
@@ -40,10 +34,7 @@ export async function waitingFor<T>(
   return await open().finally(() => clearTimeout(timer));
 }
 
-/**
- * Gives back the permissions that these open databases do not need: from then on no code of this process
- * can write a file. The tasks allow all files, so that a database may be anywhere. Only Deno has permissions.
- */
+/** Gives back the permissions on Deno that these open databases do not need; the tasks allow all files. */
 export async function giveBackPermissions(
   ...databases: readonly Database[]
 ): Promise<void> {

@@ -1,7 +1,6 @@
 /**
- * Standard output and standard error of a server. Nothing that happens to them ends or stops it: a full
- * disk, or a pipe that nobody reads. Text is written in order, one write at a time, and tried again until
- * it can be written.
+ * Standard output and standard error of a server, which neither a full disk nor a pipe that nobody reads ends
+ * or stops. Text is written in order, one write at a time, and tried again until it can be written.
  */
 
 import { write } from "node:fs";
@@ -14,14 +13,8 @@ const GATHERING_TIME = 10;
 const RETRY_INTERVAL = 20;
 /** If more characters than this wait, further text is dropped; as many may be under way. */
 const MAX_WAITING = 1024 * 1024;
-/**
- * How much Deno is given at once, in bytes: it does not tell how much it wrote before an error, and so
- * a line may be cut, and some may come twice. A pipe takes so many bytes whole or not at all.
- */
+/** The most bytes that Deno is given at once, because it does not tell how many it wrote: a pipe takes all or none. */
 const PIPE_BUF = 4096;
-/** How long {@linkcode flushOutput} waits for a reader, in ms. */
-const PATIENCE = 3000;
-
 class Output {
   readonly #descriptor: 1 | 2;
   #waiting = "";
@@ -44,29 +37,26 @@ class Output {
     return this.#written.promise;
   }
 
-  /** Settles once all is written, or nobody reads it. */
-  async flush(): Promise<void> {
-    await Promise.race([this.#writing, delay(PATIENCE)]);
+  /** Settles once all is written. */
+  flush(): Promise<void> | undefined {
+    return this.#writing;
   }
 
   async #writeWaiting(): Promise<void> {
     while (this.#waiting !== "") {
       await delay(GATHERING_TIME);
-      const text = this.#waiting + this.#dropped();
+      if (this.#droppedLines > 0) {
+        const line = { time: new Date(), dropped: this.#droppedLines };
+        this.#waiting += `${JSON.stringify(line)}\n`;
+        this.#droppedLines = 0;
+      }
+      const text = this.#waiting;
       const { resolve } = this.#written;
       this.#waiting = "";
       this.#written = Promise.withResolvers();
       if (await this.#writeWhole(text)) resolve();
     }
     this.#writing = undefined;
-  }
-
-  /** A line that tells how many were dropped since the last; empty if none was. */
-  #dropped(): string {
-    const dropped = this.#droppedLines;
-    this.#droppedLines = 0;
-    if (dropped === 0) return "";
-    return `${JSON.stringify({ time: new Date(), dropped })}\n`;
   }
 
   /** Returns false if the reader went away. */
@@ -86,10 +76,7 @@ class Output {
   }
 }
 
-/**
- * Writes once, and returns how many bytes were written. Streams would end at the first error. On Node,
- * importing `node:process` has made pipes non-blocking: if a thread waited for a reader, so would the exit.
- */
+/** Writes once, and returns how many bytes were written. A stream would end at the first error. */
 async function writeSome(
   descriptor: 1 | 2,
   bytes: Uint8Array,
@@ -107,5 +94,6 @@ export const standardError: Output = new Output(2);
 
 /** Settles once all is written, or nobody reads it for 3 s: then `process.exit` drops the rest. */
 export async function flushOutput(): Promise<void> {
-  await Promise.all([standardOutput.flush(), standardError.flush()]);
+  const written = Promise.all([standardOutput.flush(), standardError.flush()]);
+  await Promise.race([written, delay(3000)]);
 }

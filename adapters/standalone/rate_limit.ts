@@ -14,17 +14,12 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-/** Counts a request of a caller. */
 export type RateLimiter = (caller: string) => RateLimitResult;
 
 /**
- * Makes a limiter. A caller's window begins with a request and is `seconds` long; the next request after
- * its end begins another. Up to `maxCallers` are remembered: if more than half as many begin a window in
- * one window's time, the oldest callers may get a fresh window.
- *
- * The fields are those of draft-ietf-httpapi-ratelimit-headers-10, and `Retry-After`.
- *
- * @param policy the name of the policy in the fields: `key` or `address`.
+ * Makes a limiter, whose fields are those of draft-ietf-httpapi-ratelimit-headers-10, and `Retry-After`. A
+ * caller's window begins with a request. Up to `maxCallers` are remembered: if more than half as many begin
+ * one within its time, the oldest callers may get a fresh window.
  */
 export function createRateLimiter(
   policy: string,

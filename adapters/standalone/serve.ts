@@ -47,8 +47,7 @@ const service: Service = opened = await openService(config)
  * Makes this worker of `deno serve --parallel` known to the others. The first that exits ends the process
  * for all: so they wait for each other.
  *
- * @param onEnding called when another worker is done, perhaps more than once: the process is ending.
- * A worker that was still loading when the signal came only learns of it this way.
+ * @param onEnding called when another worker is done: one that was loading missed the signal.
  * @returns a function that says that this worker is done, and settles when all the others are too.
  */
 function joinWorkers(onEnding: () => void): () => Promise<void> {

@@ -2,13 +2,12 @@
 
 import { toFetch } from "../../core/handler.ts";
 import { JSON_HEADERS } from "../../core/http/message.ts";
-import type { ApiKeys } from "../../core/keys/api_keys.ts";
-import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
+import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { docsRoutes, loadDocs } from "../docs/routes.ts";
 import { origin } from "../serve/server.ts";
-import { type App, createApp } from "./app.ts";
+import { createApp } from "./app.ts";
 import { howToInstall, PROGRAM } from "./command_line.ts";
 import type { Config } from "./config.ts";
 import { createLog } from "./log.ts";
@@ -19,25 +18,10 @@ import { createRateLimiter } from "./rate_limit.ts";
 /** Pause before another attempt to issue the first key, in ms. */
 const ISSUE_INTERVAL = 1000;
 
-/** The standalone service. */
-export interface Service {
-  /** Answers a request; `connection` is what the runtime hands over beside it. */
-  handle(request: Request, connection?: unknown): Promise<Response>;
-  /** The same without `Request` and `Response`. */
-  readonly answer: App["service"];
-  /** From now on new requests are answered 503; fulfilled when none is being answered. */
-  readonly drain: App["drain"];
-  /** Tells people that it listens. Issues the very first key, so call it once at most. */
-  greet(
-    address: { readonly hostname: string; readonly port: number },
-  ): Promise<void>;
-  /** Reads the documentation page: that takes long, so the server listens first. */
-  openDocs(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof openService>>;
 
 /** Opens the storage and builds the service on it. */
-export async function openService(config: Config): Promise<Service> {
+export async function openService(config: Config) {
   const storage = await openStorage(config.database);
   const issued = issuedKeys(storage.apiKeys);
   const log = createLog({ requests: config.requestLog });
@@ -55,7 +39,10 @@ export async function openService(config: Config): Promise<Service> {
     loading ??= loadDocs(docs).then(() => undefined, explain);
   const app = createApp({
     storage,
-    keys: acceptedKeys(fixedKeys, issued),
+    keys: fixedKeys === undefined ? issued : {
+      verify: async (key) =>
+        await fixedKeys.verify(key) || await issued.verify(key),
+    },
     baseUrl,
     ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
     log,
@@ -96,13 +83,14 @@ export async function openService(config: Config): Promise<Service> {
   }
 
   return {
-    handle: toFetch(app.service),
-    answer: app.service,
-    drain: app.drain,
-
-    openDocs: async () => void await openDocs(),
-
-    async greet(address) {
+    ...app,
+    handle: toFetch(app.answer),
+    /** Reads the documentation page: that takes long, so the server listens first. */
+    openDocs,
+    /** Tells people that it listens. Issues the very first key, so call it once at most. */
+    async greet(
+      address: { readonly hostname: string; readonly port: number },
+    ): Promise<void> {
       const problem = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${baseUrl.path}/pets`;
@@ -115,7 +103,7 @@ export async function openService(config: Config): Promise<Service> {
       await told;
       await issueFirst(pets);
     },
-    async close() {
+    async close(): Promise<void> {
       clearTimeout(retry);
       await storage.close();
     },
@@ -145,11 +133,4 @@ function explain(cause: unknown): string {
   return message.includes("swagger-ui-dist")
     ? `No page at /docs: ${howToInstall("swagger-ui-dist")}`
     : message;
-}
-
-function acceptedKeys(fixed: ApiKeys | undefined, issued: IssuedKeys): ApiKeys {
-  if (fixed === undefined) return issued;
-  return {
-    verify: async (key) => await fixed.verify(key) || await issued.verify(key),
-  };
 }

@@ -4,13 +4,6 @@ import process from "node:process";
 import { reportAndExit } from "./command_line.ts";
 import { flushOutput, standardError } from "./output.ts";
 
-/** What a process that is ending knows. */
-export interface Shutdown {
-  /** Does what the first signal does; may be called more than once. */
-  stop(): void;
-  readonly isStopping: boolean;
-}
-
 /**
  * On the first SIGTERM or SIGINT finishes, closes and exits with 0; if finishing takes too long, closes
  * without it. On the second signal exits at once with 1. Call it before anything is opened.
@@ -21,7 +14,7 @@ export function stopOnSignal(ending: {
   close(): Promise<void>;
   /** How long `finish` may take, in ms. */
   readonly timeout: number;
-}): Shutdown {
+}) {
   const { timeout } = ending;
   let isStopping = false;
 
@@ -52,6 +45,7 @@ export function stopOnSignal(ending: {
     });
   }
   return {
+    /** Does what the first signal does; may be called more than once. */
     stop: () => void end().catch(reportAndExit),
     get isStopping() {
       return isStopping;

@@ -13,9 +13,8 @@ export interface BaseUrl {
 const PARTS = /^(?=.)(https?:\/\/[^/?#@\\]+)?(\/[^?#]*)?$/i;
 
 /**
- * Reads the option `baseUrl`. Links are absolute under an absolute URL. Under a path they are
- * relative references (RFC 3986 §4.2), which are right behind any proxy and mount. They are never made
- * from the `Host` header, so a forged one misleads nobody.
+ * Reads the option `baseUrl`. Under a path, links are relative references (RFC 3986 §4.2), which are right
+ * behind any proxy and mount; they are never made from the `Host` header, which may be forged.
  *
  * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
  */

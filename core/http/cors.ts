@@ -2,12 +2,6 @@
 
 import { type Fields, type Layer, withFields } from "./message.ts";
 
-/** Which origins may read responses. */
-export interface CorsOptions {
-  /** Serialized origins, such as `https://app.example.com`; `"*"` is every origin. */
-  readonly origins: readonly string[] | "*";
-}
-
 const EXPOSED =
   "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, " +
   "Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy";
@@ -23,7 +17,9 @@ const PREFLIGHT: Fields = {
  *
  * @throws {TypeError} if `origins` is neither `"*"` nor one or more serialized origins.
  */
-export function corsLayer(options: CorsOptions): Layer {
+export function corsLayer(
+  options: { readonly origins: readonly string[] | "*" },
+): Layer {
   const origins = options?.origins;
   const isValid = origins === "*" ||
     Array.isArray(origins) && origins.length > 0 && origins.every(isOrigin);

@@ -32,10 +32,8 @@ export interface Answer {
 }
 
 /**
- * Answers requests. It never rejects.
- *
- * @param connection what the runtime hands over with a request: Deno its info, Bun its server, Node the
- * socket.
+ * Answers requests; it never rejects. `connection` is what the runtime hands over with a request: Deno its
+ * info, Bun its server, Node the socket.
  */
 export type Service = (
   request: ServiceRequest,
@@ -67,18 +65,14 @@ export function jsonAnswer(
   };
 }
 
-/** Adds header fields to an answer. */
 export function withFields(answer: Answer, fields: Fields): Answer {
   return { ...answer, headers: { ...answer.headers, ...fields } };
 }
 
-/**
- * Makes the response. The response to `HEAD` is the one to `GET` without the content: it has the same
- * header fields, and `Content-Length` (RFC 9110 §9.3.2).
- */
+/** Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110 §9.3.2). */
 export function toResponse(
   { status, headers, body }: Answer,
-  method: string,
+  method = "GET",
 ): Response {
   if (method !== "HEAD" || body === null) {
     return new Response(body, { status, headers });

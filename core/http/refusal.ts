@@ -72,11 +72,8 @@ export const internalError: Refusal = new Refusal(
   "Something went wrong on our side",
 );
 
-/** The answer if the storage could do nothing: the request can be sent again. */
-export const unavailable: Refusal = unavailableFor(1);
-
-/** The same, for a storage that says in how many seconds. */
-export function unavailableFor(retryAfter: number): Refusal {
+/** The answer if the storage could do nothing: the request can be sent again, after so many seconds. */
+export function unavailable(retryAfter: number): Refusal {
   return new Refusal(
     "service_unavailable",
     "Cannot reach the storage now: nothing was changed, and the request can be sent again",

@@ -10,17 +10,14 @@ export interface Route {
   readonly path: string;
 }
 
-/** A route, and the path segment that stands for its parameter: empty if it has none. */
-export interface Match<R extends Route> {
-  readonly route: R;
-  readonly parameter: string;
-}
-
-/** Finds a route, or answers `OPTIONS` or 405; `undefined` if no route has the path. */
+/**
+ * Finds a route, and the path segment that stands for its parameter, or answers `OPTIONS` or 405; `undefined`
+ * if no route has the path.
+ */
 export type Router<R extends Route> = (
   method: string,
   path: string,
-) => Match<R> | Answer | undefined;
+) => { readonly route: R; readonly parameter: string } | Answer | undefined;
 
 /**
  * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of a

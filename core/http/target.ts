@@ -28,10 +28,8 @@ const malformedTarget = new Refusal(
 );
 
 /**
- * Reads path and query out of `request.url`.
- *
- * Runtimes build that URL from the `Host` header, so a `Host` with a `/` in it would choose the path.
- * It is checked before the URL is looked at (RFC 9112 §3.2 asks for 400).
+ * Reads path and query out of `request.url`, after checking the `Host` (RFC 9112 §3.2 asks for 400): runtimes
+ * build the URL from it, so one with a `/` in it would choose the path.
  */
 export function parseTarget(
   request: Pick<ServiceRequest, "url" | "headers">,

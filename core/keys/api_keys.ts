@@ -1,9 +1,6 @@
 /**
- * API keys: who may call. The service stores no key, only the SHA-256 digest of each; a process holds
- * the keys that it has lately seen to be valid in memory, so as not to hash them at every request.
- *
- * Time tells a guesser nothing: keys are compared by their digests, and a digest that is nearly right
- * says nothing about the key behind it.
+ * API keys: who may call. The service stores only the SHA-256 digest of each. Time tells a guesser nothing:
+ * a digest that is nearly right says nothing about the key behind it.
  */
 
 import { sha256 } from "../http/sha256.ts";
@@ -24,14 +21,12 @@ const MAX_REMEMBERED = 10_000;
  */
 export function apiKeys(keys: readonly string[]): ApiKeys {
   if (!Array.isArray(keys)) throw new TypeError("API keys must be an array");
-  for (const [index, key] of keys.entries()) {
-    if (!isSendable(key)) {
-      throw new TypeError(
-        `API key ${
-          index + 1
-        } of ${keys.length} must be one or more visible ASCII characters without spaces`,
-      );
-    }
+  const wrong = keys.findIndex((key) => !isSendable(key));
+  if (wrong !== -1) {
+    const which = `API key ${wrong + 1} of ${keys.length}`;
+    throw new TypeError(
+      `${which} must be one or more visible ASCII characters without spaces`,
+    );
   }
   const unhashed = [...keys];
   // Digests are made on first use, not here: some runtimes forbid hashing while a module loads.
@@ -43,13 +38,9 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
 }
 
 /**
- * Turns a look-up by digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ms ago is
- * neither hashed nor looked up again: to hash it takes 60 to 180 times as long. Only valid keys are
- * remembered, so guesses take no memory; `forget` forgets them all, as after one is revoked.
- *
- * @param isActive tells whether a SHA-256 digest (64 lower-case hexadecimal digits) is of a valid key.
- * @param options `canBeKey` tells whether a text can be a key at all: one that cannot is not looked up.
- * `now` is the time in ms, from any start, by a clock that is never set back.
+ * Turns a look-up by SHA-256 digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ms ago is
+ * neither hashed nor looked up again. Only valid keys are remembered, so guesses take no memory; `forget`
+ * forgets them all, as after one is revoked. A text that `canBeKey` refuses is not looked up.
  */
 export function rememberKeys(
   isActive: (digest: string) => Promise<boolean>,

@@ -19,9 +19,8 @@ export const invalidKey: Refusal = new Refusal(
 );
 
 /**
- * Takes the token out of an `Authorization` header: the scheme in any case, one or more spaces, the
- * token (RFC 9110 §11.4). Beyond the characters of RFC 6750's `b64token` any visible ASCII is taken,
- * since any such string can be configured as a key.
+ * Takes the token out of an `Authorization` header (RFC 9110 §11.4). Unlike RFC 6750's `b64token` it may
+ * be any visible ASCII, since any such string can be configured as a key.
  */
 export function parseBearer(header: string | null): string | Refusal {
   const [, token] = /^bearer +([^ ].*)$/is.exec(header ?? "") ?? [];

@@ -1,9 +1,6 @@
 /**
- * The contract as data: an OpenAPI 3.1 document of the service.
- *
- * An operation lists the responses that a caller acts on; `default` is any other error. What does not belong
- * to an operation is said in words: `HEAD`, `OPTIONS`, 404 and 405. `tests/laws/openapi_test.ts`
- * compares the document, the errors of the operations and the running service.
+ * The contract as data: an OpenAPI 3.1 document of the service. An operation lists the responses that a caller
+ * acts on; `default` is any other error. What belongs to no operation is said in words.
  */
 
 import type { BaseUrl } from "../http/base_url.ts";
@@ -13,9 +10,8 @@ import type { JsonObject } from "./json_object.ts";
 import { otherErrors } from "./responses.ts";
 import { schemas } from "./schemas.ts";
 
-/** An operation as the document describes it. */
 export interface DescribedOperation extends Route {
-  /** All errors that it answers with. In the document, those that no caller acts on are `default`. */
+  /** All errors that it answers with; the document lists some, and the others as `default`. */
   readonly errors: readonly ErrorCode[];
   /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */
   readonly description: JsonObject;

@@ -57,6 +57,6 @@ export function otherErrors(codes: readonly ErrorCode[]): JsonObject {
   const list = codes.map((code) => `${ERROR_STATUS[code]} \`${code}\``);
   const description = `Any other error: ${list.join(", ")}.`;
   return codes.includes("service_unavailable")
-    ? refused(description, unavailable, retryAfter)
+    ? refused(description, unavailable(1), retryAfter)
     : refused(description);
 }

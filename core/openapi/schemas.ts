@@ -1,7 +1,4 @@
-/**
- * The resources of the contract as JSON Schemas, with the bounds that the checks use. Their descriptions, and
- * those of operations and parameters, are plain text: generators copy them into comments.
- */
+/** The resources as JSON Schemas. Generators copy descriptions into comments, so they are plain text. */
 
 import { ERROR_STATUS } from "../http/refusal.ts";
 import { MAX_NAME_LENGTH } from "../name.ts";

@@ -116,7 +116,6 @@ const description: JsonObject = {
   },
 };
 
-/** The operation. */
 export const createPet: Operation = {
   method: "POST",
   path: "/pets",

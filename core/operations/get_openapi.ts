@@ -40,7 +40,6 @@ const description: JsonObject = {
   },
 };
 
-/** The operation. */
 export const getOpenApi: Operation = {
   method: "GET",
   path: "/openapi.json",

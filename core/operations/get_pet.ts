@@ -65,7 +65,6 @@ const description: JsonObject = {
   },
 };
 
-/** The operation. */
 export const getPet: Operation = {
   method: "GET",
   path: "/pets/{petId}",

@@ -35,10 +35,8 @@ export function parseIdempotencyKey(header: string): string | Refusal {
 }
 
 /**
- * Makes the key that a storage keeps: a SHA-256 as 64 lower-case hexadecimal digits. Each API key has
- * idempotency keys of its own, and neither key can be told from what is kept.
- *
- * @param headers of a request whose API key is known to be valid.
+ * Makes the key that a storage keeps, a SHA-256: each API key has idempotency keys of its own, and neither
+ * key can be told from what is kept. The API key in the headers is known to be valid.
  */
 export async function storedKey(
   headers: Pick<Headers, "get">,

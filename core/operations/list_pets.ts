@@ -92,7 +92,6 @@ const description: JsonObject = {
   },
 };
 
-/** The operation. */
 export const listPets: Operation = {
   method: "GET",
   path: "/pets",

@@ -16,7 +16,6 @@ export const int64Schema: v.GenericSchema<unknown, bigint> = v.custom<bigint>(
   `must be an integer from ${INT64_MIN} to ${INT64_MAX}`,
 );
 
-/** Unknown members are ignored and left out; a missing status is filled in. */
 const newPetSchema = v.pipe(
   v.unknown(),
   v.check((body) => !Array.isArray(body), "must be a JSON object"),
@@ -31,11 +30,7 @@ const newPetSchema = v.pipe(
   ),
 );
 
-/**
- * Checks a parsed body.
- *
- * @returns the pet, or a 400 that names each member and what is wrong with it.
- */
+/** Checks a parsed body: returns the pet, or a 400 that names each member and what is wrong with it. */
 export function parseNewPet(body: unknown): CheckedPet | Refusal {
   const check = v.safeParse(newPetSchema, body);
   if (check.success) return check.output as CheckedPet; // the one place that makes it one

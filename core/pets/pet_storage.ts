@@ -1,9 +1,4 @@
-/**
- * The storage port: what the service asks of whatever keeps the pets.
- *
- * An adapter implements {@linkcode PetStorage} and keeps every promise written here;
- * `@petstore/service/contract` has a test for each.
- */
+/** The storage port. `@petstore/service/contract` has a test for each promise written here. */
 
 import type { CheckedPet, Pet, PetId, PetStatus } from "./pet.ts";
 

@@ -2,10 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  type MemoryStorage,
-  memoryStorage,
-} from "../../adapters/memory/mod.ts";
+import { memoryStorage, type PetDatabase } from "../../adapters/memory/mod.ts";
 import type {
   ApiKeyRecord,
   ApiKeyStorage,
@@ -19,10 +16,10 @@ import {
   storageContract,
 } from "./storage/mod.ts";
 
-type Created = ReturnType<MemoryStorage["create"]>;
+type Created = ReturnType<PetDatabase["create"]>;
 
 /** Makes a storage that breaks a promise of one that keeps all. */
-type Fault = (sound: MemoryStorage) => Partial<MemoryStorage>;
+type Fault = (sound: PetDatabase) => Partial<PetDatabase>;
 
 /** A fault that breaks each clause, or another clause whose fault breaks this one as well. */
 const FAULTS: Readonly<Record<string, Fault | string>> = {
@@ -340,7 +337,7 @@ function ofKeys(
 /** Makes an empty place, and returns a function that opens a storage there. */
 function newPlace(
   fault: Fault = () => ({}),
-): () => Promise<MemoryStorage> {
+): () => Promise<PetDatabase> {
   const kept = memoryStorage();
   return async () => {
     const sound = viewOf(kept);
@@ -349,7 +346,7 @@ function newPlace(
 }
 
 /** A storage that can be closed without what it shows. */
-function viewOf({ apiKeys, ...storage }: MemoryStorage): MemoryStorage {
+function viewOf({ apiKeys, ...storage }: PetDatabase): PetDatabase {
   let isClosed = false;
 
   function whileOpen<Values extends readonly unknown[], Result>(

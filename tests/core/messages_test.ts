@@ -32,7 +32,7 @@ function failing(error: Error): Trial {
 const trials: Readonly<Record<string, Trial>> = {
   "400 Cannot read the request: the Host header must be a host name or address, with or without a port": { headers: { host: "a/b" } },
   "400 Cannot read the request: its target must be a path or an http address": { url: "x" },
-  "404 Cannot find this path: the service has /v1/pets and /v1/pets/{petId}, described at /v1/openapi.json": { url: "/v1/x" },
+  "404 Cannot find this path: /v1/openapi.json describes those of the service": { url: "/v1/x" },
   "405 Method not allowed on /v1/pets; allowed: GET, HEAD, POST, OPTIONS": { method: "PUT" },
   '401 API key is missing: send it in the header "Authorization: Bearer <API_KEY>"': { headers: { authorization: "" } },
   "401 API key is invalid: it is unknown or revoked": { headers: { authorization: "Bearer wrong" } },

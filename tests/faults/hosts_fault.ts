@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import {
-  type PostgresStorage,
+  type PetDatabase,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -44,7 +44,7 @@ function it(title: string, check: (two: Two) => Promise<void>): void {
 /** Runs `work` with a storage at several ports of 127.0.0.1, in this order. */
 async function withStorage(
   ports: readonly number[],
-  work: (storage: PostgresStorage) => Promise<void>,
+  work: (storage: PetDatabase) => Promise<void>,
 ): Promise<void> {
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   const storage = await postgresStorage(

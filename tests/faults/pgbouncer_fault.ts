@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import {
-  type PostgresStorage,
+  type PetDatabase,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
 import { itOf } from "../contract/database_contract.ts";
@@ -61,7 +61,7 @@ async function newUrl(pgbouncer?: PgBouncer): Promise<string> {
 }
 
 /** An empty place for each clause, in one database: PostgreSQL takes long to make a new one. */
-async function newPlace(): Promise<() => Promise<PostgresStorage>> {
+async function newPlace(): Promise<() => Promise<PetDatabase>> {
   const url = await (shared ??= newUrl());
   await runSql(url, "drop schema public cascade; create schema public");
   return () => postgresStorage(`${url}?pgbouncer=true`);
@@ -127,7 +127,7 @@ it("prepared statements fail if PgBouncer lends another connection, and the mess
 });
 
 /** Creates and reads, ten at a time; returns the ids of what it created. */
-async function use(storage: PostgresStorage): Promise<readonly bigint[]> {
+async function use(storage: PetDatabase): Promise<readonly bigint[]> {
   const ids: bigint[] = [];
   await Promise.all(Array.from({ length: 10 }, async () => {
     for (let n = 0; n < 50; n++) {

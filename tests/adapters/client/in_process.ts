@@ -1,8 +1,8 @@
 /** A service in process, and a client of it. */
 
 import {
-  type MemoryStorage,
   memoryStorage,
+  type PetDatabase,
 } from "../../../adapters/memory/mod.ts";
 import {
   type Client,
@@ -21,7 +21,7 @@ export const BASE = "http://localhost/v1";
 
 /** A service, and a client that calls it without a socket. */
 export interface InProcess {
-  readonly storage: MemoryStorage;
+  readonly storage: PetDatabase;
   readonly handle: Handler;
   readonly client: Client;
 }
@@ -29,7 +29,7 @@ export interface InProcess {
 /** Opens an empty service. `wrap` stands between it and its storage. */
 export function inProcess(
   options: Partial<ClientOptions> = {},
-  wrap: (storage: MemoryStorage) => PetStorage = (storage) => storage,
+  wrap: (storage: PetDatabase) => PetStorage = (storage) => storage,
 ): InProcess {
   const storage = memoryStorage();
   const handle = createHandler({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { after, test } from "node:test";
 import {
-  type PostgresStorage,
+  type PetDatabase,
   postgresStorage,
   type PostgresStorageOptions,
 } from "../../../adapters/postgres/mod.ts";
@@ -481,7 +481,7 @@ it("answers in time if all its connections are taken", async (cluster) => {
 /** Runs `work` with a storage. */
 async function using(
   url: string,
-  work: (storage: PostgresStorage, url: string) => Promise<unknown>,
+  work: (storage: PetDatabase, url: string) => Promise<unknown>,
   times: PostgresStorageOptions = {},
 ): Promise<void> {
   const storage = await postgresStorage(url, { ...TIMES, ...times });
@@ -511,7 +511,7 @@ async function trigger(
 async function locked(
   cluster: Cluster,
   work: (
-    storage: PostgresStorage,
+    storage: PetDatabase,
     unlock: () => Promise<void>,
   ) => Promise<void>,
   times: PostgresStorageOptions = {},

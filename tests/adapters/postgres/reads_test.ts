@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  type PostgresStorage,
+  type PetDatabase,
   postgresStorage,
 } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
@@ -14,7 +14,7 @@ const { skip, emptyDatabase } = await sharedPostgres();
 
 function it(
   what: string,
-  check: (storage: PostgresStorage, url: string) => Promise<void>,
+  check: (storage: PetDatabase, url: string) => Promise<void>,
 ): void {
   test(`postgresStorage ${what}`, { skip, timeout: 30_000 }, async () => {
     const url = await emptyDatabase();
@@ -29,7 +29,7 @@ function it(
 
 const STATUSES = ["available", "pending", "sold"] as const;
 
-async function addPets(storage: PostgresStorage, count: number): Promise<void> {
+async function addPets(storage: PetDatabase, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, (_, i) => {
     const status = STATUSES[i % 2] ?? "sold";
     return storage.create(newPet({ ...REX, name: `Rex ${i}`, status }));
@@ -103,7 +103,7 @@ it("looks up keys that share a statement, each for itself", async ({ apiKeys }) 
 
 for (
   const [what, read] of Object.entries<
-    (storage: PostgresStorage, index: number) => Promise<unknown>
+    (storage: PetDatabase, index: number) => Promise<unknown>
   >({
     "gets": ({ get }, index) => get(petId(BigInt(index + 1))),
     "lists": ({ list }, index) => list({ limit: 100, after: BigInt(index) }),

@@ -12,7 +12,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
-  type SqliteStorage,
+  type PetDatabase,
   sqliteStorage,
 } from "../../../adapters/sqlite/mod.ts";
 import type { NewApiKeyRecord } from "../../../core/keys/issued_keys.ts";
@@ -215,8 +215,8 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
 
 test("sqliteStorage finishes what waits for a locked file when it is closed", async () => {
   const writes = [
-    (storage: SqliteStorage) => storage.create(REX),
-    (storage: SqliteStorage) => storage.apiKeys.insert(KEY),
+    (storage: PetDatabase) => storage.create(REX),
+    (storage: PetDatabase) => storage.apiKeys.insert(KEY),
   ];
   for (const write of writes) {
     const path = newPath();

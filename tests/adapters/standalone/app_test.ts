@@ -18,7 +18,7 @@ function open({ storage = memoryStorage(), routes = [] }: Options = {}) {
   const lines: RequestLine[] = [];
   const faults: { readonly cause: unknown; readonly id: string | undefined }[] =
     [];
-  const { service, drain } = createApp({
+  const { answer, drain } = createApp({
     storage,
     keys: apiKeys(["secret"]),
     baseUrl: parseBaseUrl("/v1"),
@@ -28,7 +28,7 @@ function open({ storage = memoryStorage(), routes = [] }: Options = {}) {
       fault: (cause, id) => void faults.push({ cause, id }),
     },
   });
-  const handle = toFetch(service);
+  const handle = toFetch(answer);
   return { handle, drain, lines, faults };
 }
 

@@ -23,8 +23,13 @@ for (
     ["start --port", /^--port needs a value$/m],
     ["start --port --host ::1", /^--port needs a value$/m],
     ["start --host=", /^--host needs a value$/m],
-    ["start --port 70000", /--port: must be an integer from 0 to 65535/],
-    ["start", /^PORT: must be an integer from 0 to /, { PORT: "70000" }, 1],
+    [
+      "start --port 70000",
+      /Cannot read --port: it must be an integer from 0 to 65535/,
+    ],
+    ["start", /^Cannot read PORT: it must be an integer from 0 to /, {
+      PORT: "70000",
+    }, 1],
     ["copy a b -x", /^There is no option -x, only --help$/m],
     ["copy a b c", /^copy takes two addresses: copy FROM TO\n/],
     ["keys list --toString", /^There is no option --toString, /],

@@ -81,7 +81,7 @@ test("readConfig reads sqlite: and a path, as it is written", () => {
 test("readConfig says what DATABASE_URL must be", () => {
   const messages = {
     "nonsense":
-      /^ConfigError: DATABASE_URL: must be sqlite:PATH \(such as sqlite:petstore\.db\) or postgres:\/\/[^ ]+, or memory:$/,
+      /^ConfigError: Cannot read DATABASE_URL: it must be sqlite:PATH \(such as sqlite:petstore\.db\) or postgres:\/\/[^ ]+, or memory:$/,
     "sqlite://x.db":
       /; after sqlite: comes a path, without \/\/ \(sqlite:petstore\.db, /,
   };
@@ -111,7 +111,8 @@ for (const [name, values] of Object.entries(wrong)) {
       assert.throws(
         () => readConfig({ [name]: value }),
         (error) =>
-          error instanceof ConfigError && error.message.startsWith(name),
+          error instanceof ConfigError &&
+          error.message.startsWith(`Cannot read ${name}: `),
         value,
       );
     }
@@ -120,7 +121,7 @@ for (const [name, values] of Object.entries(wrong)) {
 
 test("readConfig says what to do about a variable that is empty", () => {
   const message =
-    /^ConfigError: PORT:? must not be empty: set it, or unset it$/;
+    /^ConfigError: Cannot read PORT: it must not be empty: set it, or unset it$/;
   assert.throws(() => readConfig({ PORT: "" }), message);
 });
 

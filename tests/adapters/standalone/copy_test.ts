@@ -440,11 +440,11 @@ test("copy refuses one PostgreSQL database by two addresses", {
 for (
   const [args, message] of [
     ["sqlite:a.db", /copy takes two addresses/],
-    ["memory: sqlite:b", /^FROM: must be/],
-    ["sqlite:a memory:", /^TO: must be/],
+    ["memory: sqlite:b", /^Cannot read FROM: it must be/],
+    ["sqlite:a memory:", /^Cannot read TO: it must be/],
     [
       "postgres://u:s3cret@127.0.0.1:1/d?sslmode=maybe sqlite:b",
-      /^FROM: /,
+      /^Cannot read FROM: /,
     ],
   ] as const
 ) {

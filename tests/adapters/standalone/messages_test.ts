@@ -29,7 +29,7 @@ for (
       "sqlite:missing/pets.db",
       /: the directory .*missing does not exist; create it first$/,
     ],
-    ["postgres://me:sesame@:x/pets", /^DATABASE_URL: /],
+    ["postgres://me:sesame@:x/pets", /^Cannot read DATABASE_URL: /],
   ] as const
 ) {
   it(`start on ${host} refuses ${DATABASE_URL} in one line`, async (cwd) => {

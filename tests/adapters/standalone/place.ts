@@ -9,7 +9,7 @@ import { parsePostgresUrl } from "../../../adapters/postgres/address.ts";
 import { postgresTransfer } from "../../../adapters/postgres/transfer.ts";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { sqliteTransfer } from "../../../adapters/sqlite/transfer.ts";
-import type { Storage } from "../../../adapters/standalone/open_storage.ts";
+import type { PetDatabase } from "../../../adapters/database/api_keys.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 
 /** A database. */
@@ -21,7 +21,7 @@ export interface Place {
   /** Runs a statement; its columns are to be text. */
   readonly query: (sql: string) => Promise<readonly TextRow[]>;
   /** Opens it as a server does, which makes its tables. */
-  readonly open: () => Promise<Storage>;
+  readonly open: () => Promise<PetDatabase>;
   /** Opens it as `copy` does. */
   readonly transfer: (access: Access) => Promise<Transfer>;
 }

@@ -14,13 +14,13 @@
 import process from "node:process";
 import { createInterface } from "node:readline";
 import {
-  type SqliteStorage,
+  type PetDatabase,
   sqliteStorage,
 } from "../../../adapters/sqlite/mod.ts";
 import { checkNewPet } from "../../../core/pets/new_pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 
-let storage: SqliteStorage | undefined;
+let storage: PetDatabase | undefined;
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [command = "", ...args] = line.split(" ");
