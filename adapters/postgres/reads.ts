@@ -71,12 +71,7 @@ export function groupedReads({ read, maxConnections }: PostgresConnections): {
   /** Refuses further reads; fulfilled once all that were accepted are settled. */
   close(): Promise<void>;
 } {
-  const limits = {
-    maxGroup: MAX_ROWS,
-    maxQueue: 10_000,
-    maxWait: 2000,
-    maxUnderWay: maxConnections,
-  };
+  const limits = { maxGroup: MAX_ROWS, maxUnderWay: maxConnections };
 
   const gets = grouped({
     ...limits,

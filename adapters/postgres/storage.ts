@@ -35,13 +35,6 @@ export interface PostgresStorageOptions {
   readonly lockTimeout?: number;
   /** Time to wait for a database server that cannot be reached yet, in ms. Default: 10000. */
   readonly openTimeout?: number;
-  /** The maximum number of creates in a statement. Default: 256. */
-  readonly maxBatch?: number;
-  /**
-   * The maximum number of creates that wait; any more are `unavailable`, and so is one that waits
-   * longer than 2 s, or is expected to. Default: 10000.
-   */
-  readonly maxQueue?: number;
   /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
 }
@@ -137,7 +130,7 @@ export async function openPostgres(
   checkNames(
     options,
     ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
-      .concat("maxBatch", "maxQueue", "idempotencyRetention"),
+      .concat("idempotencyRetention"),
     "postgresStorage",
   );
   const {
@@ -145,12 +138,10 @@ export async function openPostgres(
     queryTimeout = 5000,
     lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6)),
     openTimeout = 10_000,
-    maxBatch = 256,
-    maxQueue = 10_000,
     idempotencyRetention = 86_400_000,
   } = options;
   const timeouts = { connectTimeout, queryTimeout, lockTimeout };
-  checkIntegers({ ...timeouts, maxBatch, maxQueue }, 1);
+  checkIntegers(timeouts, 1);
   checkIntegers({ openTimeout, idempotencyRetention }, 0);
 
   const connections = postgresConnections(address, timeouts);
@@ -208,12 +199,7 @@ export async function openPostgres(
     });
   }
 
-  const creates = groupCommit({
-    send: commit,
-    maxGroup: maxBatch,
-    maxQueue,
-    maxWait: 2000,
-  });
+  const creates = groupCommit({ send: commit, maxGroup: 256 });
 
   const { get, list, isActive, close } = groupedReads(connections);
 

@@ -39,16 +39,6 @@ export interface SqliteStorageOptions {
    * `unavailable`. Default: 5000.
    */
   readonly lockTimeout?: number;
-  /**
-   * The maximum number of creates in a transaction. Writing them blocks the event loop: 5 to 11 µs
-   * each, and once for the disk. Default: 256.
-   */
-  readonly maxBatch?: number;
-  /**
-   * The maximum number of creates that wait; any more are `unavailable`, and so is one that waits
-   * longer than 2 s, or is expected to. Default: 10000.
-   */
-  readonly maxQueue?: number;
   /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
 }
@@ -87,15 +77,10 @@ export async function sqliteStorage(
 ): Promise<SqliteStorage> {
   checkNames(
     options,
-    ["lockTimeout", "maxBatch", "maxQueue", "idempotencyRetention"],
+    ["lockTimeout", "idempotencyRetention"],
     "sqliteStorage",
   );
-  const {
-    lockTimeout = 5000,
-    maxBatch = 256,
-    maxQueue = 10_000,
-    idempotencyRetention = 86_400_000,
-  } = options;
+  const { lockTimeout = 5000, idempotencyRetention = 86_400_000 } = options;
   if (path === "" || path === ":memory:" || path.startsWith("file:")) {
     throw new TypeError(
       `The path of an SQLite file must be a path in the file system, not ${
@@ -104,7 +89,6 @@ export async function sqliteStorage(
     );
   }
   checkIntegers({ lockTimeout, idempotencyRetention }, 0);
-  checkIntegers({ maxBatch, maxQueue }, 1);
 
   const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(
@@ -157,9 +141,7 @@ export async function sqliteStorage(
 
   const creates = groupCommit({
     send: (batch) => file.write("create pet", () => batch.map(storeOnce)),
-    maxGroup: maxBatch,
-    maxQueue,
-    maxWait: 2000,
+    maxGroup: 256, // writing a pet blocks the event loop for 5 to 11 µs
   });
 
   return {

@@ -44,10 +44,8 @@ test("sqliteStorage refuses a path that is no file", async () => {
 
 test("sqliteStorage refuses options out of range", async () => {
   for (const value of [-1, 0.5, NaN, Infinity]) {
-    for (const name of ["lockTimeout", "maxBatch", "maxQueue"]) {
-      const open = sqliteStorage(newPath(), { [name]: value });
-      await assert.rejects(open, RangeError);
-    }
+    const open = sqliteStorage(newPath(), { lockTimeout: value });
+    await assert.rejects(open, RangeError);
   }
 });
 
@@ -260,18 +258,6 @@ test("sqliteStorage gives up opening a file that stays locked", async () => {
   other.exec("COMMIT");
   other.close();
   await (await sqliteStorage(path)).close();
-});
-
-test("sqliteStorage refuses a create when too many wait", async () => {
-  const storage = await sqliteStorage(newPath(), { maxQueue: 10, maxBatch: 3 });
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 15 }, () => storage.create(REX)),
-  );
-  const refused = outcomes.filter((outcome) => outcome.status === "rejected");
-  // Three go at once, and ten wait.
-  assert.equal(refused.length, 2);
-  assert.ok(refused.every(({ reason }) => reason.kind === "unavailable"));
-  await storage.close();
 });
 
 test("sqliteStorage gives and finds ids beyond 2^53 exactly", async () => {
