@@ -29,6 +29,12 @@ export interface Statement {
   readonly text: string;
 }
 
+/** Makes a statement of SQL in which each `?` stands for a value. */
+export function numbered(name: string, sql: string): Statement {
+  let place = 0;
+  return { name, text: sql.replaceAll("?", () => `$${++place}`) };
+}
+
 export type Value = string | bigint | number | null | readonly Value[];
 
 /** The columns of a row, in the order of the statement. */

@@ -4,16 +4,21 @@ import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
+import { apiKeyStorage } from "../database/api_keys.ts";
 import {
   type Create,
   type Created,
   groupCommit,
 } from "../database/group_commit.ts";
 import type { PostgresAddress } from "./address.ts";
-import { postgresApiKeys } from "./api_keys.ts";
-import { DURABLY, postgresConnections, type Value } from "./connections.ts";
+import {
+  DURABLY,
+  numbered,
+  postgresConnections,
+  type Value,
+} from "./connections.ts";
 import { groupedReads, orError } from "./reads.ts";
-import { openSchema, PETS_LOCK } from "./schema.ts";
+import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 
 /** Settings of `postgresStorage`. */
@@ -145,7 +150,7 @@ export async function openPostgres(
   checkIntegers({ openTimeout, idempotencyRetention }, 0);
 
   const connections = postgresConnections(address, timeouts);
-  const { read, write } = connections;
+  const { read, write, transaction } = connections;
   try {
     await openSchema(connections, openTimeout);
   } catch (error) {
@@ -204,7 +209,18 @@ export async function openPostgres(
   const { get, list, isActive, close } = groupedReads(connections);
 
   return {
-    apiKeys: { ...postgresApiKeys(connections), isActive },
+    apiKeys: {
+      ...apiKeyStorage(
+        (action, sql, ...values) => read(action, numbered(action, sql), values),
+        (action, sql, ...values) =>
+          transaction(
+            action,
+            API_KEYS_LOCK,
+            (send) => send(numbered(action, sql), values),
+          ),
+      ),
+      isActive,
+    },
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 

@@ -28,7 +28,7 @@ import {
   type Created,
   groupCommit,
 } from "../database/group_commit.ts";
-import { sqliteApiKeys } from "./api_keys.ts";
+import { apiKeyStorage } from "../database/api_keys.ts";
 import { openSqliteFile } from "./open.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 
@@ -145,7 +145,12 @@ export async function sqliteStorage(
   });
 
   return {
-    apiKeys: sqliteApiKeys(file),
+    apiKeys: apiKeyStorage(
+      (action, sql, ...values) =>
+        file.read(action, () => file.prepare(sql).all(...values)),
+      (action, sql, ...values) =>
+        file.write(action, () => file.prepare(sql).all(...values)),
+    ),
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
