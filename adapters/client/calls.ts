@@ -8,25 +8,21 @@ import {
   petId,
   type PetStatus,
 } from "../../core/pets/pet.ts";
-import type { CallRequest, Received } from "./exchange.ts";
+import type { Received } from "./exchange.ts";
 import { isOn, type Settings } from "./options.ts";
 
 /** One operation, about to be performed. */
-export interface ClientCall<T extends object> extends CallRequest {
+export interface ClientCall<T extends object> {
   readonly action: "list pets" | "create pet" | "get pet";
+  readonly url: string;
+  /** The JSON text of a create. Calls without a body only read. */
+  readonly body?: string;
+  readonly idempotencyKey?: string | undefined;
   /** Makes the result from the response's JSON body, or says what is wrong with it. */
   read(body: unknown, received: Received): T | string;
 }
 
-/**
- * Selects the pets to list.
- *
- * @example
- * ```ts
- * import type { PetsQuery } from "@petstore/service/client";
- * const query: PetsQuery = { limit: 100, status: "sold", after: 41n };
- * ```
- */
+/** Selects the pets to list. */
 export interface PetsQuery {
   /** At most this many on a page: 1 to 100. */
   readonly limit?: number;
@@ -36,19 +32,11 @@ export interface PetsQuery {
   readonly after?: bigint;
 }
 
-/**
- * Some of the pets that match.
- *
- * @example
- * ```ts
- * import type { Client, PetsPage } from "@petstore/service/client";
- * const nextPage = (client: Client, { next }: PetsPage) => next && client.listPets(next);
- * ```
- */
+/** Some of the pets that match. */
 export interface PetsPage {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
-  /** The address of the next page; absent if no more pets match. */
+  /** The address of the next page, for `listPets`; absent if no more pets match. */
   readonly next?: string;
 }
 

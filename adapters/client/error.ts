@@ -5,12 +5,6 @@ import type { ErrorCode } from "../../core/http/refusal.ts";
 /**
  * The codes that this version of the client knows: those of the service, and four for what happens on
  * the way to it.
- *
- * @example
- * ```ts
- * import type { PetStoreErrorCode } from "@petstore/service/client";
- * const worthTryingLater: readonly PetStoreErrorCode[] = ["timeout", "service_unavailable"];
- * ```
  */
 export type PetStoreErrorCode =
   | ErrorCode

@@ -1,13 +1,7 @@
 /** Sends one request and reads its whole response, within a time limit and until the caller aborts. */
 
+import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
-
-export interface CallRequest {
-  readonly url: string;
-  /** The JSON text of a create. Calls without a body only read. */
-  readonly body?: string;
-  readonly idempotencyKey?: string | undefined;
-}
 
 /** What came back for a request. */
 export interface Received {
@@ -34,7 +28,7 @@ export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
  * @throws the reason of `signal` if that aborts.
  */
 export async function exchange(
-  call: CallRequest,
+  call: ClientCall<object>,
   { fetch, clock, timeout, key }: Settings,
   signal?: AbortSignal,
 ): Promise<Received> {
@@ -70,7 +64,7 @@ export async function exchange(
 }
 
 function toRequest(
-  { url, body, idempotencyKey }: CallRequest,
+  { url, body, idempotencyKey }: ClientCall<object>,
   key: string,
   signal: AbortSignal,
 ): Request {

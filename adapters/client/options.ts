@@ -12,15 +12,7 @@ export interface Clock {
   setTimer(ms: number, callback: () => void): () => void;
 }
 
-/**
- * Settings of `createClient`.
- *
- * @example
- * ```ts
- * import type { ClientOptions } from "@petstore/service/client";
- * const options: ClientOptions = { baseUrl: "https://api.example.com/v1", key: "secret", retries: 1 };
- * ```
- */
+/** Settings of `createClient`. */
 export interface ClientOptions {
   /** The base address of the service, such as `https://api.example.com/v1`; a final `/` changes nothing. */
   readonly baseUrl: string;

@@ -10,9 +10,7 @@ import type { Settings } from "./options.ts";
 import { parseRetryAfter } from "./retry.ts";
 
 /** The result of a call, or why it failed. */
-export type Outcome<T> =
-  | { readonly result: T }
-  | { readonly failure: PetStoreError };
+export type Outcome<T> = { readonly result: T } | PetStoreError;
 
 /** The Error body of the contract, its status as {@linkcode parseJson} reads it. */
 const errorBodySchema = v.object({
@@ -48,7 +46,7 @@ export function readOutcome<T extends object>(
   };
   const fail = (code: PetStoreErrorCode, reason: string): Outcome<T> => {
     const message = `Cannot ${call.action}: ${reason}`;
-    return { failure: new PetStoreError(message, { ...known, code }) };
+    return new PetStoreError(message, { ...known, code });
   };
   if (fault !== undefined) {
     return fail(fault, show(describeFault(received), key));
@@ -74,7 +72,7 @@ export function readOutcome<T extends object>(
     (status < 500 || (status === 503 && known.retryAfter !== undefined));
   const code = show(refusal.code, key);
   const details = { ...known, code, uncertain: isCreate && !isCertain };
-  return { failure: new PetStoreError(show(refusal.message, key), details) };
+  return new PetStoreError(show(refusal.message, key), details);
 }
 
 function describeFault({ status, url, fault, cause }: Received): string {
