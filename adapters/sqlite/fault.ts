@@ -80,9 +80,16 @@ export function storageFault(
 ): unknown {
   const reason = faultReason(error);
   if (reason === undefined && kind === "unavailable") return error;
-  return new StorageError(kind, `Cannot ${action}: ${reason ?? error}`, {
-    cause: error,
-  });
+  return fault(kind, action, `${reason ?? error}`, error);
+}
+
+export function fault(
+  kind: StorageError["kind"],
+  action: string,
+  reason: string,
+  cause?: unknown,
+): StorageError {
+  return new StorageError(kind, `Cannot ${action}: ${reason}`, { cause });
 }
 
 /** SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. */

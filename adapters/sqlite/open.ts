@@ -10,17 +10,12 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { Access } from "../database/transfer.ts";
 import { SCHEMA_VERSION, TABLES } from "../database/sqlite_tables.ts";
-import { faultReason, isAccessFault } from "./fault.ts";
+import { fault, faultReason, isAccessFault } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
 
-/**
- * How much of the file a connection may keep in memory, in KiB. SQLite's own 2000 cannot hold the pages
- * of a thousand pets spread over a million: with this they are read in two thirds of the time, and four
- * times as much gains nothing.
- */
+/** How much of the file may be in memory, in KiB: the pages of a thousand pets spread over a million. */
 const CACHE_SIZE = 16_000;
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
@@ -54,8 +49,8 @@ export async function openSqliteFile(
       }
     });
   } catch (error) {
-    const message = `Cannot open ${path}: ${openReason(path, error)}`;
-    throw new StorageError("unavailable", message, { cause: error });
+    const reason = openReason(path, error);
+    throw fault("unavailable", `open ${path}`, reason, error);
   }
 }
 
