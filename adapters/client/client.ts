@@ -30,12 +30,6 @@ export interface CallOptions {
  *
  * The integers of a {@linkcode Pet} are of type `bigint`, which `JSON.stringify` refuses with a
  * `TypeError`: use {@linkcode petToJson}.
- *
- * @example
- * ```ts
- * import type { Client } from "@petstore/service/client";
- * const sold = (client: Client) => Array.fromAsync(client.pets({ status: "sold" }));
- * ```
  */
 export interface Client {
   /**
@@ -73,12 +67,6 @@ export interface Client {
  * A create has an `Idempotency-Key` of its own, so that the service adds the pet once however often it
  * is asked: see {@linkcode ClientOptions.idempotentCreates}. Pauses double from half a second, vary, and
  * honour `Retry-After`; if that asks for more than 30 s, the call rejects at once.
- *
- * @example
- * ```ts
- * import { createClient } from "@petstore/service/client";
- * const client = createClient({ baseUrl: "https://api.example.com/v1", key: "secret" });
- * ```
  *
  * @throws {TypeError} if an option is unknown or of a wrong kind. The message never shows the key.
  * @throws {RangeError} if a number is out of bounds.
