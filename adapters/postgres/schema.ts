@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
-import { isTransient } from "./fault.ts";
+import { fault, isTransient } from "./fault.ts";
 import type { Access } from "../database/transfer.ts";
 
 /** Of this program's advisory locks: "PETS" in ASCII. */
@@ -79,9 +79,7 @@ export async function openSchema(
       return await createTables(connections, access);
     } catch (error) {
       if (!(error instanceof StorageError)) {
-        const reason = error instanceof Error ? error.message : String(error);
-        const message = `Cannot open the database: ${reason}`;
-        throw new StorageError("unavailable", message, { cause: error });
+        throw fault("unavailable", "open the database", error);
       }
       if (!isTransient(error.cause) || performance.now() >= deadline) {
         throw error;
