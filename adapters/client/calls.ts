@@ -54,11 +54,7 @@ const petSchema: v.GenericSchema<unknown, Pet> = v.object({
 
 const petsSchema = v.array(petSchema, "must be an array");
 
-/**
- * `GET /pets`, by query or by the address of a page. Ids must be above `after`, if that is known.
- *
- * @throws {TypeError} if the key may not be sent to that address, or `after` is not a `bigint`.
- */
+/** `GET /pets`, by query or by the address of a page. Ids must be above `after`, if that is known. */
 export function listPetsCall(
   page: PetsQuery | string,
   { base, origin }: Settings,
@@ -87,11 +83,7 @@ export function listPetsCall(
   };
 }
 
-/**
- * `POST /pets`.
- *
- * @throws {TypeError} if a member has a wrong type. All else is for the service to judge.
- */
+/** `POST /pets`. @throws {TypeError} if a member has a wrong type; the service judges all else. */
 export function createPetCall(
   { name, categoryId, status }: NewPet,
   { base, idempotentCreates }: Settings,
@@ -134,6 +126,7 @@ function pageUrl(base: string, { limit, status, after }: PetsQuery): string {
   return query.size === 0 ? `${base}/pets` : `${base}/pets?${query}`;
 }
 
+/** @throws {TypeError} if the key may not be sent to the address of a page. */
 function checkPage(page: string, origin: string): string {
   const url = URL.parse(page);
   if (url !== null && isOn(url, origin)) return page;

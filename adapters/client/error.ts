@@ -20,13 +20,6 @@ export type PetStoreErrorCode =
 /**
  * A {@linkcode PetStoreError} that narrows by its `code`, as `instanceof` finds it. An unknown code gets
  * to the `default` of a `switch`.
- *
- * @example
- * ```ts
- * import type { AnyPetStoreError } from "@petstore/service/client";
- * const statusOf = (error: AnyPetStoreError): string =>
- *   error.code === "not_found" ? error.status.toFixed() : `${error.status}`;
- * ```
  */
 export type AnyPetStoreError =
   | (PetStoreError & {

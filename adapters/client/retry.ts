@@ -15,8 +15,7 @@ const TRANSIENT = [408, 429, 502, 503, 504];
  * below a bound that doubles, so that many clients do not come back together.
  *
  * A read, or a create with an `Idempotency-Key`, is tried again after any transient failure. Any other
- * create could add the pet twice, so the service itself must say that nothing was changed. (A refused
- * connection would be harmless too, but `fetch` does not tell it from one that broke later.)
+ * create could add the pet twice, so the service itself must say that nothing was changed.
  *
  * @param attempt how many came before this one.
  * @returns `undefined` if the call is not to be tried again, or not within 30 s: then the caller decides.

@@ -56,11 +56,7 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["page.js", JAVASCRIPT, "./page.js"],
 ];
 
-/**
- * Makes the routes. Each reads its file when it is first asked, or by {@linkcode loadDocs}.
- *
- * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
- */
+/** Makes the routes, or throws as `docs` does. Each reads its file when it is first asked. */
 export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
   const names = ["openApiUrl", "path", "alias", "rememberKey"] as const;
   checkNames(options, names, "docs");
@@ -87,11 +83,7 @@ export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
   ];
 }
 
-/**
- * Reads all files now.
- *
- * @throws {Error} if one cannot be read, for instance because `swagger-ui-dist` is not installed.
- */
+/** Reads all files now. @throws {Error} if one cannot be read. */
 export async function loadDocs(routes: readonly DocsRoute[]): Promise<void> {
   const request = { headers: new Headers() };
   await Promise.all(routes.map(({ run }) => run({ request })));

@@ -70,8 +70,6 @@ export function faultReason(error: unknown): string | undefined {
 /**
  * Turns an error of SQLite into a {@linkcode StorageError}. If `kind` is `unavailable`, an error
  * that is not about the state of the storage is returned as it is.
- *
- * @param action what failed: "create pet".
  */
 export function storageFault(
   action: string,

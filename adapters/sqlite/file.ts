@@ -23,6 +23,7 @@ const IS_MISSING =
 /** An open file. */
 export class SqliteFile {
   readonly #db: DatabaseSync;
+  /** How long to wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
@@ -38,11 +39,7 @@ export class SqliteFile {
   #isLogSaved = false;
   #closing: Promise<void> | undefined;
 
-  /**
-   * If this throws, the caller closes `db`; otherwise `close` does.
-   *
-   * @param lockTimeout how long to wait for other processes that lock the file, in ms.
-   */
+  /** If this throws, the caller closes `db`; otherwise `close` does. */
   constructor(path: string, db: DatabaseSync, lockTimeout: number) {
     this.#db = db;
     this.#lockTimeout = lockTimeout;
@@ -67,10 +64,7 @@ export class SqliteFile {
     return statement;
   }
 
-  /**
-   * @param action for messages: "get pet".
-   * @throws {StorageError} `unavailable`.
-   */
+  /** @throws {StorageError} `unavailable`; its message names the action: "get pet". */
   async read<T>(action: string, query: () => T): Promise<T> {
     try {
       return await patiently(this.#lockTimeout, () => {

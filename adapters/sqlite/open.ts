@@ -24,7 +24,6 @@ const APPLICATION_ID = 0x50455453;
 /**
  * Opens a file; creates it and its tables if they are missing. Any number of processes may do so at once.
  *
- * @param lockTimeout how long to wait for other processes that lock the file, in ms.
  * @param access `read` also accepts a file that cannot be written, but none without tables.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
