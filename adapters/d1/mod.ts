@@ -45,10 +45,7 @@ export interface D1Statement {
 }
 
 /** A {@linkcode PetStorage} in D1, and a place for the records of issued API keys. */
-export interface D1Storage extends PetStorage {
-  /** Records of issued API keys, in the same database. */
-  readonly apiKeys: ApiKeyStorage;
-}
+export type D1Storage = PetStorage & { readonly apiKeys: ApiKeyStorage };
 
 // Without aliases: ORDER BY would take them, and sort text.
 const COLUMNS = "CAST(id AS TEXT), name, CAST(category_id AS TEXT), status";

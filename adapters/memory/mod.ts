@@ -15,10 +15,7 @@ import { checkIntegers, checkNames } from "../../core/options.ts";
 import { memoryApiKeys } from "./api_keys.ts";
 
 /** A {@linkcode PetStorage} in memory, and a place for the records of issued API keys. */
-export interface MemoryStorage extends PetStorage {
-  /** Records of issued API keys, in the same memory. */
-  readonly apiKeys: ApiKeyStorage;
-}
+export type MemoryStorage = PetStorage & { readonly apiKeys: ApiKeyStorage };
 
 /**
  * Makes an empty storage.

@@ -50,10 +50,7 @@ interface Pages {
 }
 
 /** A {@linkcode PetStorage} in an SQLite file, and a place for the records of issued API keys. */
-export interface SqliteStorage extends PetStorage {
-  /** Records of issued API keys, in the same file. */
-  readonly apiKeys: ApiKeyStorage;
-}
+export type SqliteStorage = PetStorage & { readonly apiKeys: ApiKeyStorage };
 
 /**
  * Opens an SQLite file; if it is missing, creates it, but not its directory.
