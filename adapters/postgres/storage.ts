@@ -2,7 +2,7 @@
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
-import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import { apiKeyStorage } from "../database/api_keys.ts";
 import {
@@ -17,6 +17,7 @@ import {
   postgresConnections,
   type Value,
 } from "./connections.ts";
+import { fault } from "./fault.ts";
 import { groupedReads, orError } from "./reads.ts";
 import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
@@ -45,10 +46,7 @@ export interface PostgresStorageOptions {
 }
 
 /** A {@linkcode PetStorage} in PostgreSQL, and a place for the records of issued API keys. */
-export interface PostgresStorage extends PetStorage {
-  /** Records of issued API keys, in the same database. */
-  readonly apiKeys: ApiKeyStorage;
-}
+export type PostgresStorage = PetStorage & { readonly apiKeys: ApiKeyStorage };
 
 // Rows take their ids after `turn` has the lock, which is held until the pets are visible to all others.
 // Without it a reader could see an id before a smaller one.
@@ -161,30 +159,22 @@ export async function openPostgres(
   async function commit(
     batch: readonly Create[],
   ): Promise<readonly (Created | Error)[]> {
-    const values = [
+    const keys = batch.map(({ key }) => key ?? null);
+    const values: Value[] = [
       batch.map(({ pet }) => pet.name),
       batch.map(({ pet }) => pet.categoryId),
       batch.map(({ pet }) => STATUS_CODE[pet.status]),
       `${lockTimeout}ms`,
       PETS_LOCK,
     ];
-    if (batch.some(({ key }) => key !== undefined)) {
-      return await commitOnce(batch, values);
+    if (keys.every((key) => key === null)) {
+      const rows = await write("create pet", CREATE, values);
+      const ids = rows.map(([id]) => id);
+      assertKept(ids, batch.length);
+      return batch.map(({ pet }, index) => withId(pet, ids[index]));
     }
-    const rows = await write("create pet", CREATE, values);
-    const ids = rows.map(([id]) => id);
-    assertKept(ids, batch.length);
-    return batch.map(({ pet }, index) => withId(pet, ids[index]));
-  }
-
-  /** Commits a batch that has keys. */
-  async function commitOnce(
-    batch: readonly Create[],
-    values: readonly Value[],
-  ): Promise<readonly (Created | Error)[]> {
-    const keys = batch.map(({ key }) => key ?? null);
-    const all = [...values, keys, idempotencyRetention];
-    const rows = await write("create pet", CREATE_ONCE, all);
+    values.push(keys, idempotencyRetention);
+    const rows = await write("create pet", CREATE_ONCE, values);
     // The new pets by place; the others were added before.
     const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
     assertKept([...ids.values()].filter((id) => id !== null), ids.size);
@@ -198,9 +188,12 @@ export async function openPostgres(
       if (ids.has(index)) return withId(pet, ids.get(index));
       if (replays instanceof Error) return replays;
       const row = replays.find(([known]) => known === key);
-      return row === undefined
-        ? expiredJustNow()
-        : orError(() => ({ ...toPet(row.slice(1)), replayed: true }));
+      // Its key may have expired between the two statements.
+      if (row === undefined) {
+        const cause = new Error("its idempotency key expired just now");
+        return fault("unavailable", "create pet", cause);
+      }
+      return orError(() => ({ ...toPet(row.slice(1)), replayed: true }));
     });
   }
 
@@ -242,17 +235,9 @@ function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
   return { id: petId(id as bigint), name, categoryId, status };
 }
 
-/** The fault of a replay whose key expired between the two statements. */
-function expiredJustNow(): StorageError {
-  const message = "Cannot create pet: its idempotency key expired just now";
-  return new StorageError("unavailable", message);
-}
-
 /** A trigger may leave some pets out, and nothing says which. */
 function assertKept(ids: readonly unknown[], count: number): void {
   if (ids.length === count) return;
-  throw new StorageError(
-    "outcome_unknown",
-    `Cannot tell the outcome (create pet): the database kept ${ids.length} of ${count} pets`,
-  );
+  const cause = new Error(`the database kept ${ids.length} of ${count} pets`);
+  throw fault("outcome_unknown", "create pet", cause);
 }
