@@ -31,14 +31,10 @@ export interface PostgresStorageOptions {
   readonly connectTimeout?: number;
   /**
    * Time to wait for the result of a statement, in ms; then a read is `unavailable`, and a create
-   * `outcome_unknown`. Default: 5000.
+   * `outcome_unknown`. After three fifths of it, or 3 s, a statement that waits for the locks of others
+   * is `unavailable`. Default: 5000.
    */
   readonly queryTimeout?: number;
-  /**
-   * Time that a statement waits for locks of others, in ms; then it is `unavailable`. Less than
-   * `queryTimeout`, otherwise a lock timeout looks like an unknown outcome. Default: three fifths of it, 3000 at most.
-   */
-  readonly lockTimeout?: number;
   /** Time to wait for a database server that cannot be reached yet, in ms. Default: 10000. */
   readonly openTimeout?: number;
   /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
@@ -132,21 +128,21 @@ export async function openPostgres(
 ): Promise<PostgresStorage> {
   checkNames(
     options,
-    ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
-      .concat("idempotencyRetention"),
+    ["connectTimeout", "queryTimeout", "openTimeout", "idempotencyRetention"],
     "postgresStorage",
   );
   const {
     connectTimeout = 3000,
     queryTimeout = 5000,
-    lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6)),
     openTimeout = 10_000,
     idempotencyRetention = 86_400_000,
   } = options;
-  const timeouts = { connectTimeout, queryTimeout, lockTimeout };
-  checkIntegers(timeouts, 1);
+  checkIntegers({ connectTimeout, queryTimeout }, 1);
   checkIntegers({ openTimeout, idempotencyRetention }, 0);
 
+  // Less than `queryTimeout`, otherwise a lock timeout looks like an unknown outcome.
+  const lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6));
+  const timeouts = { connectTimeout, queryTimeout, lockTimeout };
   const connections = postgresConnections(address, timeouts);
   const { read, write, transaction } = connections;
   try {
