@@ -76,7 +76,7 @@ export function createClient(options: ClientOptions): Client {
   return makeClient(readOptions(options));
 }
 
-/** Makes a client; tests bring their own time and chance. */
+/** Makes a client of settings; tests bring their own. */
 export function makeClient(settings: Settings): Client {
   async function perform<T extends object>(
     call: ClientCall<T>,
@@ -92,7 +92,7 @@ export function makeClient(settings: Settings): Client {
       const delay = retryDelay(outcome, call, attempt, settings);
       if (delay === undefined) throw outcome;
       ({ uncertain } = outcome);
-      await pause(delay, settings.clock, signal);
+      await pause(delay, settings, signal);
     }
   }
 

@@ -29,7 +29,7 @@ export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
  */
 export async function exchange(
   call: ClientCall<object>,
-  { fetch, clock, timeout, key }: Settings,
+  { fetch, setTimer, timeout, key }: Settings,
   signal?: AbortSignal,
 ): Promise<Received> {
   signal?.throwIfAborted();
@@ -37,7 +37,7 @@ export async function exchange(
   const ending = new AbortController();
   const onAbort = (): void => ending.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
-  const cancelTimer = clock.setTimer(timeout, () => {
+  const cancelTimer = setTimer(timeout, () => {
     ending.abort(new DOMException("It took too long", "TimeoutError"));
   });
   const ended = new Promise<never>((_resolve, reject) => {

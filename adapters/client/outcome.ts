@@ -32,7 +32,7 @@ const MAX_SHOWN = 1000;
 export function readOutcome<T extends object>(
   received: Received,
   call: ClientCall<T>,
-  { key, clock, uncertain }: Settings & { readonly uncertain: boolean },
+  { key, now, uncertain }: Settings & { readonly uncertain: boolean },
 ): Outcome<T> {
   const { status, headers, text, fault, cause } = received;
   const isCreate = call.body !== undefined;
@@ -40,7 +40,7 @@ export function readOutcome<T extends object>(
   const known = {
     status: status === 0 ? undefined : status,
     requestId: requestId === null ? undefined : show(requestId, key),
-    retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", clock.now()),
+    retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", now()),
     uncertain: isCreate,
     cause,
   };

@@ -2,7 +2,7 @@
 
 import type { PetStoreError } from "./error.ts";
 import type { ClientCall } from "./calls.ts";
-import type { Clock, Settings } from "./options.ts";
+import type { Settings } from "./options.ts";
 
 /** The longest `Retry-After` that is honoured, and the longest pause added to it, in ms. */
 const MAX_PAUSE = 30_000;
@@ -39,12 +39,12 @@ export function retryDelay(
 /** Waits `ms`. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
 export async function pause(
   ms: number,
-  clock: Clock,
+  { setTimer }: Settings,
   signal?: AbortSignal,
 ): Promise<void> {
   signal?.throwIfAborted();
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  const cancel = clock.setTimer(ms, () => resolve(undefined));
+  const cancel = setTimer(ms, () => resolve(undefined));
   signal?.addEventListener("abort", resolve);
   await promise;
   cancel();
