@@ -24,11 +24,7 @@ const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
 /** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
 
-/**
- * Returns the result of a call, or why it failed.
- *
- * @param options `uncertain` if an earlier attempt may have added the pet. No message shows the `key`.
- */
+/** No message shows the `key`. `uncertain`: an earlier attempt may have added the pet. */
 export function readOutcome<T extends object>(
   received: Received,
   call: ClientCall<T>,

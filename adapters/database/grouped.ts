@@ -5,8 +5,7 @@
  * because every request arrives in a task of its own; a timer makes a lone operation wait. A full group
  * goes at once: on Node a turn may take thousands of requests, and seconds.
  *
- * A group is closed before it is sent. So a read that is answered sees all that was acknowledged before
- * it came.
+ * A group is closed before it is sent, so a read sees all that was acknowledged before it came.
  */
 
 import {

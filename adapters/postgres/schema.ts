@@ -15,9 +15,6 @@ export const PETS_LOCK: bigint = PREFIX + 2n;
 /** Held while API keys are added or revoked. */
 export const API_KEYS_LOCK: bigint = PREFIX + 3n;
 
-/** The pause between attempts to reach a server that is starting, in ms. */
-const PAUSE = 200;
-
 /** The version of the tables: raise it when {@linkcode TABLES} changes. */
 const SCHEMA_VERSION = 1;
 
@@ -85,7 +82,7 @@ export async function openSchema(
         throw error;
       }
     }
-    await delay(PAUSE);
+    await delay(200);
   }
 }
 

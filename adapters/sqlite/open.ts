@@ -15,9 +15,6 @@ import { SCHEMA_VERSION, TABLES } from "../database/sqlite_tables.ts";
 import { fault, faultReason, isAccessFault } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
 
-/** How much of the file may be in memory, in KiB: the pages of a thousand pets spread over a million. */
-const CACHE_SIZE = 16_000;
-
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 const APPLICATION_ID = 0x50455453;
 
@@ -79,7 +76,8 @@ function setUp(db: DatabaseSync, access: Access): void {
   // On macOS a plain fsync leaves the data in the drive's cache; elsewhere these change nothing.
   db.prepare("PRAGMA fullfsync = ON").run();
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
-  db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
+  // In KiB: room for the pages of a thousand pets spread over a million.
+  db.prepare("PRAGMA cache_size = -16000").run();
   db.prepare("BEGIN IMMEDIATE").run();
   if (!hasTables(db)) {
     // On Deno an error of db.exec() carries no result code; that of a statement does.
