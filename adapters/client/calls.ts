@@ -8,8 +8,10 @@ import {
   petId,
   type PetStatus,
 } from "../../core/pets/pet.ts";
-import type { Received } from "./exchange.ts";
 import { isOn, type Settings } from "./options.ts";
+
+/** Says where the next page is, and what that is relative to. */
+type ResponseHead = Pick<Response, "headers" | "url">;
 
 /** One operation, about to be performed. */
 export interface ClientCall<T extends object> {
@@ -19,7 +21,7 @@ export interface ClientCall<T extends object> {
   readonly body?: string;
   readonly idempotencyKey?: string | undefined;
   /** Makes the result from the response's JSON body, or says what is wrong with it. */
-  read(body: unknown, received: Received): T | string;
+  read(body: unknown, response: ResponseHead): T | string;
 }
 
 /** Selects the pets to list. */
@@ -65,14 +67,14 @@ export function listPetsCall(
     url: typeof page === "string"
       ? checkPage(page, origin)
       : pageUrl(base, page),
-    read(body, received) {
+    read(body, response) {
       const pets = check(petsSchema, body);
       if (typeof pets === "string") return pets;
       const isAscending = pets.every(({ id }, i) =>
         id > (pets[i - 1]?.id ?? after ?? 0n)
       );
       if (!isAscending) return "the ids on the page are not ascending";
-      const next = nextPage(received, origin);
+      const next = nextPage(response, origin);
       if (next === undefined) return { pets };
       if (typeof next === "string") return next;
       // Together with ascending ids this ends every walk, whatever the server does.
@@ -142,7 +144,7 @@ const IS_NEXT =
 
 /** Reads the address of the next page, if there is one; a text says what is wrong with it. */
 function nextPage(
-  { headers, url }: Received,
+  { headers, url }: ResponseHead,
   origin: string,
 ): URL | string | undefined {
   const field = headers.get("link") ?? "";
