@@ -8,25 +8,23 @@ import {
   petId,
   type PetStatus,
 } from "../../core/pets/pet.ts";
-import type { CallRequest, Received } from "./exchange.ts";
 import { isOn, type Settings } from "./options.ts";
 
+/** Says where the next page is, and what that is relative to. */
+type ResponseHead = Pick<Response, "headers" | "url">;
+
 /** One operation, about to be performed. */
-export interface ClientCall<T extends object> extends CallRequest {
+export interface ClientCall<T extends object> {
   readonly action: "list pets" | "create pet" | "get pet";
+  readonly url: string;
+  /** The JSON text of a create. Calls without a body only read. */
+  readonly body?: string;
+  readonly idempotencyKey?: string | undefined;
   /** Makes the result from the response's JSON body, or says what is wrong with it. */
-  read(body: unknown, received: Received): T | string;
+  read(body: unknown, response: ResponseHead): T | string;
 }
 
-/**
- * Selects the pets to list.
- *
- * @example
- * ```ts
- * import type { PetsQuery } from "@petstore/service/client";
- * const query: PetsQuery = { limit: 100, status: "sold", after: 41n };
- * ```
- */
+/** Selects the pets to list. */
 export interface PetsQuery {
   /** At most this many on a page: 1 to 100. */
   readonly limit?: number;
@@ -36,19 +34,11 @@ export interface PetsQuery {
   readonly after?: bigint;
 }
 
-/**
- * Some of the pets that match.
- *
- * @example
- * ```ts
- * import type { Client, PetsPage } from "@petstore/service/client";
- * const nextPage = (client: Client, { next }: PetsPage) => next && client.listPets(next);
- * ```
- */
+/** Some of the pets that match. */
 export interface PetsPage {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
-  /** The address of the next page; absent if no more pets match. */
+  /** The address of the next page, for `listPets`; absent if no more pets match. */
   readonly next?: string;
 }
 
@@ -66,11 +56,7 @@ const petSchema: v.GenericSchema<unknown, Pet> = v.object({
 
 const petsSchema = v.array(petSchema, "must be an array");
 
-/**
- * `GET /pets`, by query or by the address of a page. Ids must be above `after`, if that is known.
- *
- * @throws {TypeError} if the key may not be sent to that address, or `after` is not a `bigint`.
- */
+/** `GET /pets`, by query or by the address of a page. Ids must be above `after`, if that is known. */
 export function listPetsCall(
   page: PetsQuery | string,
   { base, origin }: Settings,
@@ -81,14 +67,14 @@ export function listPetsCall(
     url: typeof page === "string"
       ? checkPage(page, origin)
       : pageUrl(base, page),
-    read(body, received) {
+    read(body, response) {
       const pets = check(petsSchema, body);
       if (typeof pets === "string") return pets;
       const isAscending = pets.every(({ id }, i) =>
         id > (pets[i - 1]?.id ?? after ?? 0n)
       );
       if (!isAscending) return "the ids on the page are not ascending";
-      const next = nextPage(received, origin);
+      const next = nextPage(response, origin);
       if (next === undefined) return { pets };
       if (typeof next === "string") return next;
       // Together with ascending ids this ends every walk, whatever the server does.
@@ -99,11 +85,7 @@ export function listPetsCall(
   };
 }
 
-/**
- * `POST /pets`.
- *
- * @throws {TypeError} if a member has a wrong type. All else is for the service to judge.
- */
+/** `POST /pets`. @throws {TypeError} if a member has a wrong type; the service judges all else. */
 export function createPetCall(
   { name, categoryId, status }: NewPet,
   { base, idempotentCreates }: Settings,
@@ -146,6 +128,7 @@ function pageUrl(base: string, { limit, status, after }: PetsQuery): string {
   return query.size === 0 ? `${base}/pets` : `${base}/pets?${query}`;
 }
 
+/** @throws {TypeError} if the key may not be sent to the address of a page. */
 function checkPage(page: string, origin: string): string {
   const url = URL.parse(page);
   if (url !== null && isOn(url, origin)) return page;
@@ -161,7 +144,7 @@ const IS_NEXT =
 
 /** Reads the address of the next page, if there is one; a text says what is wrong with it. */
 function nextPage(
-  { headers, url }: Received,
+  { headers, url }: ResponseHead,
   origin: string,
 ): URL | string | undefined {
   const field = headers.get("link") ?? "";

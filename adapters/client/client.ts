@@ -10,25 +10,16 @@ import {
   type PetsPage,
   type PetsQuery,
 } from "./calls.ts";
-import type { PetStoreError } from "./error.ts";
 import { exchange } from "./exchange.ts";
 import { type ClientOptions, readOptions, type Settings } from "./options.ts";
 import { type Outcome, readOutcome } from "./outcome.ts";
 import { pause, retryDelay } from "./retry.ts";
 
-/**
- * Settings of one call.
- *
- * @example
- * ```ts
- * import type { CallOptions } from "@petstore/service/client";
- * const options: CallOptions = { signal: AbortSignal.timeout(60_000) }; // for all attempts together
- * ```
- */
+/** Settings of one call. */
 export interface CallOptions {
   /**
-   * Ends the call and all its attempts, and rejects with the signal's reason. A pet that was being
-   * created may have been added all the same.
+   * Ends the call and all its attempts, such as `AbortSignal.timeout(60_000)`: the call rejects with the
+   * signal's reason. A pet that was being created may have been added all the same.
    */
   readonly signal?: AbortSignal;
 }
@@ -39,12 +30,6 @@ export interface CallOptions {
  *
  * The integers of a {@linkcode Pet} are of type `bigint`, which `JSON.stringify` refuses with a
  * `TypeError`: use {@linkcode petToJson}.
- *
- * @example
- * ```ts
- * import type { Client } from "@petstore/service/client";
- * const sold = (client: Client) => Array.fromAsync(client.pets({ status: "sold" }));
- * ```
  */
 export interface Client {
   /**
@@ -83,12 +68,6 @@ export interface Client {
  * is asked: see {@linkcode ClientOptions.idempotentCreates}. Pauses double from half a second, vary, and
  * honour `Retry-After`; if that asks for more than 30 s, the call rejects at once.
  *
- * @example
- * ```ts
- * import { createClient } from "@petstore/service/client";
- * const client = createClient({ baseUrl: "https://api.example.com/v1", key: "secret" });
- * ```
- *
  * @throws {TypeError} if an option is unknown or of a wrong kind. The message never shows the key.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
@@ -97,26 +76,23 @@ export function createClient(options: ClientOptions): Client {
   return makeClient(readOptions(options));
 }
 
-/** Makes a client; tests bring their own time and chance. */
+/** Makes a client of settings; tests bring their own. */
 export function makeClient(settings: Settings): Client {
-  const { retries, random, clock } = settings;
-
   async function perform<T extends object>(
     call: ClientCall<T>,
     { signal }: CallOptions = {},
   ): Promise<T> {
     for (let attempt = 0, uncertain = false;; attempt++) {
       const received = await exchange(call, settings, signal);
-      const options = { ...settings, uncertain };
-      const outcome: Outcome<T> = readOutcome(received, call, options);
+      const outcome: Outcome<T> = readOutcome(received, call, {
+        ...settings,
+        uncertain,
+      });
       if ("result" in outcome) return outcome.result;
-      const failure: PetStoreError = outcome.failure;
-      const delay = attempt < retries
-        ? retryDelay(failure, call, { attempt, random: random() })
-        : undefined;
-      if (delay === undefined) throw failure;
-      ({ uncertain } = failure);
-      await pause(delay, clock, signal);
+      const delay = retryDelay(outcome, call, attempt, settings);
+      if (delay === undefined) throw outcome;
+      ({ uncertain } = outcome);
+      await pause(delay, settings, signal);
     }
   }
 

@@ -5,12 +5,6 @@ import type { ErrorCode } from "../../core/http/refusal.ts";
 /**
  * The codes that this version of the client knows: those of the service, and four for what happens on
  * the way to it.
- *
- * @example
- * ```ts
- * import type { PetStoreErrorCode } from "@petstore/service/client";
- * const worthTryingLater: readonly PetStoreErrorCode[] = ["timeout", "service_unavailable"];
- * ```
  */
 export type PetStoreErrorCode =
   | ErrorCode
@@ -26,13 +20,6 @@ export type PetStoreErrorCode =
 /**
  * A {@linkcode PetStoreError} that narrows by its `code`, as `instanceof` finds it. An unknown code gets
  * to the `default` of a `switch`.
- *
- * @example
- * ```ts
- * import type { AnyPetStoreError } from "@petstore/service/client";
- * const statusOf = (error: AnyPetStoreError): string =>
- *   error.code === "not_found" ? error.status.toFixed() : `${error.status}`;
- * ```
  */
 export type AnyPetStoreError =
   | (PetStoreError & {

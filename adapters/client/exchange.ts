@@ -1,13 +1,7 @@
 /** Sends one request and reads its whole response, within a time limit and until the caller aborts. */
 
+import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
-
-export interface CallRequest {
-  readonly url: string;
-  /** The JSON text of a create. Calls without a body only read. */
-  readonly body?: string;
-  readonly idempotencyKey?: string | undefined;
-}
 
 /** What came back for a request. */
 export interface Received {
@@ -34,8 +28,8 @@ export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
  * @throws the reason of `signal` if that aborts.
  */
 export async function exchange(
-  call: CallRequest,
-  { fetch, clock, timeout, key }: Settings,
+  call: ClientCall<object>,
+  { fetch, setTimer, timeout, key }: Settings,
   signal?: AbortSignal,
 ): Promise<Received> {
   signal?.throwIfAborted();
@@ -43,7 +37,7 @@ export async function exchange(
   const ending = new AbortController();
   const onAbort = (): void => ending.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
-  const cancelTimer = clock.setTimer(timeout, () => {
+  const cancelTimer = setTimer(timeout, () => {
     ending.abort(new DOMException("It took too long", "TimeoutError"));
   });
   const ended = new Promise<never>((_resolve, reject) => {
@@ -70,7 +64,7 @@ export async function exchange(
 }
 
 function toRequest(
-  { url, body, idempotencyKey }: CallRequest,
+  { url, body, idempotencyKey }: ClientCall<object>,
   key: string,
   signal: AbortSignal,
 ): Request {

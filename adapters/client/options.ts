@@ -4,23 +4,7 @@ import { checkExact } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
 import { checkIntegers, checkKind, checkNames } from "../../core/options.ts";
 
-/** The time, as the client needs it. Tests pass a clock that does not wait. */
-export interface Clock {
-  /** The time in ms since 1970. */
-  now(): number;
-  /** Calls back once, `ms` ms from now. Returns a function that cancels it. */
-  setTimer(ms: number, callback: () => void): () => void;
-}
-
-/**
- * Settings of `createClient`.
- *
- * @example
- * ```ts
- * import type { ClientOptions } from "@petstore/service/client";
- * const options: ClientOptions = { baseUrl: "https://api.example.com/v1", key: "secret", retries: 1 };
- * ```
- */
+/** Settings of `createClient`. */
 export interface ClientOptions {
   /** The base address of the service, such as `https://api.example.com/v1`; a final `/` changes nothing. */
   readonly baseUrl: string;
@@ -43,24 +27,24 @@ export interface ClientOptions {
   readonly idempotentCreates?: boolean;
 }
 
-/** The options, checked, with their defaults. */
+/** The options, checked, with their defaults. Tests pass a time that does not wait, and their own chance. */
 export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   /** The base address, without a `/` at its end. */
   readonly base: string;
   /** The only origin that the key is sent to. */
   readonly origin: string;
-  readonly clock: Clock;
+  /** The time in ms since 1970. */
+  readonly now: () => number;
+  /** Calls back once, `ms` ms from now. Returns a function that cancels it. */
+  readonly setTimer: (ms: number, callback: () => void) => () => void;
   /** From 0 to below 1, to vary the pauses. */
   readonly random: () => number;
 }
 
-const systemClock: Clock = {
-  now: () => Date.now(),
-  setTimer(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-};
+function setTimer(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+}
 
 /** Checks the options and fills in their defaults; throws as `createClient` does. */
 export function readOptions(options: ClientOptions): Settings {
@@ -97,7 +81,8 @@ export function readOptions(options: ClientOptions): Settings {
     ...others,
     base: url.href.replace(/\/$/, ""),
     origin: url.origin,
-    clock: systemClock,
+    now: Date.now,
+    setTimer,
     random: Math.random,
   };
 }

@@ -10,9 +10,7 @@ import type { Settings } from "./options.ts";
 import { parseRetryAfter } from "./retry.ts";
 
 /** The result of a call, or why it failed. */
-export type Outcome<T> =
-  | { readonly result: T }
-  | { readonly failure: PetStoreError };
+export type Outcome<T> = { readonly result: T } | PetStoreError;
 
 /** The Error body of the contract, its status as {@linkcode parseJson} reads it. */
 const errorBodySchema = v.object({
@@ -26,15 +24,11 @@ const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
 /** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
 
-/**
- * Returns the result of a call, or why it failed.
- *
- * @param options `uncertain` if an earlier attempt may have added the pet. No message shows the `key`.
- */
+/** No message shows the `key`. `uncertain`: an earlier attempt may have added the pet. */
 export function readOutcome<T extends object>(
   received: Received,
   call: ClientCall<T>,
-  { key, clock, uncertain }: Settings & { readonly uncertain: boolean },
+  { key, now, uncertain }: Settings & { readonly uncertain: boolean },
 ): Outcome<T> {
   const { status, headers, text, fault, cause } = received;
   const isCreate = call.body !== undefined;
@@ -42,13 +36,13 @@ export function readOutcome<T extends object>(
   const known = {
     status: status === 0 ? undefined : status,
     requestId: requestId === null ? undefined : show(requestId, key),
-    retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", clock.now()),
+    retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", now()),
     uncertain: isCreate,
     cause,
   };
   const fail = (code: PetStoreErrorCode, reason: string): Outcome<T> => {
     const message = `Cannot ${call.action}: ${reason}`;
-    return { failure: new PetStoreError(message, { ...known, code }) };
+    return new PetStoreError(message, { ...known, code });
   };
   if (fault !== undefined) {
     return fail(fault, show(describeFault(received), key));
@@ -74,7 +68,7 @@ export function readOutcome<T extends object>(
     (status < 500 || (status === 503 && known.retryAfter !== undefined));
   const code = show(refusal.code, key);
   const details = { ...known, code, uncertain: isCreate && !isCertain };
-  return { failure: new PetStoreError(show(refusal.message, key), details) };
+  return new PetStoreError(show(refusal.message, key), details);
 }
 
 function describeFault({ status, url, fault, cause }: Received): string {

@@ -1,8 +1,8 @@
 /** Decides if and when a call is tried again. */
 
 import type { PetStoreError } from "./error.ts";
-import type { CallRequest } from "./exchange.ts";
-import type { Clock } from "./options.ts";
+import type { ClientCall } from "./calls.ts";
+import type { Settings } from "./options.ts";
 
 /** The longest `Retry-After` that is honoured, and the longest pause added to it, in ms. */
 const MAX_PAUSE = 30_000;
@@ -15,35 +15,36 @@ const TRANSIENT = [408, 429, 502, 503, 504];
  * below a bound that doubles, so that many clients do not come back together.
  *
  * A read, or a create with an `Idempotency-Key`, is tried again after any transient failure. Any other
- * create could add the pet twice, so the service itself must say that nothing was changed. (A refused
- * connection would be harmless too, but `fetch` does not tell it from one that broke later.)
+ * create could add the pet twice, so the service itself must say that nothing was changed.
  *
- * @param random from 0 to below 1.
+ * @param attempt how many came before this one.
  * @returns `undefined` if the call is not to be tried again, or not within 30 s: then the caller decides.
  */
 export function retryDelay(
   { code, status = 0, uncertain, retryAfter = 0 }: PetStoreError,
-  { body, idempotencyKey }: CallRequest,
-  { attempt, random }: { readonly attempt: number; readonly random: number },
+  { body, idempotencyKey }: ClientCall<object>,
+  attempt: number,
+  { retries, random }: Settings,
 ): number | undefined {
+  if (attempt >= retries) return undefined;
   const isRepeatable = body === undefined || idempotencyKey !== undefined;
   const isTransient = isRepeatable
     ? code === "network_error" || code === "timeout" ||
       TRANSIENT.includes(status)
     : status === 503 && !uncertain;
   if (!isTransient || retryAfter > MAX_PAUSE) return undefined;
-  return retryAfter + random * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
+  return retryAfter + random() * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
 }
 
 /** Waits `ms`. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
 export async function pause(
   ms: number,
-  clock: Clock,
+  { setTimer }: Settings,
   signal?: AbortSignal,
 ): Promise<void> {
   signal?.throwIfAborted();
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  const cancel = clock.setTimer(ms, () => resolve(undefined));
+  const cancel = setTimer(ms, () => resolve(undefined));
   signal?.addEventListener("abort", resolve);
   await promise;
   cancel();

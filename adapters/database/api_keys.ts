@@ -1,9 +1,6 @@
 /** Records of issued API keys, in SQL that every database takes. */
 
-import type {
-  ApiKeyStorage,
-  NewApiKeyRecord,
-} from "../../core/keys/issued_keys.ts";
+import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
 
@@ -24,12 +21,6 @@ const INSERT = `INSERT INTO api_keys (name, digest, created)
   SELECT CAST(? AS text), CAST(? AS text), CAST(? AS bigint)`;
 const RETURNING = `RETURNING ${API_KEY_COLUMNS}`;
 
-function valuesOf(
-  { name, digest, created }: NewApiKeyRecord,
-): [string, string, number] {
-  return [name, digest, created.getTime()];
-}
-
 /**
  * Keeps the records in the table `api_keys`.
  *
@@ -37,16 +28,17 @@ function valuesOf(
  */
 export function apiKeyStorage(read: Run, write: Run): ApiKeyStorage {
   return {
-    async insert(record) {
+    async insert({ name, digest, created }) {
       const sql = `${INSERT} ${RETURNING}`;
-      const [row] = await write("keep API key", sql, ...valuesOf(record));
+      const values = [name, digest, created.getTime()];
+      const [row] = await write("keep API key", sql, ...values);
       return toApiKeyRecord(row);
     },
 
-    async insertFirst(record) {
+    async insertFirst({ name, digest, created }) {
       const sql =
         `${INSERT} WHERE NOT EXISTS (SELECT 1 FROM api_keys) ${RETURNING}`;
-      const values = valuesOf(record);
+      const values = [name, digest, created.getTime()];
       const rows = await write("keep first API key", sql, ...values);
       return rows.map(toApiKeyRecord)[0];
     },

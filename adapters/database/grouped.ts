@@ -5,8 +5,7 @@
  * because every request arrives in a task of its own; a timer makes a lone operation wait. A full group
  * goes at once: on Node a turn may take thousands of requests, and seconds.
  *
- * A group is closed before it is sent. So a read that is answered sees all that was acknowledged before
- * it came.
+ * A group is closed before it is sent, so a read sees all that was acknowledged before it came.
  */
 
 import {
@@ -34,13 +33,13 @@ export interface GroupedOptions<Item, Result> {
   readonly sizeOf?: (item: Item) => number;
   /** The maximum size of a group; a larger item goes alone. */
   readonly maxGroup: number;
-  /** The maximum number of items that wait; any more are refused. */
-  readonly maxQueue: number;
+  /** The maximum number of items that wait; any more are refused. Default: 10000. */
+  readonly maxQueue?: number;
   /**
    * The longest wait for a group, in ms. An item is refused at once if its wait is expected to be
-   * longer, by the pace of earlier groups; or later, if it was.
+   * longer, by the pace of earlier groups; or later, if it was. Default: 2000.
    */
-  readonly maxWait: number;
+  readonly maxWait?: number;
   /**
    * The maximum number of groups under way. More than two are only if others hang. Default: 1, and an
    * item that finds nothing under way still waits for one turn of the event loop.
@@ -77,7 +76,7 @@ export function grouped<Item, Result>(
   options: GroupedOptions<Item, Result>,
 ): Grouped<Item, Result> {
   const { action, send, keyOf, sizeOf = () => 1, maxUnderWay = 1 } = options;
-  const { maxGroup, maxQueue, maxWait } = options;
+  const { maxGroup, maxQueue = 10_000, maxWait = 2000 } = options;
   let queue: Waiting<Item, Result>[] = [];
   /** The size of the queue. */
   let queued = 0;

@@ -1,12 +1,7 @@
 /** Rows as every database stores them. Only checked values are stored, so they are not checked again. */
 
 import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
-import {
-  type Pet,
-  PET_STATUSES,
-  type PetId,
-  type PetStatus,
-} from "../../core/pets/pet.ts";
+import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
 
 /** The stored number of each status: never reassign one. */
 export const STATUS_CODE: Readonly<Record<PetStatus, number>> = {
@@ -15,9 +10,7 @@ export const STATUS_CODE: Readonly<Record<PetStatus, number>> = {
   sold: 2,
 };
 
-const STATUS_OF_CODE: readonly PetStatus[] = PET_STATUSES.toSorted(
-  (a, b) => STATUS_CODE[a] - STATUS_CODE[b],
-);
+const STATUSES: readonly PetStatus[] = ["available", "pending", "sold"];
 
 /** The columns that {@linkcode toPet} reads. */
 export const PET_COLUMNS = "id, name, category_id, status";
@@ -26,7 +19,7 @@ export const PET_COLUMNS = "id, name, category_id, status";
 export function toPet(row: unknown): Pet {
   type Row = readonly [PetId, string, bigint, bigint | number];
   const [id, name, categoryId, code] = row as Row;
-  const status = STATUS_OF_CODE[Number(code)];
+  const status = STATUSES[Number(code)];
   if (status === undefined) {
     throw new RangeError(`Pet ${id} is stored with the unknown status ${code}`);
   }

@@ -75,8 +75,6 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
   const ui = globalThis.SwaggerUIBundle({
     spec: { ...spec, servers: [{ url: base || "/" }] },
     dom_id: "#reference",
-    deepLinking: true,
-    docExpansion: "list",
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     syntaxHighlight: { theme: "tomorrow-night" }, // the default is too dark
@@ -87,7 +85,6 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
       components: { ServersContainer: KeyState },
       wrapComponents: {
         Button: sayForget,
-        DeepLink: unlink,
         liveResponse: explainUnauthorized,
         responseBody: exactNumbers,
       },
@@ -149,11 +146,6 @@ function KeyState({ React, authSelectors }) {
 function sayForget(Original, { React: { createElement: h } }) {
   return ({ "aria-label": _label, children, ...props }) =>
     h(Original, props, children === "Logout" ? "Forget" : children);
-}
-
-/** Shows a path as text: Swagger UI puts a link inside a button. */
-function unlink(_Original, { React: { createElement: h } }) {
-  return ({ text }) => h("span", null, text);
 }
 
 /** Says how to get on after a 401. */

@@ -56,19 +56,12 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["page.js", JAVASCRIPT, "./page.js"],
 ];
 
-/**
- * Makes the routes. Each reads its file when it is first asked, or by {@linkcode loadDocs}.
- *
- * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
- */
+/** Makes the routes, or throws as `docs` does. Each reads its file when it is first asked. */
 export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
-  const names = ["openApiUrl", "path", "alias", "rememberKey"] as const;
-  checkNames(options, names, "docs");
+  checkNames(options, ["openApiUrl", "path", "alias", "rememberKey"], "docs");
   const { openApiUrl = "/v1/openapi.json", path = "/docs" } = options;
   const { alias = path, rememberKey } = options;
-  checkPath(openApiUrl, "openApiUrl");
-  checkPath(path, "path");
-  checkPath(alias, "alias");
+  checkPaths({ openApiUrl, path, alias });
   if (path.endsWith("/")) {
     throw new TypeError('Wrong option path: it must not end in "/"');
   }
@@ -87,11 +80,7 @@ export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
   ];
 }
 
-/**
- * Reads all files now.
- *
- * @throws {Error} if one cannot be read, for instance because `swagger-ui-dist` is not installed.
- */
+/** Reads all files now. @throws {Error} if one cannot be read. */
 export async function loadDocs(routes: readonly DocsRoute[]): Promise<void> {
   const request = { headers: new Headers() };
   await Promise.all(routes.map(({ run }) => run({ request })));
@@ -148,11 +137,13 @@ function relative(from: string, to: string): string {
   return "../".repeat(from.split("/").length - 2) + to.slice(1);
 }
 
-function checkPath(path: string, option: string): void {
-  if (/^\/(?!\/)[^?#\\]*$/.test(path)) return;
-  throw new TypeError(
-    `Wrong option ${option}: it must be a path that begins with one "/"`,
-  );
+function checkPaths(options: Readonly<Record<string, string>>): void {
+  for (const [name, path] of Object.entries(options)) {
+    if (/^\/(?!\/)[^?#\\]*$/.test(path)) continue;
+    throw new TypeError(
+      `Wrong option ${name}: it must be a path that begins with one "/"`,
+    );
+  }
 }
 
 function escapeHtml(text: string): string {

@@ -29,6 +29,12 @@ export interface Statement {
   readonly text: string;
 }
 
+/** Makes a statement of SQL in which each `?` stands for a value. */
+export function numbered(name: string, sql: string): Statement {
+  let place = 0;
+  return { name, text: sql.replaceAll("?", () => `$${++place}`) };
+}
+
 export type Value = string | bigint | number | null | readonly Value[];
 
 /** The columns of a row, in the order of the statement. */
@@ -129,11 +135,16 @@ export function postgresConnections(
   /** When each connection was made, and when one was last lost, in ms. */
   const made = new WeakMap<pg.PoolClient, number>();
   let lost = -Infinity;
+  /** What warned of a commit that is on one machine only, by connection. */
+  const warnings = new WeakMap<pg.PoolClient, string>();
   pool.on("connect", (client: pg.PoolClient) => {
     made.set(client, performance.now());
     // The statement under way fails too. Without a listener the program would end, even if the server
     // ends the connection in the packet that opens it.
     client.on("error", ignore);
+    client.on("notice", (notice: Notice) => {
+      if (isNotReplicated(notice)) warnings.set(client, `${notice.message}`);
+    });
   });
 
   /** Takes a connection, but none that is older than the last loss: each might hang in turn. */
@@ -203,36 +214,24 @@ export function postgresConnections(
     const { host, port } = client;
     const actionAtHost = `${action} at ${describeHosts([{ host, port }])}`;
 
-    const ask: Send = (...args) =>
-      query(client, ...args).catch((error) => {
-        throw statementFault(actionAtHost, error, { changes: false });
-      });
-
-    const commit: Send = async (...args) => {
-      let warning: string | undefined;
-      const onNotice = (notice: Notice) => {
-        if (isNotReplicated(notice)) warning = notice.message;
-      };
-      client.on("notice", onNotice);
+    const sender = (changes: boolean): Send => async (...args) => {
       try {
         const rows = await query(client, ...args);
+        const warning = warnings.get(client);
         if (warning === undefined) return rows;
         throw new Error(warning);
       } catch (error) {
-        throw statementFault(actionAtHost, error, { changes: true });
-      } finally {
-        client.off("notice", onNotice);
+        throw statementFault(actionAtHost, error, { changes });
       }
     };
 
-    let failure: Error | undefined;
+    let isUseless = true;
     try {
-      return await work(ask, commit);
-    } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
-      throw error;
+      const result = await work(sender(false), sender(true));
+      isUseless = false;
+      return result;
     } finally {
-      client.release(failure);
+      client.release(isUseless);
     }
   }
 

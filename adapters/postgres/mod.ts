@@ -31,9 +31,6 @@ export type { PostgresStorageOptions } from "./storage.ts";
  * parameters are not libpq's: `connection_limit=N` (default 10), and `pgbouncer=true` for a pooler that
  * gives each transaction another connection, which turns prepared statements off.
  *
- * A lost connection is replaced by the next operation. Meanwhile a read is `unavailable`, and a create
- * that was sent and not answered is `outcome_unknown`.
- *
  * On Deno it needs `--allow-net=HOST:PORT` and `--allow-env=PG*`; for a Unix socket also `--allow-read`
  * and `--allow-write` of it.
  *

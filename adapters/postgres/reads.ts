@@ -1,9 +1,10 @@
 /** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
 
-import type { Pet, PetId } from "../../core/pets/pet.ts";
+import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import type { PetId } from "../../core/pets/pet.ts";
 import {
-  type PetPage,
   type PetQuery,
+  type PetStorage,
   toPage,
 } from "../../core/pets/pet_storage.ts";
 import { grouped } from "../database/grouped.ts";
@@ -64,19 +65,12 @@ const ACTIVE = {
 };
 
 /** As in the ports. Pets and pages are frozen, because callers who ask alike share them. */
-export function groupedReads({ read, maxConnections }: PostgresConnections): {
-  get(id: PetId): Promise<Pet | undefined>;
-  list(query: PetQuery): Promise<PetPage>;
-  isActive(digest: string): Promise<boolean>;
-  /** Refuses further reads; fulfilled once all that were accepted are settled. */
-  close(): Promise<void>;
-} {
-  const limits = {
-    maxGroup: MAX_ROWS,
-    maxQueue: 10_000,
-    maxWait: 2000,
-    maxUnderWay: maxConnections,
-  };
+export function groupedReads(
+  { read, maxConnections }: PostgresConnections,
+):
+  & Pick<PetStorage, "get" | "list" | "close">
+  & Pick<ApiKeyStorage, "isActive"> {
+  const limits = { maxGroup: MAX_ROWS, maxUnderWay: maxConnections };
 
   const gets = grouped({
     ...limits,

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
-import { isTransient } from "./fault.ts";
+import { fault, isTransient } from "./fault.ts";
 import type { Access } from "../database/transfer.ts";
 
 /** Of this program's advisory locks: "PETS" in ASCII. */
@@ -14,9 +14,6 @@ const SCHEMA_LOCK = PREFIX + 1n;
 export const PETS_LOCK: bigint = PREFIX + 2n;
 /** Held while API keys are added or revoked. */
 export const API_KEYS_LOCK: bigint = PREFIX + 3n;
-
-/** The pause between attempts to reach a server that is starting, in ms. */
-const PAUSE = 200;
 
 /** The version of the tables: raise it when {@linkcode TABLES} changes. */
 const SCHEMA_VERSION = 1;
@@ -79,15 +76,13 @@ export async function openSchema(
       return await createTables(connections, access);
     } catch (error) {
       if (!(error instanceof StorageError)) {
-        const reason = error instanceof Error ? error.message : String(error);
-        const message = `Cannot open the database: ${reason}`;
-        throw new StorageError("unavailable", message, { cause: error });
+        throw fault("unavailable", "open the database", error);
       }
       if (!isTransient(error.cause) || performance.now() >= deadline) {
         throw error;
       }
     }
-    await delay(PAUSE);
+    await delay(200);
   }
 }
 

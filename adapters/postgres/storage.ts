@@ -1,19 +1,23 @@
 /** The storage in PostgreSQL, of an address that is parsed. */
 
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
-import { StorageError } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
-import type { PetDatabase } from "../database/api_keys.ts";
+import { apiKeyStorage, type PetDatabase } from "../database/api_keys.ts";
 import {
   type Create,
   type Created,
   groupCommit,
 } from "../database/group_commit.ts";
 import type { PostgresAddress } from "./address.ts";
-import { postgresApiKeys } from "./api_keys.ts";
-import { DURABLY, postgresConnections, type Value } from "./connections.ts";
+import {
+  DURABLY,
+  numbered,
+  postgresConnections,
+  type Value,
+} from "./connections.ts";
+import { fault } from "./fault.ts";
 import { groupedReads, orError } from "./reads.ts";
-import { openSchema, PETS_LOCK } from "./schema.ts";
+import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 
 /** Settings of `postgresStorage`. */
@@ -25,23 +29,12 @@ export interface PostgresStorageOptions {
   readonly connectTimeout?: number;
   /**
    * Time to wait for the result of a statement, in ms; then a read is `unavailable`, and a create
-   * `outcome_unknown`. Default: 5000.
+   * `outcome_unknown`. After three fifths of it, or 3 s, a statement that waits for the locks of others
+   * is `unavailable`. Default: 5000.
    */
   readonly queryTimeout?: number;
-  /**
-   * Time that a statement waits for locks of others, in ms; then it is `unavailable`. Less than
-   * `queryTimeout`, otherwise a lock timeout looks like an unknown outcome. Default: three fifths of it, 3000 at most.
-   */
-  readonly lockTimeout?: number;
   /** Time to wait for a database server that cannot be reached yet, in ms. Default: 10000. */
   readonly openTimeout?: number;
-  /** The maximum number of creates in a statement. Default: 256. */
-  readonly maxBatch?: number;
-  /**
-   * The maximum number of creates that wait; any more are `unavailable`, and so is one that waits
-   * longer than 2 s, or is expected to. Default: 10000.
-   */
-  readonly maxQueue?: number;
   /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
 }
@@ -130,25 +123,23 @@ export async function openPostgres(
 ): Promise<PetDatabase> {
   checkNames(
     options,
-    ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
-      .concat("maxBatch", "maxQueue", "idempotencyRetention"),
+    ["connectTimeout", "queryTimeout", "openTimeout", "idempotencyRetention"],
     "postgresStorage",
   );
   const {
     connectTimeout = 3000,
     queryTimeout = 5000,
-    lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6)),
     openTimeout = 10_000,
-    maxBatch = 256,
-    maxQueue = 10_000,
     idempotencyRetention = 86_400_000,
   } = options;
-  const timeouts = { connectTimeout, queryTimeout, lockTimeout };
-  checkIntegers({ ...timeouts, maxBatch, maxQueue }, 1);
+  checkIntegers({ connectTimeout, queryTimeout }, 1);
   checkIntegers({ openTimeout, idempotencyRetention }, 0);
 
+  // Less than `queryTimeout`, otherwise a lock timeout looks like an unknown outcome.
+  const lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6));
+  const timeouts = { connectTimeout, queryTimeout, lockTimeout };
   const connections = postgresConnections(address, timeouts);
-  const { read, write } = connections;
+  const { read, write, transaction } = connections;
   try {
     await openSchema(connections, openTimeout);
   } catch (error) {
@@ -159,30 +150,22 @@ export async function openPostgres(
   async function commit(
     batch: readonly Create[],
   ): Promise<readonly (Created | Error)[]> {
-    const values = [
+    const keys = batch.map(({ key }) => key ?? null);
+    const values: Value[] = [
       batch.map(({ pet }) => pet.name),
       batch.map(({ pet }) => pet.categoryId),
       batch.map(({ pet }) => STATUS_CODE[pet.status]),
       `${lockTimeout}ms`,
       PETS_LOCK,
     ];
-    if (batch.some(({ key }) => key !== undefined)) {
-      return await commitOnce(batch, values);
+    if (keys.every((key) => key === null)) {
+      const rows = await write("create pet", CREATE, values);
+      const ids = rows.map(([id]) => id);
+      assertKept(ids, batch.length);
+      return batch.map(({ pet }, index) => withId(pet, ids[index]));
     }
-    const rows = await write("create pet", CREATE, values);
-    const ids = rows.map(([id]) => id);
-    assertKept(ids, batch.length);
-    return batch.map(({ pet }, index) => withId(pet, ids[index]));
-  }
-
-  /** Commits a batch that has keys. */
-  async function commitOnce(
-    batch: readonly Create[],
-    values: readonly Value[],
-  ): Promise<readonly (Created | Error)[]> {
-    const keys = batch.map(({ key }) => key ?? null);
-    const all = [...values, keys, idempotencyRetention];
-    const rows = await write("create pet", CREATE_ONCE, all);
+    values.push(keys, idempotencyRetention);
+    const rows = await write("create pet", CREATE_ONCE, values);
     // The new pets by place; the others were added before.
     const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
     assertKept([...ids.values()].filter((id) => id !== null), ids.size);
@@ -196,23 +179,32 @@ export async function openPostgres(
       if (ids.has(index)) return withId(pet, ids.get(index));
       if (replays instanceof Error) return replays;
       const row = replays.find(([known]) => known === key);
-      return row === undefined
-        ? expiredJustNow()
-        : orError(() => ({ ...toPet(row.slice(1)), replayed: true }));
+      // Its key may have expired between the two statements.
+      if (row === undefined) {
+        const cause = new Error("its idempotency key expired just now");
+        return fault("unavailable", "create pet", cause);
+      }
+      return orError(() => ({ ...toPet(row.slice(1)), replayed: true }));
     });
   }
 
-  const creates = groupCommit({
-    send: commit,
-    maxGroup: maxBatch,
-    maxQueue,
-    maxWait: 2000,
-  });
+  const creates = groupCommit({ send: commit, maxGroup: 256 });
 
   const { get, list, isActive, close } = groupedReads(connections);
 
   return {
-    apiKeys: { ...postgresApiKeys(connections), isActive },
+    apiKeys: {
+      ...apiKeyStorage(
+        (action, sql, ...values) => read(action, numbered(action, sql), values),
+        (action, sql, ...values) =>
+          transaction(
+            action,
+            API_KEYS_LOCK,
+            (send) => send(numbered(action, sql), values),
+          ),
+      ),
+      isActive,
+    },
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
@@ -234,17 +226,9 @@ function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
   return { id: petId(id as bigint), name, categoryId, status };
 }
 
-/** The fault of a replay whose key expired between the two statements. */
-function expiredJustNow(): StorageError {
-  const message = "Cannot create pet: its idempotency key expired just now";
-  return new StorageError("unavailable", message);
-}
-
 /** A trigger may leave some pets out, and nothing says which. */
 function assertKept(ids: readonly unknown[], count: number): void {
   if (ids.length === count) return;
-  throw new StorageError(
-    "outcome_unknown",
-    `Cannot tell the outcome (create pet): the database kept ${ids.length} of ${count} pets`,
-  );
+  const cause = new Error(`the database kept ${ids.length} of ${count} pets`);
+  throw fault("outcome_unknown", "create pet", cause);
 }

@@ -8,8 +8,7 @@ import {
   type Transfer,
 } from "../database/transfer.ts";
 import type { PostgresAddress } from "./address.ts";
-import { numbered } from "./api_keys.ts";
-import { postgresConnections } from "./connections.ts";
+import { numbered, postgresConnections } from "./connections.ts";
 import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
 
 // Longer than a service's: one statement counts all pets.

@@ -70,8 +70,6 @@ export function faultReason(error: unknown): string | undefined {
 /**
  * Turns an error of SQLite into a {@linkcode StorageError}. If `kind` is `unavailable`, an error
  * that is not about the state of the storage is returned as it is.
- *
- * @param action what failed: "create pet".
  */
 export function storageFault(
   action: string,
@@ -80,9 +78,16 @@ export function storageFault(
 ): unknown {
   const reason = faultReason(error);
   if (reason === undefined && kind === "unavailable") return error;
-  return new StorageError(kind, `Cannot ${action}: ${reason ?? error}`, {
-    cause: error,
-  });
+  return fault(kind, action, `${reason ?? error}`, error);
+}
+
+export function fault(
+  kind: StorageError["kind"],
+  action: string,
+  reason: string,
+  cause?: unknown,
+): StorageError {
+  return new StorageError(kind, `Cannot ${action}: ${reason}`, { cause });
 }
 
 /** SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. */

@@ -4,23 +4,30 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
-import { StorageError } from "../../core/pets/pet_storage.ts";
-import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
+import {
+  fault,
+  isBusy,
+  isFatal,
+  mayHaveCommitted,
+  storageFault,
+} from "./fault.ts";
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
 /** How often to look for a file that was replaced, or deleted while nothing is written, in ms. */
 const LOOKING_INTERVAL = 100;
 
+const IS_MISSING =
+  "was deleted or replaced while in use; restart to use what is there now";
+
 /** An open file. */
 export class SqliteFile {
   readonly #db: DatabaseSync;
+  /** How long to wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  readonly #rollback: StatementSync;
-  readonly #probe: StatementSync;
-  readonly #checkpoint: StatementSync;
+  /** Where the file and its log are, and which file was there when it was opened. */
   readonly #main: OpenedFile;
   readonly #log: OpenedFile;
   readonly #looking: ReturnType<typeof setInterval>;
@@ -32,23 +39,17 @@ export class SqliteFile {
   #isLogSaved = false;
   #closing: Promise<void> | undefined;
 
-  /**
-   * If this throws, the caller closes `db`; otherwise `close` does.
-   *
-   * @param lockTimeout how long to wait for other processes that lock the file, in ms.
-   */
+  /** If this throws, the caller closes `db`; otherwise `close` does. */
   constructor(path: string, db: DatabaseSync, lockTimeout: number) {
     this.#db = db;
     this.#lockTimeout = lockTimeout;
     this.#begin = this.prepare("BEGIN IMMEDIATE");
     this.#commit = this.prepare("COMMIT");
-    this.#rollback = this.prepare("ROLLBACK");
-    this.#probe = this.prepare("SELECT count(*) FROM sqlite_schema");
-    this.#checkpoint = this.prepare("PRAGMA wal_checkpoint(PASSIVE)");
     // SQLite keeps its log beside the file that a symbolic link leads to.
     const realPath = realpathSync(path);
-    this.#main = openedFile(realPath);
-    this.#log = openedFile(`${realPath}-wal`);
+    const log = `${realPath}-wal`;
+    this.#main = { path: realPath, identity: identify(realPath) };
+    this.#log = { path: log, identity: identify(log) };
     this.#looking = setInterval(() => this.#look(), LOOKING_INTERVAL).unref();
   }
 
@@ -63,10 +64,7 @@ export class SqliteFile {
     return statement;
   }
 
-  /**
-   * @param action for messages: "get pet".
-   * @throws {StorageError} `unavailable`.
-   */
+  /** @throws {StorageError} `unavailable`; its message names the action: "get pet". */
   async read<T>(action: string, query: () => T): Promise<T> {
     try {
       return await patiently(this.#lockTimeout, () => {
@@ -101,7 +99,8 @@ export class SqliteFile {
   /** Queries the database, and checks that its files are still those that were opened. */
   async ping(): Promise<void> {
     const action = "reach the storage";
-    await this.read(action, () => this.#probe.get());
+    const probe = "SELECT count(*) FROM sqlite_schema";
+    await this.read(action, () => this.prepare(probe).get());
     this.#assertUndamaged(action);
     this.#assertInPlace(action);
   }
@@ -136,14 +135,14 @@ export class SqliteFile {
       this.#look();
     }
     if (this.#missing === undefined || this.#isLogSaved) return result;
-    throw missingFile("outcome_unknown", action, this.#missing);
+    throw fault("outcome_unknown", action, `${this.#missing} ${IS_MISSING}`);
   }
 
   #rollBack(): void {
     // SQLite may have rolled back by itself, as when the disk is full.
     if (!this.#db.isTransaction) return;
     try {
-      this.#rollback.run();
+      this.prepare("ROLLBACK").run();
     } catch (error) {
       this.#damage ??= error;
     }
@@ -151,20 +150,20 @@ export class SqliteFile {
 
   #assertOpen(action: string): void {
     if (this.#closing === undefined) return;
-    throw unavailable(action, "the storage is closed");
+    throw fault("unavailable", action, "the storage is closed");
   }
 
   #assertUndamaged(action: string): void {
     if (this.#damage === undefined) return;
     const reason =
       "writing stopped after a disk error; check the disk, then restart";
-    throw unavailable(action, reason, this.#damage);
+    throw fault("unavailable", action, reason, this.#damage);
   }
 
   #assertInPlace(action: string): void {
     this.#look();
     if (this.#missing === undefined) return;
-    throw missingFile("unavailable", action, this.#missing);
+    throw fault("unavailable", action, `${this.#missing} ${IS_MISSING}`);
   }
 
   /**
@@ -181,21 +180,13 @@ export class SqliteFile {
   /** Returns false if others are reading or the disk is full: then the next look tries again. */
   #saveLog(): boolean {
     try {
-      const [, frames, saved] = Object.values(this.#checkpoint.get() ?? {});
+      const checkpoint = this.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
+      const [, frames, saved] = Object.values(checkpoint ?? {});
       return frames === saved && Number(frames) >= 0;
     } catch {
       return false;
     }
   }
-}
-
-function unavailable(
-  action: string,
-  reason: string,
-  cause?: unknown,
-): StorageError {
-  const message = `Cannot ${action}: ${reason}`;
-  return new StorageError("unavailable", message, { cause });
 }
 
 /**
@@ -217,15 +208,9 @@ export async function patiently<T>(
   }
 }
 
-/** A file, and which one was at its path when it was opened. */
 interface OpenedFile {
   readonly path: string;
   readonly identity: string | undefined;
-}
-
-/** Throws if it cannot be found out which file is there. */
-function openedFile(path: string): OpenedFile {
-  return { path, identity: identify(path) };
 }
 
 function isInPlace({ path, identity }: OpenedFile): boolean {
@@ -239,16 +224,4 @@ function isInPlace({ path, identity }: OpenedFile): boolean {
 function identify(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
-}
-
-function missingFile(
-  kind: StorageError["kind"],
-  action: string,
-  path: string,
-): StorageError {
-  return new StorageError(
-    kind,
-    `Cannot ${action}: ${path} was deleted or replaced while in use; ` +
-      "restart to use what is there now",
-  );
 }

@@ -28,7 +28,7 @@ import {
   type Created,
   groupCommit,
 } from "../database/group_commit.ts";
-import { sqliteApiKeys } from "./api_keys.ts";
+import { apiKeyStorage } from "../database/api_keys.ts";
 import { openSqliteFile } from "./open.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 
@@ -41,16 +41,6 @@ export interface SqliteStorageOptions {
    * `unavailable`. Default: 5000.
    */
   readonly lockTimeout?: number;
-  /**
-   * The maximum number of creates in a transaction. Writing them blocks the event loop: 5 to 11 µs
-   * each, and once for the disk. Default: 256.
-   */
-  readonly maxBatch?: number;
-  /**
-   * The maximum number of creates that wait; any more are `unavailable`, and so is one that waits
-   * longer than 2 s, or is expected to. Default: 10000.
-   */
-  readonly maxQueue?: number;
   /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
 }
@@ -83,15 +73,10 @@ export async function sqliteStorage(
 ): Promise<PetDatabase> {
   checkNames(
     options,
-    ["lockTimeout", "maxBatch", "maxQueue", "idempotencyRetention"],
+    ["lockTimeout", "idempotencyRetention"],
     "sqliteStorage",
   );
-  const {
-    lockTimeout = 5000,
-    maxBatch = 256,
-    maxQueue = 10_000,
-    idempotencyRetention = 86_400_000,
-  } = options;
+  const { lockTimeout = 5000, idempotencyRetention = 86_400_000 } = options;
   if (path === "" || path === ":memory:" || path.startsWith("file:")) {
     throw new TypeError(
       `The path of an SQLite file must be a path in the file system, not ${
@@ -100,7 +85,6 @@ export async function sqliteStorage(
     );
   }
   checkIntegers({ lockTimeout, idempotencyRetention }, 0);
-  checkIntegers({ maxBatch, maxQueue }, 1);
 
   const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(
@@ -153,13 +137,16 @@ export async function sqliteStorage(
 
   const creates = groupCommit({
     send: (batch) => file.write("create pet", () => batch.map(storeOnce)),
-    maxGroup: maxBatch,
-    maxQueue,
-    maxWait: 2000,
+    maxGroup: 256, // writing a pet blocks the event loop for 5 to 11 µs
   });
 
   return {
-    apiKeys: sqliteApiKeys(file),
+    apiKeys: apiKeyStorage(
+      (action, sql, ...values) =>
+        file.read(action, () => file.prepare(sql).all(...values)),
+      (action, sql, ...values) =>
+        file.write(action, () => file.prepare(sql).all(...values)),
+    ),
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 

@@ -10,18 +10,10 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { Access } from "../database/transfer.ts";
 import { SCHEMA_VERSION, TABLES } from "../database/sqlite_tables.ts";
-import { faultReason, isAccessFault } from "./fault.ts";
+import { fault, faultReason, isAccessFault } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
-
-/**
- * How much of the file a connection may keep in memory, in KiB. SQLite's own 2000 cannot hold the pages
- * of a thousand pets spread over a million: with this they are read in two thirds of the time, and four
- * times as much gains nothing.
- */
-const CACHE_SIZE = 16_000;
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 const APPLICATION_ID = 0x50455453;
@@ -29,7 +21,6 @@ const APPLICATION_ID = 0x50455453;
 /**
  * Opens a file; creates it and its tables if they are missing. Any number of processes may do so at once.
  *
- * @param lockTimeout how long to wait for other processes that lock the file, in ms.
  * @param access `read` also accepts a file that cannot be written, but none without tables.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
@@ -54,8 +45,8 @@ export async function openSqliteFile(
       }
     });
   } catch (error) {
-    const message = `Cannot open ${path}: ${openReason(path, error)}`;
-    throw new StorageError("unavailable", message, { cause: error });
+    const reason = openReason(path, error);
+    throw fault("unavailable", `open ${path}`, reason, error);
   }
 }
 
@@ -85,7 +76,8 @@ function setUp(db: DatabaseSync, access: Access): void {
   // On macOS a plain fsync leaves the data in the drive's cache; elsewhere these change nothing.
   db.prepare("PRAGMA fullfsync = ON").run();
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
-  db.prepare(`PRAGMA cache_size = -${CACHE_SIZE}`).run();
+  // In KiB: room for the pages of a thousand pets spread over a million.
+  db.prepare("PRAGMA cache_size = -16000").run();
   db.prepare("BEGIN IMMEDIATE").run();
   if (!hasTables(db)) {
     // On Deno an error of db.exec() carries no result code; that of a statement does.

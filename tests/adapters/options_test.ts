@@ -18,7 +18,10 @@ const CALLS: Readonly<Record<string, readonly [() => unknown, string]>> = {
   memoryStorage: [() => memoryStorage(wrong), "idempotencyRetention"],
   d1Storage: [() => d1Storage(binding, wrong), "idempotencyRetention"],
   sqliteStorage: [() => sqliteStorage("pets.db", wrong), "lockTimeout"],
-  postgresStorage: [() => postgresStorage("postgres://", wrong), "maxBatch"],
+  postgresStorage: [
+    () => postgresStorage("postgres://", wrong),
+    "queryTimeout",
+  ],
   toNodeListener: [() => toNodeListener(handle, wrong), "onError"],
   docs: [() => docs(wrong), "openApiUrl"],
   createClient: [

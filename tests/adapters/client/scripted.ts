@@ -7,7 +7,10 @@ import {
   PetStoreError,
 } from "../../../adapters/client/mod.ts";
 import { makeClient } from "../../../adapters/client/client.ts";
-import { type Clock, readOptions } from "../../../adapters/client/options.ts";
+import {
+  readOptions,
+  type Settings,
+} from "../../../adapters/client/options.ts";
 import { BASE, KEY } from "./in_process.ts";
 
 /** The answer to one request: a response, or whatever it returns or throws. */
@@ -16,7 +19,7 @@ export type Step =
   | ((request: Request) => Response | Promise<Response>);
 
 /** A clock for tests. Pauses are over at once; what waits for `timeout` ends when it is told to. */
-export interface TestClock extends Clock {
+export interface TestClock extends Pick<Settings, "now" | "setTimer"> {
   /** The pauses so far, in ms. */
   readonly pauses: readonly number[];
   /** The number of timers that are set. */
@@ -93,7 +96,8 @@ export function scripted(
       return typeof step === "function" ? step(request) : step;
     },
   });
-  const client = makeClient({ ...settings, clock, random });
+  const { now, setTimer } = clock;
+  const client = makeClient({ ...settings, now, setTimer, random });
   return { client, clock, requests };
 }
 

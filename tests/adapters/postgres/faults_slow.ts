@@ -22,14 +22,12 @@ import { newPet, REX } from "../../support/new_pet.ts";
 const TIMES: PostgresStorageOptions = {
   connectTimeout: 400,
   queryTimeout: 800,
-  lockTimeout: 300,
   openTimeout: 0,
 };
 const PASSWORD = "sesame:/@%";
 
 test("postgresStorage refuses options that are out of range", async () => {
-  const names = ["connectTimeout", "queryTimeout", "lockTimeout", "openTimeout"]
-    .concat("maxBatch", "maxQueue");
+  const names = ["connectTimeout", "queryTimeout", "openTimeout"];
   for (const name of names) {
     const least = name === "openTimeout" ? 0 : 1;
     for (const value of [least - 1, 1.5, NaN, Infinity]) {
@@ -456,7 +454,7 @@ it("tells a create that was cancelled from one whose connection ended", async (c
     await unlock();
     assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
     await storage.create(REX);
-  }, { lockTimeout: 10_000, queryTimeout: 20_000 });
+  }, { queryTimeout: 20_000 });
 });
 
 it("answers in time if all its connections are taken", async (cluster) => {
@@ -473,7 +471,7 @@ it("answers in time if all its connections are taken", async (cluster) => {
       await creating;
       await storage.ping();
     },
-    { lockTimeout: 5000, queryTimeout: 10_000 },
+    { queryTimeout: 10_000 },
     "connection_limit=1",
   );
 });

@@ -10,7 +10,7 @@ import { testCluster } from "../../support/postgres/test_cluster.ts";
 import { skipping } from "../../support/skipping.ts";
 import { key } from "../database/tables_contract.ts";
 
-const TIMES = { connectTimeout: 400, queryTimeout: 800, lockTimeout: 200 };
+const TIMES = { connectTimeout: 400, queryTimeout: 800 };
 const WAITS = "from pg_stat_activity where wait_event = 'SyncRep'";
 
 testCluster(

@@ -41,10 +41,8 @@ test("sqliteStorage refuses a path that is no file, and options out of range", a
     await assert.rejects(sqliteStorage(path), TypeError);
   }
   for (const value of [-1, 0.5, NaN, Infinity]) {
-    for (const name of ["lockTimeout", "maxBatch", "maxQueue"]) {
-      const open = sqliteStorage(newPath(), { [name]: value });
-      await assert.rejects(open, RangeError);
-    }
+    const open = sqliteStorage(newPath(), { lockTimeout: value });
+    await assert.rejects(open, RangeError);
   }
 });
 
@@ -253,18 +251,6 @@ test("sqliteStorage gives up opening a file that stays locked", async () => {
   );
   unlock();
   await (await sqliteStorage(path)).close();
-});
-
-test("sqliteStorage refuses a create when too many wait", async () => {
-  const storage = await sqliteStorage(newPath(), { maxQueue: 10, maxBatch: 3 });
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 15 }, () => storage.create(REX)),
-  );
-  const refused = outcomes.filter((outcome) => outcome.status === "rejected");
-  // Three go at once, and ten wait.
-  assert.equal(refused.length, 2);
-  assert.ok(refused.every(({ reason }) => reason.kind === "unavailable"));
-  await storage.close();
 });
 
 test("sqliteStorage says which permissions Deno must give it", {

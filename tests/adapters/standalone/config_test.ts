@@ -121,7 +121,7 @@ for (const [name, values] of Object.entries(wrong)) {
 
 test("readConfig says what to do about a variable that is empty", () => {
   const message =
-    /^ConfigError: Cannot read PORT: it must not be empty: set it, or unset it$/;
+    /^ConfigError: Cannot read PORT: it is empty: set it, or unset it$/;
   assert.throws(() => readConfig({ PORT: "" }), message);
 });
 
