@@ -4,7 +4,7 @@
  */
 export function findField(raw: readonly string[], name: string): string | null {
   let found: string | null = null;
-  for (let i = 0; i + 1 < raw.length; i += 2) {
+  for (let i = 0; i < raw.length; i += 2) {
     const field = raw[i] ?? "";
     if (field.length !== name.length) continue;
     if (field !== name && field.toLowerCase() !== name.toLowerCase()) continue;

@@ -18,7 +18,7 @@ const MAX_PAUSE = 8;
 const LOOKING_INTERVAL = 100;
 
 const IS_MISSING =
-  "was deleted or replaced while in use; restart to use what is there now";
+  "was deleted or replaced while in use; if it is gone, save the pets that lists still show, then put it back and restart";
 
 /** An open file. */
 export class SqliteFile {

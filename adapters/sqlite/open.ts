@@ -50,8 +50,17 @@ export async function openSqliteFile(
   }
 }
 
-/** SQLite would let others read the file. It gives the files beside it the same mode. */
+/**
+ * SQLite would let others read the file. It gives the files beside it the same mode.
+ *
+ * @throws {Error} if the file is gone but its log is there: with a new file SQLite would empty the log.
+ */
 function createPrivate(path: string): void {
+  if (existsSync(`${path}-wal`) && !existsSync(path)) {
+    throw new Error(
+      `the file is gone, but ${path}-wal is there, which may have pets of it; put the file or a backup back, or move the log away`,
+    );
+  }
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch { /* It exists, or cannot be created: SQLite says which. */ }

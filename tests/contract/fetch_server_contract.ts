@@ -288,6 +288,8 @@ export function testFetchServer(name: string, serve: Serve): void {
     },
     "rejects": () => Promise.reject(new Error("secret")),
     "resolves to no Response": () => Promise.resolve("secret" as never),
+    "returns a part of a Response": () =>
+      ({ status: 200, body: null }) as never,
     "returns a field that cannot be sent": () =>
       new Response("secret", { headers: { "x-a": "a\x01" } }),
   };

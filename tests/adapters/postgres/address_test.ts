@@ -118,6 +118,7 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "postgres://ann:secret@localhost?sslmode": /sslmode must be .*, not ""/,
   "postgres://ann:secret@localhost?pgbouncer=1": /pgbouncer must be/,
   "postgres://ann:secret@localhost?connection_limit=0": /connection_limit/,
+  "postgres://ann:secret@localhost?connection_limit=1001": /connection_limit/,
   "postgres://ann:secret@localhost?__proto__=x": /parameter __proto__/,
   "postgres://ann:secret@localhost?sslmode=toString": /sslmode must be/,
 };

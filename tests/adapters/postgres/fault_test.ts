@@ -1,7 +1,11 @@
 /** What PostgreSQL, PgBouncer and the driver say, as faults; real ones are in `faults_slow.ts`. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { statementFault } from "../../../adapters/postgres/fault.ts";
+import {
+  isTransient,
+  statementFault,
+  WrongServer,
+} from "../../../adapters/postgres/fault.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 
 /** An error of the server, with its SQLSTATE. */
@@ -44,3 +48,27 @@ for (
     }
   });
 }
+
+test("a fault that may pass is waited for, and no other", () => {
+  const system = (code: string) => Object.assign(new Error(code), { code });
+  const may = [
+    new WrongServer("it is read-only"),
+    sqlError("57P03"),
+    sqlError("53300"),
+    system("ECONNREFUSED"),
+    new Error("Query read timeout"),
+    new Error("Connection terminated unexpectedly"),
+  ];
+  const mayNot = [
+    sqlError("28P01"),
+    sqlError("3D000"),
+    sqlError("08P01", "unsupported startup parameter: x"),
+    system("ENOTDIR"),
+    new Error("self-signed certificate"),
+    "no error",
+  ];
+  assert.deepEqual(may.filter((error) => !isTransient(error)), []);
+  assert.deepEqual(mayNot.filter(isTransient), []);
+  assert.ok(isTransient(new AggregateError([...mayNot, ...may])));
+  assert.ok(!isTransient(new AggregateError(mayNot)));
+});

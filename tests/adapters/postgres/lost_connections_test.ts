@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { freePort } from "../../support/ports.ts";
 import { openLine } from "../../faults/line.ts";
 import { REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
@@ -23,7 +24,10 @@ test(
       // As if a firewall forgot them: they are lost, and nobody is told.
       line.cutOff();
       line.heal();
-      await assert.rejects(storage.create(REX), { kind: "outcome_unknown" });
+      await assert.rejects(storage.create(REX), {
+        kind: "outcome_unknown",
+        message: /^Cannot tell the outcome \(create pet at /,
+      });
       assert.equal((await storage.create(REX)).name, "Rex");
     } finally {
       await storage.close();
@@ -31,3 +35,16 @@ test(
     }
   },
 );
+
+test("postgresStorage tries each host of its address in turn, and names what is wrong with each", async () => {
+  const ports = await Promise.all([freePort(), freePort(), freePort()]);
+  const hosts = ports.map((port) => `127.0.0.1:${port}`);
+  const opening = postgresStorage(`postgres://ann@${hosts.join()}/pets`, {
+    openTimeout: 100,
+  });
+  const causes = ports.map((port) => `ECONNREFUSED 127.0.0.1:${port}`);
+  await assert.rejects(opening, {
+    kind: "unavailable",
+    message: RegExp(`${causes.join("; .*")}$`),
+  });
+});

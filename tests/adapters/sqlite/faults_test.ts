@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   copyFileSync,
+  existsSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -81,6 +82,22 @@ test("sqliteStorage leaves the database of another program, or of another versio
     await assertUnavailable(sqliteStorage(path), message);
     assert.deepEqual(readFileSync(path), before);
   }
+});
+
+test("sqliteStorage makes no new file beside the log of one that is gone", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  await storage.create(REX);
+  const log = readFileSync(`${path}-wal`);
+  await storage.close();
+  rmSync(path);
+  writeFileSync(`${path}-wal`, log);
+  await assertUnavailable(
+    sqliteStorage(path),
+    /: the file is gone, but .*-wal is there, .* put the file or a backup back, or move the log away$/,
+  );
+  assert.deepEqual(readFileSync(`${path}-wal`), log);
+  assert.ok(!existsSync(path));
 });
 
 test("sqliteStorage says that a file is damaged", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { readConfig } from "../../../adapters/standalone/config.ts";
 import { commandLine } from "../../support/runtime.ts";
 import {
   MAIN,
@@ -62,6 +63,16 @@ for (const name of ["", "start", "keys", "copy"]) {
     assert.ok(stdout.includes(`\n${example}`), stdout);
   });
 }
+
+it("start --help shows the port and the address of readConfig", async (cwd) => {
+  const { stdout } = await runToEnd(["start", "--help"], { cwd });
+  const { host, port } = readConfig({});
+  for (
+    const text of [`(${port}; `, `(${host}; `, `  PORT               ${port}; `]
+  ) {
+    assert.ok(stdout.includes(text), text);
+  }
+});
 
 it("copy without arguments says how it is used", async (cwd) => {
   const { stdout, stderr } = await runToEnd(["copy"], { cwd });

@@ -118,6 +118,17 @@ test("nothing in the document makes a generated client strict beyond the contrac
     [...int64].sort(),
     ["description", "examples", "format", "type"],
   );
+  const { id, categoryId } = DOCUMENT.components.schemas.Pet?.properties ?? {};
+  const parameters = Object.values(DOCUMENT.paths)
+    .flatMap((item) => Object.values(item))
+    .flatMap(({ parameters = [] }) => parameters);
+  const integers = [id, categoryId, ...parameters.map(({ schema }) => schema)]
+    .filter((schema) => schema?.type === "integer");
+  assert.deepEqual(
+    integers.map((schema) => schema?.format).sort(),
+    ["int32", "int64", "int64", "int64", "int64"],
+    "limit; id, categoryId, after, petId",
+  );
 });
 
 test("the document names every error code, and allows those of later versions", () => {
