@@ -24,6 +24,12 @@ const OPTIONS: Readonly<Record<keyof HandlerOptions, true>> = {
 /**
  * Makes the service.
  *
+ * @example
+ * ```ts
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+ *
+ * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+ * ```
  * @throws {TypeError} if an option is unknown or of a wrong kind.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.

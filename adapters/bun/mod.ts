@@ -1,12 +1,6 @@
 /**
  * Serves a fetch function with `Bun.serve`.
  *
- * ```ts
- * import { serve } from "@petstore/service/bun";
- *
- * if ("Bun" in globalThis) await serve(() => new Response("Hello"), { port: 8000 });
- * ```
- *
  * @module
  */
 
@@ -47,6 +41,12 @@ const CLOSING_INTERVAL = 10;
 /**
  * Listens, and answers every request with a fetch function.
  *
+ * @example
+ * ```ts
+ * import { serve } from "@petstore/service/bun";
+ *
+ * if ("Bun" in globalThis) await serve(() => new Response("Hello"), { port: 8000 });
+ * ```
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export async function serve(

@@ -68,6 +68,12 @@ export interface Client {
  * is asked: see {@linkcode ClientOptions.idempotentCreates}. Pauses double from half a second, vary, and
  * honour `Retry-After`; if that asks for more than 30 s, the call rejects at once.
  *
+ * @example
+ * ```ts
+ * import { createClient } from "@petstore/service/client";
+ *
+ * const client = createClient({ baseUrl: "http://127.0.0.1:8000/v1", key: "secret" });
+ * ```
  * @throws {TypeError} if an option is unknown or of a wrong kind. The message never shows the key.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.

@@ -4,17 +4,6 @@
  * A fulfilled create is committed at the primary database, which runs one transaction at a time, so ids
  * become visible in ascending order. D1 takes no `bigint` and rounds beyond 2⁵³: an int64 is sent as text.
  *
- * ```ts
- * import { createHandler, type Handler, issuedKeys } from "@petstore/service";
- * import { type D1Binding, d1Storage } from "@petstore/service/d1";
- *
- * // Once, for all requests of a Worker.
- * function open({ DB }: { readonly DB: D1Binding }): Handler {
- *   const storage = d1Storage(DB);
- *   return createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
- * }
- * ```
- *
  * @module
  */
 
@@ -67,6 +56,17 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
  * Makes a storage in D1. Its tables `pets`, `api_keys` and `idempotency_keys` are created when a
  * statement finds one missing. It can serve all requests of a Worker: none waits for another's.
  *
+ * @example
+ * ```ts
+ * import { createHandler, type Handler, issuedKeys } from "@petstore/service";
+ * import { type D1Binding, d1Storage } from "@petstore/service/d1";
+ *
+ * // Once, for all requests of a Worker.
+ * function open({ DB }: { readonly DB: D1Binding }): Handler {
+ *   const storage = d1Storage(DB);
+ *   return createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
+ * }
+ * ```
  * @param binding `env.DB`. Not a session of it, which may read from a replica that lags behind.
  * @param options `idempotencyRetention`: how long an idempotency key is kept, in ms; 0 keeps none.
  * Default: 86400000 (24 hours).

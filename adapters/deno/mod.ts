@@ -1,13 +1,6 @@
 /**
  * Serves a fetch function with `Deno.serve`.
  *
- * ```ts
- * import { serve } from "@petstore/service/deno";
- *
- * const server = await serve(() => new Response("Hello"), { port: 0 });
- * await server.close();
- * ```
- *
  * @module
  */
 
@@ -36,6 +29,13 @@ const MAX_STOPPED = 64;
 /**
  * Listens, and answers every request with a fetch function.
  *
+ * @example
+ * ```ts
+ * import { serve } from "@petstore/service/deno";
+ *
+ * const server = await serve(() => new Response("Hello"), { port: 0 });
+ * await server.close();
+ * ```
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export async function serve(

@@ -23,6 +23,7 @@ export type Docs = (request: Request) => Promise<Response | undefined>;
  * Reads the page's files and makes the function that answers with them. All addresses in the page are
  * relative, so it also works behind a proxy that mounts the server below a path of its own.
  *
+ * @example
  * ```ts
  * import assert from "node:assert/strict";
  * import { docs } from "@petstore/service/docs";

@@ -15,6 +15,12 @@ export type { PetDatabase } from "../database/api_keys.ts";
 /**
  * Makes an empty storage.
  *
+ * @example
+ * ```ts
+ * import { checkNewPet, memoryStorage } from "@petstore/service";
+ *
+ * await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));
+ * ```
  * @param options `idempotencyRetention`: how long an idempotency key is kept, in ms; 0 keeps none.
  * Default: 86400000 (24 hours).
  * @throws {RangeError} if it is not an integer of at least 0.

@@ -76,6 +76,7 @@ export function createResponder(
 /**
  * Makes a request listener of a fetch function, for a server of your own:
  *
+ * @example
  * ```ts
  * import { createServer } from "node:http";
  * import { toNodeListener } from "@petstore/service/node";

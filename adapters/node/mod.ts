@@ -42,6 +42,13 @@ export interface NodeServeOptions extends ServeOptions {
 /**
  * Listens, and answers every request with a fetch function.
  *
+ * @example
+ * ```ts
+ * import { serve } from "@petstore/service/node";
+ *
+ * const server = await serve(() => new Response("Hello"), { port: 0 });
+ * await server.close();
+ * ```
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export async function serve(

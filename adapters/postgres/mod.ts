@@ -5,13 +5,6 @@
  * A fulfilled create is committed. Creates that arrive together at one server share one statement, and
  * all servers take turns, so that ids become visible in ascending order. Reads share statements too.
  *
- * ```ts
- * import { env } from "node:process";
- * import { postgresStorage } from "@petstore/service/postgres";
- *
- * const storage = env.DATABASE_URL && await postgresStorage(env.DATABASE_URL);
- * ```
- *
  * @module
  */
 
@@ -34,6 +27,13 @@ export type { PostgresStorageOptions } from "./storage.ts";
  * On Deno it needs `--allow-net=HOST:PORT` and `--allow-env=PG*`; for a Unix socket also `--allow-read`
  * and `--allow-write` of it.
  *
+ * @example
+ * ```ts
+ * import { env } from "node:process";
+ * import { postgresStorage } from "@petstore/service/postgres";
+ *
+ * const storage = env.DATABASE_URL && await postgresStorage(env.DATABASE_URL);
+ * ```
  * @throws {TypeError} if the address is malformed, or has a parameter that is unknown or wrong.
  * @throws {RangeError} if an option is out of range.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why. The tables

@@ -6,15 +6,6 @@
  * transaction. Any number of processes on one machine may use the same file; a network file system
  * does not work.
  *
- * ```ts
- * import { createHandler, issuedKeys } from "@petstore/service";
- * import { sqliteStorage } from "@petstore/service/sqlite";
- *
- * const storage = await sqliteStorage(`${await Deno.makeTempDir()}/pets.db`);
- * const handle = createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
- * await storage.close();
- * ```
- *
  * @module
  */
 
@@ -62,6 +53,15 @@ interface Pages {
  * until a restart. So are they if the file or its log is deleted, or, after at most 100 ms, replaced
  * while in use; what a deleted log held is then moved into the file.
  *
+ * @example
+ * ```ts
+ * import { createHandler, issuedKeys } from "@petstore/service";
+ * import { sqliteStorage } from "@petstore/service/sqlite";
+ *
+ * const storage = await sqliteStorage(`${await Deno.makeTempDir()}/pets.db`);
+ * const handle = createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
+ * await storage.close();
+ * ```
  * @throws {TypeError} if the path is empty, `:memory:` or a URI.
  * @throws {RangeError} if an option is out of range.
  * @throws {StorageError} `unavailable` if the file cannot be used; the message says why. A file of

@@ -16,6 +16,12 @@ const MAX_REMEMBERED = 10_000;
 /**
  * A fixed set of API keys, for embedding and for tests.
  *
+ * @example
+ * ```ts
+ * import { apiKeys } from "@petstore/service";
+ *
+ * const isValid = await apiKeys(["secret"]).verify("secret");
+ * ```
  * @throws {TypeError} if a key could not be sent: it is empty or has a character outside visible
  * ASCII (U+0021–U+007E), which no `Authorization: Bearer` header carries (RFC 9110 §5.5, §11.4).
  */

@@ -72,7 +72,16 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
 /** The longest that a process goes on taking a key that another process revoked, in ms. */
 export const REVOCATION_DELAY = 1000;
 
-/** Issued keys over a storage of their records. */
+/**
+ * Issued keys over a storage of their records.
+ *
+ * @example
+ * ```ts
+ * import { issuedKeys, memoryStorage } from "@petstore/service";
+ *
+ * const { key } = await issuedKeys(memoryStorage().apiKeys).issue("mobile app");
+ * ```
+ */
 export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
   const remembered = rememberKeys((digest) => storage.isActive(digest), {
     maxAge: REVOCATION_DELAY,

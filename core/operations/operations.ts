@@ -21,6 +21,12 @@ export const operations: readonly Operation[] = [
  * Makes the OpenAPI 3.1 document of a service with this `baseUrl`, as `GET {baseUrl}/openapi.json`
  * answers it.
  *
+ * @example
+ * ```ts
+ * import { openApi } from "@petstore/service";
+ *
+ * const document = openApi("https://api.example.com/v1");
+ * ```
  * @param baseUrl as the option of `createHandler`. Default: `/v1`.
  * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
  */

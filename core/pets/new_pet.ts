@@ -47,6 +47,7 @@ export function parseNewPet(body: unknown): CheckedPet | Refusal {
  * Checks a pet to add, for code that calls a storage itself. A missing status becomes `available`;
  * unknown members are left out.
  *
+ * @example
  * ```ts
  * import { checkNewPet, memoryStorage } from "@petstore/service";
  * import assert from "node:assert/strict";

@@ -43,6 +43,12 @@ export const PET_STATUSES: readonly PetStatus[] = [
 /**
  * Makes a {@linkcode PetId} of an integer that is known to be one, as a storage does.
  *
+ * @example
+ * ```ts
+ * import { memoryStorage, petId } from "@petstore/service";
+ *
+ * const pet = await memoryStorage().get(petId(7n));
+ * ```
  * @throws {RangeError} if it is not from 1 to 2⁶³ − 1.
  */
 export function petId(value: bigint): PetId {
@@ -61,6 +67,12 @@ export function parsePetId(text: string): PetId | undefined {
 /**
  * Writes a pet as JSON, with its int64 members as exact JSON numbers.
  *
+ * @example
+ * ```ts
+ * import { petId, petToJson } from "@petstore/service";
+ *
+ * petToJson({ id: petId(7n), name: "Rex", categoryId: 1n, status: "sold" });
+ * ```
  * @throws {TypeError} if a member is missing or of a wrong type: a storage broke its promise.
  */
 export function petToJson(pet: Pet): string {

@@ -58,7 +58,16 @@ export interface PetStorage {
   close(): Promise<void>;
 }
 
-/** Makes the page of a query whose limit is `limit` from the first `limit + 1` pets that match. */
+/**
+ * Makes the page of a query whose limit is `limit` from the first `limit + 1` pets that match.
+ *
+ * @example
+ * ```ts
+ * import { type Pet, type PetPage, toPage } from "@petstore/service";
+ *
+ * const pageOf = (found: Pet[], limit: number): PetPage => toPage(found, limit);
+ * ```
+ */
 export function toPage(found: readonly Pet[], limit: number): PetPage {
   if (found.length <= limit) return { pets: found };
   const pets = found.slice(0, limit);
@@ -66,7 +75,16 @@ export function toPage(found: readonly Pet[], limit: number): PetPage {
   return last === undefined ? { pets } : { pets, last };
 }
 
-/** A fault of the storage that a caller can act on. Its `cause` is the driver's own error. */
+/**
+ * A fault of the storage that a caller can act on. Its `cause` is the driver's own error.
+ *
+ * @example
+ * ```ts
+ * import { StorageError } from "@petstore/service";
+ *
+ * const fault = new StorageError("unavailable", "Cannot reach the database", { retryAfter: 5 });
+ * ```
+ */
 export class StorageError extends Error {
   /**
    * Says what is known about the operation that failed. `unavailable`: nothing happened, and it can be tried

@@ -131,6 +131,45 @@ test("every ts block is part of an example, line for line, and imports from the 
 
 const notDeno = RUNTIME !== "deno" && "the documents are checked on Deno";
 
+test(
+  "each function and class of an entry has an example",
+  { skip: notDeno },
+  () => {
+    const { exports } = JSON.parse(read("deno.json"));
+    const entries: string[] = Object.values(exports);
+    const args = ["doc", "--json", ...entries];
+    const { stdout } = spawnSync(process.execPath, args, {
+      cwd: ROOT,
+      encoding: "utf8",
+      maxBuffer: 1e8,
+    });
+    const modules: Readonly<
+      Record<string, { readonly symbols: Documented[] }>
+    > = JSON.parse(stdout).nodes;
+    const all = Object.values(modules).flatMap(({ symbols }) => symbols)
+      .flatMap(({ name, declarations }) =>
+        declarations.map((declaration) => ({ name, ...declaration }))
+      ).filter(({ kind, declarationKind }) =>
+        declarationKind === "export" && /^(?:function|class)$/.test(kind)
+      );
+    assert.ok(all.length > 20, `${all.length}`);
+    const without = all.filter(({ jsDoc }) =>
+      !jsDoc?.tags?.some(({ kind }) => kind === "example")
+    ).map(({ name }) => name);
+    assert.deepEqual(without, []);
+  },
+);
+
+/** A symbol as `deno doc --json` shows it. */
+interface Documented {
+  readonly name: string;
+  readonly declarations: readonly {
+    readonly kind: string;
+    readonly declarationKind: string;
+    readonly jsDoc?: { readonly tags?: readonly { readonly kind: string }[] };
+  }[];
+}
+
 test("the examples type-check", { skip: notDeno }, () => {
   const { status, stderr } = spawnSync(
     process.execPath,

@@ -21,7 +21,18 @@ export interface KeepsApiKeys extends Closable {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** Registers a test for each promise of {@linkcode ApiKeyStorage}. */
+/**
+ * Registers a test for each promise of {@linkcode ApiKeyStorage}.
+ *
+ * @example
+ * ```ts
+ * import { memoryStorage } from "@petstore/service";
+ * import { apiKeyStorageContract } from "@petstore/service/contract";
+ * import { it } from "node:test";
+ *
+ * const addTests = () => apiKeyStorageContract({ it, open: async () => memoryStorage() });
+ * ```
+ */
 export function apiKeyStorageContract(
   options: ContractOptions<KeepsApiKeys>,
 ): void {

@@ -13,7 +13,18 @@ import { byId, idsOf, plain, REX, samplePet } from "./sample_pets.ts";
 
 const TOM = checkNewPet({ name: "Tom", categoryId: 2n, status: "sold" });
 
-/** Registers a test for each promise of {@linkcode PetStorage} on idempotency keys. */
+/**
+ * Registers a test for each promise of {@linkcode PetStorage} on idempotency keys.
+ *
+ * @example
+ * ```ts
+ * import { memoryStorage } from "@petstore/service";
+ * import { idempotencyContract } from "@petstore/service/contract";
+ * import { it } from "node:test";
+ *
+ * const addTests = () => idempotencyContract({ it, open: async () => memoryStorage() });
+ * ```
+ */
 export function idempotencyContract(
   options: ContractOptions<PetStorage>,
 ): void {

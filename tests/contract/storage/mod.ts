@@ -5,19 +5,6 @@
  * It needs no test framework. Pass it the function that registers a test: `it` of `node:test`, of
  * `bun:test` or of Vitest, or `Deno.test`.
  *
- * ```ts
- * import { memoryStorage } from "@petstore/service";
- * import { storageContract } from "@petstore/service/contract";
- *
- * // Without a test framework: each check is rejected if the storage breaks its promise.
- * const checks: (() => Promise<void>)[] = [];
- * storageContract({
- *   it: (_title, check) => checks.push(check),
- *   open: async () => memoryStorage(),
- * });
- * for (const check of checks) await check();
- * ```
- *
  * @module
  */
 
@@ -40,7 +27,20 @@ export type {
 export { idempotencyContract } from "./idempotency_contract.ts";
 export { petStorageContract } from "./pet_storage_contract.ts";
 
-/** Registers the tests of all three contracts: on pets, on idempotency keys and on API keys. */
+/** Registers the tests of all three contracts: on pets, on idempotency keys and on API keys. * @example
+ * ```ts
+ * import { memoryStorage } from "@petstore/service";
+ * import { storageContract } from "@petstore/service/contract";
+ *
+ * // Without a test framework: each check is rejected if the storage breaks its promise.
+ * const checks: (() => Promise<void>)[] = [];
+ * storageContract({
+ *   it: (_title, check) => checks.push(check),
+ *   open: async () => memoryStorage(),
+ * });
+ * for (const check of checks) await check();
+ * ```
+ */
 export function storageContract(
   options: ContractOptions<PetStorage & { readonly apiKeys: ApiKeyStorage }>,
 ): void {

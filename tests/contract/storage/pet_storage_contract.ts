@@ -28,7 +28,18 @@ const INT64_MAX = 2n ** 63n - 1n;
 /** From here on, a `number` is not exact. */
 const INEXACT = 2n ** 53n;
 
-/** Registers a test for each promise of {@linkcode PetStorage}, except those on idempotency keys. */
+/**
+ * Registers a test for each promise of {@linkcode PetStorage}, except those on idempotency keys.
+ *
+ * @example
+ * ```ts
+ * import { memoryStorage } from "@petstore/service";
+ * import { petStorageContract } from "@petstore/service/contract";
+ * import { it } from "node:test";
+ *
+ * const addTests = () => petStorageContract({ it, open: async () => memoryStorage() });
+ * ```
+ */
 export function petStorageContract(options: ContractOptions<PetStorage>): void {
   const it = onStorage(options);
 
