@@ -27,7 +27,10 @@ export type {
 export { idempotencyContract } from "./idempotency_contract.ts";
 export { petStorageContract } from "./pet_storage_contract.ts";
 
-/** Registers the tests of all three contracts: on pets, on idempotency keys and on API keys. * @example
+/**
+ * Registers the tests of all three contracts: on pets, on idempotency keys and on API keys.
+ *
+ * @example
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { storageContract } from "@petstore/service/contract";
