@@ -52,10 +52,10 @@ export class PetStoreError extends Error {
   readonly status: number | undefined;
   /** The response's `X-Request-Id`, by which an operator finds the request in the log. */
   readonly requestId: string | undefined;
-  /** How long to wait before trying again (`Retry-After`), in ms. */
+  /** Time to wait before trying again (`Retry-After`), in ms. */
   readonly retryAfter: number | undefined;
   /**
-   * Whether the pet may have been added all the same: list the pets before sending it again. Always
+   * True if the pet may have been added all the same: list the pets before sending it again. Always
    * false for calls that only read.
    */
   readonly uncertain: boolean;

@@ -3,7 +3,7 @@
 import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
 
-/** What came back for a request. */
+/** The response to a request, or why there is none. */
 export interface Received {
   /** 0 if there is no response, or if a browser hides a redirect. */
   readonly status: number;
@@ -14,7 +14,7 @@ export interface Received {
   readonly text?: string | undefined;
   /** Tells why there is no response, or an incomplete one. */
   readonly fault?: "network_error" | "timeout";
-  /** What `fetch` failed with. */
+  /** The error of `fetch`. */
   readonly cause?: unknown;
 }
 

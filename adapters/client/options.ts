@@ -15,12 +15,12 @@ export interface ClientOptions {
    * `redirect`. Default: the global `fetch`.
    */
   readonly fetch?: (request: Request) => Response | Promise<Response>;
-  /** How long one attempt may take until its response is read, in ms: 1 to 2147483647. Default: 10000. */
+  /** Time that one attempt may take until its response is read, in ms: 1 to 2147483647. Default: 10000. */
   readonly timeout?: number;
-  /** How often a failed call is tried again: 0 to 10. Default: 3. */
+  /** The number of times that a failed call is tried again: 0 to 10. Default: 3. */
   readonly retries?: number;
   /**
-   * Whether each `createPet` sends an `Idempotency-Key` of its own, and is tried again as reads are. A
+   * If true, each `createPet` sends an `Idempotency-Key` of its own, and is tried again as reads are. A
    * service that ignores the key may then add the pet twice. If `false`, a create is tried again only
    * after the service itself has said that nothing was changed. Default: `true`.
    */

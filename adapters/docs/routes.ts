@@ -19,7 +19,7 @@ export interface DocsOptions {
   /** Another path that shows the same page, such as `/`. Default: none. */
   readonly alias?: string;
   /**
-   * Whether an accepted API key survives a reload, in the tab's `sessionStorage`. All scripts of the
+   * If true, an accepted API key survives a reload, in the tab's `sessionStorage`. All scripts of the
    * same origin can read it there, so switch this on only if you trust them all. Default: `false`.
    */
   readonly rememberKey?: boolean;

@@ -135,7 +135,7 @@ export function postgresConnections(
   /** When each connection was made, and when one was last lost, in ms. */
   const made = new WeakMap<pg.PoolClient, number>();
   let lost = -Infinity;
-  /** What warned of a commit that is on one machine only, by connection. */
+  /** The warning of a commit that is on one machine only, by connection. */
   const warnings = new WeakMap<pg.PoolClient, string>();
   pool.on("connect", (client: pg.PoolClient) => {
     made.set(client, performance.now());

@@ -14,7 +14,7 @@ import {
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
-/** How often to look for a file that was replaced, or deleted while nothing is written, in ms. */
+/** The pause between looks for a file that was replaced, or deleted while nothing is written, in ms. */
 const LOOKING_INTERVAL = 100;
 
 const IS_MISSING =
@@ -23,7 +23,7 @@ const IS_MISSING =
 /** An open file. */
 export class SqliteFile {
   readonly #db: DatabaseSync;
-  /** How long to wait for other processes that lock the file, in ms. */
+  /** The longest wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;

@@ -28,11 +28,11 @@ export type { PetDatabase } from "../database/api_keys.ts";
 /** Settings of {@linkcode sqliteStorage}. */
 export interface SqliteStorageOptions {
   /**
-   * How long an operation waits for other processes that lock the file, in ms; then it is
+   * The longest that an operation waits for other processes that lock the file, in ms; then it is
    * `unavailable`. Default: 5000.
    */
   readonly lockTimeout?: number;
-  /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+  /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
 }
 

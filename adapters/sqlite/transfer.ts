@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import type { Access, Transfer, Value } from "../database/transfer.ts";
 import { openSqliteFile } from "./open.ts";
 
-/** How long to wait for other processes that lock the file, in ms. */
+/** The longest wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;
 
 /** @throws {StorageError} `unavailable` if the file cannot be used; the message says why. */

@@ -1,4 +1,4 @@
-/** What all commands share: reading their arguments, and the end if they cannot go on. */
+/** For all commands: reading their arguments, and the end if they cannot go on. */
 
 import process from "node:process";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
@@ -62,7 +62,7 @@ export function reportAndExit(cause: unknown): never {
   process.exit(cause instanceof UsageError ? 2 : 1);
 }
 
-/** How this program was started, for messages that name a command. The npm package has JavaScript. */
+/** The command that started this program, for messages that name a command. The npm package has JavaScript. */
 export const PROGRAM = import.meta.url.endsWith(".js")
   ? "petstore"
   : "Deno" in globalThis

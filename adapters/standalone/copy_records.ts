@@ -15,7 +15,7 @@ import {
 } from "../database/transfer.ts";
 import { ConfigError } from "./config.ts";
 
-/** How many rows are read at once, and written in one transaction. */
+/** The number of rows that are read at once, and written in one transaction. */
 const PAGE = 1000;
 
 /** The columns of text; all others are integers. */

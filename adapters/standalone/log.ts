@@ -6,10 +6,10 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 import { findContexts, SPAN, type Span } from "../../core/http/trace.ts";
 import { standardError, standardOutput } from "./output.ts";
 
-/** What is logged of a request: never a key, a body, or a path with an id. */
+/** The log line of a request: never a key, a body, or a path with an id. */
 export interface RequestLine extends Pick<Answer, "route" | "status"> {
   readonly method: string;
-  /** How long the answer took, in ms. */
+  /** Time that the answer took, in ms. */
   readonly ms: number;
   /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
   readonly id: string | undefined;

@@ -7,7 +7,7 @@ import { write } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** How long text is gathered, to be written at once, in ms. A write costs as much as a request. */
+/** Time for which text is gathered, to be written at once, in ms. A write costs as much as a request. */
 const GATHERING_TIME = 10;
 /** The pause before another attempt, in ms. */
 const RETRY_INTERVAL = 20;

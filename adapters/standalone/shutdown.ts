@@ -12,7 +12,7 @@ export function stopOnSignal(ending: {
   /** Takes no more requests, and waits for those in flight. */
   finish(): Promise<void>;
   close(): Promise<void>;
-  /** How long `finish` may take, in ms. */
+  /** Time that `finish` may take, in ms. */
   readonly timeout: number;
 }) {
   const { timeout } = ending;
