@@ -133,7 +133,7 @@ export function createService(
         if (await keys.verify(key) !== true) {
           return complete(invalidKey, mounted);
         }
-        const limit = await rateLimit?.(key);
+        const limit = rateLimit && await rateLimit(key);
         if (limit !== undefined) {
           counted = readFields(limit);
           if (!limit.allowed) {
