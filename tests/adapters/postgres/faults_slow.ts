@@ -421,7 +421,7 @@ it("is not ready if its tables are gone", async (cluster) => {
       storage.create(REX),
       storage.list({ limit: 1 }),
     ];
-    for (const call of calls) await assert.rejects(call, /pets/);
+    await Promise.all(calls.map((call) => assert.rejects(call, /pets/)));
   });
 });
 
