@@ -123,6 +123,11 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "postgres://ann:secret@localhost?sslmode=toString": /sslmode must be/,
 };
 
+test("parsePostgresUrl takes a connection_limit up to 1000", () => {
+  const url = "postgres://localhost?connection_limit=1000";
+  assert.equal(parsePostgresUrl(url, {}).driver.max, 1000);
+});
+
 for (const [url, message] of Object.entries(wrong)) {
   test(`parsePostgresUrl refuses ${url || "an empty address"}, and keeps the password to itself`, () => {
     assert.throws(
