@@ -70,7 +70,7 @@ const SLACK = 1500;
 /** The defaults of `postgresStorage`: `connectTimeout` at each server, `queryTimeout`, and the wait. */
 const longest = (hosts: number): number => hosts * 3000 + 5000 + 2000 + SLACK;
 /** Longer than any statement is waited for, in ms. */
-const HANG = 6000;
+const HANG = 8000;
 /** On a fast disk hardly two transactions overlap, and then nothing could go wrong. */
 const SLOW_COMMITS = { commit_delay: "3000", commit_siblings: "0" };
 
@@ -168,7 +168,8 @@ const postgres: Topology = {
               freeze(cluster, HANG),
               kill(b),
               async () => {
-                await pause(HANG / 2);
+                // Its probe ends before the freeze does: after 3 s without a connection, or 5 s without an answer.
+                await pause(HANG / 4);
                 assert.equal(await a.readiness(), 503);
               },
             ),
