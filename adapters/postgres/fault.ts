@@ -121,12 +121,8 @@ function reason(error: unknown): string {
 
 /** The SQLSTATE of an error from the server. Those of the system have codes, but no `severity`. */
 function sqlState(error: unknown): string | undefined {
-  if (!(error instanceof Error && "code" in error && "severity" in error)) {
-    return undefined;
-  }
-  const { code } = error;
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)
-    ? code
+  return error instanceof Error && "code" in error && "severity" in error
+    ? String(error.code)
     : undefined;
 }
 

@@ -11,8 +11,8 @@ export interface Route {
 }
 
 /**
- * Finds a route, and the path segment that stands for its parameter, or answers `OPTIONS` or 405; `undefined`
- * if no route has the path.
+ * Finds a route, and the last segment of the path, which stands for its parameter if it has one; or answers
+ * `OPTIONS` or 405; `undefined` if no route has the path.
  */
 export type Router<R extends Route> = (
   method: string,
@@ -29,29 +29,30 @@ export function createRouter<R extends Route>(
   // By path; a template by what precedes its parameter, and a "?", which no path has.
   const byPath = new Map<string, Router<R>>();
   for (const path of new Set(routes.map(({ path }) => path))) {
-    const found = forPath(routes.filter((route) => route.path === path));
+    const found = forPath(path, routes.filter((route) => route.path === path));
     byPath.set(path.replace(/\{.*/, "?"), found);
   }
 
   return (method, path) => {
-    const exact = byPath.get(path);
-    if (exact !== undefined) return exact(method, "");
     const start = path.lastIndexOf("/") + 1;
-    const parameter = path.slice(start);
-    if (parameter === "") return undefined;
-    return byPath.get(`${path.slice(0, start)}?`)?.(method, parameter);
+    const last = path.slice(start);
+    const found = byPath.get(path) ??
+      byPath.get(path.slice(0, start) + (last && "?"));
+    return found?.(method, last);
   };
 }
 
 /** Makes the router of routes that share a path; it is given their parameter. */
-function forPath<R extends Route>(routes: readonly R[]): Router<R> {
+function forPath<R extends Route>(
+  path: string,
+  routes: readonly R[],
+): Router<R> {
   const byMethod = new Map<string, R>();
   for (const route of routes) {
     byMethod.set(route.method, route);
     // As GET, without the body (RFC 9110 §9.3.2).
     if (route.method === "GET") byMethod.set("HEAD", route);
   }
-  const { path = "" } = routes[0] ?? {};
   const allow = [...byMethod.keys(), "OPTIONS"].join(", "); // RFC 9110 §10.2.1
   const message = `Method not allowed on ${path}; allowed: ${allow}`;
   const refusal = new Refusal("method_not_allowed", message, { allow });

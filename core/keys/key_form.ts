@@ -1,22 +1,19 @@
 /** The form of an issued key: `pet_`, 32 random base62 characters, and 6 more that are their CRC-32. */
 
-const FORM = /^pet_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+const FORM = /^pet_[0-9A-Za-z]{38}$/;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 export function generateKey(): string {
-  let random = "";
-  while (random.length < 32) {
-    const [byte = 255] = crypto.getRandomValues(new Uint8Array(1));
-    // 248 is the greatest multiple of 62 in a byte: beyond it, some characters would be likelier.
-    if (byte < 248) random += BASE62.charAt(byte % 62);
-  }
+  // Of 32 bits each, so that no character is likelier than another by more than one in ten million.
+  const numbers = crypto.getRandomValues(new Uint32Array(32));
+  const random = Array.from(numbers, (number) => BASE62.charAt(number % 62))
+    .join("");
   return `pet_${random}${checksum(random)}`;
 }
 
 /** Tells whether a text has the form of an issued key, checksum included. */
 export function isIssuedForm(text: string): boolean {
-  const [, random = "", sum] = FORM.exec(text) ?? [];
-  return sum === checksum(random);
+  return FORM.test(text) && text.slice(-6) === checksum(text.slice(4, -6));
 }
 
 /** CRC-32 (ISO 3309, as in gzip) of ASCII text, as 6 base62 digits, the greatest first. */
