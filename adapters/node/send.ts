@@ -10,20 +10,20 @@ import {
   whenGone,
 } from "./exchange.ts";
 
+type Field = readonly [name: string, value: string];
+
 export interface Outgoing {
   readonly status: number;
   /** Empty for the usual one. */
   readonly statusText: string;
-  /** Names and values in turn; a name may repeat. */
-  readonly fields: readonly string[];
+  /** Names and values; a name may repeat. */
+  readonly fields: readonly Field[];
   readonly body: Answer["body"];
 }
 
 /** The response to an answer of the service. */
 export function fromAnswer({ status, headers, body }: Answer): Outgoing {
-  const fields: string[] = [];
-  for (const name in headers) fields.push(name, headers[name] ?? "");
-  return { status, statusText: "", fields, body };
+  return { status, statusText: "", fields: Object.entries(headers), body };
 }
 
 /** The response that a fetch function returned; throws a `TypeError` if it cannot be sent. */
@@ -35,7 +35,7 @@ export function fromResponse(response: unknown): Outgoing {
   if (bodyUsed || body?.locked) {
     throw new TypeError("The fetch function returned a Response already read");
   }
-  return { status, statusText, fields: [...headers].flat(), body };
+  return { status, statusText, fields: [...headers], body };
 }
 
 /**
@@ -67,7 +67,7 @@ function sendWhole(
   const isLengthKnown = !isBodiless && (!isHead || body !== null);
   const fields = withoutFraming(outgoing, isLengthKnown || status === 204);
   if (isLengthKnown) {
-    fields.push("content-length", String(Buffer.byteLength(body ?? "")));
+    fields.push(["content-length", String(Buffer.byteLength(body ?? ""))]);
   }
   writeHead(outgoing, fields, exchange);
   endResponse(exchange, isBodiless || isHead ? null : body);
@@ -138,33 +138,25 @@ async function pump(
 
 function writeHead(
   { status, statusText }: Outgoing,
-  fields: string[],
+  fields: readonly Field[],
   exchange: Exchange,
 ): void {
   decideKeepAlive(exchange, status);
-  if (statusText === "") exchange.res.writeHead(status, fields);
-  else exchange.res.writeHead(status, statusText, fields);
+  exchange.res.writeHead(status, statusText || undefined, fields.flat());
 }
 
 /** The fields without those by which the server says how the body is delimited (RFC 9112 §6). */
 function withoutFraming(
   { fields }: Outgoing,
   isLengthKnown: boolean,
-): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const name = fields[i]?.toLowerCase() ?? "";
-    if (name === "transfer-encoding") continue;
-    if (name === "content-length" && isLengthKnown) continue;
-    kept.push(name, fields[i + 1] ?? "");
-  }
-  return kept;
+): Field[] {
+  const own = isLengthKnown
+    ? ["transfer-encoding", "content-length"]
+    : ["transfer-encoding"];
+  return fields.filter(([name]) => !own.includes(name.toLowerCase()));
 }
 
 // Not `instanceof`: a Response may come from another realm, or from another copy of undici.
 function isResponse(value: unknown): value is Response {
-  return typeof value === "object" && value !== null &&
-    "status" in value && typeof value.status === "number" &&
-    "headers" in value && typeof value.headers === "object" &&
-    "body" in value;
+  return Object.prototype.toString.call(value) === "[object Response]";
 }

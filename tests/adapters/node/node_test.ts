@@ -95,6 +95,7 @@ test("a response that is already read is answered for with 500", async () => {
 
 test("a Response of another realm is sent as any other", async () => {
   const foreign = {
+    [Symbol.toStringTag]: "Response",
     status: 201,
     statusText: "Made",
     headers: new Headers({ "x-a": "1" }),
@@ -228,6 +229,26 @@ test("a pipelined request begins only when the unsafe ones before it are answere
   });
 });
 
+test("of pipelined requests, eight are begun before the first is answered", async () => {
+  let begun = 0;
+  const { promise: first, resolve: answerFirst } = Promise.withResolvers<
+    void
+  >();
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  await speaking(async () => {
+    begun++;
+    setImmediate(arrive); // all came in one piece
+    await first;
+    return new Response("ok");
+  }, async (wire) => {
+    wire.write(GET.repeat(20));
+    await arrived;
+    assert.equal(begun, 8);
+    answerFirst();
+    for (let i = 0; i < 20; i++) assert.equal((await wire.answer()).body, "ok");
+  });
+});
+
 test("a client that goes away aborts the signals of its pipelined requests", async () => {
   const signals: AbortSignal[] = [];
   let arrived = (): void => {};
@@ -262,17 +283,22 @@ test("a long body that nobody reads closes the connection after the answer", asy
   }
 });
 
-test("a client that goes on sending after its answer is not cut off at once", async () => {
+test("a client that goes on sending after its answer is cut off once it has sent all", async () => {
   await speaking(
     () => new Response("no", { status: 413 }),
     async (wire) => {
+      const start = performance.now();
       wire.write(
-        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
       );
       assert.equal((await wire.answer()).body, "no");
-      wire.write("a".repeat(30_000));
+      wire.write(`7530\r\n${"a".repeat(30_000)}\r\n`);
       await new Promise((go) => setTimeout(go, 50));
       assert.equal(wire.isClosed, false);
+      wire.write("0\r\n\r\n");
+      assert.equal(await wire.rest(), "");
+      const time = performance.now() - start;
+      assert(time < 900, `${time}`); // others wait for it no longer than 1 s
     },
   );
 });
