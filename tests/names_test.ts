@@ -56,7 +56,6 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/standalone/app_test.ts": "adapters/standalone/drain.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
-  "adapters/standalone/log_test.ts": "adapters/standalone/output.ts",
   "adapters/standalone/serve_test.ts": "adapters/standalone/shutdown.ts",
 };
 

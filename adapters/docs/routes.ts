@@ -112,15 +112,15 @@ function inPieces(answer: Answer): Answer {
   const { body } = answer;
   const isLarge = body instanceof Uint8Array && body.byteLength > PIECE;
   if (!("Deno" in globalThis) || !isLarge) return answer;
-  let start = 0;
-  const pieces = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      controller.enqueue(body.subarray(start, start += PIECE));
-      if (start >= body.byteLength) controller.close();
-    },
-  }, { highWaterMark: 0 });
   const length = { "content-length": String(body.byteLength) };
+  const pieces = ReadableStream.from(piecesOf(body));
   return { ...withFields(answer, length), body: pieces };
+}
+
+function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < body.byteLength; start += PIECE) {
+    yield body.subarray(start, start + PIECE);
+  }
 }
 
 async function readText(specifier: string): Promise<string> {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { commandLine } from "../../support/runtime.ts";
 import { until } from "../../support/postgres/until.ts";
 import {
+  run,
   type RunningServer,
   RUNTIME,
   startServe,
@@ -60,6 +63,17 @@ for (const parallel of [false, true]) {
     assert.equal(await server.exited, 0);
   });
 }
+
+testInFolder(
+  "serve.ts exits once Bun has sent what is in flight",
+  async (cwd) => {
+    const path = new URL("./serve_program.ts", import.meta.url);
+    const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+    const program = run(commandLine(fileURLToPath(path)), { cwd, env });
+    assert.equal(await program.exited, 0, program.stderr());
+    assert.match(program.stdout(), /^All is sent$/m);
+  },
+);
 
 testInFolder(
   "serve.ts refuses a wrong setting with a message and exit code 1",

@@ -227,6 +227,20 @@ test("readText leaves no timer behind, however the body ends", async () => {
   }
 });
 
+test("readText needs no timer for a body that is there within three turns of the microtask queue", async (t) => {
+  const timer = t.mock.method(globalThis, "setTimeout");
+  const headers = new Headers({ "content-length": "1" });
+  for (const [turns, timers] of [[2, 0], [3, 1]] as const) {
+    const arrayBuffer = async () => {
+      for (let turn = 0; turn < turns; turn++) await null;
+      return Uint8Array.of(0x31).buffer; // the third turn, or the fourth
+    };
+    const sent = { headers, body: null, arrayBuffer } as unknown as Request;
+    assert.equal(await readText(sent, LIMITS), "1");
+    assert.equal(timer.mock.callCount(), timers);
+  }
+});
+
 test("checkMediaType takes JSON in UTF-8, and no Content-Type at all", () => {
   const good = [
     "application/json",
