@@ -5,10 +5,10 @@
 export function findField(raw: readonly string[], name: string): string | null {
   let found: string | null = null;
   for (let i = 0; i < raw.length; i += 2) {
-    const field = raw[i] ?? "";
-    if (field.length !== name.length) continue;
+    const field = raw[i];
+    if (field?.length !== name.length) continue;
     if (field !== name && field.toLowerCase() !== name.toLowerCase()) continue;
-    const value = raw[i + 1] ?? "";
+    const value = String(raw[i + 1]);
     found = found === null ? value : `${found}, ${value}`;
   }
   return found;

@@ -49,13 +49,13 @@ export class NodeRequest implements ServiceRequest {
 /** The request of an exchange as a `Request`, for a foreign fetch function. */
 export function toRequest(exchange: Exchange, url: string): Request {
   const { req } = exchange;
-  const { method = "GET" } = req;
+  const method = String(req.method);
   const headers = new Headers();
-  for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {
-    const name = req.rawHeaders[i] ?? "";
+  for (let i = 0; i < req.rawHeaders.length; i += 2) {
+    const name = String(req.rawHeaders[i]);
     // HTTP/2 has pseudo-header fields such as `:path`.
     if (!name.startsWith(":")) {
-      headers.append(name, req.rawHeaders[i + 1] ?? "");
+      headers.append(name, String(req.rawHeaders[i + 1]));
     }
   }
   // Fetch refuses to make a TRACE; it has no body.

@@ -113,7 +113,7 @@ function reason(error: unknown): string {
   }
   // Prepared statements are missing (26000), or exist already.
   const isPooler = IS_POOLER.test(message) ||
-    /^(?:26000|42P05)$/.test(sqlState(error) ?? "");
+    /^(?:26000|42P05)$/.test(String(sqlState(error)));
   return isPooler
     ? `it is a pooler: add pgbouncer=true to the address (${message})`
     : message;

@@ -85,7 +85,7 @@ export function listenError(
   const { code, message } = Object(cause) as Partial<
     Error & { readonly code: string }
   >;
-  const reason = LISTEN_REASONS[code ?? ""] ?? message ?? String(cause);
+  const reason = LISTEN_REASONS[String(code)] ?? message ?? String(cause);
   return new Error(`Cannot listen on ${hostname}:${port}: ${reason}`, {
     cause,
   });

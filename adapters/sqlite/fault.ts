@@ -19,7 +19,7 @@ const IOERR_SHMSIZE = 4874;
 
 const IS_LOCKED = "another process keeps the file locked";
 const IS_FULL = "the disk is full";
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<number, string>> = {
   3: "SQLite may not access the file",
   [BUSY]: IS_LOCKED,
   [LOCKED]: IS_LOCKED,
@@ -35,8 +35,8 @@ const REASONS: Readonly<Record<string, string>> = {
   [NOTADB]: "the file is not an SQLite database",
 };
 
-function hasCode(error: unknown, ...codes: readonly unknown[]): boolean {
-  return codes.includes(resultCode(error));
+function hasCode(error: unknown, ...codes: readonly number[]): boolean {
+  return codes.includes(resultCode(error) ?? 0);
 }
 
 /** Returns true if another connection is in the way, so that trying again helps. */
@@ -64,7 +64,7 @@ export function isAccessFault(error: unknown): boolean {
 
 /** Explains an error of SQLite; `undefined` for other errors and for mistakes in the SQL. */
 export function faultReason(error: unknown): string | undefined {
-  return REASONS[String(resultCode(error))];
+  return REASONS[resultCode(error) ?? 0];
 }
 
 /**

@@ -95,10 +95,10 @@ export function checkMediaType(
   if (contentType === null || contentType === "application/json") {
     return undefined;
   }
-  const [mediaType = "", ...parameters] = contentType.toLowerCase().split(";");
-  if (mediaType.trim() !== "application/json") return wrongMediaType;
+  const [mediaType, ...parameters] = contentType.toLowerCase().split(";");
+  if (mediaType?.trim() !== "application/json") return wrongMediaType;
   for (const parameter of parameters) {
-    const [name = "", value = ""] = parameter.trim().split("=");
+    const [name, value] = parameter.trim().split("=");
     if (name === "charset" && value !== "utf-8" && value !== '"utf-8"') {
       return wrongMediaType;
     }

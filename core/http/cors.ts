@@ -35,16 +35,16 @@ export function corsLayer(
 
   return (service) => async (request, connection) => {
     const answer = await service(request, connection);
-    const origin = request.headers.get("origin");
-    if (allowed !== undefined && (origin === null || !allowed.has(origin))) {
+    const origin = allowed === undefined ? "*" : request.headers.get("origin");
+    if (origin === null || allowed?.has(origin) === false) {
       return withFields(answer, vary);
     }
-    const { allow = "" } = answer.headers;
-    const isPreflight = request.method === "OPTIONS" && answer.status === 204 &&
+    const { allow } = answer.headers;
+    const isPreflight = request.method === "OPTIONS" && allow !== undefined &&
       request.headers.get("access-control-request-method") !== null;
     return withFields(answer, {
       ...vary,
-      "access-control-allow-origin": allowed === undefined ? "*" : origin ?? "",
+      "access-control-allow-origin": origin,
       ...isPreflight
         ? { ...PREFLIGHT, "access-control-allow-methods": allow }
         : { "access-control-expose-headers": EXPOSED },

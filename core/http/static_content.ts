@@ -41,7 +41,7 @@ export function staticContent(
     });
     const { etag, whole, notModified } = await making;
     // `*`, or a list of tags, weak or strong (RFC 9110 §13.1.2).
-    const known = request.headers.get("if-none-match") ?? "";
-    return known.trim() === "*" || known.includes(etag) ? notModified : whole;
+    const known = request.headers.get("if-none-match");
+    return known?.trim() === "*" || known?.includes(etag) ? notModified : whole;
   };
 }

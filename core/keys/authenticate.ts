@@ -23,7 +23,7 @@ export const invalidKey: Refusal = new Refusal(
  * be any visible ASCII, since any such string can be configured as a key.
  */
 export function parseBearer(header: string | null): string | Refusal {
-  const [, token] = /^bearer +([^ ].*)$/is.exec(header ?? "") ?? [];
+  const token = header?.match(/^bearer +([^ ].*)$/is)?.[1];
   if (token === undefined) return missingKey;
   return isSendable(token) ? token : invalidKey;
 }

@@ -1,14 +1,12 @@
 /** What PostgreSQL, PgBouncer and the driver say, as faults; real ones are in `faults_slow.ts`. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import {
   isTransient,
   statementFault,
   WrongServer,
 } from "../../../adapters/postgres/fault.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { freePort } from "../../support/ports.ts";
 
 /** An error of the server, with its SQLSTATE. */
 function sqlError(code: string, message = "no"): Error {
@@ -73,18 +71,4 @@ test("a fault that may pass is waited for, and no other", () => {
   assert.deepEqual(mayNot.filter(isTransient), []);
   assert.ok(isTransient(new AggregateError([...mayNot, ...may])));
   assert.ok(!isTransient(new AggregateError(mayNot)));
-});
-
-test("a storage that cannot be opened says so once, with the reason", async () => {
-  const port = await freePort();
-  const opening = postgresStorage(`postgres://127.0.0.1:${port}/pets`, {
-    openTimeout: 0,
-  });
-  await assert.rejects(opening, (error) => {
-    assert.ok(error instanceof StorageError);
-    const host = `127.0.0.1:${port}`;
-    const message = `at ${host}: connect ECONNREFUSED ${host}`;
-    assert.equal(error.message, `Cannot open the database ${message}`);
-    return true;
-  });
 });

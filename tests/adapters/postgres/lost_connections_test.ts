@@ -45,6 +45,10 @@ test("postgresStorage tries each host of its address in turn, and names what is 
   const causes = ports.map((port) => `ECONNREFUSED 127.0.0.1:${port}`);
   await assert.rejects(opening, {
     kind: "unavailable",
-    message: RegExp(`${causes.join("; .*")}$`),
+    message: RegExp(
+      `^Cannot open the database at ${hosts.join(", ")}: ${
+        causes.map((cause) => `connect ${cause}`).join("; ")
+      }$`,
+    ),
   });
 });
