@@ -41,7 +41,7 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/memory/api_keys.ts adapters/memory/mod.ts",
   "adapters/d1/d1_test.ts": "adapters/d1/fault.ts adapters/d1/mod.ts",
   "adapters/sqlite/contract_test.ts":
-    "adapters/sqlite/mod.ts adapters/database/api_keys.ts adapters/database/stored_row.ts",
+    "adapters/sqlite/mod.ts adapters/database/stored_row.ts",
   "adapters/sqlite/faults_test.ts":
     "adapters/sqlite/fault.ts adapters/sqlite/file.ts adapters/sqlite/open.ts",
   "adapters/postgres/contract_test.ts":

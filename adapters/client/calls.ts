@@ -147,7 +147,8 @@ function nextPage(
   { headers, url }: ResponseHead,
   origin: string,
 ): URL | string | undefined {
-  const field = headers.get("link") ?? "";
+  const field = headers.get("link");
+  if (field === null) return undefined;
   // Ignoring it would end a walk too early, and nobody would notice.
   if (/[^ \t,]/.test(field.replaceAll(LINK, ""))) {
     return "the Link header is malformed";
@@ -172,9 +173,7 @@ function check<T>(
   schema: v.GenericSchema<unknown, T>,
   body: unknown,
 ): T | string {
-  const { success, output, issues } = v.safeParse(schema, body, {
-    abortEarly: true,
-  });
+  const { success, output, issues } = v.safeParse(schema, body);
   if (success) return output;
   const path = v.getDotPath(issues[0]) ?? "the body";
   return `${path} of the response ${issues[0].message}`;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { freePort } from "../../support/ports.ts";
 import { openLine } from "../../faults/line.ts";
@@ -35,6 +36,25 @@ test(
     }
   },
 );
+
+test("a read whose connection is lost is sent again", options, async () => {
+  const url = new URL(await emptyDatabase());
+  const port = Number(url.port || 5432);
+  const line = await openLine(port, url.hostname);
+  url.host = `127.0.0.1:${line.port}`;
+  const storage = await postgresStorage(url.href);
+  try {
+    line.delay(60_000);
+    const reading = storage.ping();
+    await delay(50);
+    line.delay(0);
+    line.leadTo(port);
+    await reading;
+  } finally {
+    await storage.close();
+    await line.close();
+  }
+});
 
 test("postgresStorage tries each host of its address in turn, and names what is wrong with each", async () => {
   const ports = await Promise.all([freePort(), freePort(), freePort()]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { loadServe } from "../../../adapters/standalone/start.ts";
+import { listenError } from "../../../adapters/serve/server.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { skipping } from "../../support/skipping.ts";
 
@@ -36,3 +37,21 @@ for (
     },
   );
 }
+
+test("a server that cannot listen says why in words, or as the runtime does", () => {
+  for (
+    const [cause, reason] of [
+      [{ code: "EADDRINUSE" }, "the address is in use"],
+      [{ code: "EADDRNOTAVAIL" }, "this machine does not have that address"],
+      [{ code: "EACCES" }, "this user may not use that port"],
+      [{ code: "ENOTFOUND" }, "the host is unknown"],
+      [{ code: "EINVAL" }, "the host is unknown"],
+      [{ code: "E", message: "no" }, "no"],
+      ["no", "no"],
+    ] as const
+  ) {
+    const error = listenError("a", 1, cause);
+    assert.equal(error.message, `Cannot listen on a:1: ${reason}`);
+    assert.equal(error.cause, cause);
+  }
+});
