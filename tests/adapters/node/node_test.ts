@@ -327,6 +327,15 @@ test("a body that is read in part does not stop the next request", async () => {
   });
 });
 
+test("a request without Host, or to no URL, is 400, and no function is asked", async () => {
+  const requests = ["GET / HTTP/1.1\r\n\r\n", GET.replace("/", "http://[")];
+  for (const request of requests) {
+    const handle = () => assert.fail("it is asked");
+    const { status, errors } = await answerOf(handle, request);
+    assert.deepEqual([status, errors], [400, []], request);
+  }
+});
+
 test("a header that is too large is 400, and the message says so", async () => {
   const field = `X: ${"a".repeat(20_000)}`;
   const large = `GET / HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
+  fault,
   isTransient,
   statementFault,
   WrongServer,
@@ -71,4 +72,20 @@ test("a fault that may pass is waited for, and no other", () => {
   assert.deepEqual(mayNot.filter(isTransient), []);
   assert.ok(isTransient(new AggregateError([...mayNot, ...may])));
   assert.ok(!isTransient(new AggregateError(mayNot)));
+});
+
+test("a pooler that gives each transaction another connection is recognised", () => {
+  for (
+    const error of [
+      sqlError("26000"),
+      sqlError("42P05"),
+      sqlError("08P01", "unsupported startup parameter: x"),
+    ]
+  ) {
+    const { message } = fault("unavailable", "get pet", error);
+    const advice = "it is a pooler: add pgbouncer=true to the address";
+    assert.equal(message, `Cannot get pet: ${advice} (${error.message})`);
+  }
+  const { message } = fault("unavailable", "get pet", sqlError("57P01"));
+  assert.equal(message, "Cannot get pet: no");
 });
