@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
+import { commandLine } from "../../support/runtime.ts";
+import {
+  MAIN,
+  run,
+  RUNTIME,
+  taskFlags,
+  testInFolder,
+  untilListening,
+} from "./program.ts";
 
 /** Asks a server with this base address, without a key, and returns status and media type by path. */
 async function look(
@@ -57,3 +67,25 @@ for (
     assert.deepEqual(await look(baseUrl, Object.keys(seen)), seen);
   });
 }
+
+testInFolder(
+  "a server that cannot read the page says so, and in its place, and serves on",
+  async (cwd) => {
+    const page = new URL("../../../adapters/docs/page.html", import.meta.url);
+    const flags = [...taskFlags("start"), `--deny-read=${fileURLToPath(page)}`];
+    const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+    const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
+    const server = await untilListening(run(command, { cwd, env }));
+    const problem = "Cannot read ./page.html, which the docs page needs";
+    assert.ok(server.stderr().includes(problem), server.stderr());
+    const response = await fetch(server.origin);
+    assert.equal(response.status, 404);
+    assert.equal(response.headers.get("content-type"), "text/plain");
+    assert.ok((await response.text()).startsWith(problem));
+    const pets = await fetch(`${server.origin}/v1/pets`);
+    assert.equal(pets.status, 401);
+    await pets.body?.cancel();
+    assert.equal(await server.end(), 0);
+  },
+  { skip: RUNTIME !== "deno" && "only Deno has permissions" },
+);
