@@ -10,6 +10,7 @@ import {
   copyAll,
   startProgress,
 } from "../../../adapters/standalone/copy_records.ts";
+import { PETS } from "../../../adapters/database/transfer.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
@@ -217,6 +218,11 @@ for (const way of WAYS) {
     const end = () => Promise.reject(new Error("killed"));
     await assert.rejects(copy([from, to], end), /killed/);
     assert.equal(await countPets(to), 1000);
+    // A server that uses TO meanwhile gives no id of FROM.
+    const target = await to.transfer("read");
+    const given = await target.read(PETS, target.selectLastGiven(PETS));
+    await target.close();
+    assert.deepEqual(given.map(([id]) => id), [2500n]);
 
     const { pets: animals, notes } = await copy([from, to]);
     assert.deepEqual(notes, [
