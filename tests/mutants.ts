@@ -73,7 +73,7 @@ const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
 
 // Comments and regular expressions are skipped; then strings, statements, numbers, words, operators.
 const TOKEN =
-  /\/\*[^]*?\*\/|\/\/.*|(?<=[(=,:?] ?)\/(?![*/])(?:\[(?:\\.|[^\]\\\n])*\]|\\.|[^/\\\n[])+\/[a-z]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?<=[;{}]\n) +(?!(?:return|const|let|export|import)\b)(?:(?:await|throw|void) )?[\w.#?]+(?:\([^\n]*\)|(?: [-+*]?=) [^\n]*|\+\+|--);(?=\n)|\b\d[\d_]*n?\b|\b(?:true|false)\b|\bif \(|(?<= )(?:[=!]==|[<>]=?|&&|\|\||\?\?|[-+*/%]|[-+]=)(?= |\n)|!(?=[\w(])/g;
+  /\/\*[^]*?\*\/|\/\/.*|(?<=[(=,:?|&]\s*)\/(?![*/])(?:\[(?:\\.|[^\]\\\n])*\]|\\.|[^/\\\n[])+\/[a-z]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?<=[;{}]\n) +(?!(?:return|const|let|export|import)\b)(?:(?:await|throw|void) )?[\w.#?]+(?:\([^\n]*\)|(?: [-+*]?=) [^\n]*|\+\+|--);(?=\n)|\b\d[\d_]*n?\b|\b(?:true|false)\b|\bif \(|(?<= )(?:[=!]==|[<>]=?|&&|\|\||\?\?|[-+*/%]|[-+]=)(?= |\n)|!(?=[\w(])/g;
 
 /** What can stand in place of a token. */
 const SWAPS: ReadonlyMap<string, readonly string[]> = new Map(
@@ -98,13 +98,12 @@ function changes(token: string): readonly string[] {
 
 function mutantsOf(path: string): readonly Mutant[] {
   const source = readFileSync(join(ROOT, path), "utf8");
-  // Positions stay; what is no type and no import stays too.
-  const text = stripTypeScriptTypes(source)
-    .replaceAll(
-      /^(?:import|export) [^;()=]*?from ".*";$/gm,
-      (all) => all.replaceAll(/[^\n]/g, " "),
-    );
+  const blank = (all: string): string => all.replaceAll(/[^\n]/g, " ");
   const isProse = /^core\/ope(?:napi|rations)\//.test(path); // people read it
+  // Positions stay; what is no type, no import and no page of prose stays too.
+  const text = stripTypeScriptTypes(source)
+    .replaceAll(/^(?:import|export) [^;()=]*?from ".*";$/gm, blank)
+    .replaceAll(isProse ? /`\n(?:\\.|[^`\\])*`/g : /$^/g, blank);
   return [...text.matchAll(TOKEN)].flatMap(({ 0: from, index: at }) =>
     source.startsWith(from, at) && !(isProse && /^["'].* /.test(from))
       ? changes(from).map((to) => ({ path, at, from, to }))
