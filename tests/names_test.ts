@@ -43,7 +43,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/sqlite/contract_test.ts":
     "adapters/sqlite/mod.ts adapters/database/stored_row.ts",
   "adapters/sqlite/faults_test.ts":
-    "adapters/sqlite/fault.ts adapters/sqlite/file.ts adapters/sqlite/open.ts",
+    "adapters/sqlite/file.ts adapters/sqlite/open.ts",
   "adapters/postgres/contract_test.ts":
     "adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts adapters/postgres/storage.ts",
   "adapters/postgres/lost_connections_test.ts":
