@@ -21,7 +21,7 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 /** Settings of {@linkcode serve} on Bun. */
 export interface BunServeOptions extends ServeOptions {
   /**
-   * The longest request body, in bytes; beyond it Bun answers `413` without a body. Default: 1 MiB, since
+   * The longest request body, in bytes; beyond it Bun answers `413` without a body. Default: 1048576 (1 MiB), since
    * Bun reads up to this much of what a fetch function leaves unread. Its own default is 128 MiB.
    */
   readonly maxRequestBodySize?: number;
@@ -57,7 +57,7 @@ export async function serve(
     options,
     "maxRequestBodySize",
   );
-  const { maxRequestBodySize = 1024 * 1024 } = options;
+  const { maxRequestBodySize = 1_048_576 } = options;
   const { Bun } = globalThis as unknown as {
     readonly Bun: { serve(options: object): BunServer };
   };

@@ -95,9 +95,9 @@ test("a response that is already read is answered for with 500", async () => {
 
 test("a Response of another realm is sent as any other", async () => {
   const foreign = {
-    [Symbol.toStringTag]: "Response",
     status: 201,
     statusText: "Made",
+    [Symbol.toStringTag]: "Response",
     headers: new Headers({ "x-a": "1" }),
     body: streamOf("a", "b"),
     bodyUsed: false,
@@ -209,6 +209,60 @@ test("HEAD cancels a body that has not ended", async () => {
   assert.equal(cancelled, true);
 });
 
+test("a request without Host, or to no URL, is 400, and no function is asked", async () => {
+  const requests = ["GET / HTTP/1.1\r\n\r\n", GET.replace("/", "http://[")];
+  for (const request of requests) {
+    const handle = () => assert.fail("it is asked");
+    const { status, errors } = await answerOf(handle, request);
+    assert.deepEqual([status, errors], [400, []], request);
+  }
+});
+
+test("a body of 64 KiB that nobody reads keeps the connection, and a longer one ends it", async () => {
+  const size = 65_536;
+  const post = (length: number) =>
+    `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+  await speaking(() => new Response("ok"), async (wire) => {
+    wire.write(post(size));
+    assert.equal((await wire.answer()).body, "ok");
+    wire.write("a".repeat(size) + post(size + 1));
+    const { lines } = await wire.answer();
+    assert(lines.includes("connection: close"), lines.join());
+  });
+});
+
+test("a connection that is not kept ends as soon as the client has sent all", async () => {
+  await speaking(() => new Response("ok"), async (wire) => {
+    const start = performance.now();
+    wire.write(
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    assert.equal((await wire.answer()).body, "ok");
+    wire.write("0\r\n\r\n");
+    assert.equal(await wire.rest(), "");
+    const time = performance.now() - start;
+    assert(time < 900, `${time}`); // a client that goes on sending has 1 s
+  });
+});
+
+test("of pipelined requests, eight are begun before the first is answered", async () => {
+  let begun = 0;
+  const first = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  await speaking(async () => {
+    begun++;
+    setImmediate(arrived.resolve); // all came in one piece
+    await first.promise;
+    return new Response("ok");
+  }, async (wire) => {
+    wire.write(GET.repeat(20));
+    await arrived.promise;
+    assert.equal(begun, 8);
+    first.resolve();
+    for (let i = 0; i < 20; i++) assert.equal((await wire.answer()).body, "ok");
+  });
+});
+
 test("a pipelined request begins only when the unsafe ones before it are answered", async () => {
   const begun: string[] = [];
   await speaking(async (request) => {
@@ -226,26 +280,6 @@ test("a pipelined request begins only when the unsafe ones before it are answere
       begun,
       steps.flatMap((step) => [step, `${step} is answered`]),
     );
-  });
-});
-
-test("of pipelined requests, eight are begun before the first is answered", async () => {
-  let begun = 0;
-  const { promise: first, resolve: answerFirst } = Promise.withResolvers<
-    void
-  >();
-  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-  await speaking(async () => {
-    begun++;
-    setImmediate(arrive); // all came in one piece
-    await first;
-    return new Response("ok");
-  }, async (wire) => {
-    wire.write(GET.repeat(20));
-    await arrived;
-    assert.equal(begun, 8);
-    answerFirst();
-    for (let i = 0; i < 20; i++) assert.equal((await wire.answer()).body, "ok");
   });
 });
 
@@ -271,7 +305,7 @@ test("a client that goes away aborts the signals of its pipelined requests", asy
 });
 
 test("a long body that nobody reads closes the connection after the answer", async () => {
-  const lengths = ["Content-Length: 65537", "Transfer-Encoding: chunked"];
+  const lengths = ["Content-Length: 9999999", "Transfer-Encoding: chunked"];
   for (const length of lengths) {
     await speaking(() => new Response("no", { status: 413 }), async (wire) => {
       wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
@@ -283,32 +317,17 @@ test("a long body that nobody reads closes the connection after the answer", asy
   }
 });
 
-test("a body of 64 KiB that nobody reads does not close the connection", async () => {
-  await speaking(() => new Response("ok"), async (wire) => {
-    const body = "a".repeat(65_536);
-    wire.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n`);
-    assert.equal((await wire.answer()).body, "ok");
-    wire.write(body + GET);
-    assert.equal((await wire.answer()).body, "ok");
-  });
-});
-
-test("a client that goes on sending after its answer is cut off once it has sent all", async () => {
+test("a client that goes on sending after its answer is not cut off at once", async () => {
   await speaking(
     () => new Response("no", { status: 413 }),
     async (wire) => {
-      const start = performance.now();
       wire.write(
-        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n",
       );
       assert.equal((await wire.answer()).body, "no");
-      wire.write(`7530\r\n${"a".repeat(30_000)}\r\n`);
+      wire.write("a".repeat(30_000));
       await new Promise((go) => setTimeout(go, 50));
       assert.equal(wire.isClosed, false);
-      wire.write("0\r\n\r\n");
-      assert.equal(await wire.rest(), "");
-      const time = performance.now() - start;
-      assert(time < 900, `${time}`); // others wait for it no longer than 1 s
     },
   );
 });
@@ -325,15 +344,6 @@ test("a body that is read in part does not stop the next request", async () => {
     wire.write("a".repeat(49_998) + GET);
     assert.equal((await wire.answer()).body, "0");
   });
-});
-
-test("a request without Host, or to no URL, is 400, and no function is asked", async () => {
-  const requests = ["GET / HTTP/1.1\r\n\r\n", GET.replace("/", "http://[")];
-  for (const request of requests) {
-    const handle = () => assert.fail("it is asked");
-    const { status, errors } = await answerOf(handle, request);
-    assert.deepEqual([status, errors], [400, []], request);
-  }
 });
 
 test("a header that is too large is 400, and the message says so", async () => {

@@ -164,12 +164,8 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
     const cors = { origins } as HandlerOptions["cors"];
     await assert.rejects(
       ask({ cors } as Partial<HandlerOptions>, "/v1/pets"),
-      {
-        name: "TypeError",
-        message:
-          'Wrong option cors.origins: it must be "*" or a list of origins such as ' +
-          `"https://app.example.com", not ${JSON.stringify(origins)}`,
-      },
+      { name: "TypeError", message: /^Wrong option cors\.origins: / },
+      JSON.stringify(origins),
     );
   }
 });
