@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { commandLine } from "../../support/runtime.ts";
 import { until } from "../../support/postgres/until.ts";
 import {
-  run,
   type RunningServer,
   RUNTIME,
   startServe,
@@ -69,9 +70,14 @@ testInFolder(
   async (cwd) => {
     const path = new URL("./serve_program.ts", import.meta.url);
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
-    const program = run(commandLine(fileURLToPath(path)), { cwd, env });
-    assert.equal(await program.exited, 0, program.stderr());
-    assert.match(program.stdout(), /^All is sent$/m);
+    const [program = "", ...args] = commandLine(fileURLToPath(path));
+    const { status, stdout, stderr } = spawnSync(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      encoding: "utf8",
+    });
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^All is sent$/m);
   },
 );
 
