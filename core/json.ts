@@ -65,8 +65,8 @@ function reviveNumber(
   value: unknown,
   context?: { readonly source?: string },
 ): unknown {
-  if (typeof value !== "number" || context?.source === undefined) return value;
-  return literalToInt64(context.source) ?? value;
+  // The source of a text is in quotes, and so no number's.
+  return literalToInt64(String(context?.source)) ?? value;
 }
 
 /** Turns a JSON number literal into the int64 it denotes; `undefined` if it denotes none. */

@@ -98,12 +98,24 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   CORS_ORIGINS: ["", "app.example.com", "https://app.example.com/"]
     .concat("https://app.example.com,", "*, https://app.example.com"),
   RATE_LIMIT: ["", "100", "0/10s", "100/0s", "100/10"]
-    .concat("1e2/10s", "100/100000s"),
+    .concat("1e2/10s", "100/100000s", "1000000000/10s"),
   PORT: ["65536", "-1", "1e3"],
   REQUEST_LOG: ["false"],
   METRICS: ["true"],
   SHUTDOWN_TIMEOUT: ["10s"],
 };
+
+test("readConfig takes a RATE_LIMIT of up to 9 and 5 digits", () => {
+  for (
+    const [text, requests, seconds] of [
+      ["1/1s", 1, 1],
+      ["999999999/99999s", 999_999_999, 99_999],
+    ] as const
+  ) {
+    const { rateLimit } = readConfig({ RATE_LIMIT: text });
+    assert.deepEqual(rateLimit, { requests, seconds });
+  }
+});
 
 for (const [name, values] of Object.entries(wrong)) {
   test(`readConfig refuses a wrong ${name} and names the variable`, () => {

@@ -8,24 +8,32 @@ test("without OpenTelemetry a service stays as it is, so that tracing costs noth
   assert.equal(traced(service), service);
 });
 
-test("a span gets the name of a route, and stays as it is if there is none", async () => {
+test("a span gets the name of a route, unless Node's instrumentation does that, and only if there is one", async () => {
   const names: string[] = [];
   const span = {
     setAttribute: () => span,
     updateName: (name: string) => names.push(name),
   };
+  let rpc: { route?: string } | undefined;
   const getValue = (key: symbol) =>
-    `${key.description}`.endsWith(" SPAN") ? span : undefined;
+    key.description?.endsWith(" SPAN") ? span : rpc;
   const context = { active: () => ({ getValue }) };
   const api = Symbol.for("opentelemetry.js.api.1");
   const before = Reflect.get(globalThis, api);
   try {
     Reflect.set(globalThis, api, { context });
-    for (const route of ["/v1/pets", undefined]) {
+    const ask = async (route?: string) => {
       const answer = { status: 200, headers: {}, body: null };
       const service = traced(async () => route ? { ...answer, route } : answer);
       await service({ method: "GET" } as ServiceRequest, undefined);
-    }
+    };
+    await ask("/v1/pets");
+    await ask();
+    rpc = {};
+    await ask();
+    assert.deepEqual(rpc, {});
+    await ask("/v1/pets/{petId}");
+    assert.deepEqual(rpc, { route: "/v1/pets/{petId}" });
   } finally {
     Reflect.set(globalThis, api, before);
   }
