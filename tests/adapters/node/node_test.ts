@@ -231,6 +231,22 @@ test("a body of 64 KiB that nobody reads keeps the connection, and a longer one 
   });
 });
 
+test("a client has 10 s for the rest of a body that is answered", async () => {
+  const { setTimeout } = globalThis;
+  const soon = (run: () => void, ms?: number) =>
+    setTimeout(run, ms === 10_000 ? 20 : ms);
+  Object.assign(globalThis, { setTimeout: soon });
+  try {
+    await speaking(() => new Response("ok"), async (wire) => {
+      wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${FIVE}ab`);
+      assert.equal((await wire.answer()).body, "ok");
+      assert.equal(await wire.rest(), "");
+    });
+  } finally {
+    Object.assign(globalThis, { setTimeout });
+  }
+});
+
 test("a connection that is not kept ends as soon as the client has sent all", async () => {
   await speaking(() => new Response("ok"), async (wire) => {
     const start = performance.now();

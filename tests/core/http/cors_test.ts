@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { corsLayer } from "../../../core/http/cors.ts";
 import test from "node:test";
 import {
   apiKeys,
@@ -168,4 +169,11 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
       JSON.stringify(origins),
     );
   }
+});
+
+test("wrong origins are refused with an example of right ones", () => {
+  const message =
+    'Wrong option cors.origins: it must be "*" or a list of origins such as ' +
+    '"https://app.example.com", not ["a"]';
+  assert.throws(() => corsLayer({ origins: ["a"] }), { message });
 });
