@@ -1,12 +1,11 @@
 /** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
 
 import type { BaseUrl } from "./http/base_url.ts";
-import {
-  type Answer,
-  type Fields,
-  type Service,
-  type ServiceRequest,
-  withFields,
+import type {
+  Answer,
+  Fields,
+  Service,
+  ServiceRequest,
 } from "./http/message.ts";
 import {
   internalError,
@@ -96,11 +95,7 @@ export function createService(
     bodyTimeout,
     document: staticContent(
       () => JSON.stringify(openApiDocument(baseUrl, operations)),
-      {
-        "content-type": "application/json",
-        // no-store, as the other responses have it, would make the ETag useless.
-        "cache-control": "no-cache",
-      },
+      { "content-type": "application/json" },
     ),
   };
 
@@ -127,12 +122,14 @@ export function createService(
         findOther(request.method, path) ?? notFound;
       if ("status" in found) return found;
       mounted = found.route;
+      let apiKey = "";
       if (mounted.isPublic !== true) {
         const key = parseBearer(request.headers.get("authorization"));
         if (key instanceof Refusal) return complete(key, mounted);
         if (await keys.verify(key) !== true) {
           return complete(invalidKey, mounted);
         }
+        apiKey = key;
         const limit = rateLimit && await rateLimit(key);
         if (limit !== undefined) {
           counted = readFields(limit);
@@ -141,7 +138,7 @@ export function createService(
           }
         }
       }
-      const call = { request, query, petId: found.parameter };
+      const call = { request, query, petId: found.parameter, apiKey };
       return complete(await mounted.run(call, context), mounted, counted);
     } catch (cause) {
       return { ...complete(refusalFor(cause), mounted, counted), cause };
@@ -171,12 +168,10 @@ function complete(
   mounted: Mounted | undefined,
   counted?: Fields,
 ): Answer {
-  const route = mounted?.path;
-  if (mounted?.fields === undefined && counted === undefined) {
-    return { ...answer, route };
-  }
-  const fields = { ...mounted?.fields, ...counted };
-  return { ...withFields(answer, fields), route };
+  const headers = mounted?.fields === undefined && counted === undefined
+    ? answer.headers
+    : { ...answer.headers, ...mounted?.fields, ...counted };
+  return { ...answer, headers, route: mounted?.path };
 }
 
 function refusalFor(cause: unknown): Refusal {

@@ -93,8 +93,6 @@ function route(
 ): DocsRoute {
   const content = staticContent(text, {
     "content-type": mediaType,
-    // The names have no version, so a browser asks each time and gets a 304.
-    "cache-control": "no-cache",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",

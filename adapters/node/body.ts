@@ -1,5 +1,6 @@
 /** The body of a request on Node, as a web stream or in one piece. */
 
+import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { findField } from "./headers.ts";
 
@@ -121,8 +122,13 @@ export function wholeBody(
 ): NodeBody & { readonly bytes: Promise<ArrayBuffer> } {
   if (hasArrived(req)) {
     onFirstRead();
-    const bytes = Promise.resolve(concatenate(takeAll(req)));
-    return { bytes, abandon: () => false };
+    const chunks: Uint8Array[] = [];
+    // The last call returns null, and ends the request for Node.
+    for (let chunk; (chunk = req.read()) !== null;) chunks.push(chunk);
+    return {
+      bytes: Promise.resolve(concatenate(chunks)),
+      abandon: () => false,
+    };
   }
   const { promise, resolve, reject } = Promise.withResolvers<ArrayBuffer>();
   const chunks: Uint8Array[] = [];
@@ -154,24 +160,7 @@ function hasArrived(req: IncomingMessage): boolean {
     findField(req.rawHeaders, "content-length") === String(req.readableLength);
 }
 
-function takeAll(req: IncomingMessage): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  for (;;) {
-    const chunk: Uint8Array | null = req.read();
-    if (chunk === null) return chunks;
-    chunks.push(chunk);
-  }
-}
-
 /** Copies: a chunk is a part of the memory that Node read from the connection into. */
 function concatenate(chunks: readonly Uint8Array[]): ArrayBuffer {
-  let length = 0;
-  for (const chunk of chunks) length += chunk.length;
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes.buffer;
+  return new Uint8Array(Buffer.concat(chunks)).buffer;
 }

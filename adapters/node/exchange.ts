@@ -25,13 +25,16 @@ const LINGER = 1000;
 const MAX_DISCARD_TIME = 10_000;
 
 /** Decides, before the head of the answer is written, whether the connection is kept after it. */
-export function decideKeepAlive(exchange: Exchange, status: number): void {
+export function decideKeepAlive(
+  { req, res, isOpen }: Exchange,
+  status: number,
+): void {
+  // Nobody can be sure where such a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1).
+  const isWronglyFramed = req.httpVersion === "1.0" &&
+    findField(req.rawHeaders, "transfer-encoding") !== null;
   // A client that took too long is not waited for again (RFC 9110 §15.5.9).
-  if (
-    status === 408 || !exchange.isOpen() || isTooMuchUnread(exchange) ||
-    isWronglyFramed(exchange)
-  ) {
-    exchange.res.shouldKeepAlive = false;
+  if (status === 408 || !isOpen() || isWronglyFramed || isTooMuchUnread(req)) {
+    res.shouldKeepAlive = false;
   }
 }
 
@@ -90,14 +93,8 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
 }
 
 // A client that still waits for its 100 Continue may send its body or not: Node closes there by itself.
-function isTooMuchUnread({ req }: Exchange): boolean {
+function isTooMuchUnread(req: IncomingMessage): boolean {
   if (req.complete || !announcesBody(req)) return false;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;
-}
-
-/** Tells whether nobody can be sure where a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1). */
-function isWronglyFramed({ req }: Exchange): boolean {
-  return req.httpVersion === "1.0" &&
-    findField(req.rawHeaders, "transfer-encoding") !== null;
 }

@@ -26,7 +26,10 @@ import {
  * one message; 408, 413 and 415 as {@linkcode readText} does. With an `Idempotency-Key` that added an
  * equal pet before, it adds nothing and answers with that pet; 422 if that pet is another one.
  */
-async function run({ request }: Call, context: Context): Promise<Answer> {
+async function run(
+  { request, apiKey }: Call,
+  context: Context,
+): Promise<Answer> {
   const { storage, baseUrl } = context;
   const header = request.headers.get("idempotency-key");
   const key = header === null ? undefined : parseIdempotencyKey(header);
@@ -38,7 +41,7 @@ async function run({ request }: Call, context: Context): Promise<Answer> {
   const pet = key === undefined
     ? await storage.create(newPet)
     : await storage.create(newPet, {
-      idempotencyKey: await storedKey(request.headers, key),
+      idempotencyKey: await storedKey(apiKey, key),
     });
   if (pet.replayed === true && !isEqual(pet, newPet)) return reusedKey;
   const location = baseUrl.link(`/pets/${pet.id}`, `pets/${pet.id}`);
