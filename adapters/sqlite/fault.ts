@@ -36,7 +36,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 function hasCode(error: unknown, ...codes: readonly number[]): boolean {
-  return codes.includes(resultCode(error) ?? 0);
+  return codes.includes(resultCode(error));
 }
 
 /** Returns true if another connection is in the way, so that trying again helps. */
@@ -64,7 +64,7 @@ export function isAccessFault(error: unknown): boolean {
 
 /** Explains an error of SQLite; `undefined` for other errors and for mistakes in the SQL. */
 export function faultReason(error: unknown): string | undefined {
-  return REASONS[resultCode(error) ?? 0];
+  return REASONS[resultCode(error)];
 }
 
 /**
@@ -90,13 +90,14 @@ export function fault(
   return new StorageError(kind, `Cannot ${action}: ${reason}`, { cause });
 }
 
-/** SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. */
-function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error)) return undefined;
+/**
+ * SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. It is 0
+ * for any other error.
+ */
+function resultCode(error: unknown): number {
+  if (!(error instanceof Error)) return 0;
   // On Deno an error from opening has no code.
   if (error.message.startsWith("unable to open database file")) return CANTOPEN;
-  if (!("errcode" in error)) return undefined;
-  const { errcode } = error;
-  if (typeof errcode !== "number") return undefined;
+  const { errcode = 0 } = error as { readonly errcode?: number };
   return errcode === IOERR_SHMSIZE ? errcode : errcode & 0xff;
 }

@@ -66,14 +66,29 @@ export async function readText(
   limits: BodyLimits,
 ): Promise<string | Refusal> {
   const { headers } = request;
-  const length = headers.get("content-length");
-  const isAnnounced = length !== null ||
-    headers.get("transfer-encoding") !== null;
-  if (length !== null && /^0+$/.test(length)) return missing;
-  if (!isAnnounced && request.body === null) return missing;
+  const announced = headers.get("content-length");
+  const coding = headers.get("transfer-encoding");
+  const length = /^[0-9]+$/.test(announced ?? "") ? Number(announced) : NaN;
+  const isAnnounced = announced !== null || coding !== null;
+  if (length === 0 || !isAnnounced && request.body === null) return missing;
   const refusal = checkMediaType(headers);
   if (isAnnounced && refusal !== undefined) return refusal;
-  const bytes = await readBytes(request, limits);
+  // Not the client's fault: it gets a 500, and `onError` this error.
+  if (request.bodyUsed) {
+    throw new TypeError(
+      "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",
+    );
+  }
+  if (length > limits.maxBodyBytes) return tooLarge(limits.maxBodyBytes);
+  // Runtimes take the `chunked` off `gzip, chunked`, and would give us the gzip as the body.
+  if (
+    Number.isNaN(length) && (coding ?? "chunked").toLowerCase() !== "chunked"
+  ) {
+    return wrongTransferCoding;
+  }
+  const bytes = length <= MAX_WHOLE
+    ? await readWhole(request, limits)
+    : await readStream(request, limits);
   if (bytes instanceof Refusal) return refusal ?? bytes;
   // Deno has a stream for a body that is missing, and only reading it tells.
   if (bytes.byteLength === 0) return missing;
@@ -106,33 +121,6 @@ export function checkMediaType(
   return undefined;
 }
 
-/** Reads the bytes of a body up to the cap. If there are more, the rest is not read. */
-function readBytes(
-  request: ServiceRequest,
-  limits: BodyLimits,
-): Promise<Bytes | Refusal> | Refusal {
-  // Not the client's fault: it gets a 500, and `onError` this error.
-  if (request.bodyUsed) {
-    throw new TypeError(
-      "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",
-    );
-  }
-  const length = request.headers.get("content-length");
-  if (length === null || !/^[0-9]+$/.test(length)) {
-    // Runtimes take the `chunked` off `gzip, chunked`, and would give us the gzip as the body.
-    const coding = request.headers.get("transfer-encoding") ?? "chunked";
-    return coding.toLowerCase() === "chunked"
-      ? readStream(request, limits)
-      : wrongTransferCoding;
-  }
-  if (Number(length) > limits.maxBodyBytes) {
-    return tooLarge(limits.maxBodyBytes);
-  }
-  return Number(length) <= MAX_WHOLE
-    ? readWhole(request, limits)
-    : readStream(request, limits);
-}
-
 /**
  * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). With
  * {@linkcode readStream} a create would take 1.2 (Deno) to 1.5 (Node) times its processor time.
@@ -161,7 +149,7 @@ async function readWhole(
   });
 }
 
-/** Reads a body piece by piece. Each is copied at once, so that the runtime can let go of it. */
+/** Reads a body piece by piece, up to the cap. Each piece is copied at once, so that the runtime can let go of it. */
 async function readStream(
   request: ServiceRequest,
   { maxBodyBytes, bodyTimeout }: BodyLimits,
