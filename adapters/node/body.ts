@@ -13,10 +13,7 @@ export interface NodeBody {
 
 /** Tells whether a request has a body that can be read: a `Request` of these methods has none. */
 export function hasBody(req: IncomingMessage): boolean {
-  if (req.method === "GET" || req.method === "HEAD" || req.method === "TRACE") {
-    return false;
-  }
-  return announcesBody(req);
+  return !/^(?:GET|HEAD|TRACE)$/.test(req.method ?? "") && announcesBody(req);
 }
 
 /** Tells whether another parser has read the body, as `express.json()` does. */

@@ -34,7 +34,10 @@ export function currentResponse(socket: Socket): ServerResponse | undefined {
 
 /** Calls `begin` at once, or when the answers before this one that it must wait for are out. */
 export function queueResponse(
-  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
+  { req, res }: {
+    readonly req: IncomingMessage;
+    readonly res: ServerResponse & { _onPendingData?(bytes: number): void };
+  },
   begin: () => void,
 ): void {
   const { socket } = req;
@@ -47,28 +50,17 @@ export function queueResponse(
   queue.length++;
   res.once("close", () => queue.length--);
   const canBegin = queue.length < MAX_BEGUN && !waiting.has(before) &&
-    isSafe(req) && isSafe(before.req);
+    SAFE.includes(req.method) && SAFE.includes(before.req.method);
   if (canBegin) return begin();
   if (queue.length > MAX_WAITING) socket.destroy();
   waiting.add(res);
-  addPending(res, WEIGHT);
+  // Counts bytes as made and not yet sent, as Node itself does for a response that is still queued.
+  res._onPendingData?.(WEIGHT);
   const beginNow = AsyncResource.bind(begin); // in its own trace, not in that of `before`
   before.once("close", () => {
     waiting.delete(res);
-    addPending(res, -WEIGHT);
+    res._onPendingData?.(-WEIGHT);
     // After `Connection: close` nothing more is carried out (RFC 9112 §9.6).
     if (socket.writable) beginNow();
   });
-}
-
-/** Counts bytes as made and not yet sent, as Node itself does for a response that is still queued. */
-function addPending(
-  res: ServerResponse & { _onPendingData?: (bytes: number) => void },
-  bytes: number,
-): void {
-  res._onPendingData?.(bytes);
-}
-
-function isSafe({ method }: IncomingMessage): boolean {
-  return SAFE.includes(method);
 }

@@ -52,7 +52,6 @@ export class Refusal implements Answer {
   readonly headers: Fields;
   readonly body: string;
 
-  /** Makes the refusal; `headers` are added to those of every JSON response. */
   constructor(code: ErrorCode, message: string, headers: Fields = {}) {
     const status = ERROR_STATUS[code];
     this.code = code;
