@@ -67,7 +67,7 @@ export interface RateLimitResult {
 }
 
 export interface ServiceOptions
-  extends Omit<HandlerOptions, "baseUrl" | "cors" | "onError"> {
+  extends Omit<HandlerOptions, "baseUrl" | "cors"> {
   readonly baseUrl: BaseUrl;
 }
 
@@ -82,9 +82,16 @@ export function createService(
   others: readonly Endpoint[] = [],
 ): Service {
   checkExact();
-  const { storage, keys, baseUrl, rateLimit } = options;
+  const { storage, keys, baseUrl, rateLimit, onError } = options;
   const { maxBodyBytes = 65_536, bodyTimeout = 10_000 } = options;
-  checkOptions(options);
+  if (storage instanceof Promise) {
+    throw new TypeError("Wrong option storage: it is a promise, so await it");
+  }
+  for (const method of ["create", "get", "list"] as const) {
+    checkKind(storage?.[method], "function", `storage.${method}`);
+  }
+  checkKind(keys?.verify, "function", "keys.verify");
+  if (rateLimit !== undefined) checkKind(rateLimit, "function", "rateLimit");
   checkIntegers({ maxBodyBytes }, 1);
   // A longer timer would fire at once.
   checkIntegers({ bodyTimeout }, 1, 2 ** 31 - 1);
@@ -141,9 +148,15 @@ export function createService(
       const call = { request, query, petId: found.parameter, apiKey };
       return complete(await mounted.run(call, context), mounted, counted);
     } catch (cause) {
+      report(() => onError?.(cause, request));
       return { ...complete(refusalFor(cause), mounted, counted), cause };
     }
   };
+}
+
+/** Calls a reporter. If it fails itself, that is ignored. */
+export function report(reporter: () => unknown): void {
+  (async () => await reporter())().catch(() => {});
 }
 
 /** @throws {TypeError} if `rateLimit` returned something else, or a field that cannot be sent. */
@@ -183,16 +196,4 @@ function refusalFor(cause: unknown): Refusal {
   } catch {
     return internalError; // a cause that cannot even be looked at, such as a proxy
   }
-}
-
-function checkOptions(options: ServiceOptions): void {
-  const { storage, keys, rateLimit } = options;
-  if (storage instanceof Promise) {
-    throw new TypeError("Wrong option storage: it is a promise, so await it");
-  }
-  for (const method of ["create", "get", "list"] as const) {
-    checkKind(storage?.[method], "function", `storage.${method}`);
-  }
-  checkKind(keys?.verify, "function", "keys.verify");
-  if (rateLimit !== undefined) checkKind(rateLimit, "function", "rateLimit");
 }

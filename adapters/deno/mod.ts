@@ -4,9 +4,9 @@
  * @module
  */
 
-import { report } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
+import { report } from "../../core/service.ts";
 import { guard } from "../serve/guard.ts";
 import {
   type FetchFunction,

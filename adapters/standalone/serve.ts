@@ -24,7 +24,6 @@ let stopServer: (() => Promise<void>) | undefined;
 /** Deno's responses on their way: a process that ends when an answer is made would not send it. */
 const sending = new Set<Promise<unknown>>();
 
-// Before the storage is opened: a signal at any time ends it in order.
 const { stop } = stopOnSignal({
   async finish() {
     await opened?.drain();

@@ -19,6 +19,8 @@ const MIN_PIECE = 256;
 /** A body up to this length is read in one call: even byte by byte it has at most 512 pieces. */
 const MAX_WHOLE = 512;
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 /** After so many turns of the microtask queue a body that came along with the header is there, and needs no timer. */
 const TURNS = 3;
 
@@ -92,7 +94,13 @@ export async function readText(
   if (bytes instanceof Refusal) return refusal ?? bytes;
   // Deno has a stream for a body that is missing, and only reading it tells.
   if (bytes.byteLength === 0) return missing;
-  return refusal ?? decodeUtf8(bytes);
+  if (refusal !== undefined) return refusal;
+  try {
+    // `request.text()` would put U+FFFD in place of bytes that are not UTF-8.
+    return utf8.decode(bytes);
+  } catch {
+    return notUtf8;
+  }
 }
 
 /**
@@ -197,15 +205,4 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 
 function tooLarge(maxBodyBytes: number): Refusal {
   return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** Decodes strictly: `request.text()` would put U+FFFD in place of bytes that are not UTF-8. */
-function decodeUtf8(bytes: Bytes): string | Refusal {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return notUtf8;
-  }
 }

@@ -36,7 +36,13 @@ async function run(
   if (key instanceof Refusal) return key;
   const text = await readText(request, context);
   if (text instanceof Refusal) return text;
-  const newPet = parseBody(text);
+  let body: unknown;
+  try {
+    body = parseJson(text);
+  } catch (cause) {
+    return cause instanceof RangeError ? tooDeep : notJson; // a RangeError: the stack was used up
+  }
+  const newPet = parseNewPet(body);
   if (newPet instanceof Refusal) return newPet;
   const pet = key === undefined
     ? await storage.create(newPet)
@@ -52,16 +58,6 @@ async function run(
       ? { location, "idempotency-replayed": "true" }
       : { location },
   );
-}
-
-function parseBody(text: string): CheckedPet | Refusal {
-  let body: unknown;
-  try {
-    body = parseJson(text);
-  } catch (cause) {
-    return cause instanceof RangeError ? tooDeep : notJson; // a RangeError: the stack was used up
-  }
-  return parseNewPet(body);
 }
 
 function isEqual(pet: Pet, newPet: CheckedPet): boolean {
