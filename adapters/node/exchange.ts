@@ -19,8 +19,8 @@ export interface Exchange {
 const MAX_DISCARD = 64 * 1024;
 /** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
 const MIN_PIECE = 64;
-/** Time for which a connection is kept for a client that goes on sending after its response, in ms. */
-const LINGER = 1000;
+/** Time for which a connection is kept for a client that goes on sending, so that it can read its answer, in ms. */
+export const LINGER = 1000;
 /** Time that the rest of an unwanted body may take if the connection is kept, in ms. */
 const MAX_DISCARD_TIME = 10_000;
 

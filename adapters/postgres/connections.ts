@@ -147,7 +147,7 @@ export function postgresConnections(
     });
   });
 
-  /** Takes a connection, but none that is older than the last loss: each might hang in turn. */
+  /** Takes a connection that was made since the last loss: older ones may hang too. */
   async function take(): Promise<pg.PoolClient> {
     const client = await pool.connect();
     if ((made.get(client) ?? 0) > lost) return client;

@@ -1,4 +1,4 @@
-/** Is the process alive, and can it take requests? The probes say so, and a layer refuses what comes at the end. */
+/** The probes, which say if the process is alive and ready, and the layer that refuses requests during shutdown. */
 
 import { cutShort } from "../../core/http/body.ts";
 import {
@@ -60,7 +60,7 @@ export function createDrain(storage: Pick<PetStorage, "ping">): Drain {
         async run() {
           if (drained !== undefined) return shuttingDown;
           try {
-            // One look serves all that ask meanwhile: strangers may ask as often as they like.
+            // All who ask meanwhile share one ping, because strangers may ask as often as they like.
             pinging ??= storage.ping().finally(() => pinging = undefined);
             await pinging;
             return ok;

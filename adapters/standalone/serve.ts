@@ -76,16 +76,12 @@ function joinWorkers(onEnding: () => void): () => Promise<void> {
 }
 
 const server = {
-  // Deno takes `fetch` and `onListen` only; the rest is for Bun.
+  // Deno takes `fetch` and `onListen` only; the rest is for Bun, as in `../bun/mod.ts`.
   hostname: config.host,
   port: config.port,
-  // Otherwise clients would see errors as an HTML page.
   development: false,
-  // Otherwise a port that is in use would be shared with the server that has it.
   reusePort: false,
-  /** In seconds; a body has its own, shorter deadline. */
   idleTimeout: 30,
-  /** As in `../bun/mod.ts`. */
   maxRequestBodySize: 1024 * 1024,
   fetch(request: Request, info?: FetchInfo): Promise<Response> {
     if (typeof info?.stop === "function") {
