@@ -55,23 +55,18 @@ export function memoryStorage(
     }
   }
 
-  /** Finds the pet that a key added; forgets all keys that have expired. */
-  function findByKey(key: string, now: number): Pet | undefined {
-    for (const [oldest, { created }] of byKey) {
-      if (created > now - idempotencyRetention) break;
-      byKey.delete(oldest);
-    }
-    return byKey.get(key)?.pet;
-  }
-
   return {
     apiKeys: memoryApiKeys(assertOpen),
 
     async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
       assertOpen();
       const now = performance.now();
-      const earlier = key === undefined ? undefined : findByKey(key, now);
-      if (earlier !== undefined) return { ...earlier, replayed: true };
+      for (const [oldest, { created }] of byKey) {
+        if (created > now - idempotencyRetention) break;
+        byKey.delete(oldest);
+      }
+      const earlier = key === undefined ? undefined : byKey.get(key);
+      if (earlier !== undefined) return { ...earlier.pet, replayed: true };
       const id = petId(BigInt(lists.all.length + 1));
       const pet = Object.freeze({ id, name, categoryId, status });
       lists[status].push(pet);

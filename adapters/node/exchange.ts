@@ -47,7 +47,11 @@ export function endResponse(
   const isRest = exchange.body?.abandon() ?? true;
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
     res.end(body ?? undefined);
-    if (isRest && !req.complete && announcesBody(req)) limitRest(req);
+    if (isRest && !req.complete && announcesBody(req)) {
+      const cut = () => req.complete || req.socket.destroy();
+      const timer = setTimeout(cut, MAX_DISCARD_TIME);
+      req.once("close", () => clearTimeout(timer));
+    }
     return;
   }
   // The client is still sending. A socket that is closed with unread bytes is reset, and a reset
@@ -65,14 +69,6 @@ export function endResponse(
     // No more is read; the client, its way blocked, has time to read its answer.
     if (left < 0) req.pause();
   }).once("close", end).resume();
-}
-
-/** Closes a connection whose client takes too long over a body that is answered. */
-function limitRest(req: IncomingMessage): void {
-  const timer = setTimeout(() => {
-    if (!req.complete) req.socket.destroy();
-  }, MAX_DISCARD_TIME);
-  req.once("close", () => clearTimeout(timer));
 }
 
 /** Calls back once if the client goes away before its answer is out; never after that. */

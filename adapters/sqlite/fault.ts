@@ -35,13 +35,9 @@ const REASONS: Readonly<Record<number, string>> = {
   [NOTADB]: "the file is not an SQLite database",
 };
 
-function hasCode(error: unknown, ...codes: readonly number[]): boolean {
-  return codes.includes(resultCode(error));
-}
-
 /** Returns true if another connection is in the way, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
-  return hasCode(error, BUSY, LOCKED, PROTOCOL);
+  return [BUSY, LOCKED, PROTOCOL].includes(resultCode(error));
 }
 
 /**
@@ -49,17 +45,17 @@ export function isBusy(error: unknown): boolean {
  * mark that makes a transaction count last.
  */
 export function mayHaveCommitted(error: unknown): boolean {
-  return !isBusy(error) && !hasCode(error, FULL);
+  return !isBusy(error) && resultCode(error) !== FULL;
 }
 
 /** Returns true if the state of the disk is unknown, so that nothing more may be written. */
 export function isFatal(error: unknown): boolean {
-  return hasCode(error, IOERR, CORRUPT, NOTADB);
+  return [IOERR, CORRUPT, NOTADB].includes(resultCode(error));
 }
 
 /** Returns true if the file, or one beside it, could not be opened or written. */
 export function isAccessFault(error: unknown): boolean {
-  return hasCode(error, CANTOPEN, READONLY);
+  return [CANTOPEN, READONLY].includes(resultCode(error));
 }
 
 /** Explains an error of SQLite; `undefined` for other errors and for mistakes in the SQL. */

@@ -1,11 +1,7 @@
 /** The probes, which say if the process is alive and ready, and the layer that refuses requests during shutdown. */
 
 import { cutShort } from "../../core/http/body.ts";
-import {
-  jsonAnswer,
-  type Layer,
-  type ServiceRequest,
-} from "../../core/http/message.ts";
+import { jsonAnswer, type Layer } from "../../core/http/message.ts";
 import { Refusal, shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
@@ -36,14 +32,13 @@ export function createDrain(storage: Pick<PetStorage, "ping">): Drain {
   let drained: PromiseWithResolvers<void> | undefined;
   let pinging: Promise<void> | undefined;
 
-  function isProbe(request: ServiceRequest): boolean {
-    const target = parseTarget(request);
-    return "path" in target && PROBES.includes(target.path);
-  }
-
   return {
     layer: (service) => async (request, connection) => {
-      if (drained !== undefined && !isProbe(request)) return shuttingDown;
+      if (drained !== undefined) {
+        const target = parseTarget(request);
+        const isProbe = "path" in target && PROBES.includes(target.path);
+        if (!isProbe) return shuttingDown;
+      }
       inFlight++;
       const answer = await service(request, connection);
       if (--inFlight === 0) drained?.resolve();

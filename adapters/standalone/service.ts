@@ -49,11 +49,12 @@ export async function openService(config: Config) {
     metrics: config.metrics ? new Metrics() : undefined,
     cors,
     limitAddress: rateLimit && createRateLimiter("address", rateLimit),
-    routes: docs.map((route): Endpoint => ({
+    routes: docs.map(({ answer, ...route }): Endpoint => ({
       ...route,
-      async run(call) {
+      isPublic: true,
+      async run({ request }) {
         const problem = await openDocs();
-        if (problem === undefined) return await route.run(call);
+        if (problem === undefined) return await answer(request);
         const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
         return { status: 404, headers, body: `${problem}\n` };
       },

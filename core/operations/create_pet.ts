@@ -7,7 +7,7 @@ import { parseJson } from "../json.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
 import { json, keyErrors, refused } from "../openapi/responses.ts";
 import { parseNewPet } from "../pets/new_pet.ts";
-import { type CheckedPet, type Pet, petToJson } from "../pets/pet.ts";
+import { petToJson } from "../pets/pet.ts";
 import {
   KEY_PATTERN,
   parseIdempotencyKey,
@@ -49,7 +49,9 @@ async function run(
     : await storage.create(newPet, {
       idempotencyKey: await storedKey(apiKey, key),
     });
-  if (pet.replayed === true && !isEqual(pet, newPet)) return reusedKey;
+  const isEqual = pet.name === newPet.name &&
+    pet.categoryId === newPet.categoryId && pet.status === newPet.status;
+  if (pet.replayed === true && !isEqual) return reusedKey;
   const location = baseUrl.link(`/pets/${pet.id}`, `pets/${pet.id}`);
   return jsonAnswer(
     201,
@@ -58,11 +60,6 @@ async function run(
       ? { location, "idempotency-replayed": "true" }
       : { location },
   );
-}
-
-function isEqual(pet: Pet, newPet: CheckedPet): boolean {
-  return pet.name === newPet.name && pet.categoryId === newPet.categoryId &&
-    pet.status === newPet.status;
 }
 
 const idempotencyKey: JsonObject = {
