@@ -120,8 +120,9 @@ export function wholeBody(
   if (hasArrived(req)) {
     onFirstRead();
     const chunks: Uint8Array[] = [];
+    let chunk: Uint8Array | null;
     // The last call returns null, and ends the request for Node.
-    for (let chunk; (chunk = req.read()) !== null;) chunks.push(chunk);
+    while ((chunk = req.read()) !== null) chunks.push(chunk);
     return {
       bytes: Promise.resolve(concatenate(chunks)),
       abandon: () => false,

@@ -68,10 +68,12 @@ export async function readText(
   limits: BodyLimits,
 ): Promise<string | Refusal> {
   const { headers } = request;
-  const announced = headers.get("content-length");
+  const contentLength = headers.get("content-length");
   const coding = headers.get("transfer-encoding");
-  const length = /^[0-9]+$/.test(announced ?? "") ? Number(announced) : NaN;
-  const isAnnounced = announced !== null || coding !== null;
+  const length = /^[0-9]+$/.test(contentLength ?? "")
+    ? Number(contentLength)
+    : NaN;
+  const isAnnounced = contentLength !== null || coding !== null;
   if (length === 0 || !isAnnounced && request.body === null) return missing;
   const refusal = checkMediaType(headers);
   if (isAnnounced && refusal !== undefined) return refusal;
@@ -83,9 +85,7 @@ export async function readText(
   }
   if (length > limits.maxBodyBytes) return tooLarge(limits.maxBodyBytes);
   // Runtimes take the `chunked` off `gzip, chunked`, and would give us the gzip as the body.
-  if (
-    Number.isNaN(length) && (coding ?? "chunked").toLowerCase() !== "chunked"
-  ) {
+  if (Number.isNaN(length) && !/^chunked$/i.test(coding ?? "chunked")) {
     return wrongTransferCoding;
   }
   const bytes = length <= MAX_WHOLE
