@@ -2,7 +2,7 @@
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { corsLayer } from "./http/cors.ts";
-import { type Layer, type Service, toResponse } from "./http/message.ts";
+import { type Service, toResponse } from "./http/message.ts";
 import { traced } from "./http/trace.ts";
 import { checkKind, checkNames } from "./options.ts";
 import { createService, type HandlerOptions } from "./service.ts";
@@ -44,24 +44,12 @@ export function createHandler(options: HandlerOptions): Handler {
   } = options;
   checkKind(baseUrl, "string", "baseUrl");
   checkKind(onError, "function", "onError");
-  const service = reporting(onError)(
-    createService({ ...others, baseUrl: parseBaseUrl(baseUrl) }),
-  );
+  const service = createService({
+    ...others,
+    baseUrl: parseBaseUrl(baseUrl),
+    onError,
+  });
   return toFetch(cors === undefined ? service : corsLayer(cors)(service));
-}
-
-/** Calls a reporter. If it fails itself, that is ignored. */
-export function report(reporter: () => unknown): void {
-  (async () => await reporter())().catch(() => {});
-}
-
-/** Makes the layer that reports the cause of a 500 or a 503. */
-function reporting(onError: NonNullable<HandlerOptions["onError"]>): Layer {
-  return (service) => async (request, connection) => {
-    const answer = await service(request, connection);
-    if ("cause" in answer) report(() => onError(answer.cause, request));
-    return answer;
-  };
 }
 
 const services = new WeakMap<object, Service>();

@@ -1,12 +1,11 @@
 /** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
 
 import type { BaseUrl } from "./http/base_url.ts";
-import {
-  type Answer,
-  type Fields,
-  type Service,
-  type ServiceRequest,
-  withFields,
+import type {
+  Answer,
+  Fields,
+  Service,
+  ServiceRequest,
 } from "./http/message.ts";
 import {
   internalError,
@@ -68,7 +67,7 @@ export interface RateLimitResult {
 }
 
 export interface ServiceOptions
-  extends Omit<HandlerOptions, "baseUrl" | "cors" | "onError"> {
+  extends Omit<HandlerOptions, "baseUrl" | "cors"> {
   readonly baseUrl: BaseUrl;
 }
 
@@ -83,9 +82,16 @@ export function createService(
   others: readonly Endpoint[] = [],
 ): Service {
   checkExact();
-  const { storage, keys, baseUrl, rateLimit } = options;
+  const { storage, keys, baseUrl, rateLimit, onError } = options;
   const { maxBodyBytes = 65_536, bodyTimeout = 10_000 } = options;
-  checkOptions(options);
+  if (storage instanceof Promise) {
+    throw new TypeError("Wrong option storage: it is a promise, so await it");
+  }
+  for (const method of ["create", "get", "list"] as const) {
+    checkKind(storage?.[method], "function", `storage.${method}`);
+  }
+  checkKind(keys?.verify, "function", "keys.verify");
+  if (rateLimit !== undefined) checkKind(rateLimit, "function", "rateLimit");
   checkIntegers({ maxBodyBytes }, 1);
   // A longer timer would fire at once.
   checkIntegers({ bodyTimeout }, 1, 2 ** 31 - 1);
@@ -96,11 +102,7 @@ export function createService(
     bodyTimeout,
     document: staticContent(
       () => JSON.stringify(openApiDocument(baseUrl, operations)),
-      {
-        "content-type": "application/json",
-        // no-store, as the other responses have it, would make the ETag useless.
-        "cache-control": "no-cache",
-      },
+      { "content-type": "application/json" },
     ),
   };
 
@@ -127,12 +129,14 @@ export function createService(
         findOther(request.method, path) ?? notFound;
       if ("status" in found) return found;
       mounted = found.route;
+      let apiKey = "";
       if (mounted.isPublic !== true) {
         const key = parseBearer(request.headers.get("authorization"));
         if (key instanceof Refusal) return complete(key, mounted);
         if (await keys.verify(key) !== true) {
           return complete(invalidKey, mounted);
         }
+        apiKey = key;
         const limit = rateLimit && await rateLimit(key);
         if (limit !== undefined) {
           counted = readFields(limit);
@@ -141,12 +145,18 @@ export function createService(
           }
         }
       }
-      const call = { request, query, petId: found.parameter };
+      const call = { request, query, petId: found.parameter, apiKey };
       return complete(await mounted.run(call, context), mounted, counted);
     } catch (cause) {
+      report(() => onError?.(cause, request));
       return { ...complete(refusalFor(cause), mounted, counted), cause };
     }
   };
+}
+
+/** Calls a reporter. If it fails itself, that is ignored. */
+export function report(reporter: () => unknown): void {
+  (async () => await reporter())().catch(() => {});
 }
 
 /** @throws {TypeError} if `rateLimit` returned something else, or a field that cannot be sent. */
@@ -171,12 +181,10 @@ function complete(
   mounted: Mounted | undefined,
   counted?: Fields,
 ): Answer {
-  const route = mounted?.path;
-  if (mounted?.fields === undefined && counted === undefined) {
-    return { ...answer, route };
-  }
-  const fields = { ...mounted?.fields, ...counted };
-  return { ...withFields(answer, fields), route };
+  const headers = mounted?.fields === undefined && counted === undefined
+    ? answer.headers
+    : { ...answer.headers, ...mounted?.fields, ...counted };
+  return { ...answer, headers, route: mounted?.path };
 }
 
 function refusalFor(cause: unknown): Refusal {
@@ -188,16 +196,4 @@ function refusalFor(cause: unknown): Refusal {
   } catch {
     return internalError; // a cause that cannot even be looked at, such as a proxy
   }
-}
-
-function checkOptions(options: ServiceOptions): void {
-  const { storage, keys, rateLimit } = options;
-  if (storage instanceof Promise) {
-    throw new TypeError("Wrong option storage: it is a promise, so await it");
-  }
-  for (const method of ["create", "get", "list"] as const) {
-    checkKind(storage?.[method], "function", `storage.${method}`);
-  }
-  checkKind(keys?.verify, "function", "keys.verify");
-  if (rateLimit !== undefined) checkKind(rateLimit, "function", "rateLimit");
 }

@@ -37,8 +37,7 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/client/client.ts adapters/client/mod.ts",
   "adapters/docs/docs_test.ts": "adapters/docs/mod.ts adapters/docs/routes.ts",
 
-  "adapters/memory/memory_test.ts":
-    "adapters/memory/api_keys.ts adapters/memory/mod.ts",
+  "adapters/memory/memory_test.ts": "adapters/memory/mod.ts",
   "adapters/d1/d1_test.ts": "adapters/d1/fault.ts adapters/d1/mod.ts",
   "adapters/sqlite/contract_test.ts":
     "adapters/sqlite/mod.ts adapters/database/stored_row.ts",

@@ -4,8 +4,6 @@
  * @module
  */
 
-import { toResponse } from "../../core/http/message.ts";
-import { internalError } from "../../core/http/refusal.ts";
 import { guard } from "../serve/guard.ts";
 import {
   type FetchFunction,
@@ -73,8 +71,6 @@ export async function serve(
       // Outside development mode Bun would share a port that is in use, and receive its clients.
       reusePort: false,
       fetch: guard(handle, onError),
-      // guard() never throws, so this is unreachable; Bun's own answer would tell too much.
-      error: () => toResponse(internalError),
     });
     return listening(server, () => close(server));
   } catch (cause) {

@@ -41,11 +41,6 @@ export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   readonly random: () => number;
 }
 
-function setTimer(ms: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, ms);
-  return () => clearTimeout(timer);
-}
-
 /** Checks the options and fills in their defaults; throws as `createClient` does. */
 export function readOptions(options: ClientOptions): Settings {
   checkExact();
@@ -82,7 +77,10 @@ export function readOptions(options: ClientOptions): Settings {
     base: url.href.replace(/\/$/, ""),
     origin: url.origin,
     now: Date.now,
-    setTimer,
+    setTimer(ms, callback) {
+      const timer = setTimeout(callback, ms);
+      return () => clearTimeout(timer);
+    },
     random: Math.random,
   };
 }

@@ -14,9 +14,6 @@ const TRANSIENT = [408, 429, 502, 503, 504];
  * Chooses the pause before the next attempt, in ms: what the response asks for, plus a random time
  * below a bound that doubles, so that many clients do not come back together.
  *
- * A read, or a create with an `Idempotency-Key`, is tried again after any transient failure. Any other
- * create could add the pet twice, so the service itself must say that nothing was changed.
- *
  * @param attempt how many came before this one.
  * @returns `undefined` if the call is not to be tried again, or not within 30 s: then the caller decides.
  */
@@ -28,6 +25,7 @@ export function retryDelay(
 ): number | undefined {
   if (attempt >= retries) return undefined;
   const isRepeatable = body === undefined || idempotencyKey !== undefined;
+  // Any other create could add the pet twice, so the service itself must say that nothing was changed.
   const isTransient = isRepeatable
     ? code === "network_error" || code === "timeout" ||
       TRANSIENT.includes(status)

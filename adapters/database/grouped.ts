@@ -41,8 +41,8 @@ export interface GroupedOptions<Item, Result> {
    */
   readonly maxWait?: number;
   /**
-   * The maximum number of groups under way. More than two are only if others hang. Default: 1, and an
-   * item that finds nothing under way still waits for one turn of the event loop.
+   * The maximum number of groups under way. There are more than two only if others hang. Default: 1, and
+   * an item that finds nothing under way still waits for one turn of the event loop.
    */
   readonly maxUnderWay?: number;
 }

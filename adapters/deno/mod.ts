@@ -4,9 +4,9 @@
  * @module
  */
 
-import { report } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
-import { internalError, shuttingDown } from "../../core/http/refusal.ts";
+import { shuttingDown } from "../../core/http/refusal.ts";
+import { report } from "../../core/service.ts";
 import { guard } from "../serve/guard.ts";
 import {
   type FetchFunction,
@@ -53,15 +53,14 @@ export async function serve(
   };
   let isClosed = false;
 
-  function listen(port: number): Deno.HttpServer<Deno.NetAddr> {
-    return Deno.serve({
-      port,
-      hostname,
-      // Deno would print the address, which is for the caller to do.
-      onListen: () => {},
-      // guard() never throws, so this is unreachable; Deno's own answer would tell too much.
-      onError: () => toResponse(internalError),
-    }, (request, info) => {
+  /** The server that listens, then those that stopped: they still answer their open connections. */
+  const servers: Deno.HttpServer<Deno.NetAddr>[] = [];
+  let stopped = -Infinity;
+
+  function start(port: number): Deno.NetAddr {
+    // Deno would print the address, which is for the caller to do.
+    const settings = { port, hostname, onListen: () => {} };
+    const server = Deno.serve(settings, (request, info) => {
       if (isClosed) return toResponse(shuttingDown);
       const response = answer(request, info);
       if (request.method === "GET") return response;
@@ -69,14 +68,6 @@ export async function serve(
       Promise.resolve(response).then(ended, ended);
       return response;
     });
-  }
-
-  /** The server that listens, then those that stopped: they still answer their open connections. */
-  const servers: Deno.HttpServer<Deno.NetAddr>[] = [];
-  let stopped = -Infinity;
-
-  function start(port: number): Deno.NetAddr {
-    const server = listen(port);
     servers.unshift(server);
     for (const old of servers.splice(MAX_STOPPED)) void old.shutdown();
     // Out of descriptors, Deno stops listening for good.

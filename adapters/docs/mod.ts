@@ -49,7 +49,7 @@ export async function docs(options: DocsOptions = {}): Promise<Docs> {
     if (found === undefined) return undefined;
     const answer = "status" in found
       ? found
-      : await found.route.run({ request });
+      : await found.route.answer(request);
     return toResponse(answer, request.method);
   };
 }

@@ -1,13 +1,12 @@
 /** The page and its files as routes. */
 
 import { readFile } from "node:fs/promises";
-import {
-  type Answer,
-  type ServiceRequest,
-  withFields,
-} from "../../core/http/message.ts";
+import { type Answer, withFields } from "../../core/http/message.ts";
 import type { Route } from "../../core/http/router.ts";
-import { staticContent } from "../../core/http/static_content.ts";
+import {
+  type StaticContent,
+  staticContent,
+} from "../../core/http/static_content.ts";
 import { checkNames } from "../../core/options.ts";
 
 /** Settings of `docs`. */
@@ -30,10 +29,7 @@ const PIECE = 128 * 1024;
 
 /** A route of the page or one of its files; it needs no key. */
 export interface DocsRoute extends Route {
-  readonly isPublic: true;
-  readonly run: (
-    call: { readonly request: Pick<ServiceRequest, "headers"> },
-  ) => Promise<Answer>;
+  readonly answer: StaticContent;
 }
 
 /**
@@ -83,7 +79,7 @@ export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
 /** Reads all files now. @throws {Error} if one cannot be read. */
 export async function loadDocs(routes: readonly DocsRoute[]): Promise<void> {
   const request = { headers: new Headers() };
-  await Promise.all(routes.map(({ run }) => run({ request })));
+  await Promise.all(routes.map(({ answer }) => answer(request)));
 }
 
 function route(
@@ -93,15 +89,13 @@ function route(
 ): DocsRoute {
   const content = staticContent(text, {
     "content-type": mediaType,
-    // The names have no version, so a browser asks each time and gets a 304.
-    "cache-control": "no-cache",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
   });
-  const run: DocsRoute["run"] = async ({ request }) =>
+  const answer: StaticContent = async (request) =>
     inPieces(await content(request));
-  return { method: "GET", path, isPublic: true, run };
+  return { method: "GET", path, answer };
 }
 
 /**

@@ -4,11 +4,15 @@
  * @module
  */
 
+import type {
+  ApiKeyRecord,
+  ApiKeyStorage,
+  NewApiKeyRecord,
+} from "../../core/keys/issued_keys.ts";
 import { type Pet, petId, type PetStatus } from "../../core/pets/pet.ts";
 import { StorageError, toPage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { PetDatabase } from "../database/api_keys.ts";
-import { memoryApiKeys } from "./api_keys.ts";
 
 export type { PetDatabase } from "../database/api_keys.ts";
 
@@ -51,23 +55,18 @@ export function memoryStorage(
     }
   }
 
-  /** Finds the pet that a key added; forgets all keys that have expired. */
-  function findByKey(key: string, now: number): Pet | undefined {
-    for (const [oldest, { created }] of byKey) {
-      if (created > now - idempotencyRetention) break;
-      byKey.delete(oldest);
-    }
-    return byKey.get(key)?.pet;
-  }
-
   return {
     apiKeys: memoryApiKeys(assertOpen),
 
     async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
       assertOpen();
       const now = performance.now();
-      const earlier = key === undefined ? undefined : findByKey(key, now);
-      if (earlier !== undefined) return { ...earlier, replayed: true };
+      for (const [oldest, { created }] of byKey) {
+        if (created > now - idempotencyRetention) break;
+        byKey.delete(oldest);
+      }
+      const earlier = key === undefined ? undefined : byKey.get(key);
+      if (earlier !== undefined) return { ...earlier.pet, replayed: true };
       const id = petId(BigInt(lists.all.length + 1));
       const pet = Object.freeze({ id, name, categoryId, status });
       lists[status].push(pet);
@@ -111,4 +110,52 @@ function indexAfter(pets: readonly Pet[], after: bigint): number {
     else high = middle;
   }
   return low;
+}
+
+/** @param assertOpen throws if the storage is closed. */
+function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
+  // The record with id n, and its digest, are at n - 1. Records are copied, because whoever holds a
+  // Date can change it.
+  const records: ApiKeyRecord[] = [];
+  const digests: string[] = [];
+
+  function keep({ name, digest, created }: NewApiKeyRecord): ApiKeyRecord {
+    if (digests.includes(digest)) {
+      throw new Error("Cannot keep API key: its digest exists already");
+    }
+    const record = { id: digests.push(digest), name, created };
+    records.push(structuredClone(record));
+    return structuredClone(record);
+  }
+
+  return {
+    async insert(record) {
+      assertOpen();
+      return keep(record);
+    },
+
+    async insertFirst(record) {
+      assertOpen();
+      return records.length === 0 ? keep(record) : undefined;
+    },
+
+    async isActive(digest) {
+      assertOpen();
+      const record = records[digests.indexOf(digest)];
+      return record !== undefined && record.revoked === undefined;
+    },
+
+    async list() {
+      assertOpen();
+      return structuredClone(records);
+    },
+
+    async revoke(id, time) {
+      assertOpen();
+      const record = records[id - 1];
+      if (record === undefined) return undefined;
+      records[id - 1] = structuredClone({ revoked: time, ...record });
+      return structuredClone(records[id - 1]);
+    },
+  };
 }

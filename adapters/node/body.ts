@@ -1,5 +1,6 @@
 /** The body of a request on Node, as a web stream or in one piece. */
 
+import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { findField } from "./headers.ts";
 
@@ -12,10 +13,7 @@ export interface NodeBody {
 
 /** Tells whether a request has a body that can be read: a `Request` of these methods has none. */
 export function hasBody(req: IncomingMessage): boolean {
-  if (req.method === "GET" || req.method === "HEAD" || req.method === "TRACE") {
-    return false;
-  }
-  return announcesBody(req);
+  return !/^(?:GET|HEAD|TRACE)$/.test(req.method ?? "") && announcesBody(req);
 }
 
 /** Tells whether another parser has read the body, as `express.json()` does. */
@@ -121,8 +119,14 @@ export function wholeBody(
 ): NodeBody & { readonly bytes: Promise<ArrayBuffer> } {
   if (hasArrived(req)) {
     onFirstRead();
-    const bytes = Promise.resolve(concatenate(takeAll(req)));
-    return { bytes, abandon: () => false };
+    const chunks: Uint8Array[] = [];
+    let chunk: Uint8Array | null;
+    // The last call returns null, and ends the request for Node.
+    while ((chunk = req.read()) !== null) chunks.push(chunk);
+    return {
+      bytes: Promise.resolve(concatenate(chunks)),
+      abandon: () => false,
+    };
   }
   const { promise, resolve, reject } = Promise.withResolvers<ArrayBuffer>();
   const chunks: Uint8Array[] = [];
@@ -154,24 +158,7 @@ function hasArrived(req: IncomingMessage): boolean {
     findField(req.rawHeaders, "content-length") === String(req.readableLength);
 }
 
-function takeAll(req: IncomingMessage): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  for (;;) {
-    const chunk: Uint8Array | null = req.read();
-    if (chunk === null) return chunks;
-    chunks.push(chunk);
-  }
-}
-
 /** Copies: a chunk is a part of the memory that Node read from the connection into. */
 function concatenate(chunks: readonly Uint8Array[]): ArrayBuffer {
-  let length = 0;
-  for (const chunk of chunks) length += chunk.length;
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes.buffer;
+  return new Uint8Array(Buffer.concat(chunks)).buffer;
 }

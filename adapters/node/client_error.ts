@@ -4,6 +4,7 @@ import { STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { Refusal } from "../../core/http/refusal.ts";
+import { LINGER } from "./exchange.ts";
 import { currentResponse } from "./pipeline.ts";
 
 export const badRequest: Refusal = new Refusal(
@@ -22,9 +23,6 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     "Cannot read request: its header is too large",
   ),
 };
-
-/** Time for which a refused client is listened to, so that it can read why, in ms. */
-const LINGER = 1000;
 
 export function clientErrorListener(): (error: Error, socket: Socket) => void {
   const refused = new WeakSet<Socket>();

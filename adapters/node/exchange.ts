@@ -19,19 +19,22 @@ export interface Exchange {
 const MAX_DISCARD = 64 * 1024;
 /** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
 const MIN_PIECE = 64;
-/** Time for which a connection is kept for a client that goes on sending after its response, in ms. */
-const LINGER = 1000;
+/** Time for which a connection is kept for a client that goes on sending, so that it can read its answer, in ms. */
+export const LINGER = 1000;
 /** Time that the rest of an unwanted body may take if the connection is kept, in ms. */
 const MAX_DISCARD_TIME = 10_000;
 
 /** Decides, before the head of the answer is written, whether the connection is kept after it. */
-export function decideKeepAlive(exchange: Exchange, status: number): void {
+export function decideKeepAlive(
+  { req, res, isOpen }: Exchange,
+  status: number,
+): void {
+  // Nobody can be sure where such a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1).
+  const isWronglyFramed = req.httpVersion === "1.0" &&
+    findField(req.rawHeaders, "transfer-encoding") !== null;
   // A client that took too long is not waited for again (RFC 9110 §15.5.9).
-  if (
-    status === 408 || !exchange.isOpen() || isTooMuchUnread(exchange) ||
-    isWronglyFramed(exchange)
-  ) {
-    exchange.res.shouldKeepAlive = false;
+  if (status === 408 || !isOpen() || isWronglyFramed || isTooMuchUnread(req)) {
+    res.shouldKeepAlive = false;
   }
 }
 
@@ -44,7 +47,11 @@ export function endResponse(
   const isRest = exchange.body?.abandon() ?? true;
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
     res.end(body ?? undefined);
-    if (isRest && !req.complete && announcesBody(req)) limitRest(req);
+    if (isRest && !req.complete && announcesBody(req)) {
+      const cut = () => req.complete || req.socket.destroy();
+      const timer = setTimeout(cut, MAX_DISCARD_TIME);
+      req.once("close", () => clearTimeout(timer));
+    }
     return;
   }
   // The client is still sending. A socket that is closed with unread bytes is reset, and a reset
@@ -62,14 +69,6 @@ export function endResponse(
     // No more is read; the client, its way blocked, has time to read its answer.
     if (left < 0) req.pause();
   }).once("close", end).resume();
-}
-
-/** Closes a connection whose client takes too long over a body that is answered. */
-function limitRest(req: IncomingMessage): void {
-  const timer = setTimeout(() => {
-    if (!req.complete) req.socket.destroy();
-  }, MAX_DISCARD_TIME);
-  req.once("close", () => clearTimeout(timer));
 }
 
 /** Calls back once if the client goes away before its answer is out; never after that. */
@@ -90,14 +89,8 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
 }
 
 // A client that still waits for its 100 Continue may send its body or not: Node closes there by itself.
-function isTooMuchUnread({ req }: Exchange): boolean {
+function isTooMuchUnread(req: IncomingMessage): boolean {
   if (req.complete || !announcesBody(req)) return false;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;
-}
-
-/** Tells whether nobody can be sure where a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1). */
-function isWronglyFramed({ req }: Exchange): boolean {
-  return req.httpVersion === "1.0" &&
-    findField(req.rawHeaders, "transfer-encoding") !== null;
 }

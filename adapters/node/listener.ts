@@ -1,7 +1,7 @@
 /** A fetch function as a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { report, serviceOf } from "../../core/handler.ts";
+import { serviceOf } from "../../core/handler.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import {
   isPlainHost,
@@ -10,6 +10,7 @@ import {
 } from "../serve/request_url.ts";
 import type { FetchFunction, ServeOptions } from "../serve/server.ts";
 import { checkNames } from "../../core/options.ts";
+import { report } from "../../core/service.ts";
 import { badRequest } from "./client_error.ts";
 import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
@@ -70,7 +71,7 @@ export function createResponder(
     }
   }
 
-  return (exchange) => queueResponse(exchange, () => void respond(exchange));
+  return (exchange) => queueResponse(exchange, respond);
 }
 
 /**

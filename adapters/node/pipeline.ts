@@ -1,8 +1,9 @@
 /** Pipelined requests: only those with safe methods may be carried out side by side (RFC 9112 §9.3.2). */
 
 import { AsyncResource } from "node:async_hooks";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Exchange } from "./exchange.ts";
 
 const SAFE: readonly (string | undefined)[] = ["GET", "HEAD", "OPTIONS"];
 
@@ -34,12 +35,13 @@ export function currentResponse(socket: Socket): ServerResponse | undefined {
 
 /** Calls `begin` at once, or when the answers before this one that it must wait for are out. */
 export function queueResponse(
-  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  begin: () => void,
+  exchange: Exchange,
+  begin: (exchange: Exchange) => void,
 ): void {
+  const { req, res } = exchange;
   const { socket } = req;
   const current = currentResponse(socket);
-  if (current === undefined || current === res) return begin();
+  if (current === undefined || current === res) return begin(exchange);
   const queue = queues.get(socket) ?? { last: current, length: 0 };
   queues.set(socket, queue);
   const before = queue.last.writableFinished ? current : queue.last;
@@ -47,28 +49,19 @@ export function queueResponse(
   queue.length++;
   res.once("close", () => queue.length--);
   const canBegin = queue.length < MAX_BEGUN && !waiting.has(before) &&
-    isSafe(req) && isSafe(before.req);
-  if (canBegin) return begin();
+    SAFE.includes(req.method) && SAFE.includes(before.req.method);
+  if (canBegin) return begin(exchange);
   if (queue.length > MAX_WAITING) socket.destroy();
   waiting.add(res);
-  addPending(res, WEIGHT);
+  // Counts bytes as made and not yet sent, as Node itself does for a response that is still queued.
+  const counted: ServerResponse & { _onPendingData?(bytes: number): void } =
+    res;
+  counted._onPendingData?.(WEIGHT);
   const beginNow = AsyncResource.bind(begin); // in its own trace, not in that of `before`
   before.once("close", () => {
     waiting.delete(res);
-    addPending(res, -WEIGHT);
+    counted._onPendingData?.(-WEIGHT);
     // After `Connection: close` nothing more is carried out (RFC 9112 §9.6).
-    if (socket.writable) beginNow();
+    if (socket.writable) beginNow(exchange);
   });
-}
-
-/** Counts bytes as made and not yet sent, as Node itself does for a response that is still queued. */
-function addPending(
-  res: ServerResponse & { _onPendingData?: (bytes: number) => void },
-  bytes: number,
-): void {
-  res._onPendingData?.(bytes);
-}
-
-function isSafe({ method }: IncomingMessage): boolean {
-  return SAFE.includes(method);
 }

@@ -18,7 +18,7 @@ export interface Outgoing {
   readonly statusText: string;
   /** Names and values; a name may repeat. */
   readonly fields: readonly Field[];
-  readonly body: Answer["body"];
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
 /** The response to an answer of the service. */
@@ -46,21 +46,12 @@ export function send(
   outgoing: Outgoing,
   exchange: Exchange,
 ): Promise<void> | undefined {
-  const { body } = outgoing;
+  const { status, body } = outgoing;
   if (
     body !== null && typeof body !== "string" && !(body instanceof Uint8Array)
   ) {
     return sendStream(outgoing, body, exchange);
   }
-  sendWhole(outgoing, body, exchange);
-}
-
-function sendWhole(
-  outgoing: Outgoing,
-  body: string | Uint8Array | null,
-  exchange: Exchange,
-): void {
-  const { status } = outgoing;
   const isHead = exchange.req.method === "HEAD";
   const isBodiless = status === 204 || status === 304;
   // To a HEAD without a body, the length is what the fetch function says it is.
@@ -89,7 +80,7 @@ async function sendStream(
   ]);
   if (isWhole) {
     const { value } = await first;
-    return sendWhole(outgoing, value ?? null, exchange);
+    return send({ ...outgoing, body: value ?? null }, exchange);
   }
   // Neither more nor less than was announced, or the next response would be misread.
   res.strictContentLength = true;

@@ -123,7 +123,15 @@ export function postgresConnections(
           : pg.types.getTypeParser(oid, format as "text"),
     },
     async onConnect(client: pg.ClientBase) {
-      if (address.writable) await assertWritable(client);
+      // After a failover the old server may be back, as a standby.
+      if (address.writable) {
+        const { rows } = await client.query<{ transaction_read_only: string }>(
+          "SHOW transaction_read_only",
+        );
+        if (rows[0]?.transaction_read_only !== "off") {
+          throw new WrongServer("the server is read-only");
+        }
+      }
       // It may have been pending at a server that hung until another one was found.
       if (hostOf(client) === hosts[current]) return;
       throw new WrongServer("another server is used now");
@@ -147,7 +155,7 @@ export function postgresConnections(
     });
   });
 
-  /** Takes a connection, but none that is older than the last loss: each might hang in turn. */
+  /** Takes a connection that was made since the last loss: older ones may hang too. */
   async function take(): Promise<pg.PoolClient> {
     const client = await pool.connect();
     if ((made.get(client) ?? 0) > lost) return client;
@@ -269,16 +277,6 @@ export function postgresConnections(
 
     close: () => closed ??= pool.end(),
   };
-}
-
-/** After a failover the old server may be back, as a standby. */
-async function assertWritable(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<[string]>({
-    text: "SHOW transaction_read_only",
-    rowMode: "array",
-  });
-  if (rows[0]?.[0] === "off") return;
-  throw new WrongServer("the server is read-only");
 }
 
 /** The driver itself would look for a file of passwords, and end the program if it may not. */

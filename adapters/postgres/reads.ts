@@ -45,7 +45,7 @@ const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
       SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_SHARED + 1}
     ) AS longest LIMIT size) AS page`;
-/** Pages of all pets (`$1` to `$3`), then those of a status; `place` is one in the group. */
+/** Pages of all pets (`$1` to `$3`), then those of a status; `place` is an index in the group. */
 export const LIST_ALL = {
   name: "list pages of pets",
   text: `SELECT page.*, place

@@ -6,7 +6,7 @@ import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
 import type { Access } from "../database/transfer.ts";
 
-/** Of this program's advisory locks: "PETS" in ASCII. */
+/** The upper half of this program's advisory locks: "PETS" in ASCII. */
 const PREFIX = 0x50455453n << 32n;
 /** Held while the tables are created. */
 const SCHEMA_LOCK = PREFIX + 1n;

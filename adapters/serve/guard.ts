@@ -1,8 +1,9 @@
 /** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
-import { report, serviceOf } from "../../core/handler.ts";
+import { serviceOf } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
+import { report } from "../../core/service.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
 import { type FetchFunction, noTunnel } from "./server.ts";
 

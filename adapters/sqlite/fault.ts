@@ -35,13 +35,9 @@ const REASONS: Readonly<Record<number, string>> = {
   [NOTADB]: "the file is not an SQLite database",
 };
 
-function hasCode(error: unknown, ...codes: readonly number[]): boolean {
-  return codes.includes(resultCode(error) ?? 0);
-}
-
 /** Returns true if another connection is in the way, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
-  return hasCode(error, BUSY, LOCKED, PROTOCOL);
+  return [BUSY, LOCKED, PROTOCOL].includes(resultCode(error));
 }
 
 /**
@@ -49,22 +45,22 @@ export function isBusy(error: unknown): boolean {
  * mark that makes a transaction count last.
  */
 export function mayHaveCommitted(error: unknown): boolean {
-  return !isBusy(error) && !hasCode(error, FULL);
+  return !isBusy(error) && resultCode(error) !== FULL;
 }
 
 /** Returns true if the state of the disk is unknown, so that nothing more may be written. */
 export function isFatal(error: unknown): boolean {
-  return hasCode(error, IOERR, CORRUPT, NOTADB);
+  return [IOERR, CORRUPT, NOTADB].includes(resultCode(error));
 }
 
 /** Returns true if the file, or one beside it, could not be opened or written. */
 export function isAccessFault(error: unknown): boolean {
-  return hasCode(error, CANTOPEN, READONLY);
+  return [CANTOPEN, READONLY].includes(resultCode(error));
 }
 
 /** Explains an error of SQLite; `undefined` for other errors and for mistakes in the SQL. */
 export function faultReason(error: unknown): string | undefined {
-  return REASONS[resultCode(error) ?? 0];
+  return REASONS[resultCode(error)];
 }
 
 /**
@@ -90,13 +86,14 @@ export function fault(
   return new StorageError(kind, `Cannot ${action}: ${reason}`, { cause });
 }
 
-/** SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. */
-function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error)) return undefined;
+/**
+ * SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. It is 0
+ * for any other error.
+ */
+function resultCode(error: unknown): number {
+  if (!(error instanceof Error)) return 0;
   // On Deno an error from opening has no code.
   if (error.message.startsWith("unable to open database file")) return CANTOPEN;
-  if (!("errcode" in error)) return undefined;
-  const { errcode } = error;
-  if (typeof errcode !== "number") return undefined;
+  const { errcode = 0 } = error as { readonly errcode?: number };
   return errcode === IOERR_SHMSIZE ? errcode : errcode & 0xff;
 }

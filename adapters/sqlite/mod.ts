@@ -13,13 +13,12 @@ import type { StatementSync } from "node:sqlite";
 import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
 import { toPage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
-import type { PetDatabase } from "../database/api_keys.ts";
+import { apiKeyStorage, type PetDatabase } from "../database/api_keys.ts";
 import {
   type Create,
   type Created,
   groupCommit,
 } from "../database/group_commit.ts";
-import { apiKeyStorage } from "../database/api_keys.ts";
 import { openSqliteFile } from "./open.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 

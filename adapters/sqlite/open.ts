@@ -128,12 +128,12 @@ function readNumber(db: DatabaseSync, sql: string): number {
 
 /** SQLite only says "unable to open database file". */
 function openReason(path: string, error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
   const file = resolve(path);
-  if (error instanceof Error && error.name === "NotCapable") {
+  if (error.name === "NotCapable") {
     const directory = dirname(file);
     return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
   }
-  if (!(error instanceof Error)) return String(error);
   return (isAccessFault(error) ? accessReason(file) : undefined) ??
     faultReason(error) ?? error.message;
 }

@@ -24,14 +24,10 @@ export interface AppParts extends ServiceOptions {
   readonly routes?: readonly Endpoint[];
 }
 
-/** The server without its sockets. */
-export interface App extends Pick<Drain, "drain"> {
-  readonly answer: Service;
-}
-
+/** Makes the server without its sockets. */
 export function createApp(
   { log, metrics, cors, limitAddress, routes = [], ...options }: AppParts,
-): App {
+): Pick<Drain, "drain"> & { readonly answer: Service } {
   const { storage } = options;
   const { drain, probes, layer } = createDrain(storage);
   const service = createService(

@@ -1,11 +1,7 @@
-/** Is the process alive, and can it take requests? The probes say so, and a layer refuses what comes at the end. */
+/** The probes, which say if the process is alive and ready, and the layer that refuses requests during shutdown. */
 
 import { cutShort } from "../../core/http/body.ts";
-import {
-  jsonAnswer,
-  type Layer,
-  type ServiceRequest,
-} from "../../core/http/message.ts";
+import { jsonAnswer, type Layer } from "../../core/http/message.ts";
 import { Refusal, shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
@@ -36,14 +32,13 @@ export function createDrain(storage: Pick<PetStorage, "ping">): Drain {
   let drained: PromiseWithResolvers<void> | undefined;
   let pinging: Promise<void> | undefined;
 
-  function isProbe(request: ServiceRequest): boolean {
-    const target = parseTarget(request);
-    return "path" in target && PROBES.includes(target.path);
-  }
-
   return {
     layer: (service) => async (request, connection) => {
-      if (drained !== undefined && !isProbe(request)) return shuttingDown;
+      if (drained !== undefined) {
+        const target = parseTarget(request);
+        const isProbe = "path" in target && PROBES.includes(target.path);
+        if (!isProbe) return shuttingDown;
+      }
       inFlight++;
       const answer = await service(request, connection);
       if (--inFlight === 0) drained?.resolve();
@@ -60,7 +55,7 @@ export function createDrain(storage: Pick<PetStorage, "ping">): Drain {
         async run() {
           if (drained !== undefined) return shuttingDown;
           try {
-            // One look serves all that ask meanwhile: strangers may ask as often as they like.
+            // All who ask meanwhile share one ping, because strangers may ask as often as they like.
             pinging ??= storage.ping().finally(() => pinging = undefined);
             await pinging;
             return ok;

@@ -10,7 +10,7 @@ import {
 } from "../../core/keys/issued_keys.ts";
 import { nameSchema } from "../../core/name.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
-import { ConfigError, type Database, readConfig } from "./config.ts";
+import { ConfigError, readConfig } from "./config.ts";
 import { giveBackPermissions, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
@@ -45,11 +45,21 @@ export async function runKeys(args: readonly string[]): Promise<void> {
     return void process.stdout.write(HELP);
   }
   const act = readAction(positionals);
-  if (values.quiet && (values.json || positionals[0] !== "issue")) {
+  const isIssue = positionals[0] === "issue";
+  if (values.quiet && (values.json || !isIssue)) {
     throw new UsageError("--quiet is for keys issue, without --json");
   }
   const { database } = readConfig(process.env);
-  checkDatabase(database, positionals[0] === "issue");
+  if (database.kind === "memory") {
+    throw new ConfigError(
+      "DATABASE_URL is memory:, where keys end with their server: use PETSTORE_API_KEYS instead",
+    );
+  }
+  if (!isIssue && database.kind === "sqlite" && !existsSync(database.path)) {
+    throw new ConfigError(
+      `There is no database at ${database.path}: set DATABASE_URL, or start the server`,
+    );
+  }
   const storage = await openStorage(database);
   try {
     await giveBackPermissions(database);
@@ -109,20 +119,6 @@ function revoke(id: string): Action {
 
 function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
   return { ...record, revoked: record.revoked ?? null };
-}
-
-function checkDatabase(database: Database, mayCreate: boolean): void {
-  if (database.kind === "memory") {
-    throw new ConfigError(
-      "DATABASE_URL is memory:, where keys end with their server: use PETSTORE_API_KEYS instead",
-    );
-  }
-  if (database.kind === "postgres" || mayCreate) return;
-  if (!existsSync(database.path)) {
-    throw new ConfigError(
-      `There is no database at ${database.path}: set DATABASE_URL, or start the server`,
-    );
-  }
 }
 
 function table(records: readonly ApiKeyRecord[]): string {

@@ -64,16 +64,13 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
     },
     fault(cause, id) {
       const time = new Date();
-      const line = { time, id, trace_id: traceId(), error: describe(cause) };
+      // Every request may have a storage error, so it is shown without its stack and causes.
+      const error = cause instanceof StorageError
+        ? `${cause.message} (${cause.kind})`
+        : inspect(cause);
+      const line = { time, id, trace_id: traceId(), error };
       standardError.write(`${JSON.stringify(line)}\n`);
     },
     tell: (text) => standardError.write(text),
   };
-}
-
-/** An error with its stack and causes; a storage error, of which every request may have one, without them. */
-function describe(cause: unknown): string {
-  return cause instanceof StorageError
-    ? `${cause.message} (${cause.kind})`
-    : inspect(cause);
 }

@@ -1,6 +1,6 @@
 /** Counts of this process, for Prometheus to read at `/metrics`. */
 
-import type { Answer, Layer } from "../../core/http/message.ts";
+import type { Layer } from "../../core/http/message.ts";
 import { knownMethod } from "../../core/http/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
@@ -32,7 +32,7 @@ export class Metrics {
     method: "GET",
     path: "/metrics",
     isPublic: true,
-    run: async () => this.#answer(),
+    run: async () => ({ status: 200, headers: HEADERS, body: this.#text() }),
   };
 
   /** Counts and times the requests of a service. */
@@ -58,8 +58,8 @@ export class Metrics {
     };
   };
 
-  #answer(): Answer {
-    let body =
+  #text(): string {
+    let text =
       `# HELP http_server_active_requests Requests being answered, this one too.
 # TYPE http_server_active_requests gauge
 http_server_active_requests ${this.#active}
@@ -74,11 +74,11 @@ petstore_storage_faults_total ${this.#faults}
 `;
     for (const [labels, [sum, counts]] of this.#durations) {
       counts.forEach((count, i) =>
-        body += `${NAME}_bucket{${labels},le="${BOUNDS[i]}"} ${count}\n`
+        text += `${NAME}_bucket{${labels},le="${BOUNDS[i]}"} ${count}\n`
       );
-      body += `${NAME}_sum{${labels}} ${sum}\n`;
-      body += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
+      text += `${NAME}_sum{${labels}} ${sum}\n`;
+      text += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
     }
-    return { status: 200, headers: HEADERS, body };
+    return text;
   }
 }

@@ -24,7 +24,6 @@ let stopServer: (() => Promise<void>) | undefined;
 /** Deno's responses on their way: a process that ends when an answer is made would not send it. */
 const sending = new Set<Promise<unknown>>();
 
-// Before the storage is opened: a signal at any time ends it in order.
 const { stop } = stopOnSignal({
   async finish() {
     await opened?.drain();
@@ -77,16 +76,12 @@ function joinWorkers(onEnding: () => void): () => Promise<void> {
 }
 
 const server = {
-  // Deno takes `fetch` and `onListen` only; the rest is for Bun.
+  // Deno takes `fetch` and `onListen` only; the rest is for Bun, as in `../bun/mod.ts`.
   hostname: config.host,
   port: config.port,
-  // Otherwise clients would see errors as an HTML page.
   development: false,
-  // Otherwise a port that is in use would be shared with the server that has it.
   reusePort: false,
-  /** In seconds; a body has its own, shorter deadline. */
   idleTimeout: 30,
-  /** As in `../bun/mod.ts`. */
   maxRequestBodySize: 1024 * 1024,
   fetch(request: Request, info?: FetchInfo): Promise<Response> {
     if (typeof info?.stop === "function") {

@@ -49,37 +49,37 @@ export async function openService(config: Config) {
     metrics: config.metrics ? new Metrics() : undefined,
     cors,
     limitAddress: rateLimit && createRateLimiter("address", rateLimit),
-    routes: docs.map((route): Endpoint => ({
+    routes: docs.map(({ answer, ...route }): Endpoint => ({
       ...route,
-      async run(call) {
+      isPublic: true,
+      async run({ request }) {
         const problem = await openDocs();
-        if (problem === undefined) return await route.run(call);
+        if (problem === undefined) return await answer(request);
         const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
         return { status: 404, headers, body: `${problem}\n` };
       },
     })),
   });
 
-  const command = `${PROGRAM} keys issue NAME`;
   let retry: ReturnType<typeof setTimeout> | undefined;
   /** Issues the first key and shows it. If that fails, says so once, and tries again until it succeeds. */
   async function issueFirst(pets: string, isAgain = false): Promise<void> {
-    const listening = `The pet store listens at ${pets}\n`;
+    let hint = "For another API key";
     try {
       const first = await issued.issueFirst("first key");
-      if (first !== undefined) log.tell(introduce(first.key, pets));
-      else if (!isAgain) {
-        log.tell(`For another API key, run: ${command}\n${listening}`);
+      if (first !== undefined) {
+        return void log.tell(introduce(first.key, pets));
       }
     } catch (cause) {
-      if (!isAgain) {
-        if (!(cause instanceof StorageError)) throw cause;
-        log.tell(
-          `No API key could be issued: ${cause.message}\nTo issue one, run: ${command}\n${listening}`,
-        );
-      }
+      if (!isAgain && !(cause instanceof StorageError)) throw cause;
+      const { message } = cause as Error;
+      hint = `No API key could be issued: ${message}\nTo issue one`;
       retry = setTimeout(issueFirst, ISSUE_INTERVAL, pets, true);
     }
+    if (isAgain) return;
+    log.tell(
+      `${hint}, run: ${PROGRAM} keys issue NAME\nThe pet store listens at ${pets}\n`,
+    );
   }
 
   return {
@@ -99,8 +99,7 @@ export async function openService(config: Config) {
       if (fixedKeys !== undefined) {
         return void log.tell(`The pet store listens at ${pets}\n`);
       }
-      // A key is shown once: it is not issued while nothing can be written.
-      await told;
+      await told; // a key is shown once: it is not issued while nothing can be written
       await issueFirst(pets);
     },
     async close(): Promise<void> {

@@ -6,7 +6,8 @@ import { flushOutput, standardError } from "./output.ts";
 
 /**
  * On the first SIGTERM or SIGINT finishes, closes and exits with 0; if finishing takes too long, closes
- * without it. On the second signal exits at once with 1. Call it before anything is opened.
+ * without it. On the second signal exits at once with 1. Call it before anything is opened, so that a signal at
+ * any time ends the server in order.
  */
 export function stopOnSignal(ending: {
   /** Takes no more requests, and waits for those in flight. */

@@ -55,7 +55,6 @@ export async function runStart(args: readonly string[]): Promise<void> {
       void standardError.write(`${inspect(error)}\n`),
   };
   let service: Service | undefined;
-  // Before it listens: a signal at any time ends it in order.
   const shutdown = stopOnSignal({
     async finish() {
       // Requests that wait for the storage to open are not answered.

@@ -19,6 +19,8 @@ const MIN_PIECE = 256;
 /** A body up to this length is read in one call: even byte by byte it has at most 512 pieces. */
 const MAX_WHOLE = 512;
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 /** After so many turns of the microtask queue a body that came along with the header is there, and needs no timer. */
 const TURNS = 3;
 
@@ -66,18 +68,39 @@ export async function readText(
   limits: BodyLimits,
 ): Promise<string | Refusal> {
   const { headers } = request;
-  const length = headers.get("content-length");
-  const isAnnounced = length !== null ||
-    headers.get("transfer-encoding") !== null;
-  if (length !== null && /^0+$/.test(length)) return missing;
-  if (!isAnnounced && request.body === null) return missing;
+  const contentLength = headers.get("content-length");
+  const coding = headers.get("transfer-encoding");
+  const length = /^[0-9]+$/.test(contentLength ?? "")
+    ? Number(contentLength)
+    : NaN;
+  const isAnnounced = contentLength !== null || coding !== null;
+  if (length === 0 || !isAnnounced && request.body === null) return missing;
   const refusal = checkMediaType(headers);
   if (isAnnounced && refusal !== undefined) return refusal;
-  const bytes = await readBytes(request, limits);
+  // Not the client's fault: it gets a 500, and `onError` this error.
+  if (request.bodyUsed) {
+    throw new TypeError(
+      "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",
+    );
+  }
+  if (length > limits.maxBodyBytes) return tooLarge(limits.maxBodyBytes);
+  // Runtimes take the `chunked` off `gzip, chunked`, and would give us the gzip as the body.
+  if (Number.isNaN(length) && !/^chunked$/i.test(coding ?? "chunked")) {
+    return wrongTransferCoding;
+  }
+  const bytes = length <= MAX_WHOLE
+    ? await readWhole(request, limits)
+    : await readStream(request, limits);
   if (bytes instanceof Refusal) return refusal ?? bytes;
   // Deno has a stream for a body that is missing, and only reading it tells.
   if (bytes.byteLength === 0) return missing;
-  return refusal ?? decodeUtf8(bytes);
+  if (refusal !== undefined) return refusal;
+  try {
+    // `request.text()` would put U+FFFD in place of bytes that are not UTF-8.
+    return utf8.decode(bytes);
+  } catch {
+    return notUtf8;
+  }
 }
 
 /**
@@ -104,33 +127,6 @@ export function checkMediaType(
     }
   }
   return undefined;
-}
-
-/** Reads the bytes of a body up to the cap. If there are more, the rest is not read. */
-function readBytes(
-  request: ServiceRequest,
-  limits: BodyLimits,
-): Promise<Bytes | Refusal> | Refusal {
-  // Not the client's fault: it gets a 500, and `onError` this error.
-  if (request.bodyUsed) {
-    throw new TypeError(
-      "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",
-    );
-  }
-  const length = request.headers.get("content-length");
-  if (length === null || !/^[0-9]+$/.test(length)) {
-    // Runtimes take the `chunked` off `gzip, chunked`, and would give us the gzip as the body.
-    const coding = request.headers.get("transfer-encoding") ?? "chunked";
-    return coding.toLowerCase() === "chunked"
-      ? readStream(request, limits)
-      : wrongTransferCoding;
-  }
-  if (Number(length) > limits.maxBodyBytes) {
-    return tooLarge(limits.maxBodyBytes);
-  }
-  return Number(length) <= MAX_WHOLE
-    ? readWhole(request, limits)
-    : readStream(request, limits);
 }
 
 /**
@@ -161,7 +157,7 @@ async function readWhole(
   });
 }
 
-/** Reads a body piece by piece. Each is copied at once, so that the runtime can let go of it. */
+/** Reads a body piece by piece, up to the cap. Each piece is copied at once, so that the runtime can let go of it. */
 async function readStream(
   request: ServiceRequest,
   { maxBodyBytes, bodyTimeout }: BodyLimits,
@@ -209,15 +205,4 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 
 function tooLarge(maxBodyBytes: number): Refusal {
   return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** Decodes strictly: `request.text()` would put U+FFFD in place of bytes that are not UTF-8. */
-function decodeUtf8(bytes: Bytes): string | Refusal {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return notUtf8;
-  }
 }

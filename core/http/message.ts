@@ -74,16 +74,12 @@ export function toResponse(
   { status, headers, body }: Answer,
   method = "GET",
 ): Response {
-  if (method !== "HEAD" || body === null) {
-    return new Response(body, { status, headers });
-  }
-  if (body instanceof ReadableStream) {
-    return new Response(null, { status, headers });
-  }
+  if (method !== "HEAD") return new Response(body, { status, headers });
   const bytes = typeof body === "string"
     ? new TextEncoder().encode(body)
     : body;
-  const length = String(bytes.byteLength);
-  const fields = { ...headers, "content-length": length };
+  const fields = bytes instanceof Uint8Array
+    ? { ...headers, "content-length": String(bytes.byteLength) }
+    : headers;
   return new Response(null, { status, headers: fields });
 }

@@ -1,6 +1,6 @@
 /** Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing. */
 
-import { type Answer, type Fields, jsonAnswer } from "./message.ts";
+import { type Answer, type Fields, JSON_HEADERS } from "./message.ts";
 
 /** The machine-readable codes of an Error body. Codes are stable; messages may improve. */
 export type ErrorCode =
@@ -52,17 +52,14 @@ export class Refusal implements Answer {
   readonly headers: Fields;
   readonly body: string;
 
-  /** Makes the refusal; `headers` are added to those of every JSON response. */
   constructor(code: ErrorCode, message: string, headers: Fields = {}) {
     const status = ERROR_STATUS[code];
-    const error: ErrorBody = { code, message, status };
-    const body = JSON.stringify(error);
     this.code = code;
     this.message = message;
     this.status = status;
     // Frozen, because many responses share it.
-    this.headers = Object.freeze(jsonAnswer(status, body, headers).headers);
-    this.body = body;
+    this.headers = Object.freeze({ ...JSON_HEADERS, ...headers });
+    this.body = JSON.stringify({ code, message, status } satisfies ErrorBody);
   }
 }
 

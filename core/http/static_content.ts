@@ -9,7 +9,8 @@ export type StaticContent = (
 
 /**
  * Answers 200 with a content, these fields and an `ETag`, or 304 if the client has it. Both are made on first
- * use, because some runtimes forbid hashing while a module loads.
+ * use, because some runtimes forbid hashing while a module loads. Addresses have no version, so clients have
+ * to ask each time.
  */
 export function staticContent(
   text: () => string | Promise<string>,
@@ -23,10 +24,9 @@ export function staticContent(
     const body = new TextEncoder().encode(content);
     // A strong entity tag (RFC 9110 §8.8.3): no other content has it.
     const etag = `"${(await sha256(content)).slice(0, 32)}"`;
-    const { "cache-control": cacheControl = "" } = headers;
-    const all = { ...headers, "x-content-type-options": "nosniff", etag };
-    // The fields of the 200 that say how to store it, and no others (RFC 9110 §15.4.5).
-    const few = { "cache-control": cacheControl, etag };
+    // The 304 has the fields that say how to store it, and no others (RFC 9110 §15.4.5).
+    const few = { "cache-control": "no-cache", etag };
+    const all = { ...headers, "x-content-type-options": "nosniff", ...few };
     return {
       etag,
       whole: { status: 200, headers: Object.freeze(all), body },

@@ -36,16 +36,11 @@ export function parseTarget(
 ): Target | Refusal {
   const host = request.headers.get("host");
   if (host !== null && !HOST.test(host)) return malformedHost;
-  const [, path, query = ""] = URL_PARTS.exec(readUrl(request)) ?? [];
-  return path === undefined ? malformedTarget : { path, query };
-}
-
-/** The request's URL; empty if the runtime cannot make one of the target it was sent. */
-function readUrl(request: Pick<ServiceRequest, "url">): string {
   try {
-    return request.url;
+    const [, path, query = ""] = URL_PARTS.exec(request.url) ?? [];
+    return path === undefined ? malformedTarget : { path, query };
   } catch {
-    return "";
+    return malformedTarget; // the runtime cannot make a URL of it
   }
 }
 

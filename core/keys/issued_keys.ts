@@ -89,7 +89,7 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
   });
 
   return {
-    verify: (key) => remembered.verify(key),
+    verify: remembered.verify,
     async issue(name) {
       const { key, ...made } = await makeKey(name);
       return { key, record: await storage.insert(made) };

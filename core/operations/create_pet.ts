@@ -7,7 +7,7 @@ import { parseJson } from "../json.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
 import { json, keyErrors, refused } from "../openapi/responses.ts";
 import { parseNewPet } from "../pets/new_pet.ts";
-import { type CheckedPet, type Pet, petToJson } from "../pets/pet.ts";
+import { petToJson } from "../pets/pet.ts";
 import {
   KEY_PATTERN,
   parseIdempotencyKey,
@@ -26,21 +26,32 @@ import {
  * one message; 408, 413 and 415 as {@linkcode readText} does. With an `Idempotency-Key` that added an
  * equal pet before, it adds nothing and answers with that pet; 422 if that pet is another one.
  */
-async function run({ request }: Call, context: Context): Promise<Answer> {
+async function run(
+  { request, apiKey }: Call,
+  context: Context,
+): Promise<Answer> {
   const { storage, baseUrl } = context;
   const header = request.headers.get("idempotency-key");
   const key = header === null ? undefined : parseIdempotencyKey(header);
   if (key instanceof Refusal) return key;
   const text = await readText(request, context);
   if (text instanceof Refusal) return text;
-  const newPet = parseBody(text);
+  let body: unknown;
+  try {
+    body = parseJson(text);
+  } catch (cause) {
+    return cause instanceof RangeError ? tooDeep : notJson; // a RangeError: the stack was used up
+  }
+  const newPet = parseNewPet(body);
   if (newPet instanceof Refusal) return newPet;
   const pet = key === undefined
     ? await storage.create(newPet)
     : await storage.create(newPet, {
-      idempotencyKey: await storedKey(request.headers, key),
+      idempotencyKey: await storedKey(apiKey, key),
     });
-  if (pet.replayed === true && !isEqual(pet, newPet)) return reusedKey;
+  const isEqual = pet.name === newPet.name &&
+    pet.categoryId === newPet.categoryId && pet.status === newPet.status;
+  if (pet.replayed === true && !isEqual) return reusedKey;
   const location = baseUrl.link(`/pets/${pet.id}`, `pets/${pet.id}`);
   return jsonAnswer(
     201,
@@ -49,21 +60,6 @@ async function run({ request }: Call, context: Context): Promise<Answer> {
       ? { location, "idempotency-replayed": "true" }
       : { location },
   );
-}
-
-function parseBody(text: string): CheckedPet | Refusal {
-  let body: unknown;
-  try {
-    body = parseJson(text);
-  } catch (cause) {
-    return cause instanceof RangeError ? tooDeep : notJson; // a RangeError: the stack was used up
-  }
-  return parseNewPet(body);
-}
-
-function isEqual(pet: Pet, newPet: CheckedPet): boolean {
-  return pet.name === newPet.name && pet.categoryId === newPet.categoryId &&
-    pet.status === newPet.status;
 }
 
 const idempotencyKey: JsonObject = {

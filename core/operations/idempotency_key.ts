@@ -2,7 +2,6 @@
 
 import { Refusal } from "../http/refusal.ts";
 import { sha256 } from "../http/sha256.ts";
-import { parseBearer } from "../keys/authenticate.ts";
 
 /**
  * Matches the header: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the
@@ -36,13 +35,8 @@ export function parseIdempotencyKey(header: string): string | Refusal {
 
 /**
  * Makes the key that a storage keeps, a SHA-256: each API key has idempotency keys of its own, and neither
- * key can be told from what is kept. The API key in the headers is known to be valid.
+ * key can be told from what is kept.
  */
-export async function storedKey(
-  headers: Pick<Headers, "get">,
-  key: string,
-): Promise<string> {
-  const apiKey = parseBearer(headers.get("authorization"));
-  const scope = typeof apiKey === "string" ? await sha256(apiKey) : "";
-  return await sha256(scope + key); // the first part has a fixed length
+export async function storedKey(apiKey: string, key: string): Promise<string> {
+  return await sha256(await sha256(apiKey) + key); // the first part has a fixed length
 }

@@ -15,6 +15,8 @@ export interface Call {
   readonly query: string;
   /** The path segment that stands for `{petId}`; empty if the path has none. */
   readonly petId: string;
+  /** The API key, which is valid; empty if the endpoint is public. */
+  readonly apiKey: string;
 }
 
 /** State shared by all requests. */

@@ -52,16 +52,16 @@ export const PET_STATUSES: readonly PetStatus[] = [
  * @throws {RangeError} if it is not from 1 to 2⁶³ − 1.
  */
 export function petId(value: bigint): PetId {
-  if (!isPetId(value)) {
-    throw new RangeError(`A pet id is from 1 to ${INT64_MAX}, not ${value}`);
+  if (typeof value === "bigint" && value >= 1n && value <= INT64_MAX) {
+    return value as PetId;
   }
-  return value;
+  throw new RangeError(`A pet id is from 1 to ${INT64_MAX}, not ${value}`);
 }
 
 /** Reads a {@linkcode PetId} in canonical decimal form; `undefined` if no pet can have it. */
 export function parsePetId(text: string): PetId | undefined {
   const value = parseInt64(text);
-  return value !== undefined && isPetId(value) ? value : undefined;
+  return value !== undefined && value >= 1n ? petId(value) : undefined;
 }
 
 /**
@@ -110,8 +110,4 @@ function assertPet({ id, name, categoryId, status }: Pet): void {
   ) {
     throw new TypeError("The storage returned something that is not a Pet");
   }
-}
-
-function isPetId(value: bigint): value is PetId {
-  return typeof value === "bigint" && value >= 1n && value <= INT64_MAX;
 }
