@@ -23,9 +23,9 @@ interface Timeouts {
   readonly lockTimeout: number;
 }
 
-/** A statement that the server prepares once for each connection; its name is unique in this program. */
+/** A statement. With a name, which is unique in this program, the server prepares it once for each connection. */
 export interface Statement {
-  readonly name: string;
+  readonly name?: string;
   readonly text: string;
 }
 
@@ -80,8 +80,8 @@ export const DURABLY = `CASE current_setting('synchronous_commit') WHEN 'off'
     set_config('client_min_messages', 'warning', true)`;
 
 // Whatever the database's default: each statement must see what was committed before the lock.
-const BEGIN = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-const COMMIT = { name: "commit", text: "COMMIT" };
+const BEGIN = { text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+const COMMIT = { text: "COMMIT" };
 // Set here because a pooler refuses settings that are sent with a new connection.
 const LOCK = {
   name: "lock",
@@ -199,7 +199,9 @@ export function postgresConnections(
         values: [...values],
         rowMode: "array" as const,
         query_timeout: timeout,
-        ...address.pgbouncer ? {} : { name: `petstore ${name}` },
+        ...address.pgbouncer || name === undefined
+          ? {}
+          : { name: `petstore ${name}` },
       };
       const { rows } = await client.query<unknown[]>(query);
       return rows;

@@ -46,17 +46,13 @@ const TABLES: readonly string[] = [
 
 // Not to_regclass(): it remembers that a table was missing, even past the wait for the lock.
 const LOOK = {
-  name: "look for the tables",
   text: `SELECT current_setting('server_encoding'),
     current_setting('transaction_isolation'),
     count(*) FILTER (WHERE tablename = 'petstore_schema') > 0,
     count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0
     FROM pg_tables WHERE schemaname = ANY (current_schemas(false))`,
 };
-const VERSION = {
-  name: "read the version of the tables",
-  text: "SELECT version FROM petstore_schema",
-};
+const VERSION = { text: "SELECT version FROM petstore_schema" };
 
 /**
  * Creates the tables if they are missing. Any number of servers may do so at once. Waits up to `patience` ms for
@@ -99,7 +95,7 @@ async function createTables(
   }
   await connections.transaction(action, SCHEMA_LOCK, async (send) => {
     if (await hasTables(send)) return;
-    for (const text of TABLES) await send({ name: text.slice(0, 40), text });
+    for (const text of TABLES) await send({ text });
   });
 }
 

@@ -19,7 +19,6 @@ const TIMEOUTS = {
 };
 
 const IDENTITY = {
-  name: "identity",
   text:
     `SELECT concat_ws(' ', pg_postmaster_start_time(), oid, 'pets'::regclass::oid),
     pg_get_serial_sequence('pets', 'id'), pg_get_serial_sequence('api_keys', 'id')

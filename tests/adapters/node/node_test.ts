@@ -231,21 +231,33 @@ test("a body of 64 KiB that nobody reads keeps the connection, and a longer one 
   });
 });
 
-test("a client has 10 s for the rest of a body that is answered", async () => {
-  const { setTimeout } = globalThis;
-  const soon = (run: () => void, ms?: number) =>
-    setTimeout(run, ms === 10_000 ? 20 : ms);
-  Object.assign(globalThis, { setTimeout: soon });
-  try {
-    await speaking(() => new Response("ok"), async (wire) => {
-      wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${FIVE}ab`);
-      assert.equal((await wire.answer()).body, "ok");
-      assert.equal(await wire.rest(), "");
-    });
-  } finally {
-    Object.assign(globalThis, { setTimeout });
-  }
-});
+for (
+  const [what, ms, sent] of [
+    ["the rest of a body that is answered", 10_000, `${FIVE}ab`],
+    ["reading why it was cut off", 1000, "Transfer-Encoding: chunked\r\n\r\n"],
+    ["reading why it was refused", 1000, "garbage\r\n\r\n"],
+  ] as const
+) {
+  test(`a client has ${ms} ms for ${what}`, async () => {
+    const { setTimeout } = globalThis;
+    const asked: unknown[] = [];
+    const soon = (run: () => void, time?: number) => {
+      asked.push(time);
+      return setTimeout(run, time === ms ? 20 : time);
+    };
+    Object.assign(globalThis, { setTimeout: soon });
+    try {
+      await speaking(() => new Response("ok"), async (wire) => {
+        wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${sent}`);
+        await wire.answer();
+        assert.equal(await wire.rest(), "");
+      });
+    } finally {
+      Object.assign(globalThis, { setTimeout });
+    }
+    assert(asked.includes(ms), asked.join());
+  });
+}
 
 test("a connection that is not kept ends as soon as the client has sent all", async () => {
   await speaking(() => new Response("ok"), async (wire) => {

@@ -175,3 +175,9 @@ test("the document says how many pets a page has by default, and when getPet is 
   const getPet = DOCUMENT.paths["/pets/{petId}"]?.get;
   assert.match(getPet?.description ?? "", /removed on 5 December 2030/);
 });
+
+test("Retry-After is an integer of at least 0, as RFC 9110 has it", () => {
+  const responses = DOCUMENT.paths["/pets"]?.post?.responses ?? {};
+  const { schema } = responses["429"]?.headers?.["Retry-After"] ?? {};
+  assert.deepEqual(schema, { type: "integer", format: "int32", minimum: 0 });
+});
