@@ -332,13 +332,6 @@ export function testFetchServer(name: string, serve: Serve): void {
     await server.close();
   });
 
-  it("two ways of saying how long a body is are refused", async ({ speak }) => {
-    const wire = await speak(() => assert.fail());
-    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n");
-    wire.write("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
-    assert.equal((await wire.answer()).status, 400);
-  });
-
   it("a client that goes away in the middle of its body fails the reader", async ({ speak }) => {
     const { promise: failed, resolve: told } = Promise.withResolvers<unknown>();
     const wire = await speak(async (request) => {

@@ -6,7 +6,7 @@ import { apiKeys } from "../../core/keys/api_keys.ts";
 import { createHandler, type Handler } from "../../core/handler.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { HandlerOptions } from "../../core/service.ts";
-import { type Answer, ask } from "../contract/ask.ts";
+import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { storageThat } from "../support/storage_that.ts";
 
@@ -33,7 +33,7 @@ function send(
   fetch: Handler,
   method: string,
   path: string,
-  content: { body?: string } = {},
+  content: Question = {},
 ): Promise<Answer> {
   return ask({ fetch, base: BASE, key: "secret" }, method, path, content);
 }
@@ -200,11 +200,12 @@ test("a refusal is nothing that onError is told of", async () => {
 
 test("handle leaves the body unread if the request is refused before", async () => {
   const refused = [
-    ["POST", "/v1/nothing", "secret", 404],
-    ["PUT", "/v1/pets", "secret", 405],
-    ["POST", "/v1/pets", "wrong", 401],
+    ["POST", "/v1/nothing", {}, 404],
+    ["PUT", "/v1/pets", {}, 405],
+    ["POST", "/v1/pets", { authorization: "Bearer wrong" }, 401],
+    ["POST", "/v1/pets", { "idempotency-key": '"' }, 400],
   ] as const;
-  for (const [method, path, key, status] of refused) {
+  for (const [method, path, headers, status] of refused) {
     let pulls = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -215,8 +216,9 @@ test("handle leaves the body unread if the request is refused before", async () 
     const init = {
       method,
       headers: {
-        authorization: `Bearer ${key}`,
+        authorization: "Bearer secret",
         "content-type": "application/json",
+        ...headers,
       },
       body,
       duplex: "half",
@@ -225,7 +227,7 @@ test("handle leaves the body unread if the request is refused before", async () 
       new Request(`http://localhost${path}`, init),
     );
     assert.equal(response.status, status);
-    assert.equal(pulls, 0);
+    assert.equal(pulls, 0, `${status}`);
   }
 });
 
@@ -292,6 +294,15 @@ test("a key is valid only if verify answers true, not something like it", async 
     const verify = () => Promise.resolve(answer as unknown as boolean);
     const fetch = handler({ keys: { verify } });
     assertError(await send(fetch, "GET", "/pets"), "unauthorized");
+  }
+});
+
+test("verify is not asked if there is no token", async () => {
+  const fetch = handler({ keys: { verify: () => assert.fail("asked") } });
+  for (const authorization of ["", "Basic good", "Bearer a b"]) {
+    const headers = { authorization };
+    const answer = await send(fetch, "GET", "/pets", { headers });
+    assertError(answer, "unauthorized");
   }
 });
 

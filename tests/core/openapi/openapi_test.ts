@@ -44,28 +44,6 @@ test("GET and HEAD /openapi.json answer with the document, and need no key", asy
   assert.deepEqual(headFields, { ...fields, "content-length": length });
 });
 
-test("GET and HEAD /openapi.json answer 304 if the client has the document", async () => {
-  const etag = (await ask("GET")).headers.get("etag") ?? "";
-  for (const method of ["GET", "HEAD"]) {
-    const headers = { "if-none-match": etag };
-    const response = await ask(method, { headers });
-    const fields = Object.fromEntries(response.headers);
-    assert.equal(response.status, 304);
-    assert.deepEqual(fields, { "cache-control": "no-cache", etag });
-    assert.equal(await response.text(), "");
-  }
-  const other = await ask("GET", { headers: { "if-none-match": '"x"' } });
-  assert.equal(other.status, 200);
-});
-
-test("/openapi.json has GET, HEAD and OPTIONS, and no other method", async () => {
-  for (const method of ["OPTIONS", "POST", "PUT", "DELETE", "PATCH"]) {
-    const { status, headers } = await ask(method);
-    assert.equal(status, method === "OPTIONS" ? 204 : 405);
-    assert.equal(headers.get("allow"), "GET, HEAD, OPTIONS");
-  }
-});
-
 test("the document says where the service is, and is there", async () => {
   const places = [
     ["/v1", "/v1/openapi.json"],
