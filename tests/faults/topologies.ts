@@ -39,7 +39,7 @@ import {
   terminate,
   whileThere,
 } from "./faults.ts";
-import type { Operation } from "./history.ts";
+import type { Operation } from "./checker.ts";
 import { type Line, openLine } from "./line.ts";
 
 /** Pet stores under way. */
