@@ -164,12 +164,15 @@ test("grouped refuses items while all that are under way hang, with the time to 
 });
 
 test("grouped refuses at once what it cannot send in time, and says for how long", async () => {
+  let longest = 0;
   const { run } = recorded({
     maxGroup: 2,
     maxWait: 1100,
     maxQueue: 10_000,
     async send(group) {
+      const since = performance.now();
       await passed(60);
+      longest = Math.max(longest, performance.now() - since);
       return group;
     },
   });
@@ -190,7 +193,8 @@ test("grouped refuses at once what it cannot send in time, and says for how long
   const all = await Promise.all(outcomes);
   // 18 groups of 2 take some 1,100 ms; a busy machine lengthens them, and its pauses hardly count.
   const accepted = all.filter((outcome) => outcome.accepted).length;
-  assert.ok(accepted >= 4 && accepted <= 150, `${accepted}`);
+  const least = 1.5 * Math.floor(1100 / longest);
+  assert.ok(accepted >= least && accepted <= 150, `${accepted}, ${longest}`);
   const atOnce = all.filter((outcome) => outcome.isLate === false);
   assert.ok(atOnce.length >= 200, `${atOnce.length} refused at once`);
   for (const { after = 0 } of atOnce) assert.ok(after >= 2, `${after}`);
