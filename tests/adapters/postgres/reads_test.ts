@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Client } from "pg";
 import {
   type PetDatabase,
   postgresStorage,
@@ -9,6 +10,7 @@ import type { PetQuery } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
+import { until } from "../../support/postgres/until.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 
@@ -99,6 +101,35 @@ it("looks up keys that share a statement, each for itself", async ({ apiKeys }) 
   const digests = Array.from({ length: 50 }, (_, i) => `${i % 5}`);
   const isActive = await Promise.all(digests.map(apiKeys.isActive));
   assert.deepEqual(isActive, digests.map((digest) => "13".includes(digest)));
+});
+
+it("sends reads on other connections while some hang", async (storage, url) => {
+  await addPets(storage, 1);
+  await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
+  const locker = new Client({ connectionString: url });
+  await locker.connect();
+  try {
+    await locker.query("begin; lock table pets");
+    const reads = [1, 2, 3].flatMap((limit) => {
+      const id = petId(BigInt(limit));
+      return [storage.get(id), storage.list({ limit })];
+    });
+    // Those that come once the first has hung for a while have a statement of their own.
+    await until("two statements of each kind hang", async () => {
+      reads.push(storage.get(petId(1n)), storage.list({ limit: 1 }));
+      const rows = await runSql(
+        url,
+        `select query like '%id = %' as is_get from pg_stat_activity
+          where wait_event = 'relation' and datname = current_database()`,
+      );
+      const gets = rows.filter((row) => row.is_get).length;
+      return gets > 1 && rows.length - gets > 1;
+    });
+    await locker.query("commit");
+    await Promise.all(reads);
+  } finally {
+    await locker.end();
+  }
 });
 
 for (
