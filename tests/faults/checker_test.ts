@@ -289,11 +289,14 @@ for (const [title, history] of Object.entries(KEPT)) {
   });
 }
 
-test("The checker judges 100,000 operations within 10 s", () => {
-  const history = crowd(100_000);
-  const start = performance.now();
-  assert.deepEqual([...contradictions(history)], []);
-  assert.ok(performance.now() - start < 10_000);
+test("The checker needs about ten times as long for ten times as many operations", () => {
+  const [few, many] = [10_000, 100_000].map((count) => {
+    const history = crowd(count);
+    const start = performance.now();
+    assert.deepEqual([...contradictions(history)], []);
+    return performance.now() - start;
+  });
+  assert.ok(few && many && many < 50 * few, `${few} and ${many} ms`);
 });
 
 test("A failure shows the promise, a note and the two operations", () => {

@@ -13,17 +13,15 @@ import { REX } from "../support/new_pet.ts";
 import { anyBody, whims, write } from "./any_body.ts";
 import { fc, patience, runs } from "../support/property.ts";
 import {
-  DOCUMENT,
-  type OperationDescription,
-  type Parameter,
-  type Schema,
-} from "./openapi_document.ts";
-import {
   assertDeclared,
+  DOCUMENT,
   integerBounds,
   judge,
+  type OperationDescription,
+  type Parameter,
   parseText,
   resolve,
+  type Schema,
 } from "./openapi_schema.ts";
 
 /** A storage that has a pet of every id, and adds one whatever idempotency key comes with it. */

@@ -4,7 +4,7 @@ import { openApi } from "../../../mod.ts";
 import { ask } from "../../contract/ask.ts";
 import { STATUS_OF } from "../../contract/error_reply.ts";
 import { handleService } from "../../contract/handle_service.ts";
-import { DOCUMENT } from "../../laws/openapi_document.ts";
+import { DOCUMENT } from "../../laws/openapi_schema.ts";
 
 const NO_KEY = { headers: { authorization: undefined } };
 
