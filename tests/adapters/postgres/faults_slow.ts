@@ -344,15 +344,6 @@ it("gives no create the id of another if a trigger leaves one out", async (clust
   });
 });
 
-it("cannot tell the outcome if the server says that it cannot", async (cluster) => {
-  await using(await cluster.newDatabase(), async (storage, url) => {
-    const raise = "raise exception 'ambiguous' using errcode = '40003'";
-    await trigger(url, "after", raise);
-    const create = storage.create(REX);
-    await assertFault(create, "outcome_unknown", /ambiguous/);
-  });
-});
-
 it("hears of a commit without its standby, however little is told", async (cluster) => {
   const url = await cluster.newDatabase();
   await (await postgresStorage(url, TIMES)).close();
