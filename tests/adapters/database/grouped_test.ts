@@ -163,6 +163,16 @@ test("grouped refuses items while all that are under way hang, with the time to 
   }
 });
 
+test("grouped lets nothing wait for more than 2 s unless it is told otherwise", async () => {
+  const hanging = Promise.withResolvers<readonly number[]>();
+  const send = () => hanging.promise;
+  const { run } = grouped({ action: "read", maxGroup: 1, send });
+  const first = run(1);
+  await assert.rejects(run(2), /did not get to it within 2000 ms/);
+  hanging.resolve([1]);
+  await first;
+});
+
 test("grouped refuses at once what it cannot send in time, and says for how long", async () => {
   let longest = 0;
   const { run } = recorded({
