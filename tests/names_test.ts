@@ -19,6 +19,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "core/messages_test.ts": "core/http/message.ts core/http/refusal.ts",
   "core/keys/api_keys_test.ts": "core/http/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
+  "laws/authorization_test.ts": "core/keys/authenticate.ts",
   "laws/openapi_test.ts":
     "core/operations/operation.ts core/operations/operations.ts core/openapi/responses.ts core/openapi/schemas.ts",
   "core/openapi/openapi_test.ts":
