@@ -93,7 +93,7 @@ const PRINTS: Readonly<Record<string, string>> = {
 
 /** Examples with tests of their own. */
 const RUN_ELSEWHERE: readonly string[] = [
-  "client.ts", // tests/adapters/client/example_test.ts
+  "client.ts", // tests/adapters/client/http_test.ts
   "deno_deploy.ts", // deployment_slow.ts
   "lambda.ts", // recipes_test.ts
   "service_worker.ts", // tests/workers/service_worker_slow.ts

@@ -210,25 +210,6 @@ export async function rejectsWith(
   await assert.rejects(promise, (error) => Object.is(error, reason));
 }
 
-/** Failures that may have passed when a read, or a create with a key, is sent again. */
-export const TRANSIENT: readonly [string, Step][] = [
-  ["no connection", noConnection],
-  [
-    "a response that breaks off",
-    () => new Response(watchedBody(["["], "fails").body),
-  ],
-  ["the service's 408", () => refusal("request_timeout", 408)],
-  [
-    "its 503 that changed nothing",
-    () => refusal("service_unavailable", 503, { "retry-after": "1" }),
-  ],
-  ["its 503 that cannot tell", () => refusal("service_unavailable", 503)],
-  ...[408, 429, 502, 503, 504].map((status): [string, Step] => [
-    `a proxy's ${status}`,
-    () => page(status),
-  ]),
-];
-
 /** Walks to the end. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
