@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { UsageError } from "../../../adapters/standalone/command_line.ts";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import {
@@ -23,8 +21,7 @@ import {
   content,
   countPets,
   fill,
-  holdInTheMiddle,
-  petLines,
+  petsSum,
   type Place,
   postgresPlace,
   sqlitePlace,
@@ -143,8 +140,7 @@ for (const way of WAYS) {
     const { pets: animals, apiKeys } = await copy([from, to]);
     assertSame(await content(from), before);
     assertSame(await content(to), before);
-    const sha256 = createHash("sha256").update(petLines(before)).digest("hex");
-    const side = { count: pets.length + 2, sha256 };
+    const side = { count: pets.length + 2, sha256: await petsSum(from) };
     assert.deepEqual(animals, {
       earlier: 0,
       copied: pets.length + 2,
@@ -437,27 +433,6 @@ test("copy refuses one PostgreSQL database by two addresses", {
   await assert.rejects(copying, /FROM and TO are the same database/);
 });
 
-for (
-  const [args, message] of [
-    ["sqlite:a.db", /copy takes two addresses/],
-    ["memory: sqlite:b", /^Cannot read FROM: it must be/],
-    ["sqlite:a memory:", /^Cannot read TO: it must be/],
-    [
-      "postgres://u:s3cret@127.0.0.1:1/d?sslmode=maybe sqlite:b",
-      /^Cannot read FROM: /,
-    ],
-  ] as const
-) {
-  test(`copy refuses ${args}, and shows no password`, async () => {
-    await assert.rejects(copyHere(args.split(" ")), (error) => {
-      assert.ok(error instanceof UsageError);
-      assert.match(error.message, message);
-      assert.doesNotMatch(error.message, /DATABASE_URL|s3cret/);
-      return true;
-    });
-  });
-}
-
 test("a line is written every 5 s at most, and shows no more than all", () => {
   const lines: string[] = [];
   let time = 0;
@@ -492,23 +467,10 @@ for (const { title, options, places } of WAYS.slice(0, 2)) {
         const { code, stdout, stderr } = await runToEnd(args, { cwd });
         assert.deepEqual([code, stderr], [0, ""]);
         assert.match(stdout, /^[\x20-\x7e\n]+$/, "no control characters");
-        const sha256 = createHash("sha256")
-          .update(petLines(await content(from))).digest("hex");
-        const sum = { count: 2500, sha256 };
-        const first = JSON.parse(stdout);
-        assert.deepEqual([first.pets.from, first.pets.to], [sum, sum]);
-
-        await from.query("insert into pets values (2501, 'New', 1, 2)");
-        const again = await runToEnd(args, { cwd });
-        const { pets, apiKeys, equal } = JSON.parse(again.stdout);
-        const side = pets.from;
-        assert.deepEqual(
-          pets,
-          { earlier: 2500, copied: 1, more: 0, from: side, to: side },
-        );
-        assert.equal(side.count, 2501);
+        const { pets, apiKeys, equal } = JSON.parse(stdout);
+        const side = { count: 2500, sha256: await petsSum(from) };
+        assert.deepEqual([pets.from, pets.to], [side, side]);
         assert.deepEqual([apiKeys.copied, equal], [0, true]);
-        assert.match(again.stderr, /going on after the id 2500/);
       }),
   );
 }
@@ -527,34 +489,30 @@ test("the program copy ends with 1 if TO has not kept a pet as it was", {
     const { code, stdout, stderr } = await runToEnd(args, { cwd });
     assert.equal(code, 1);
     const { pets, equal } = JSON.parse(stdout);
-    assert.deepEqual([pets.from.count, pets.to.count, equal], [
-      1500,
-      1500,
-      false,
-    ]);
+    const counts = [pets.from.count, pets.to.count];
+    assert.deepEqual([...counts, equal], [1500, 1500, false]);
     assert.notEqual(pets.from.sha256, pets.to.sha256);
     assert.match(stderr, /TO is not the same as FROM/);
   }));
 
 for (const signal of ["SIGINT", "SIGKILL"] as const) {
-  test(
-    `the program copy goes on after ${signal} where it was stopped`,
-    { timeout },
-    () =>
-      inNewFolder(async (cwd) => {
-        const both = [sqlite(cwd, "a.db"), sqlite(cwd, "b.db")] as const;
-        const [from, to] = both;
-        await fill(from, 100_000);
-        await (await to.open()).close(); // so that there is a table to look at
-        const args = ["copy", from.address, to.address];
-        const program = runMain(args, { cwd });
-        const release = await holdInTheMiddle(to, 100_000);
-        release();
-        program.kill(signal);
-        assert.notEqual(await program.exited, 0);
-        const there = await countPets(to);
-        assert.ok(there < 100_000, "it stopped before the end");
-        assert.equal((await copy(both)).pets.earlier, there);
-      }),
-  );
+  test(`the program copy goes on after ${signal} where it was stopped`, {
+    timeout,
+  }, () =>
+    inPlaces(toSqlite, async ([from, to], cwd) => {
+      await fill(from, 2500);
+      await (await to.open()).close();
+      // The second page is never written.
+      await to.query(
+        `create trigger hang after insert on pets when new.id = 1500 begin
+          select count(*) from (with recursive n (i) as (select 1 union all select i from n) select i from n);
+        end`,
+      );
+      const program = runMain(["copy", from.address, to.address], { cwd });
+      await until("a page is written", async () => await countPets(to) > 0);
+      program.kill(signal);
+      assert.notEqual(await program.exited, 0);
+      await to.query("drop trigger hang");
+      assert.equal((await copy([from, to])).pets.earlier, 1000);
+    }));
 }

@@ -22,9 +22,20 @@ function list(origin: string, key: string | undefined): Promise<Response> {
   });
 }
 
-it("start prints the first key once, and keeps it and the pets over a restart", async (cwd) => {
+it("start prints its address and the first key last, and keeps the key and the pets over a restart", async (cwd) => {
   const first = await startMain({ cwd });
   assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
+  const last = `"
+
+The pet store listens at ${first.origin}/v1/pets
+Its first API key, shown only now:
+
+    ${first.key}
+
+`;
+  const greeting = first.stderr();
+  assert.ok(greeting.endsWith(last), greeting);
+  assert.doesNotMatch(greeting, /another API key/);
   const created = await fetch(`${first.origin}/v1/pets`, {
     method: "POST",
     headers: { authorization: `Bearer ${first.key}` },
@@ -35,6 +46,10 @@ it("start prints the first key once, and keeps it and the pets over a restart", 
 
   const second = await startMain({ cwd });
   assert.equal(second.key, undefined);
+  assert.match(
+    second.stderr(),
+    /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
+  );
   const listed = await list(second.origin, first.key);
   assert.equal(
     await listed.text(),
@@ -76,14 +91,18 @@ it(
 );
 
 it("start accepts fixed keys in addition to issued ones, and prints none if any is set", async (cwd) => {
-  const issue = ["keys", "issue", "mobile app", "--json"];
-  const { key } = JSON.parse((await runToEnd(issue, { cwd })).stdout);
+  const issue = ["keys", "issue", "mobile app"];
+  const json = await runToEnd([...issue, "--json"], { cwd });
+  const quiet = await runToEnd([...issue, "--quiet"], { cwd });
+  assert.deepEqual([quiet.code, quiet.stderr], [0, ""]);
+  assert.match(quiet.stdout, /^pet_[0-9A-Za-z]{38}\n$/);
+  const issued = [JSON.parse(json.stdout).key, quiet.stdout.trim()];
   const server = await startMain({
     cwd,
     env: { PETSTORE_API_KEYS: "fixed-1,fixed-2", REQUEST_LOG: "off" },
   });
   assert.equal(server.key, undefined);
-  for (const accepted of ["fixed-1", "fixed-2", key]) {
+  for (const accepted of ["fixed-1", "fixed-2", ...issued]) {
     assert.equal((await list(server.origin, accepted)).status, 200);
   }
   assert.equal((await list(server.origin, "fixed-3")).status, 401);
@@ -211,16 +230,6 @@ it("start refuses a port that is taken, and issues no key that nobody could use"
 
   const server = await startMain({ cwd });
   assert.notEqual(server.key, undefined);
-  await server.end();
-});
-
-it("keys issue NAME --quiet prints nothing but a key that works", async (cwd) => {
-  const issue = ["keys", "issue", "mobile app", "--quiet"];
-  const { code, stdout, stderr } = await runToEnd(issue, { cwd });
-  assert.deepEqual([code, stderr], [0, ""]);
-  assert.match(stdout, /^pet_[0-9A-Za-z]{38}\n$/);
-  const server = await startMain({ cwd });
-  assert.equal((await list(server.origin, stdout.trim())).status, 200);
   await server.end();
 });
 

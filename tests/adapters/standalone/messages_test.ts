@@ -9,60 +9,7 @@ import { missingPackage } from "../../../adapters/standalone/command_line.ts";
 import { until } from "../../support/postgres/until.ts";
 import { listen } from "../../support/ports.ts";
 import { commandLine } from "../../support/runtime.ts";
-import {
-  run,
-  runMain,
-  RUNTIME,
-  runToEnd,
-  startMain,
-  testInFolder as it,
-} from "./program.ts";
-
-for (
-  const [DATABASE_URL, message, host = "127.0.0.1"] of [
-    [
-      "memory:",
-      /^Cannot listen on nosuchhost\.invalid:0: .*(?:unknown|not known)/,
-      "nosuchhost.invalid",
-    ],
-    [
-      "sqlite:missing/pets.db",
-      /: the directory .*missing does not exist; create it first$/,
-    ],
-    ["postgres://me:sesame@:x/pets", /^Cannot read DATABASE_URL: /],
-  ] as const
-) {
-  it(`start on ${host} refuses ${DATABASE_URL} in one line`, async (cwd) => {
-    const args = ["start", "--port", "0", "--host", host];
-    const env = { DATABASE_URL };
-    const { code, stdout, stderr } = await runToEnd(args, { cwd, env });
-    assert.match(stderr.trimEnd(), message);
-    assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
-    assert.ok(!stderr.includes("sesame"));
-    assert.deepEqual([code, stdout], [1, ""]);
-  });
-}
-
-it("the first start shows the address and the key last, and a second how to get another key", async (cwd) => {
-  const first = await startMain({ cwd });
-  const greeting = first.stderr();
-  await first.end();
-  const last = `
-The pet store listens at ${first.origin}/v1/pets
-Its first API key, shown only now:
-
-    ${first.key}
-
-`;
-  assert.ok(greeting.endsWith(`"\n${last}`), greeting);
-  assert.doesNotMatch(greeting, /another API key/);
-  const second = await startMain({ cwd });
-  await second.end();
-  assert.match(
-    second.stderr(),
-    /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
-  );
-});
+import { run, runMain, RUNTIME, testInFolder as it } from "./program.ts";
 
 it("start says that it waits for PostgreSQL, and where", async (cwd) => {
   const sockets: Socket[] = [];
