@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
@@ -9,12 +8,7 @@ import { freePort, listen } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { runMain, runToEnd, startMain, testInFolder as it } from "./program.ts";
-import { skipping } from "../../support/skipping.ts";
 import { openSlowCreate } from "./slow_create.ts";
-
-const CURL_MISSING = skipping(
-  spawnSync("curl", ["--version"]).status !== 0 && "curl is not installed",
-);
 
 function list(origin: string, key: string | undefined): Promise<Response> {
   return fetch(`${origin}/v1/pets`, {
@@ -71,23 +65,6 @@ it(
     }
   },
   { skip: RUNTIME !== "node" && "only Node compiles again" },
-);
-
-it(
-  "start prints curl lines that work when pasted: one adds a pet, one lists it",
-  async (cwd) => {
-    const server = await startMain({ cwd, env: { DATABASE_URL: "memory:" } });
-    const lines = server.stderr().match(/^ {4}curl .*$/gm) ?? [];
-    const script = lines.map((line) => `${line} --silent --max-time 10`);
-    const output = execFileSync("sh", ["-c", script.join("\n")], {
-      encoding: "utf8",
-      env: { PATH: "/usr/local/bin:/usr/bin:/bin", no_proxy: "*" },
-    });
-    const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
-    assert.equal(output, `${rex}\n[${rex}]\n`);
-    await server.end();
-  },
-  { skip: CURL_MISSING },
 );
 
 it("start accepts fixed keys in addition to issued ones, and prints none if any is set", async (cwd) => {
