@@ -29,7 +29,8 @@ const REQUESTS: readonly (readonly [string, string, number, string?])[] = [
   ["GET /v1/pets", OTHER, 200, "key 0"],
   // What comes before the key comes before the limit; probes, the document and the page need none.
   ["GET /livez", "", 200],
-  ["GET /readyz", "", 200],
+  ["HEAD /readyz", "", 200],
+  ["POST /livez", "", 405],
   ["GET /v1/openapi.json", "", 200],
   ["GET /", "", 200],
   ["GET /nothing", "", 404],
