@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { missingPackage } from "../../../adapters/standalone/command_line.ts";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { commandLine } from "../../support/runtime.ts";
 import {
@@ -130,3 +132,17 @@ it(
   },
   { skip: process.platform !== "linux" && "/dev/full is Linux's" },
 );
+
+test("missingPackage knows the words of Node and Bun, and says what to run", () => {
+  const words = [
+    "Cannot find package 'valibot' imported from /srv/core/pets/pet.ts",
+    'Cannot find package "valibot" from "/srv/core/pets/pet.ts"',
+    "Cannot find module 'valibot' from '/srv/core/pets/pet.ts'",
+  ];
+  for (const each of words) {
+    const message = missingPackage(new Error(each)) ?? "";
+    assert.match(message, /package valibot is not .* run "npx .* install"/);
+  }
+  const ownFile = "Cannot find module '/srv/core/gone.ts' imported from /srv";
+  assert.equal(missingPackage(new Error(ownFile)), undefined);
+});

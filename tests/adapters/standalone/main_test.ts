@@ -1,20 +1,22 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { cpSync, readdirSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { freePort, listen } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
-import { RUNTIME } from "../../support/runtime.ts";
-import { runMain, runToEnd, startMain, testInFolder as it } from "./program.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import {
+  ask,
+  run,
+  runMain,
+  runToEnd,
+  startMain,
+  testInFolder as it,
+} from "./program.ts";
 import { openSlowCreate } from "./slow_create.ts";
-
-function list(origin: string, key: string | undefined): Promise<Response> {
-  return fetch(`${origin}/v1/pets`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-}
 
 it("start prints its address and the first key last, and keeps the key and the pets over a restart", async (cwd) => {
   const first = await startMain({ cwd });
@@ -30,12 +32,8 @@ Its first API key, shown only now:
   const greeting = first.stderr();
   assert.ok(greeting.endsWith(last), greeting);
   assert.doesNotMatch(greeting, /another API key/);
-  const created = await fetch(`${first.origin}/v1/pets`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${first.key}` },
-    body: new Blob(['{"name":"Rex","categoryId":-7}']),
-  });
-  assert.equal(created.status, 201, await created.text());
+  const rex = '{"name":"Rex","categoryId":-7}';
+  assert.equal((await ask(first, "/v1/pets", rex)).status, 201);
   assert.equal(await first.end(), 0);
 
   const second = await startMain({ cwd });
@@ -44,9 +42,9 @@ Its first API key, shown only now:
     second.stderr(),
     /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
   );
-  const listed = await list(second.origin, first.key);
+  const { text } = await ask({ ...second, key: first.key }, "/v1/pets");
   assert.equal(
-    await listed.text(),
+    text,
     '[{"id":1,"name":"Rex","categoryId":-7,"status":"available"}]',
   );
   assert.equal(await second.end("SIGINT"), 0);
@@ -79,10 +77,10 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
     env: { PETSTORE_API_KEYS: "fixed-1,fixed-2", REQUEST_LOG: "off" },
   });
   assert.equal(server.key, undefined);
-  for (const accepted of ["fixed-1", "fixed-2", ...issued]) {
-    assert.equal((await list(server.origin, accepted)).status, 200);
+  for (const key of ["fixed-1", "fixed-2", ...issued, "fixed-3"]) {
+    const { status } = await ask({ ...server, key }, "/v1/pets");
+    assert.equal(status, key === "fixed-3" ? 401 : 200);
   }
-  assert.equal((await list(server.origin, "fixed-3")).status, 401);
   await server.end();
   assert.equal(server.stdout(), "", "REQUEST_LOG is off");
 });
@@ -93,7 +91,8 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   assert.equal(issued.code, 0);
   const key = /pet_\w{38}/.exec(issued.stdout)?.[0];
   assert.ok(key !== undefined);
-  assert.equal((await list(server.origin, key)).status, 200);
+  const other = { ...server, key };
+  assert.equal((await ask(other, "/v1/pets")).status, 200);
 
   const table = await runToEnd(["keys", "list"], { cwd });
   assert.match(
@@ -109,8 +108,8 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   await new Promise((resolve) =>
     setTimeout(resolve, Math.max(0, deadline - Date.now()))
   );
-  assert.equal((await list(server.origin, key)).status, 401);
-  assert.equal((await list(server.origin, server.key)).status, 200);
+  assert.equal((await ask(other, "/v1/pets")).status, 401);
+  assert.equal((await ask(server, "/v1/pets")).status, 200);
 
   const listed = JSON.parse(
     (await runToEnd(["keys", "list", "--json"], { cwd })).stdout,
@@ -132,7 +131,8 @@ it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) 
   assert.equal(await server.exited, 0);
 
   const again = await startMain({ cwd });
-  assert.equal((await (await list(again.origin, server.key)).json()).length, 1);
+  const { text } = await ask({ ...again, key: server.key }, "/v1/pets");
+  assert.match(text, /^\[\{[^{]*\}\]$/);
   await again.end();
 });
 
@@ -178,7 +178,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 
 it("a request that comes while the storage opens is answered once it is open", async (cwd) => {
   const { server, origin, unlock } = await startLocked(cwd);
-  const answer = list(origin, "none");
+  const answer = ask({ origin, key: "none" }, "/v1/pets");
   unlock();
   assert.equal((await answer).status, 401);
   assert.equal(await server.end(), 0);
@@ -218,3 +218,37 @@ it("a revoke of a key that is not there says so", async (cwd) => {
     assert.match(run.stderr(), /There is no key/);
   }
 });
+
+it("start says that it waits for PostgreSQL, and where", async (cwd) => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => sockets.push(socket));
+  const where = `127.0.0.1:${await listen(silent)}`;
+  const env = { DATABASE_URL: `postgres://me:sesame@${where}/pets` };
+  const program = runMain(["start", "--port", "0"], { cwd, env });
+  await until("it says so", () => program.stderr() !== "");
+  await program.end("SIGKILL");
+  assert.equal(
+    program.stderr(),
+    `PostgreSQL at ${where} does not answer yet: waiting for about 10 s\n`,
+  );
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+});
+
+it(
+  "Node without its packages says what to run, without a stack",
+  async (cwd) => {
+    for (const folder of ["adapters", "core"]) {
+      const from = new URL(`../../../${folder}`, import.meta.url);
+      cpSync(fileURLToPath(from), join(cwd, folder), { recursive: true });
+    }
+    const command = commandLine("adapters/standalone/main.ts");
+    const program = run([...command, "start"], { cwd });
+    assert.equal(await program.exited, 1);
+    assert.match(program.stderr(), /^The package valibot is not installed/);
+    assert.equal(program.stderr().trimEnd().split("\n").length, 1);
+  },
+  {
+    skip: RUNTIME !== "node" && "Deno and Bun install packages by themselves",
+  },
+);
