@@ -12,8 +12,7 @@ import { loadServe } from "../../../adapters/standalone/start.ts";
 import { listen } from "../../support/ports.ts";
 import { commandLine } from "../../support/runtime.ts";
 import { run } from "../standalone/program.ts";
-import { inProcess, KEY } from "./in_process.ts";
-import { failure } from "./scripted.ts";
+import { failure, inProcess, KEY } from "./scripted.ts";
 
 /** Listens with a fetch function while a test runs. */
 async function serving(

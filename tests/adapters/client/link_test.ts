@@ -1,8 +1,7 @@
 /** The link to the next page, as services may write it. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { BASE, KEY } from "./in_process.ts";
-import { failure, json, petJson, scripted } from "./scripted.ts";
+import { BASE, failure, json, KEY, petJson, scripted } from "./scripted.ts";
 
 /** Lists pets of a service that sends this field. */
 async function next(link: string): Promise<string | undefined> {

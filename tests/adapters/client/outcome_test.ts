@@ -4,10 +4,10 @@ import test from "node:test";
 import { inspect } from "node:util";
 import type { Client, PetStoreError } from "../../../adapters/client/mod.ts";
 import { ERROR_STATUS } from "../../../core/http/refusal.ts";
-import { KEY } from "./in_process.ts";
 import {
   failure,
   json,
+  KEY,
   page,
   petJson,
   refusal,

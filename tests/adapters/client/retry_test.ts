@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { type Client, PetStoreError } from "../../../adapters/client/mod.ts";
 import { parseRetryAfter } from "../../../adapters/client/retry.ts";
-import { type CheckedPet, type Pet, StorageError } from "../../../mod.ts";
+import type { CheckedPet, Pet } from "../../../mod.ts";
 import { fc, runs } from "../../support/property.ts";
-import { inProcess } from "./in_process.ts";
 import {
   failure,
+  inProcess,
   json,
   noConnection,
   page,
@@ -136,20 +136,6 @@ test("a refusal after an attempt whose end is unknown leaves it unknown", async 
   }
 });
 
-test("both 503s of the service itself are told apart", async () => {
-  for (const kind of ["unavailable", "outcome_unknown"] as const) {
-    const { handle } = inProcess({}, (storage) => ({
-      ...storage,
-      create: () => Promise.reject(new StorageError(kind, "x")),
-    }));
-    const { client, requests } = scripted(Array(4).fill(handle), KEYLESS);
-    const error = await failure(client.createPet(REX));
-    assert.equal(error.code, "service_unavailable");
-    assert.equal(error.uncertain, kind === "outcome_unknown");
-    assert.equal(requests.length, kind === "unavailable" ? 4 : 1);
-  }
-});
-
 test("a call is tried again at most `retries` times, and rejects with the last error", async () => {
   for (const retries of [0, 1, 2, 5]) {
     const steps = Array.from(
@@ -239,7 +225,7 @@ function faulty(faults: Iterator<Fault>) {
   const clock = testClock();
   const byKey = new Map<string, Pet>();
   let key = "";
-  const service = inProcess({}, (storage) => ({
+  const service = inProcess((storage) => ({
     ...storage,
     async create(pet: CheckedPet) {
       const created = byKey.get(key) ?? await storage.create(pet);

@@ -2,8 +2,15 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type Pet, PET_STATUSES } from "../../../core/pets/pet.ts";
-import { BASE, inProcess } from "./in_process.ts";
-import { collect, failure, json, petJson, scripted } from "./scripted.ts";
+import {
+  BASE,
+  collect,
+  failure,
+  inProcess,
+  json,
+  petJson,
+  scripted,
+} from "./scripted.ts";
 
 /** Makes a page of pets, with a link to the next if one is given. */
 function petsPage(ids: readonly bigint[], target?: string): Response {
