@@ -12,6 +12,7 @@ import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { createHandler } from "../../../core/handler.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
 import { skipping } from "../../support/skipping.ts";
 import { noBrowser, type Opened, openPage } from "./browser.ts";
 
@@ -38,7 +39,7 @@ const INVALID = "API key is invalid: it is unknown";
 const BACKGROUND = "getComputedStyle(document.body).backgroundColor";
 const DARK_BACKGROUND = "rgb(28, 32, 34)";
 
-/** A server of the page and of the service, and a page that shows it. */
+/** A server of the page and of a service with one pet, and a page that shows it. */
 interface Shown extends Opened {
   readonly origin: string;
   /** The keys that the service accepts. */
@@ -51,10 +52,12 @@ function onPage(
   options: BrowserContextOptions & DocsOptions,
   check: (shown: Shown) => Promise<void>,
 ): void {
-  test(name, { skip, timeout: 120_000 }, async () => {
+  test(name, { skip, timeout: 180_000 }, async () => {
     const keys = new Set(["secret"]);
+    const storage = memoryStorage();
+    await storage.create(newPet({ ...REX, categoryId: BigInt(CATEGORY) }));
     const handle = createHandler({
-      storage: memoryStorage(),
+      storage,
       keys: { verify: async (key) => keys.has(key) },
     });
     const { rememberKey = false } = options;
@@ -164,24 +167,10 @@ async function assertAccessible(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 900 });
 }
 
-async function addPet(origin: string, categoryId: string): Promise<void> {
-  const response = await fetch(`${origin}/v1/pets`, {
-    method: "POST",
-    headers: {
-      authorization: "Bearer secret",
-      "content-type": "application/json",
-    },
-    body: `{"name":"Rex","categoryId":${categoryId}}`,
-  });
-  assert.equal(response.status, 201);
-  await response.body?.cancel();
-}
-
 onPage(
   "the page lists and adds pets with a key, to the last digit, and keeps the key nowhere",
   DESKTOP,
   async ({ page, requests, complaints, origin }) => {
-    await addPet(origin, CATEGORY);
     await enterKey(page, "secret");
     await open(page, LIST);
     const after = page.locator(`${LIST} tr[data-param-name="after"] input`);
@@ -233,7 +222,7 @@ onPage(
 onPage(
   "the page fits a phone, light or dark, shows operations first, and leads from a 401 to the form",
   PHONE,
-  async ({ page, complaints, origin }) => {
+  async ({ page, complaints }) => {
     for (const operation of [LIST, CREATE, GET]) {
       const box = await page.locator(operation).boundingBox();
       assert.ok(box !== null && box.y + box.height < 844, operation);
@@ -246,7 +235,6 @@ onPage(
     await page.getByText("Read this before").click();
 
     assert.notEqual(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
-    await addPet(origin, CATEGORY);
     const widest = `Math.max(document.documentElement.scrollWidth,
     document.body.scrollWidth)`;
     assert.equal(await page.evaluate(widest), 390);
@@ -354,7 +342,7 @@ onPage(
     await open(page, CREATE);
     assert.equal((await execute(page, CREATE)).status, "201");
     await open(page, GET);
-    await page.fill(`${GET} tr[data-param-name="petId"] input`, "2");
+    await page.fill(`${GET} tr[data-param-name="petId"] input`, "3");
     assert.equal((await execute(page, GET)).status, "404");
     await page.click(".models-control");
     for (const summary of await page.locator("summary").all()) {
