@@ -10,13 +10,13 @@ import { until } from "../../support/postgres/until.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import {
   ask,
+  openSlowCreate,
   run,
   runMain,
   runToEnd,
   startMain,
   testInFolder as it,
 } from "./program.ts";
-import { openSlowCreate } from "./slow_create.ts";
 
 it("start prints its address and the first key last, and keeps the key and the pets over a restart", async (cwd) => {
   const first = await startMain({ cwd });
@@ -57,7 +57,7 @@ it(
     const server = await startMain({ cwd, env: { NODE_COMPILE_CACHE: cache } });
     const files = () => readdirSync(cache, { recursive: true });
     try {
-      await until("compiled code is kept", () => files().length > 9, 5000);
+      await until("compiled code is kept", () => files().length > 9);
     } finally {
       await server.end();
     }
@@ -123,7 +123,7 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
 
 it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) => {
   const server = await startMain({ cwd });
-  const slow = await openSlowCreate(server.origin, server.key);
+  const slow = await openSlowCreate(server);
   server.kill("SIGTERM");
   await until("it says so", () => server.stderr().includes("SIGTERM"));
   const answer = await slow.finish();
@@ -138,7 +138,7 @@ it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) 
 
 it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async (cwd) => {
   const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "1" } });
-  const slow = await openSlowCreate(server.origin, server.key);
+  const slow = await openSlowCreate(server);
   assert.equal(await server.end(), 0);
   assert.match(server.stderr(), /did not finish within 1000 ms/);
   slow.abandon();
@@ -146,7 +146,7 @@ it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most
 
 it("a second signal ends the server at once", async (cwd) => {
   const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "3600" } });
-  const slow = await openSlowCreate(server.origin, server.key);
+  const slow = await openSlowCreate(server);
   server.kill("SIGTERM");
   await until("it says so", () => server.stderr().includes("SIGTERM"));
   assert.equal(await server.end("SIGINT"), 1);

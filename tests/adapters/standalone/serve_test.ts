@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { until } from "../../support/postgres/until.ts";
-import { ask, RUNTIME, startServe, testInFolder } from "./program.ts";
-import { openSlowCreate } from "./slow_create.ts";
+import {
+  ask,
+  openSlowCreate,
+  RUNTIME,
+  startServe,
+  testInFolder,
+} from "./program.ts";
 
 const NODE = RUNTIME === "node" &&
   "serve.ts is for deno serve and Bun; main.ts serves on Node";
@@ -36,7 +41,7 @@ for (const parallel of [false, true]) {
     const creates = await Promise.all(
       Array.from(
         { length: 8 },
-        () => openSlowCreate(server.origin, server.key),
+        () => openSlowCreate(server),
       ),
     );
     server.kill("SIGTERM");
