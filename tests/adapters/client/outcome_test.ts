@@ -61,27 +61,28 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
   }
 });
 
-test("a pet that is not the one that was asked for is invalid_response", async () => {
-  const { message } = await fails(
-    "get",
-    json(petJson(8n)),
-    "invalid_response",
-    200,
-  );
-  const told = "id of the response is not the one that was asked for";
-  assert.equal(message, `Cannot get pet: ${told}`);
-});
-
-test("the message says which member is wrong, and does not quote it", async () => {
-  const messages = {
-    [`[${petJson(1n)},{"id":"${KEY}","name":"","categoryId":1}]`]:
-      /^Cannot list pets: 1\.id of the response must be an integer from /,
-    "{}": /: the body of the response must be an array$/,
-    "[[]]": /: 0\.id of the/,
-  };
-  for (const [text, message] of Object.entries(messages)) {
-    const error = await fails("list", json(text), "invalid_response", 200);
-    assert.match(error.message, message);
+test("the message says what is wrong, and does not quote it", async () => {
+  const stranger = `{"id":"${KEY}","name":"","categoryId":1}`;
+  for (
+    const [call, text, message] of [
+      [
+        "list",
+        `[${petJson(1n)},${stranger}]`,
+        "1\\.id of the response must be an integer from ",
+      ],
+      ["list", "{}", "the body of the response must be an array$"],
+      ["list", "[[]]", "0\\.id of the"],
+      // Another pet than the one that was asked for.
+      [
+        "get",
+        petJson(8n),
+        "id of the response is not the one that was asked for$",
+      ],
+    ] as const
+  ) {
+    const error = await fails(call, json(text), "invalid_response", 200);
+    assert.match(error.message, RegExp(`^Cannot (list|get) pets?: ${message}`));
+    assert.ok(!error.message.includes(KEY));
   }
 });
 
@@ -102,12 +103,7 @@ test("members that the contract does not know are left out", async () => {
 // Each class by its edges: 201 is not the status of a get, nor 200 that of a create.
 for (
   const [call, statuses, code, message] of [
-    [
-      "get",
-      [201, 206, 299],
-      "invalid_response",
-      "which is not in the contract",
-    ],
+    ["get", [201, 206, 299], "invalid_response", "not in the contract"],
     ["create", [200, 202, 299], "invalid_response", "not in the contract"],
     ["get", [300, 399], "http_error", "a redirect"],
     ["create", [300, 599], "http_error", ""],
@@ -145,12 +141,9 @@ test("a name whose bytes arrive in two halves comes through whole", async () => 
 
 test("a body without end is not read to its end", async () => {
   const chunk = " ".repeat(1024 * 1024);
-  for (
-    const [status, code] of [[200, "invalid_response"], [
-      400,
-      "http_error",
-    ]] as const
-  ) {
+  const codes = { 200: "invalid_response", 400: "http_error" };
+  for (const [key, code] of Object.entries(codes)) {
+    const status = Number(key);
     const watched = watchedBody(Array(100).fill(chunk));
     const response = new Response(watched.body, { status });
     await fails("get", response, code, status);
@@ -220,11 +213,8 @@ test("JSON that only resembles an Error of the service is http_error", async () 
 test("a redirect that a browser hides is http_error without a status", async () => {
   // A Response of this kind cannot be made by hand: the parts that are read stand for it.
   const opaque = { status: 0, headers: new Headers(), body: null, url: "" };
-  const { message } = await fails(
-    "list",
-    () => opaque as Response,
-    "http_error",
-  );
+  const step = () => opaque as Response;
+  const { message } = await fails("list", step, "http_error");
   assert.match(message, /redirect/);
 });
 
