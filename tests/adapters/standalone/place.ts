@@ -28,7 +28,7 @@ export interface Place {
 }
 
 /** A row, by names of columns. */
-export type TextRow = Readonly<Record<string, string | null>>;
+type TextRow = Readonly<Record<string, string | null>>;
 
 const STATUSES = ["available", "pending", "sold"];
 
@@ -77,7 +77,7 @@ export async function fill(place: Place, count: number): Promise<void> {
 }
 
 /** Reads all pets, or all API keys. */
-export function rowsOf(
+function rowsOf(
   place: Place,
   table: "pets" | "api_keys",
 ): Promise<readonly TextRow[]> {
