@@ -10,9 +10,10 @@ import { VARIABLES } from "../support/variables.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import {
+  ask,
   freePort,
-  type Program,
   run,
+  type RunningServer,
   RUNTIME,
   testInFolder,
 } from "../adapters/standalone/program.ts";
@@ -33,30 +34,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(
 
 const KEY = "secret";
 
-/** Asks for a path; a body makes it a create. Less patient than a storage whose database is missing. */
-async function ask(
-  url: string,
-  { key = KEY, body = "", headers = {} } = {},
-): Promise<Response> {
-  const authorization = `Bearer ${key}`;
-  const response = await fetch(url, {
-    method: body === "" ? "GET" : "POST",
-    headers: { authorization, ...headers },
-    body: body === "" ? null : new Blob([body]),
-    signal: AbortSignal.timeout(8000),
-  });
-  await response.body?.cancel();
-  return response;
-}
-
-function create(origin: string, key = KEY, headers = {}): Promise<Response> {
-  const body = '{"name":"Rex","categoryId":9007199254740993}';
-  return ask(`${origin}/v1/pets`, { key, body, headers });
-}
-
-async function statusOf(url: string): Promise<number> {
-  return (await ask(url)).status;
-}
+const REX = '{"name":"Rex","categoryId":9007199254740993}';
 
 /** A command and its surroundings. */
 interface Command {
@@ -66,15 +44,17 @@ interface Command {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Starts a server and hands it to `work`, once `probe` is answered; afterwards it is gone. */
+/** Starts a server and hands it to `work`, once it answers at its origin; afterwards it is gone. */
 async function withServer(
   { words, ...surroundings }: Command,
-  probe: string,
-  work: (server: Program) => Promise<void>,
+  origin: string,
+  work: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
-  const server = run(words, surroundings);
+  const program = run(words, surroundings);
+  const server = { ...program, origin, key: KEY };
   try {
-    const isAnswered = () => statusOf(probe).then(() => true, () => false);
+    const isAnswered = () =>
+      ask(server, "/nothing").then(() => true, () => false);
     await until("the server answers", isAnswered);
     await work(server);
   } catch (cause) {
@@ -158,12 +138,12 @@ for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
           assert.equal(await run(words, { cwd: folder }).exited, code);
         }
         const origin = `http://127.0.0.1:${port}`;
-        await withServer(command, `${origin}/livez`, async (server) => {
+        await withServer(command, origin, async (server) => {
           await assertHealth(0);
-          assert.equal(await statusOf(`${origin}/readyz`), 200);
-          assert.equal((await create(origin)).status, 201);
-          assert.equal(await statusOf(`${origin}/v1/pets/1`), 200);
-          assert.equal(await statusOf(`${origin}/docs`), 200);
+          assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
+          for (const path of ["/livez", "/readyz", "/v1/pets/1", "/docs"]) {
+            assert.equal((await ask(server, path)).status, 200);
+          }
           assert.equal(await server.end(), 0);
           await assertHealth(1);
         });
@@ -225,7 +205,7 @@ test("the image is built of the files that are sent for it, on the Deno that the
 /** Runs the entry for Deno Deploy; `work` is given its origin. */
 async function withDenoDeploy(
   env: Readonly<Record<string, string>>,
-  work: (origin: string) => Promise<void>,
+  work: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -238,8 +218,8 @@ async function withDenoDeploy(
       ...env,
     },
   };
-  await withServer(command, `${origin}/v1/openapi.json`, async (server) => {
-    await work(origin);
+  await withServer(command, origin, async (server) => {
+    await work(server);
     assert.equal(await server.end("SIGINT"), 0);
   });
 }
@@ -251,19 +231,19 @@ test(
   },
   async () => {
     const url = await newDatabase();
-    await withDenoDeploy({ DATABASE_URL: url }, async (origin) => {
+    await withDenoDeploy({ DATABASE_URL: url }, async (server) => {
       const storage = await postgresStorage(url);
       const { key } = await issuedKeys(storage.apiKeys).issue("a test");
       await storage.close();
-      for (const good of [KEY, "another", key]) {
-        assert.equal((await create(origin, good)).status, 201);
+      for (const each of [KEY, "another", key, "guess"]) {
+        const { status } = await ask({ ...server, key: each }, "/v1/pets", REX);
+        assert.equal(status, each === "guess" ? 401 : 201);
       }
-      assert.equal((await create(origin, "guess")).status, 401);
-      const again = { "idempotency-key": "a" };
-      await create(origin, KEY, again);
-      const { headers } = await create(origin, KEY, again);
+      const fields = { "idempotency-key": "a" };
+      await ask(server, "/v1/pets", REX, fields);
+      const { headers } = await ask(server, "/v1/pets", REX, fields);
       assert.equal(headers.get("idempotency-replayed"), "true");
-      assert.equal(await statusOf(`${origin}/v1/pets/4`), 200);
+      assert.equal((await ask(server, "/v1/pets/4")).status, 200);
     });
   },
 );
@@ -276,14 +256,14 @@ test(
   async () => {
     const port = await freePort();
     const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/postgres`;
-    await withDenoDeploy({ DATABASE_URL }, async (origin) => {
-      assert.equal(await statusOf(`${origin}/nothing`), 404);
-      const refused = await create(origin);
+    await withDenoDeploy({ DATABASE_URL }, async (server) => {
+      assert.equal((await ask(server, "/nothing")).status, 404);
+      const refused = await ask(server, "/v1/pets", REX);
       assert.equal(refused.status, 503);
       assert.equal(refused.headers.get("retry-after"), "1");
       const cluster = await startCluster({ port });
       try {
-        assert.equal((await create(origin)).status, 201);
+        assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
       } finally {
         await cluster.close();
       }

@@ -93,6 +93,6 @@ test("any Link header is read quickly", async () => {
   for (const part of [...parts, "<a>;rel= "]) {
     const started = performance.now();
     await next(part.repeat(60_000 / part.length)).catch(() => {});
-    assert.ok(performance.now() - started < 1000, part);
+    assert.ok(performance.now() - started < 3000, part);
   }
 });

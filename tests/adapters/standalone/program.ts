@@ -102,20 +102,21 @@ export function startMain(surroundings: Surroundings): Promise<RunningServer> {
   return untilListening(runMain(["start", "--port", "0"], surroundings));
 }
 
-/** Asks for a path, with the server's key; a body makes it a create. */
+/** Asks for a path, with the server's key and further fields; a body makes it a create. */
 export async function ask(
   { origin, key }: Pick<RunningServer, "origin" | "key">,
   path: string,
   body?: string,
+  fields: Readonly<Record<string, string>> = {},
 ) {
-  const authorization = `Bearer ${key}`;
+  const type = { "content-type": "application/json" };
   const response = await fetch(origin + path, {
     method: body === undefined ? "GET" : "POST",
-    headers: { authorization, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${key}`, ...type, ...fields },
     body: body ?? null,
   });
-  const retryAfter = response.headers.get("retry-after");
-  return { status: response.status, retryAfter, text: await response.text() };
+  const { status, headers } = response;
+  return { status, headers, text: await response.text() };
 }
 
 /** Starts `serve.ts` under `deno serve`, or under Bun, and waits until it listens. */
