@@ -14,6 +14,7 @@ import { commandLine } from "../../support/runtime.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { until } from "../../support/postgres/until.ts";
 import {
+  ask,
   freePort,
   MAIN,
   run,
@@ -42,14 +43,9 @@ for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
     async function callUntilRefused(): Promise<void> {
       for (let status = 200; status === 200;) {
         const requestId = id(sent++);
-        const response = await fetch(`${server.origin}/v1/pets`, {
-          headers: {
-            "authorization": "Bearer secret",
-            "x-request-id": requestId,
-          },
-        });
-        ({ status } = response);
-        await response.body?.cancel();
+        const fields = { "x-request-id": requestId };
+        const asked = { ...server, key: "secret" };
+        ({ status } = await ask(asked, "/v1/pets", undefined, fields));
         answered.push(requestId);
         if (answered.length === 1000) server.kill("SIGTERM");
       }
@@ -225,14 +221,16 @@ for (const [sink, script] of Object.entries(SINKS)) {
         ],
         { cwd },
       );
-      const origin = `http://127.0.0.1:${port}`;
-      const ask = (requestId: string) =>
-        fetch(`${origin}/v1/pets`, { headers: { "x-request-id": requestId } })
-          .then(({ status }) => status);
-      await until("it listens", () => ask("1").catch(() => 0).then(Boolean));
+      const asked = { origin: `http://127.0.0.1:${port}`, key: "none" };
+      const statusOf = async (requestId: string) => {
+        const fields = { "x-request-id": requestId };
+        return (await ask(asked, "/v1/pets", undefined, fields)).status;
+      };
+      const isAnswered = () => statusOf("1").then(() => true, () => false);
+      await until("it listens", isAnswered);
       for (let count = 0; count < 10; count++) {
         const ids = Array.from({ length: 50 }, (_, index) => id(index));
-        const statuses = await Promise.all(ids.map(ask));
+        const statuses = await Promise.all(ids.map(statusOf));
         assert.deepEqual(new Set(statuses), new Set([401]));
       }
       assert.equal(await server.end(), 0);
