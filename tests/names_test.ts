@@ -19,6 +19,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "core/messages_test.ts": "core/http/message.ts core/http/refusal.ts",
   "core/keys/api_keys_test.ts": "core/http/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
+  "laws/authorization_test.ts": "core/keys/authenticate.ts",
   "laws/openapi_test.ts":
     "core/operations/operation.ts core/operations/operations.ts core/openapi/responses.ts core/openapi/schemas.ts",
   "core/openapi/openapi_test.ts":
@@ -29,9 +30,8 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/serve/fetch_server_test.ts":
     "adapters/bun/mod.ts adapters/node/mod.ts",
   "adapters/node/node_test.ts":
-    "adapters/node/listener.ts adapters/node/pipeline.ts adapters/node/send.ts",
-  "adapters/node/departures_test.ts": "adapters/node/exchange.ts",
-  "adapters/node/whole_body_test.ts":
+    "adapters/node/exchange.ts adapters/node/listener.ts adapters/node/pipeline.ts adapters/node/send.ts",
+  "adapters/node/request_test.ts":
     "adapters/node/body.ts adapters/node/headers.ts",
   "adapters/client/http_test.ts":
     "adapters/client/client.ts adapters/client/mod.ts",

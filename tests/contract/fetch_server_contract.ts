@@ -27,6 +27,20 @@ interface Stage {
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const MANY_BYTES = 8 * 1024 * 1024;
 
+/** A fetch function that tells when it is called. */
+function told(
+  handle: FetchFunction,
+): { readonly handle: FetchFunction; readonly called: Promise<void> } {
+  const { promise: called, resolve } = Promise.withResolvers<void>();
+  return {
+    called,
+    handle(request) {
+      resolve();
+      return handle(request);
+    },
+  };
+}
+
 const sendPath: FetchFunction = (request) =>
   new Response(new URL(request.url).pathname);
 const sendBack: FetchFunction = async (request) =>
@@ -332,23 +346,17 @@ export function testFetchServer(name: string, serve: Serve): void {
     await server.close();
   });
 
-  it("two ways of saying how long a body is are refused", async ({ speak }) => {
-    const wire = await speak(() => assert.fail());
-    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n");
-    wire.write("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
-    assert.equal((await wire.answer()).status, 400);
-  });
-
   it("a client that goes away in the middle of its body fails the reader", async ({ speak }) => {
-    const { promise: failed, resolve: told } = Promise.withResolvers<unknown>();
-    const wire = await speak(async (request) => {
-      await request.text().then(told, told);
+    const failed = Promise.withResolvers<unknown>();
+    const { handle, called } = told(async (request) => {
+      await request.text().then(failed.resolve, failed.resolve);
       return new Response();
     });
+    const wire = await speak(handle);
     wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
-    await aMoment();
+    await called;
     wire.close();
-    assert(await failed instanceof Error);
+    assert(await failed.promise instanceof Error);
   });
 
   it("a client that goes away cancels the body of its answer", async ({ speak }) => {
@@ -359,22 +367,21 @@ export function testFetchServer(name: string, serve: Serve): void {
     });
     const wire = await speak(() => new Response(body));
     wire.write(GET);
-    await aMoment();
+    while (!wire.received.includes("\0")) await aMoment();
     wire.close();
     await cancelled.promise;
   });
 
   it("a client that goes away aborts the signal of its request", async ({ speak }) => {
-    const here = Promise.withResolvers<void>();
     const aborted = Promise.withResolvers<void>();
-    const wire = await speak(async ({ signal }) => {
+    const { handle, called } = told(async ({ signal }) => {
       signal.addEventListener("abort", () => aborted.resolve());
-      here.resolve();
       await aborted.promise;
       return new Response();
     });
+    const wire = await speak(handle);
     wire.write(GET);
-    await here.promise;
+    await called;
     wire.close();
     await aborted.promise;
   });
@@ -410,7 +417,7 @@ export function testFetchServer(name: string, serve: Serve): void {
     const start = Date.now();
     await Promise.all([server.close(), server.close()]);
     await server.close();
-    assert(Date.now() - start < 1000);
+    assert(Date.now() - start < 4000); // Node would wait 5 s for the idle one
     // Of the silent one Bun has never heard: Linux holds it back until it sends something.
     for (const wire of [idle, halfway]) assert.equal(await wire.rest(), "");
     for (const wire of [idle, silent, halfway]) wire.close();
@@ -419,10 +426,11 @@ export function testFetchServer(name: string, serve: Serve): void {
 
   it("close waits until what has arrived is answered in full", async ({ listen }) => {
     const { promise, resolve } = Promise.withResolvers<Response>();
-    const server = await listen(() => promise);
+    const { handle, called } = told(() => promise);
+    const server = await listen(handle);
     const wire = await Wire.open(server.port, GET);
     wire.pause();
-    await aMoment();
+    await called;
     let isClosed = false;
     const closed = server.close();
     // Whoever asks again waits as well.
@@ -443,12 +451,13 @@ export function testFetchServer(name: string, serve: Serve): void {
   });
 
   it("close waits for a request body that is on its way", async ({ listen }) => {
-    const { port, close } = await listen(sendBack);
+    const { handle, called } = told(sendBack);
+    const { port, close } = await listen(handle);
     const wire = await Wire.open(
       port,
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf ",
     );
-    await aMoment();
+    await called;
     const closed = close();
     await aMoment();
     wire.write("whole");
@@ -460,11 +469,11 @@ export function testFetchServer(name: string, serve: Serve): void {
 
   it("close waits for an answer that is on its way", async ({ listen }) => {
     const text = "a".repeat(MANY_BYTES);
-    const server = await listen(() => new Response(text));
-    const wire = await Wire.open(server.port);
+    const { handle, called } = told(() => new Response(text));
+    const server = await listen(handle);
+    const wire = await Wire.open(server.port, GET);
     wire.pause();
-    wire.write(GET);
-    await aMoment();
+    await called.then(aMoment);
     const closed = server.close();
     wire.resume();
     assert.equal((await wire.answer()).body.length, MANY_BYTES);

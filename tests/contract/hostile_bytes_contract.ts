@@ -161,7 +161,7 @@ function createOf(
 
 /** A clause for which the tests shorten the wait for a body. */
 function quick(check: Check): Clause {
-  return { check, limits: { bodyTimeout: 200 } };
+  return { check, limits: { bodyTimeout: 1000 } };
 }
 
 /** The head of a request to the listing's address, to its end. */

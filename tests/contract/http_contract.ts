@@ -193,25 +193,7 @@ export const HTTP_CLAUSES: Clauses = {
     assert.deepEqual(JSON.parse(answer.text), { id: Number(id), ...kept });
   },
 
-  async "a repeated limit, status or after is 400"(client) {
-    const queries = {
-      limit: "limit=5&limit=5",
-      status: "status=sold&status=sold",
-      after: "after=1&x=&after=2",
-    };
-    for (const [name, query] of Object.entries(queries)) {
-      assertSays(await client.get(`/pets?${query}`), 400, [name]);
-    }
-  },
-
   // ---- The order of checks ----
-  async "the key is checked before the body and the query are"(client) {
-    assertRefused(await client.get("/pets?limit=0", WRONG_KEY), 401);
-    assertRefused(await client.post(TOO_MUCH, WRONG_KEY), 401);
-    const text = { ...WRONG_KEY, "content-type": "text/plain" };
-    assertRefused(await client.post(TOO_MUCH, text), 401);
-  },
-
   async "nobody without a key learns whether an animal exists"(client) {
     const { id } = await client.addPet();
     const there = await client.get(`/pets/${id}`, NO_KEY);
@@ -224,10 +206,13 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "the media type is checked before the size, the size before the content"(
+  async "the key is checked before the media type, that before the size, and that before the content"(
     client,
   ) {
     const text = { "content-type": "text/plain" };
+    assertRefused(await client.get("/pets?limit=0", WRONG_KEY), 401);
+    assertRefused(await client.post(TOO_MUCH, { ...WRONG_KEY, ...text }), 401);
+    assertRefused(await client.post(TOO_MUCH, WRONG_KEY), 401);
     assertRefused(await client.post(TOO_MUCH, text), 415);
     assertRefused(await client.post(TOO_MUCH), 413);
   },
@@ -258,29 +243,31 @@ export const HTTP_CLAUSES: Clauses = {
     assert.deepEqual(await client.listIds("?limit=2"), page.slice(0, 2));
   },
 
-  async "listPets refuses a limit out of bounds or not in canonical decimal form"(
+  async "listPets refuses a limit, status or after that is wrong or repeated, and says what it may be"(
     client,
   ) {
-    for (const limit of ["0", "101", "1e1", "+5", "05", "10.0", "", " 5"]) {
-      const query = `limit=${encodeURIComponent(limit)}`;
-      const answer = await client.get(`/pets?${query}`);
-      assertSays(answer, 400, ["limit", "1", "100", limit]);
+    const wrong: Readonly<Record<string, readonly string[]>> = {
+      limit: ["0", "101", "1e1", "+5", "05", "10.0", "", " 5"],
+      status: ["", "Sold", "x", "available,sold"],
+      after: ["", "x", "1.0", "+1", "01", `${INT64_MAX + 1n}`],
+    };
+    const rules = { limit: ["1", "100"], status: STATUSES, after: [] };
+    for (const [name, words] of Object.entries(rules)) {
+      for (const value of wrong[name] ?? []) {
+        const query = new URLSearchParams({ [name]: value });
+        const answer = await client.get(`/pets?${query}`);
+        assertSays(answer, 400, [name, ...words, value]);
+      }
     }
-    for (const query of ["limit", "limit=+5"]) {
-      assertSays(await client.get(`/pets?${query}`), 400, ["limit"]);
-    }
-  },
-
-  async "one message names every parameter that is wrong"(client) {
-    const answer = await client.get("/pets?limit=0&status=gone&after=x");
-    const words = ["limit", "0", "status", "gone", "after", "x"];
-    assertSays(answer, 400, words);
-  },
-
-  async "listPets refuses a status that is none of the three"(client) {
-    for (const status of ["", "Sold", "x", "available,sold"]) {
-      const answer = await client.get(`/pets?status=${status}`);
-      assertSays(answer, 400, ["status", ...STATUSES]);
+    const queries = {
+      limit: ["limit", "limit=+5", "limit=5&limit=5"],
+      status: ["status=sold&status=sold"],
+      after: ["after=1&x=&after=2"],
+    };
+    for (const [name, all] of Object.entries(queries)) {
+      for (const query of all) {
+        assertSays(await client.get(`/pets?${query}`), 400, [name]);
+      }
     }
   },
 
@@ -294,14 +281,6 @@ export const HTTP_CLAUSES: Clauses = {
     const all = await client.listIds();
     for (const after of [0n, -1n, INT64_MIN]) {
       assert.deepEqual(await found(after), all);
-    }
-  },
-
-  async "listPets refuses an after that is not an int64 in canonical form"(
-    client,
-  ) {
-    for (const after of ["", "x", "1.0", "%2B1", "01", `${INT64_MAX + 1n}`]) {
-      assertSays(await client.get(`/pets?after=${after}`), 400, ["after"]);
     }
   },
 
@@ -348,16 +327,6 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "createPet refuses a name that is empty, too long, or has control characters or a lone surrogate"(
-    client,
-  ) {
-    for (const [member, values] of WRONG_VALUES) {
-      for (const value of member === "name" ? values : []) {
-        assertRefused(await client.post(client.petWith(member, value)), 400);
-      }
-    }
-  },
-
   async "a 400 names the member that is wrong, and no other"(client) {
     for (const [member, values] of WRONG_VALUES) {
       for (const value of values) {
@@ -379,17 +348,12 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "getPet answers 404 if the id is 0 or negative"(client) {
-    for (const id of ["0", "-1", `${INT64_MIN}`]) {
-      assertRefused(await client.get(`/pets/${id}`), 404);
-    }
-  },
-
-  async "getPet answers 404 if the id is not an int64 in canonical form"(
+  async "getPet answers 404 if the id is not a positive int64 in canonical form"(
     client,
   ) {
     const { id } = await client.addPet();
     const others = [
+      ...["0", "-1", `${INT64_MIN}`],
       ...[`0${id}`, `${id}.0`, `+${id}`, `%30${id}`, `${id}x`],
       ...["x", `${INT64_MAX + 1n}`, "%", "%FF", "1".repeat(2000)],
     ];
@@ -414,19 +378,19 @@ export const HTTP_CLAUSES: Clauses = {
     assert.equal((await client.get(address)).text, answer.text);
   },
 
-  async "createPet takes application/json in any case, or no Content-Type"(
+  async "createPet takes application/json in any case, or no Content-Type; anything else, or coded, is 415 with Accept"(
     client,
   ) {
-    const withCharset = 'application/json ; charset="UTF-8"';
-    for (const type of [undefined, "Application/JSON", withCharset]) {
-      const headers = { "content-type": type };
+    for (
+      const headers of [
+        { "content-type": undefined },
+        { "content-type": "Application/JSON" },
+        { "content-type": 'application/json ; charset="UTF-8"' },
+        { "content-encoding": "Identity" },
+      ]
+    ) {
       petIn(await client.post(client.petJson(), headers), 201);
     }
-  },
-
-  async "createPet refuses any other media type or Content-Encoding with 415 and Accept"(
-    client,
-  ) {
     const name = newName();
     for (
       const headers of [
@@ -441,8 +405,6 @@ export const HTTP_CLAUSES: Clauses = {
       assert.equal(answer.headers.get("accept"), "application/json");
     }
     await client.assertNotAdded(name);
-    const identity = { "content-encoding": "Identity" };
-    petIn(await client.post(client.petJson(), identity), 201);
   },
 
   async "a missing body is 400, whatever its media type or coding"(client) {
@@ -472,34 +434,31 @@ export const HTTP_CLAUSES: Clauses = {
     await client.assertNotAdded(name);
   },
 
-  async "createPet takes a body of 64 KiB, and refuses one byte more with 413"(
+  async "createPet takes a body of 64 KiB, whole or in pieces, and refuses one byte more with 413"(
     client,
   ) {
-    const full = client.petJson().padEnd(65_536);
-    petIn(await client.post(full), 201);
-    assertRefused(await client.post(full + " "), 413);
-  },
-
-  async "createPet counts bytes, not characters, and takes a body in pieces"(
-    client,
-  ) {
-    const inPieces = (total: number): ReadableStream<Uint8Array> =>
+    const inPieces = (body: Uint8Array): ReadableStream<Uint8Array> =>
       new ReadableStream({
         start(controller) {
-          const body = bytes(client.petJson().padEnd(total));
-          for (let at = 0; at < total; at += 1000) {
+          for (let at = 0; at < body.length; at += 1000) {
             controller.enqueue(body.slice(at, at + 1000));
           }
           controller.close();
         },
       });
-    petIn(await client.post(inPieces(65_536)), 201);
-    assertRefused(await client.post(inPieces(65_537)), 413);
+    for (const send of [(body: Uint8Array) => body, inPieces]) {
+      const full = bytes(client.petJson().padEnd(65_536));
+      petIn(await client.post(send(full)), 201);
+      assertRefused(await client.post(send(bytes(TOO_MUCH))), 413);
+    }
     const wide = client.petJson({ x: "é".repeat(33_000) });
     assertRefused(await client.post(wide), 413);
   },
 
-  async "one 400 names each member that is wrong"(client) {
+  async "one 400 names each parameter or member that is wrong"(client) {
+    const answer = await client.get("/pets?limit=0&status=gone&after=x");
+    const words = ["limit", "0", "status", "gone", "after", "x"];
+    assertSays(answer, 400, words);
     assertSays(await client.post(ALL_WRONG), 400, MEMBERS);
     assertSays(await client.post("{}"), 400, ["name", "categoryId"]);
   },
@@ -515,25 +474,9 @@ export const HTTP_CLAUSES: Clauses = {
         }
       }
       assertMessage(
-        await client.post(ALL_WRONG),
-        /name .*empty.*categoryId .*integer.*status .*one of available, pending, sold/,
-      );
-      assertMessage(
         await client.post("{}"),
         /name is required.*categoryId is required/,
       );
-      assertMessage(await client.post(Uint8Array.of(0xff)), /UTF-8/);
-      assertMessage(await client.post(TOO_MUCH), /65536/);
-      const invalid = await client.get("/pets?limit=0&status=gone&after=x");
-      const bounds = ["1 to 100", "available, pending, sold"];
-      assertSays(invalid, 400, [...bounds, '"0"', '"gone"', '"x"']);
-      const twice = ["limit=5", "status=sold", "after=1"]
-        .map((pair) => `${pair}&${pair}`).join("&");
-      const repeated = await client.get(`/pets?${twice}`);
-      const ones = ["limit", "status", "after"].map((name) =>
-        `${name} must be one`
-      );
-      assertSays(repeated, 400, [...ones, "not 2 values"]);
     },
     outside: "each service words its messages itself",
   },
@@ -544,20 +487,22 @@ export const HTTP_CLAUSES: Clauses = {
   },
 
   // ---- Errors and authentication ----
-  async "no key is 401 with a challenge and without an error code"(client) {
-    for (const authorization of [undefined, "Bearer", "Basic dTpw"]) {
-      for (const answer of await allOperations(client, { authorization })) {
-        assertRefused(answer, 401);
-        assert.equal(answer.headers.get("www-authenticate"), CHALLENGE);
+  async "a 401 has a challenge, with the code invalid_token if a bearer key was sent"(
+    client,
+  ) {
+    const challenges: Readonly<
+      Record<string, readonly (string | undefined)[]>
+    > = {
+      [CHALLENGE]: [undefined, "Bearer", "Basic dTpw"],
+      [`${CHALLENGE}, error="invalid_token"`]: ["Bearer wrong"],
+    };
+    for (const [challenge, sent] of Object.entries(challenges)) {
+      for (const authorization of sent) {
+        for (const answer of await allOperations(client, { authorization })) {
+          assertRefused(answer, 401);
+          assert.equal(answer.headers.get("www-authenticate"), challenge);
+        }
       }
-    }
-  },
-
-  async "a wrong key is 401 with the code invalid_token"(client) {
-    for (const answer of await allOperations(client, WRONG_KEY)) {
-      assertRefused(answer, 401);
-      const challenge = answer.headers.get("www-authenticate");
-      assert.equal(challenge, `${CHALLENGE}, error="invalid_token"`);
     }
   },
 
@@ -580,19 +525,12 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "an error has one of the codes, and code, message and status alone"(
+  async "a JSON response says so, and forbids sniffing and caching; an error has one of the codes, a message and its status alone"(
     client,
   ) {
     for (const answer of await answersOfAllKinds(client)) {
+      assertJsonHeaders(answer.headers);
       if (answer.status >= 400) assertErrorBody(answer);
-    }
-  },
-
-  async "every JSON response says so, and forbids sniffing and caching"(
-    client,
-  ) {
-    for (const { headers } of await answersOfAllKinds(client)) {
-      assertJsonHeaders(headers);
     }
   },
 

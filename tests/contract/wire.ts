@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 /** The time limit of whatever must happen, in ms. */
-const PATIENCE = 5000;
+const PATIENCE = 20_000;
 
 /** A TCP connection to a server. */
 export class Wire {

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  checkExact,
-  INT64_MAX,
-  INT64_MIN,
-  isInt64,
-  parseJson,
-} from "../../core/json.ts";
+import { checkExact, INT64_MAX, INT64_MIN, isInt64 } from "../../core/json.ts";
 
 test("isInt64 tells a bigint within the bounds from all else", () => {
   assert.equal(isInt64(INT64_MIN), true);
@@ -16,14 +10,6 @@ test("isInt64 tells a bigint within the bounds from all else", () => {
   assert.equal(isInt64(1), false);
   assert.equal(isInt64("1"), false);
   assert.equal(isInt64(Object(1n)), false);
-});
-
-test("parseJson makes no prototype of a __proto__ member", () => {
-  const value = parseJson('{"__proto__":{"name":"Rex"},"n":1}');
-  assert.ok(typeof value === "object" && value !== null);
-  assert.equal(Object.getPrototypeOf(value), Object.prototype);
-  assert.equal("name" in value, false);
-  assert.deepEqual(Object.keys(value), ["__proto__", "n"]);
 });
 
 test("checkExact refuses a runtime that rounds, and says which do not", () => {

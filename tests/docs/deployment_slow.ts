@@ -10,9 +10,10 @@ import { VARIABLES } from "../support/variables.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import {
+  ask,
   freePort,
-  type Program,
   run,
+  type RunningServer,
   RUNTIME,
   testInFolder,
 } from "../adapters/standalone/program.ts";
@@ -33,30 +34,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(
 
 const KEY = "secret";
 
-/** Asks for a path; a body makes it a create. Less patient than a storage whose database is missing. */
-async function ask(
-  url: string,
-  { key = KEY, body = "", headers = {} } = {},
-): Promise<Response> {
-  const authorization = `Bearer ${key}`;
-  const response = await fetch(url, {
-    method: body === "" ? "GET" : "POST",
-    headers: { authorization, ...headers },
-    body: body === "" ? null : new Blob([body]),
-    signal: AbortSignal.timeout(8000),
-  });
-  await response.body?.cancel();
-  return response;
-}
-
-function create(origin: string, key = KEY, headers = {}): Promise<Response> {
-  const body = '{"name":"Rex","categoryId":9007199254740993}';
-  return ask(`${origin}/v1/pets`, { key, body, headers });
-}
-
-async function statusOf(url: string): Promise<number> {
-  return (await ask(url)).status;
-}
+const REX = '{"name":"Rex","categoryId":9007199254740993}';
 
 /** A command and its surroundings. */
 interface Command {
@@ -66,15 +44,17 @@ interface Command {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Starts a server and hands it to `work`, once `probe` is answered; afterwards it is gone. */
+/** Starts a server and hands it to `work`, once it answers at its origin; afterwards it is gone. */
 async function withServer(
   { words, ...surroundings }: Command,
-  probe: string,
-  work: (server: Program) => Promise<void>,
+  origin: string,
+  work: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
-  const server = run(words, surroundings);
+  const program = run(words, surroundings);
+  const server = { ...program, origin, key: KEY };
   try {
-    const isAnswered = () => statusOf(probe).then(() => true, () => false);
+    const isAnswered = () =>
+      ask(server, "/nothing").then(() => true, () => false);
     await until("the server answers", isAnswered);
     await work(server);
   } catch (cause) {
@@ -86,39 +66,37 @@ async function withServer(
 
 // ---- Commands that start the standalone server ----
 
-/** Texts of a file, and what a test puts there. */
-type Places = (
-  here: { readonly folder: string; readonly port: number },
-) => Readonly<Record<string, string>>;
+/** By name: a command and its settings, as a file or page has them. */
+const COMMANDS: Readonly<
+  Record<
+    string,
+    Omit<Command, "cwd"> & { readonly healthCheck?: readonly string[] }
+  >
+> = {
+  "petstore.service": { words: unitCommand(), env: unitEnvironment() },
+  "the Dockerfile": {
+    words: imageCommand(),
+    env: imageEnvironment(),
+    healthCheck: imageHealthCheck(),
+  },
+  "docs/operating.md": leastCommand(),
+};
 
-const COMMANDS: readonly {
-  readonly name: string;
-  readonly words: () => readonly string[];
-  readonly env: () => Readonly<Record<string, string>>;
-  readonly places: Places;
-}[] = [{
-  name: "petstore.service",
-  words: unitCommand,
-  env: unitEnvironment,
-  places: ({ folder, port }) => ({
+/** What stands in the files, and what a test puts there. */
+function placesOf(folder: string, port: number, database?: string) {
+  return {
     "/usr/local/bin/deno": process.execPath,
-    "/opt/petstore": ROOT,
-    "/var/lib/petstore": folder,
-    "8000": String(port),
-  }),
-}, {
-  name: "the Dockerfile",
-  words: imageCommand,
-  env: imageEnvironment,
-  places: ({ folder, port }) => ({
     "deno": process.execPath,
+    "/opt/petstore": ROOT,
     "/app": ROOT,
+    "/var/lib/petstore": folder,
     "/data": folder,
     "/deno-dir": join(folder, "deno-dir"),
     "0.0.0.0": "127.0.0.1",
     "8000": String(port),
-  }),
-}];
+    ...database !== undefined && { "127.0.0.1:5432": new URL(database).host },
+  };
+}
 
 /** Replaces each path and port of a text, if it stands there as a whole. */
 function place(text: string, places: Readonly<Record<string, string>>): string {
@@ -132,48 +110,56 @@ function place(text: string, places: Readonly<Record<string, string>>): string {
   );
 }
 
-for (const { name, words, env, places } of COMMANDS) {
-  for (const database of ["SQLite", "PostgreSQL"] as const) {
+for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
+  for (const database of ["SQLite", "PostgreSQL"]) {
+    // The page names the address of PostgreSQL in a sentence only.
+    const isPostgres = database === "PostgreSQL";
+    if (isPostgres && name.endsWith(".md")) continue;
     testInFolder(
       `the command of ${name} serves pets of ${database}, and ends with 0 on SIGTERM`,
       async (folder) => {
-        const url = database === "PostgreSQL" ? await newDatabase() : undefined;
+        const url = isPostgres ? await newDatabase() : undefined;
         const port = await freePort();
-        const here = {
-          ...places({ folder, port }),
-          ...url === undefined ? {} : { "127.0.0.1:5432": new URL(url).host },
-        };
-        const set = Object.entries(env()).map(([name, value]) =>
-          [name, place(value, here)] as const
-        );
+        const places = placesOf(folder, port, url);
+        const set = Object.entries({
+          ...env,
+          ...url !== undefined && { DATABASE_URL: url },
+          PETSTORE_API_KEYS: KEY,
+          PORT: "8000",
+        }).map(([name, value]) => [name, place(value, places)] as const);
         const command = {
-          words: words().map((word) => place(word, here)),
+          words: words.map((word) => place(word, places)),
           cwd: ROOT,
-          env: {
-            ...Object.fromEntries(set),
-            ...url === undefined ? {} : { DATABASE_URL: url },
-            PETSTORE_API_KEYS: KEY,
-          },
+          env: Object.fromEntries(set),
         };
+        async function assertHealth(code: number): Promise<void> {
+          if (healthCheck === undefined) return;
+          const words = healthCheck.map((word) => place(word, places));
+          assert.equal(await run(words, { cwd: folder }).exited, code);
+        }
         const origin = `http://127.0.0.1:${port}`;
-        await withServer(command, `${origin}/livez`, async (server) => {
-          assert.equal(await statusOf(`${origin}/readyz`), 200);
-          assert.equal((await create(origin)).status, 201);
-          assert.equal(await statusOf(`${origin}/v1/pets/1`), 200);
-          assert.equal(await statusOf(`${origin}/docs`), 200);
+        await withServer(command, origin, async (server) => {
+          await assertHealth(0);
+          assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
+          for (const path of ["/livez", "/readyz", "/v1/pets/1", "/docs"]) {
+            assert.equal((await ask(server, path)).status, 200);
+          }
           assert.equal(await server.end(), 0);
+          await assertHealth(1);
         });
       },
-      { skip: NOT_DENO || (database === "PostgreSQL" && noPostgres) },
+      { skip: NOT_DENO || (isPostgres && noPostgres) },
     );
   }
 
-  test(`the command of ${name} may read the variables that deno.json lets the start read, and no others`, () => {
+  test(`the command of ${name} names the files, and the variables that deno.json lets the start read and no others`, () => {
     const { permissions } = JSON.parse(read("deno.json"));
     const expected = [...VARIABLES, "PG*"];
-    const variables = one(words().join(" "), /--allow-env=(\S+)/).split(",");
+    const line = words.join(" ");
+    const variables = one(line, /--allow-env=(\S+)/).split(",");
     assert.deepEqual(variables, expected);
     assert.deepEqual(permissions.default.env, expected);
+    assert.match(line, /^(?!.*-A).* --allow-read=\S.* --allow-write=\S/);
   });
 }
 
@@ -193,27 +179,6 @@ test("systemd and Docker give a server longer to end than it gives its requests"
 });
 
 // ---- Containers ----
-
-testInFolder(
-  "the health check of the image tells a server from none",
-  async (cwd) => {
-    const port = await freePort();
-    const healthCheck = imageHealthCheck().map((word) =>
-      place(word, { "deno": process.execPath, "8000": String(port) })
-    );
-    const main = "run -A adapters/standalone/main.ts start --port".split(" ");
-    const command = {
-      words: [process.execPath, ...main, String(port)],
-      cwd: ROOT,
-      env: { DATABASE_URL: "memory:", PETSTORE_API_KEYS: KEY },
-    };
-    await withServer(command, `http://127.0.0.1:${port}/livez`, async () => {
-      assert.equal(await run(healthCheck, { cwd }).exited, 0);
-    });
-    assert.equal(await run(healthCheck, { cwd }).exited, 1);
-  },
-  { skip: NOT_DENO },
-);
 
 test("the image is built of the files that are sent for it, on the Deno that the tests run on", () => {
   const [stage = ""] = dockerfile().split(/^FROM .*distroless/m);
@@ -240,7 +205,7 @@ test("the image is built of the files that are sent for it, on the Deno that the
 /** Runs the entry for Deno Deploy; `work` is given its origin. */
 async function withDenoDeploy(
   env: Readonly<Record<string, string>>,
-  work: (origin: string) => Promise<void>,
+  work: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -253,8 +218,8 @@ async function withDenoDeploy(
       ...env,
     },
   };
-  await withServer(command, `${origin}/v1/openapi.json`, async (server) => {
-    await work(origin);
+  await withServer(command, origin, async (server) => {
+    await work(server);
     assert.equal(await server.end("SIGINT"), 0);
   });
 }
@@ -266,19 +231,19 @@ test(
   },
   async () => {
     const url = await newDatabase();
-    await withDenoDeploy({ DATABASE_URL: url }, async (origin) => {
+    await withDenoDeploy({ DATABASE_URL: url }, async (server) => {
       const storage = await postgresStorage(url);
       const { key } = await issuedKeys(storage.apiKeys).issue("a test");
       await storage.close();
-      for (const good of [KEY, "another", key]) {
-        assert.equal((await create(origin, good)).status, 201);
+      for (const each of [KEY, "another", key, "guess"]) {
+        const { status } = await ask({ ...server, key: each }, "/v1/pets", REX);
+        assert.equal(status, each === "guess" ? 401 : 201);
       }
-      assert.equal((await create(origin, "guess")).status, 401);
-      const again = { "idempotency-key": "a" };
-      await create(origin, KEY, again);
-      const { headers } = await create(origin, KEY, again);
+      const fields = { "idempotency-key": "a" };
+      await ask(server, "/v1/pets", REX, fields);
+      const { headers } = await ask(server, "/v1/pets", REX, fields);
       assert.equal(headers.get("idempotency-replayed"), "true");
-      assert.equal(await statusOf(`${origin}/v1/pets/4`), 200);
+      assert.equal((await ask(server, "/v1/pets/4")).status, 200);
     });
   },
 );
@@ -291,14 +256,14 @@ test(
   async () => {
     const port = await freePort();
     const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/postgres`;
-    await withDenoDeploy({ DATABASE_URL }, async (origin) => {
-      assert.equal(await statusOf(`${origin}/nothing`), 404);
-      const refused = await create(origin);
+    await withDenoDeploy({ DATABASE_URL }, async (server) => {
+      assert.equal((await ask(server, "/nothing")).status, 404);
+      const refused = await ask(server, "/v1/pets", REX);
       assert.equal(refused.status, 503);
       assert.equal(refused.headers.get("retry-after"), "1");
       const cluster = await startCluster({ port });
       try {
-        assert.equal((await create(origin)).status, 201);
+        assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
       } finally {
         await cluster.close();
       }
@@ -325,6 +290,14 @@ function unitCommand(): readonly string[] {
 function unitEnvironment(): Readonly<Record<string, string>> {
   const lines = read("docs/examples/systemd/petstore.env").split("\n");
   return settings(lines.filter((line) => !/^(?:#|$)/.test(line)));
+}
+
+/** The command for the least permissions, whose first word is a setting. */
+function leastCommand(): Omit<Command, "cwd"> {
+  const page = read("docs/operating.md").replaceAll(/\\\n\s*/g, "");
+  const command = one(page, /\n## Permissions\n[^]*?```sh\n(.*)\n```/);
+  const [setting = "", ...words] = command.split(" ");
+  return { words, env: settings([setting]) };
 }
 
 /** The words of `ENTRYPOINT` and `CMD`. */

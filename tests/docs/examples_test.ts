@@ -3,20 +3,23 @@
  * run; `console` is replayed; `sh` and the text around name tasks, files and headings that exist.
  */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { createClient } from "../../adapters/client/mod.ts";
 import { VARIABLES } from "../support/variables.ts";
 import {
   freePort,
   inNewFolder,
+  run,
   RUNTIME,
   runToEnd,
   startMain,
 } from "../adapters/standalone/program.ts";
+import { commandLine } from "../support/runtime.ts";
 import { skipping } from "../support/skipping.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 
@@ -74,13 +77,13 @@ test("every code block is ts, console or sh", () => {
 
 // ---- ts ----
 
-/** By example, the runtime and the arguments before its name. */
-const RUNS: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  "deno.ts": ["deno", "run"],
-  "docs_page.ts": ["deno", "run"],
-  "bun.ts": ["bun"],
-  "node.ts": ["node"],
-  "node_http.ts": ["node"],
+/** By example that serves, its runtime. */
+const RUNS: Readonly<Record<string, typeof RUNTIME>> = {
+  "deno.ts": "deno",
+  "docs_page.ts": "deno",
+  "bun.ts": "bun",
+  "node.ts": "node",
+  "node_http.ts": "node",
 };
 
 /** The output of the examples that are no servers. */
@@ -93,7 +96,7 @@ const PRINTS: Readonly<Record<string, string>> = {
 
 /** Examples with tests of their own. */
 const RUN_ELSEWHERE: readonly string[] = [
-  "client.ts", // tests/adapters/client/example_test.ts
+  "client.ts", // tests/adapters/client/http_test.ts
   "deno_deploy.ts", // deployment_slow.ts
   "lambda.ts", // recipes_test.ts
   "service_worker.ts", // tests/workers/service_worker_slow.ts
@@ -179,74 +182,36 @@ test("the examples type-check", { skip: notDeno }, () => {
   assert.equal(status, 0, stderr);
 });
 
-for (const [file, [runtime, ...args]] of Object.entries(RUNS)) {
+for (const [file, runtime] of Object.entries(RUNS)) {
   if (runtime !== RUNTIME) continue;
   test(`docs/examples/${file} serves the pet store`, async () => {
-    await inNewFolder(async (folder) => {
+    await inNewFolder(async (cwd) => {
       const port = String(await freePort());
-      const place = (text: string): string =>
-        text.replaceAll(/"(?:\.\.\/)+/g, `"file://${ROOT}`)
-          .replaceAll("8000", port);
-      const program = join(folder, "example.ts");
-      writeFileSync(program, place(read(`docs/examples/${file}`)));
-      const config = join(ROOT, "deno.json");
-      const flags = runtime === "deno" ? ["-A", "--config", config] : [];
-      const child = spawn(
-        process.execPath,
-        [...args.map(place), ...flags, program],
-        { cwd: folder, stdio: "ignore" },
-      );
-      const ended = new Promise((resolve) => child.once("close", resolve));
+      const program = join(cwd, "example.ts");
+      const placed = read(`docs/examples/${file}`)
+        .replaceAll(/"(?:\.\.\/)+/g, `"file://${ROOT}`)
+        .replaceAll("8000", port);
+      writeFileSync(program, placed);
+      const flags = ["-A", "--config", join(ROOT, "deno.json")];
+      const server = run(commandLine(program, flags), { cwd });
       try {
-        const url = `http://127.0.0.1:${port}/v1/pets`;
-        assert.equal(await createdWith(url, () => child.exitCode), 201);
+        const baseUrl = `http://127.0.0.1:${port}/v1`;
+        const client = createClient({ baseUrl, key: "secret", retries: 10 });
+        const signal = AbortSignal.timeout(30_000);
+        await client.createPet({ name: "Rex", categoryId: 1n }, { signal });
       } finally {
-        child.kill("SIGKILL");
-        await ended;
+        await server.end("SIGKILL");
       }
     });
   });
 }
 
-/** The status of a create, once the server listens. */
-async function createdWith(
-  url: string,
-  exitCode: () => number | null,
-): Promise<number> {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    try {
-      const response = await fetch(url, {
-        method: "POST",
-        headers: {
-          "authorization": "Bearer secret",
-          "content-type": "application/json",
-        },
-        body: '{"name":"Rex","categoryId":1}',
-      });
-      await response.body?.cancel();
-      return response.status;
-    } catch (cause) {
-      if (Date.now() > deadline || exitCode() !== null) throw cause;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-}
-
 for (const [file, expected] of Object.entries(PRINTS)) {
-  test(`docs/examples/${file} prints what it should`, () => {
-    const flags = {
-      deno: ["run", "--quiet"],
-      bun: [],
-      node: ["--disable-warning=ExperimentalWarning"],
-    };
-    const { stdout, stderr, status } = spawnSync(
-      process.execPath,
-      [...flags[RUNTIME], `docs/examples/${file}`],
-      { cwd: ROOT, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } },
-    );
-    assert.equal(stdout + stderr, expected);
-    assert.equal(status, 0);
+  test(`docs/examples/${file} prints what it should`, async () => {
+    const command = commandLine(`docs/examples/${file}`, ["--quiet"]);
+    const { exited, stdout, stderr } = run(command, { cwd: ROOT });
+    assert.equal(await exited, 0);
+    assert.equal(stdout() + stderr(), expected);
   });
 }
 
@@ -284,11 +249,13 @@ test("the transcripts are what the commands print", {
     let assignments = "";
 
     /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */
-    async function run(command: string): Promise<string> {
+    async function replay(command: string): Promise<string> {
       const [, variable, before = "", inner] =
         /^(\w+)="(.*)\$\((.*)\)"$/.exec(command) ?? [];
       if (inner !== undefined) {
-        assignments += `${variable}="${before}${(await run(inner)).trim()}"\n`;
+        assignments += `${variable}="${before}${
+          (await replay(inner)).trim()
+        }"\n`;
         return "";
       }
       const [, task] = /^(?:npx -y deno@\S+|deno) task (?:-q )?(.*)$/
@@ -306,19 +273,20 @@ test("the transcripts are what the commands print", {
         .replaceAll("http://127.0.0.1:8000", server.origin)
         .replaceAll("curl ", "curl --silent --show-error ");
       if (/^\w+=/.test(command)) assignments += `${command}\n`;
-      const { stdout, stderr } = await shell(script);
-      return stdout + stderr;
+      const { exited, stdout, stderr } = run(["bash", "-c", script], { cwd });
+      await exited;
+      return stdout() + stderr();
     }
 
     try {
       // The README says to paste these first.
       const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
-      for (const command of printed) await run(command);
+      for (const command of printed) await replay(command);
       for (const { file, text } of blocksOf("console")) {
         if (file === "docs/judge.md") continue; // tests/judge/judge_slow.ts
         let actual = "";
         for (const [, command = "", output = "", rest] of text.matchAll(STEP)) {
-          const printed = (await run(command))
+          const printed = (await replay(command))
             .replaceAll(server.origin, "http://127.0.0.1:8000")
             .replaceAll(/\r|\s+$/g, "").replace(/.$/, "$&\n");
           const same = masked(printed) === masked(output);
@@ -334,24 +302,10 @@ test("the transcripts are what the commands print", {
         }
       }
     } finally {
-      server.kill("SIGTERM");
-      await server.exited;
+      await server.end();
     }
   });
 });
-
-/** Runs a script; not synchronously, as the output of the server is read meanwhile. */
-function shell(script: string): Promise<{ stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const child = spawn("bash", ["-c", script]);
-    const output = { stdout: "", stderr: "" };
-    for (const name of ["stdout", "stderr"] as const) {
-      child[name].setEncoding("utf8")
-        .on("data", (chunk: string) => output[name] += chunk);
-    }
-    child.once("close", () => resolve(output));
-  });
-}
 
 // ---- sh, and the rest of the documents ----
 

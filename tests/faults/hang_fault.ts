@@ -29,7 +29,7 @@ testInFolder(
       await Promise.all(Array.from({ length: 20 }, () => ask()));
       await cluster.pause();
       const answers = [ask('{"name":"Rex","categoryId":1}'), ask()];
-      await pause(200);
+      await pause(1000); // until both have arrived; a server that hangs does not tell
       const start = performance.now();
       assert.equal(await server.end(), 0);
       const took = performance.now() - start;

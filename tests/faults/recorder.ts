@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { IssuedKeys } from "../../core/keys/issued_keys.ts";
-import type { Create, KeyUse, Operation, Page, Seen } from "./history.ts";
+import type { Create, KeyUse, Operation, Page, Seen } from "./checker.ts";
 
 /** A pet store to ask. It may be somewhere else after a restart. */
 export interface Target {

@@ -5,7 +5,6 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
 import {
@@ -25,6 +24,7 @@ import {
 } from "../support/postgres/standby.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { skipping } from "../support/skipping.ts";
+import { compileFailingDisk } from "../support/small_disk.ts";
 import {
   atOnce,
   crash,
@@ -39,7 +39,7 @@ import {
   terminate,
   whileThere,
 } from "./faults.ts";
-import type { Operation } from "./history.ts";
+import type { Operation } from "./checker.ts";
 import { type Line, openLine } from "./line.ts";
 
 /** Pet stores under way. */
@@ -85,7 +85,7 @@ const sqlite: Topology = {
     const trigger = (name: string): string => join(options.cwd, name);
     const env = {
       DATABASE_URL: `sqlite:${path}`,
-      LD_PRELOAD: compileFailingDisk(options.cwd),
+      LD_PRELOAD: compileFailingDisk(options.cwd) ?? "",
       FULL_DISK: trigger("full disk"),
       FULL_FOR_SHM: trigger("full for shm"),
       FULL_LOG: trigger("full log"),
@@ -363,14 +363,6 @@ function sqliteKeys(path: string): ApiKeyStorage {
     list: () => use((keys) => keys.list()),
     revoke: (id, time) => use((keys) => keys.revoke(id, time)),
   };
-}
-
-function compileFailingDisk(folder: string): string {
-  const source = new URL("../support/programs/failing_disk.c", import.meta.url);
-  const library = join(folder, "failing_disk.so");
-  const options = ["-shared", "-fPIC", "-o", library, fileURLToPath(source)];
-  assert.equal(spawnSync("cc", [...options, "-ldl"]).status, 0, "cc failed");
-  return library;
 }
 
 /** A primary and its standby, which change places. */

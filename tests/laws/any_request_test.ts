@@ -9,8 +9,7 @@ import {
 } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { fc, runs } from "../support/property.ts";
-import { DOCUMENT } from "./openapi_document.ts";
-import { assertDeclared } from "./openapi_schema.ts";
+import { assertDeclared, DOCUMENT } from "./openapi_schema.ts";
 
 /** Any bytes, some of them nearly JSON. */
 const bytes = fc.oneof(

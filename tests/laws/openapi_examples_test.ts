@@ -11,8 +11,7 @@ import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { REX as PET } from "../support/new_pet.ts";
-import { DOCUMENT, type Schema } from "./openapi_document.ts";
-import { assertDeclared } from "./openapi_schema.ts";
+import { assertDeclared, DOCUMENT, type Schema } from "./openapi_schema.ts";
 import { storageThat } from "../support/storage_that.ts";
 
 type Trial = readonly [

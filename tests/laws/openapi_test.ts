@@ -1,17 +1,28 @@
 /**
  * Law: the OpenAPI document is true. What it allows is accepted, what it forbids is refused, and every
- * answer is one that it declares.
+ * answer is one that it declares. All bounds, names and values of the requests come from the document, so
+ * a wrong one makes a wrong request.
  */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import { parseInt64 } from "../../core/json.ts";
-import { ask } from "../contract/ask.ts";
+import { parseInt64, parseJson } from "../../core/json.ts";
+import { ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { REX } from "../support/new_pet.ts";
+import { anyBody, whims, write } from "./any_body.ts";
 import { fc, patience, runs } from "../support/property.ts";
-import { anyRequest, type Generated } from "./openapi_request.ts";
-import { assertDeclared } from "./openapi_schema.ts";
+import {
+  assertDeclared,
+  DOCUMENT,
+  integerBounds,
+  judge,
+  type OperationDescription,
+  type Parameter,
+  parseText,
+  resolve,
+  type Schema,
+} from "./openapi_schema.ts";
 
 /** A storage that has a pet of every id, and adds one whatever idempotency key comes with it. */
 function fullStorage(): ReturnType<typeof memoryStorage> {
@@ -53,3 +64,145 @@ test(
     );
   },
 );
+
+/** A request, and what the document says must become of it. */
+interface Generated {
+  readonly method: string;
+  /** The address below the base. */
+  readonly address: string;
+  readonly question: Question;
+  readonly operation: OperationDescription;
+  /** The status that must come: `2` for any of the class. */
+  readonly expected: 2 | 400 | 404;
+}
+
+/** A parameter, and the texts that are sent for it. */
+type Sent = readonly [parameter: Parameter, texts: readonly string[]];
+
+/** Any request: about half of them are as the document allows. */
+function anyRequest(): fc.Arbitrary<Generated> {
+  return fc.oneof(
+    ...Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) =>
+        requestTo(path, method.toUpperCase(), operation)
+      )
+    ),
+  );
+}
+
+function requestTo(
+  path: string,
+  method: string,
+  operation: OperationDescription,
+): fc.Arbitrary<Generated> {
+  const { parameters = [], requestBody } = operation;
+  const schema = requestBody?.content["application/json"]?.schema;
+  const body = schema === undefined ? fc.constant(undefined) : bodies;
+  return fc.tuple(fc.tuple(...parameters.map(anySent)), body).map(
+    ([all, body]) => {
+      const texts = (place: Parameter["in"]) =>
+        all.filter(([parameter]) => parameter.in === place)
+          .flatMap(([{ name }, texts]) => texts.map((text) => [name, text]));
+      const wrong = all.filter((sent) => !isAllowed(sent))
+        .map(([parameter]) => parameter.in);
+      const isWrong = wrong.length > 0 ||
+        (schema !== undefined && !isAllowedBody(schema, body));
+      const [[, last = ""] = []] = texts("path");
+      const query = texts("query").map((pair) =>
+        pair.map((text) => encodeURIComponent(text)).join("=")
+      ).join("&");
+      const headers = Object.fromEntries(texts("header"));
+      return {
+        method,
+        address: path.replace(/\{.*\}/, () => encodeURIComponent(last)) +
+          (query && `?${query}`),
+        question: body === undefined ? { headers } : { headers, body },
+        operation,
+        // A path that can be no pet's is a path of nothing.
+        expected: !isWrong ? 2 : wrong.includes("path") ? 404 : 400,
+      };
+    },
+  );
+}
+
+/** A parameter is sent, or left out if it may be; one of the query is sometimes sent twice. */
+function anySent(parameter: Parameter): fc.Arbitrary<Sent> {
+  const { name, in: place, required = false } = parameter;
+  const text = anyText(resolve(parameter.schema))
+    .filter((text) => SENDABLE[place].test(text))
+    // The tag of any document: that is a 304.
+    .filter((text) => name !== "If-None-Match" || text !== "*");
+  const counts = place === "query" ? [0, 0, 1, 1, 1, 1, 2] : [0, 1, 1];
+  return fc.constantFrom(...counts.filter((count) => !required || count === 1))
+    .chain((length) => fc.array(text, { minLength: length, maxLength: length }))
+    .map((texts) => [parameter, texts]);
+}
+
+function isAllowed([{ schema }, texts]: Sent): boolean {
+  const resolved = resolve(schema);
+  return texts.length < 2 &&
+    texts.every((text) =>
+      judge(resolved, parseText(resolved, text)).length === 0
+    );
+}
+
+/** Texts that can be sent at that place, and mean nothing else there. */
+const SENDABLE: Readonly<Record<Parameter["in"], RegExp>> = {
+  path: /^[^/.]+$/,
+  query: /^/,
+  header: /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+};
+
+// Values of the contract, whatever the document says: one that forbids them is found out.
+const KNOWN = ["available", "pending", "sold", "1", "9223372036854775807"];
+
+/** Any text for a parameter: mostly one that it may have, or near to one. */
+function anyText(schema: Schema): fc.Arbitrary<string> {
+  const { min = -(2n ** 64n), max = 2n ** 64n } = integerBounds(schema);
+  const bounds = [min - 1n, min, max, max + 1n].map(String);
+  const valid = schema.enum !== undefined
+    ? fc.constantFrom(...schema.enum)
+    : schema.pattern !== undefined
+    ? fc.stringMatching(new RegExp(schema.pattern))
+    : schema.type === "string"
+    ? fc.string()
+    : fc.oneof(fc.constantFrom(...bounds), fc.bigInt({ min, max }).map(String));
+  return fc.oneof(
+    { weight: 20, arbitrary: valid },
+    fc.tuple(
+      fc.constantFrom("", "+", "-", "0", " ", "0x"),
+      valid,
+      fc.constantFrom("", ".0", "e0", " ", "n", ",1", "s"),
+    ).map((parts) => parts.join("")),
+    valid.map((text) => text.toUpperCase()),
+    fc.constantFrom(...KNOWN, "", "null", "true", "NaN", "Infinity", "1e1"),
+    fc.string({ unit: "grapheme" }),
+    ...(schema.pattern === undefined ? [] : [nearPattern]),
+  );
+}
+
+/** Texts that a pattern is likely to forbid. */
+const nearPattern = fc.oneof(
+  fc.constantFrom('"', '""', '"a', '"a"b', '"a"", "b"', '"\\a"', "a b", '" "'),
+  fc.string({ unit: fc.constantFrom('"', "\\", "a") }),
+  fc.constantFrom("a".repeat(256), `"${"a".repeat(256)}"`),
+);
+
+/** Any body, most of them JSON. No schema can say that a text must be well-formed Unicode. */
+const bodies = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.tuple(anyBody, whims).map(([body, whims]) =>
+      write(body, whims)
+    ).filter((body) => !/\\ud[89a-f]/i.test(body)),
+  },
+  fc.constantFrom("", "{", '{"name":"Rex","categoryId":1}x', "[{}"),
+);
+
+function isAllowedBody(schema: Schema, body = ""): boolean {
+  try {
+    return judge(schema, parseJson(body)).length === 0;
+  } catch {
+    return false; // no JSON
+  }
+}

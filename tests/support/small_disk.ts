@@ -1,9 +1,11 @@
-/** A small disk, which is soon full. */
+/** A small disk, which is soon full, and one that fails. */
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { skipping } from "./skipping.ts";
 
 /** Why a test that needs one is skipped. */
@@ -35,4 +37,14 @@ function canMount(): boolean {
 
 function mountOptions(path: string): readonly string[] {
   return ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path];
+}
+
+/** Compiles `failing_disk.c`, and returns the path of the library; `undefined` if this machine cannot. */
+export function compileFailingDisk(folder: string): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  const source = new URL("programs/failing_disk.c", import.meta.url);
+  const library = join(folder, "failing_disk.so");
+  const options = ["-shared", "-fPIC", "-o", library, fileURLToPath(source)];
+  const { status } = spawnSync("cc", [...options, "-ldl"]);
+  return status === 0 ? library : undefined;
 }

@@ -4,8 +4,15 @@ import test from "node:test";
 import { petToJson } from "../../../adapters/client/mod.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { operations } from "../../../core/operations/operations.ts";
-import { BASE, inProcess, KEY } from "./in_process.ts";
-import { collect, json, petJson, scripted } from "./scripted.ts";
+import {
+  BASE,
+  collect,
+  inProcess,
+  json,
+  KEY,
+  petJson,
+  scripted,
+} from "./scripted.ts";
 import { anyNewPet } from "../../support/any_pet.ts";
 import { fc } from "../../support/property.ts";
 

@@ -1,33 +1,53 @@
-/** The client over real HTTP, on the runtime that runs the tests. */
+/** The client, and the example for its developers, over real HTTP on the runtime that runs the tests. */
 import assert from "node:assert/strict";
-import { createServer as createTcpServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import { inProcess, KEY } from "./in_process.ts";
-import { failure } from "./scripted.ts";
-import { serving } from "./serving.ts";
+import type { FetchFunction } from "../../../adapters/serve/server.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
+import { listen } from "../../support/ports.ts";
+import { commandLine } from "../../support/runtime.ts";
+import { run } from "../standalone/program.ts";
+import { failure, inProcess, KEY } from "./scripted.ts";
+
+/** Listens with a fetch function while a test runs. */
+async function serving(
+  handle: FetchFunction,
+  check: (baseUrl: string) => Promise<void>,
+): Promise<void> {
+  const serve = await loadServe();
+  const server = await serve(handle, { port: 0, onError: () => {} });
+  try {
+    await check(`${server.url}/v1`);
+  } finally {
+    await server.close();
+  }
+}
 
 function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl, key: KEY, ...options });
 }
 
-test("the client and the service agree over HTTP, to the last digit", async () => {
-  await serving(inProcess().handle, async (baseUrl) => {
+test("over HTTP a create tells its media type and its length, and a page where the next one is", async () => {
+  const { handle } = inProcess();
+  const fields: (string | null)[] = [];
+  await serving((request) => {
+    fields.push(request.headers.get("content-type"));
+    fields.push(request.headers.get("content-length"));
+    return handle(request);
+  }, async (baseUrl) => {
     const client = clientOf(baseUrl);
-    const rex = { name: "Zoë 🐕", status: "pending" } as const;
-    for (const categoryId of [-(2n ** 63n), 2n ** 53n + 1n]) {
-      const created = await client.createPet({ ...rex, categoryId });
-      assert.deepEqual(created, { ...rex, categoryId, id: created.id });
-      assert.deepEqual(await client.getPet(created.id), created);
-    }
-    const { pets, next } = await client.listPets({ limit: 1 });
-    assert.deepEqual(pets.map(({ id }) => id), [1n]);
-    assert.equal(next, `${baseUrl}/pets?limit=1&after=1`);
-    const stranger = clientOf(baseUrl, { key: "guess" });
-    assert.equal((await failure(stranger.listPets())).code, "unauthorized");
+    const pet = await client.createPet({ name: "Zoë", categoryId: 1n });
+    assert.deepEqual(fields, ["application/json", "30"]);
+    await client.createPet({ name: "Rex", categoryId: 1n });
+    assert.deepEqual(await client.listPets({ limit: 1 }), {
+      pets: [pet],
+      next: `${baseUrl}/pets?limit=1&after=1`,
+    });
   });
 });
 
@@ -57,7 +77,7 @@ test("a create whose connection breaks is sent once", async () => {
   // Answers what has no body with no pets, and keeps the connection; breaks it if a pet comes.
   const created: string[] = [];
   const sockets: Socket[] = [];
-  const server = createTcpServer((socket) => {
+  const server = createServer((socket) => {
     sockets.push(socket);
     let received = "";
     socket.on("error", () => {}).on("data", (chunk) => {
@@ -74,12 +94,7 @@ test("a create whose connection breaks is sent once", async () => {
       }
     });
   });
-  await new Promise<void>((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve())
-  );
-  const address = server.address();
-  assert.ok(address !== null && typeof address === "object");
-  const client = clientOf(`http://127.0.0.1:${address.port}/v1`, {
+  const client = clientOf(`http://127.0.0.1:${await listen(server)}/v1`, {
     idempotentCreates: false,
   });
   for (const categoryId of [1n, 2n, 3n]) {
@@ -96,15 +111,33 @@ test("a create whose connection breaks is sent once", async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("a create tells its media type and, beforehand, its length", async () => {
-  const { handle } = inProcess();
-  const fields: (string | null)[] = [];
-  await serving((request) => {
-    fields.push(request.headers.get("content-type"));
-    fields.push(request.headers.get("content-length"));
-    return handle(request);
-  }, async (baseUrl) => {
-    await clientOf(baseUrl).createPet({ name: "Zoë", categoryId: 1n });
+/** Runs the example on the runtime that runs the tests. */
+async function runExample(PETSTORE_URL: string, PETSTORE_KEY: string) {
+  const flags = ["--quiet", "--no-prompt", "--allow-env", "--allow-net"];
+  const { exited, stdout, stderr } = run(
+    commandLine("docs/examples/client.ts", flags),
+    {
+      cwd: fileURLToPath(new URL("../../..", import.meta.url)),
+      env: { PETSTORE_URL, PETSTORE_KEY },
+    },
+  );
+  return { code: await exited, stdout: stdout(), stderr: stderr() };
+}
+
+test("the example adds a pet and lists those that are available; it ends with 1 and says why if the key is wrong", async () => {
+  const { handle, client } = inProcess();
+  await client.createPet({ name: "Tom", categoryId: 1n });
+  await client.createPet({ name: "Kit", categoryId: 1n, status: "sold" });
+  await serving(handle, async (baseUrl) => {
+    const added = "Added Rex as number 3\n";
+    const listed = "1 Tom, category 1\n3 Rex, category 9007199254740993\n";
+    assert.deepEqual(await runExample(baseUrl, KEY), {
+      code: 0,
+      stdout: added + listed,
+      stderr: "",
+    });
+    const { code, stdout, stderr } = await runExample(baseUrl, "guess");
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /API key is invalid: it is unknown or revoked/);
   });
-  assert.deepEqual(fields, ["application/json", "30"]);
 });

@@ -5,8 +5,7 @@ import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import { BASE, KEY } from "./in_process.ts";
-import { json } from "./scripted.ts";
+import { BASE, json, KEY } from "./scripted.ts";
 
 test("baseUrl may end in a slash or not, and have any path or none", async () => {
   const addresses = {

@@ -2,76 +2,87 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
+import type { Client, PetStoreError } from "../../../adapters/client/mod.ts";
 import { ERROR_STATUS } from "../../../core/http/refusal.ts";
-import { BASE, KEY } from "./in_process.ts";
 import {
-  collect,
   failure,
   json,
-  noConnection,
+  KEY,
   page,
   petJson,
   refusal,
   REX,
   scripted,
+  type Step,
   watchedBody,
 } from "./scripted.ts";
 import { fc } from "../../support/property.ts";
 
+const CALLS = {
+  get: (client: Client) => client.getPet(7n),
+  list: (client: Client) => client.listPets(),
+  create: (client: Client) => client.createPet(REX),
+} as const;
+
+/** Makes a call that gets one response, and returns its error, which must have this code and status. */
+async function fails(
+  call: keyof typeof CALLS,
+  step: Step,
+  code: string,
+  status?: number,
+): Promise<PetStoreError> {
+  const { client } = scripted([step], { retries: 0 });
+  const error = await failure(CALLS[call](client));
+  assert.deepEqual([error.code, error.status], [code, status]);
+  return error;
+}
+
 test("a Pet that is not what the contract says is invalid_response", async () => {
-  const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"sold"}';
+  const pet = petJson(7n);
   const wrong = [
     ...["null", "{}", "", pet.slice(0, -1), `${pet}]`, "[".repeat(1_000_000)],
-    ...['"1"', "1.5", "0", "9223372036854775808"]
-      .map((id) => pet.replace('"id":1', `"id":${id}`)),
-    pet.replace('"id":1,', ""),
+    ...['"7"', "7.5", "0", "9223372036854775808"]
+      .map((id) => pet.replace('"id":7', `"id":${id}`)),
+    pet.replace('"id":7,', ""),
     pet.replace('"Rex"', "7"),
     ...['"1"', "1e19"]
       .map((id) => pet.replace('"categoryId":1', `"categoryId":${id}`)),
-    pet.replace("sold", "Sold"),
+    pet.replace("available", "Available"),
   ];
   for (const text of wrong) {
-    const { client } = scripted([
-      json(text),
-      json(text, { status: 201 }),
-      json(`[${petJson(1n)},${text}]`),
-    ]);
-    const shown = text.slice(0, 80);
-    const got = await failure(client.getPet(1n));
-    const created = await failure(client.createPet(REX));
-    // An empty element is no JSON either.
-    const listed = await failure(client.listPets());
-    for (const error of [got, created, listed]) {
-      assert.equal(error.code, "invalid_response", shown);
-    }
-    assert.deepEqual([got.status, created.status], [200, 201]);
-    assert.deepEqual([got.uncertain, created.uncertain], [false, true]);
+    const got = await fails("get", json(text), "invalid_response", 200);
     assert.match(got.message, /^Cannot get pet: /);
+    assert.equal(got.uncertain, false);
+    const answer = json(text, { status: 201 });
+    const created = await fails("create", answer, "invalid_response", 201);
+    assert.equal(created.uncertain, true);
+    // An empty element is no JSON either.
+    await fails("list", json(`[${pet},${text}]`), "invalid_response", 200);
   }
 });
 
-test("a pet that is not the one that was asked for is invalid_response", async () => {
-  // The second id is what a double makes of 9007199254740993.
-  const ids = [[7n, 8n], [9007199254740993n, 9007199254740992n]] as const;
-  for (const [asked, came] of ids) {
-    const { client } = scripted([json(petJson(came))]);
-    const { code, status, message } = await failure(client.getPet(asked));
-    assert.deepEqual([code, status], ["invalid_response", 200]);
-    const told = "id of the response is not the one that was asked for";
-    assert.equal(message, `Cannot get pet: ${told}`);
-  }
-});
-
-test("the message says which member is wrong, and does not quote it", async () => {
-  const messages = {
-    [`[${petJson(1n)},{"id":"${KEY}","name":"","categoryId":1}]`]:
-      /^Cannot list pets: 1\.id of the response must be an integer from /,
-    "{}": /: the body of the response must be an array$/,
-    "[[]]": /: 0\.id of the/,
-  };
-  for (const [text, message] of Object.entries(messages)) {
-    const { client } = scripted([json(text)]);
-    assert.match((await failure(client.listPets())).message, message);
+test("the message says what is wrong, and does not quote it", async () => {
+  const stranger = `{"id":"${KEY}","name":"","categoryId":1}`;
+  for (
+    const [call, text, message] of [
+      [
+        "list",
+        `[${petJson(1n)},${stranger}]`,
+        "1\\.id of the response must be an integer from ",
+      ],
+      ["list", "{}", "the body of the response must be an array$"],
+      ["list", "[[]]", "0\\.id of the"],
+      // Another pet than the one that was asked for.
+      [
+        "get",
+        petJson(8n),
+        "id of the response is not the one that was asked for$",
+      ],
+    ] as const
+  ) {
+    const error = await fails(call, json(text), "invalid_response", 200);
+    assert.match(error.message, RegExp(`^Cannot (list|get) pets?: ${message}`));
+    assert.ok(!error.message.includes(KEY));
   }
 });
 
@@ -89,42 +100,35 @@ test("members that the contract does not know are left out", async () => {
   });
 });
 
-// A status at each edge of its class: 200 is not that of a create, and 201 not that of the others.
+// Each class by its edges: 201 is not the status of a get, nor 200 that of a create.
 for (
-  const [statuses, code, message] of [
-    [[202, 203, 206, 299], "invalid_response", "which is not in the contract"],
-    [[300, 399], "http_error", "a redirect"],
-    [[400, 599], "http_error", "and not from the service itself"],
+  const [call, statuses, code, message] of [
+    ["get", [201, 206, 299], "invalid_response", "not in the contract"],
+    ["create", [200, 202, 299], "invalid_response", "not in the contract"],
+    ["get", [300, 399], "http_error", "a redirect"],
+    ["create", [300, 599], "http_error", ""],
+    ["get", [400, 599], "http_error", "and not from the service itself"],
   ] as const
 ) {
-  test(`a response of status ${statuses} is ${code}`, async () => {
+  test(`a response of status ${statuses} to ${call} is ${code}`, async () => {
     for (const status of statuses) {
-      const step = () => json(petJson(1n), { status });
-      const { client } = scripted([step, step], { retries: 0 });
-      const got = await failure(client.getPet(1n));
-      assert.deepEqual([got.code, got.status], [code, status]);
-      assert.ok(got.message.includes(message), got.message);
-      const created = await failure(client.createPet(REX));
-      assert.deepEqual([created.code, created.status], [code, status]);
-      assert.equal(created.uncertain, true);
+      const response = json(petJson(7n), { status });
+      const error = await fails(call, response, code, status);
+      assert.ok(error.message.includes(message), error.message);
+      assert.equal(error.uncertain, call === "create");
     }
   });
 }
 
-test("a status of success that belongs to another operation is invalid_response", async () => {
-  const { client } = scripted([
-    new Response(null, { status: 204 }),
-    json(petJson(1n), { status: 200 }),
-  ]);
-  assert.equal((await failure(client.listPets())).code, "invalid_response");
-  assert.equal((await failure(client.createPet(REX))).status, 200);
+test("a success without a body is invalid_response", async () => {
+  const empty = () => new Response(null, { status: 204 });
+  await fails("list", empty, "invalid_response", 204);
 });
 
 test("bytes that are not UTF-8 are invalid_response, not U+FFFD", async () => {
-  const bytes = new TextEncoder().encode(petJson(1n, "R?x"));
+  const bytes = new TextEncoder().encode(petJson(7n, "R?x"));
   bytes[bytes.indexOf(0x3f)] = 0xff;
-  const { client } = scripted([new Response(bytes)]);
-  assert.equal((await failure(client.getPet(1n))).code, "invalid_response");
+  await fails("get", new Response(bytes), "invalid_response", 200);
 });
 
 test("a name whose bytes arrive in two halves comes through whole", async () => {
@@ -135,41 +139,55 @@ test("a name whose bytes arrive in two halves comes through whole", async () => 
   assert.equal((await client.getPet(1n)).name, "🐕");
 });
 
-test("a body without end is invalid_response, and is not read to its end", async () => {
+test("a body without end is not read to its end", async () => {
   const chunk = " ".repeat(1024 * 1024);
-  for (const status of [200, 400]) {
+  const codes = { 200: "invalid_response", 400: "http_error" };
+  for (const [key, code] of Object.entries(codes)) {
+    const status = Number(key);
     const watched = watchedBody(Array(100).fill(chunk));
-    const { client } = scripted([new Response(watched.body, { status })]);
-    const error = await failure(client.getPet(1n));
-    assert.equal(
-      error.code,
-      status === 200 ? "invalid_response" : "http_error",
-    );
+    const response = new Response(watched.body, { status });
+    await fails("get", response, code, status);
     assert.equal(watched.fate, "cancelled");
   }
 });
 
-test("each code of the service arrives as it is", async () => {
+test("each code of the service arrives as it is, and below 500 it is certain that no pet was added", async () => {
   for (const [code, status] of Object.entries(ERROR_STATUS)) {
-    const { client } = scripted(
-      [refusal(code, status, {}, "Why"), refusal(code, status, {}, "Why")],
-      { retries: 0 },
-    );
-    const read = await failure(client.listPets());
-    assert.deepEqual([read.code, read.status], [code, status]);
-    assert.equal(read.message, "Why");
-    assert.equal(read.uncertain, false);
-    // Below 500 the service says that it did not do it.
-    const created = await failure(client.createPet(REX));
+    const step = () => refusal(code, status, {}, "Why");
+    const read = await fails("list", step, code, status);
+    assert.deepEqual([read.message, read.uncertain], ["Why", false]);
+    const created = await fails("create", step, code, status);
     assert.equal(created.uncertain, status >= 500, code);
+  }
+});
+
+test("a code that the client does not know arrives as it is, and proves nothing of a create", async () => {
+  for (const code of ["teapot", "constructor"]) {
+    const error = await fails("create", refusal(code, 418), code, 418);
+    assert.deepEqual([error.message, error.uncertain], ["No", true]);
+  }
+});
+
+test("only the service's own 503 with a number of seconds proves that no pet was added", async () => {
+  const headers = { "retry-after": "1" };
+  const own = (fields: Record<string, string>) =>
+    refusal("service_unavailable", 503, fields);
+  for (
+    const [response, code, uncertain] of [
+      [own(headers), "service_unavailable", false],
+      [own({ "retry-after": "soon" }), "service_unavailable", true],
+      [page(503, headers), "http_error", true],
+      [refusal("internal_error", 503, headers), "http_error", true],
+    ] as const
+  ) {
+    const error = await fails("create", response, code, 503);
+    assert.equal(error.uncertain, uncertain);
   }
 });
 
 test("an error page of a proxy is http_error with its status, and not quoted", async () => {
   for (const status of [400, 401, 404, 413, 429, 500, 502, 503, 504]) {
-    const { client } = scripted([page(status)], { retries: 0 });
-    const error = await failure(client.listPets());
-    assert.deepEqual([error.code, error.status], ["http_error", status]);
+    const error = await fails("list", page(status), "http_error", status);
     assert.match(error.message, RegExp(`^Cannot list pets: .*${status}`));
     assert.ok(error.message.length < 100);
     assert.doesNotMatch(inspect(error), /sorry/);
@@ -179,93 +197,74 @@ test("an error page of a proxy is http_error with its status, and not quoted", a
 test("JSON that only resembles an Error of the service is http_error", async () => {
   const wrong = [
     { status: 400 },
-    { code: "bad_request" },
     { status: "404" },
-    { message: 7 },
+    { code: "bad_request" },
     { code: "Not Found" },
     { code: "teapot", status: 418 },
+    { message: 7 },
+    { message: undefined },
   ].map((part) => ({ code: "not_found", message: "No", status: 404, ...part }));
   for (const body of [...wrong, null]) {
     const text = JSON.stringify(body);
-    const { client } = scripted([json(text, { status: 404 })]);
-    const error = await failure(client.getPet(1n));
-    assert.deepEqual([error.code, error.status], ["http_error", 404], text);
-  }
-});
-
-test("a code that the client does not know arrives as it is, and proves nothing of a create", async () => {
-  for (const code of ["teapot", "constructor"]) {
-    const { client } = scripted([refusal(code, 418), refusal(code, 418)]);
-    const error = await failure(client.getPet(1n));
-    assert.deepEqual([error.code, error.status], [code, 418]);
-    assert.equal(error.message, "No");
-    assert.equal((await failure(client.createPet(REX))).uncertain, true);
+    await fails("get", json(text, { status: 404 }), "http_error", 404);
   }
 });
 
 test("a redirect that a browser hides is http_error without a status", async () => {
   // A Response of this kind cannot be made by hand: the parts that are read stand for it.
   const opaque = { status: 0, headers: new Headers(), body: null, url: "" };
-  const { client } = scripted([() => opaque as Response]);
-  const error = await failure(client.listPets());
-  assert.equal(error.code, "http_error");
-  assert.equal(error.status, undefined);
-  assert.match(error.message, /redirect/);
+  const step = () => opaque as Response;
+  const { message } = await fails("list", step, "http_error");
+  assert.match(message, /redirect/);
 });
 
 test("the request id is on the error", async () => {
   const headers = { "x-request-id": "7f3a" };
-  const steps = [
-    refusal("not_found", 404, headers),
-    page(500, headers),
-    json("{}", { headers }),
-  ];
-  const { client } = scripted([...steps, refusal("not_found", 404)]);
-  for (const expected of [...steps.map(() => "7f3a"), undefined]) {
-    assert.equal((await failure(client.getPet(1n))).requestId, expected);
+  const broken = watchedBody(["[", " "], "fails").body;
+  for (
+    const [response, code, status] of [
+      [refusal("not_found", 404, headers), "not_found", 404],
+      [page(500, headers), "http_error", 500],
+      [json("{}", { headers }), "invalid_response", 200],
+      [new Response(broken, { headers }), "network_error", 200],
+    ] as const
+  ) {
+    const { requestId } = await fails("list", response, code, status);
+    assert.equal(requestId, "7f3a");
+  }
+  const none = await fails("get", refusal("not_found", 404), "not_found", 404);
+  assert.equal(none.requestId, undefined);
+});
+
+test("a request that gets no response is network_error with its cause, and its first reason in the message", async () => {
+  const reasons = new AggregateError(["a", "b"].map((why) => Error(why)));
+  for (
+    const [cause, reason] of [
+      [new RangeError("at once"), "at once"],
+      ["no route", "no route"],
+      [new TypeError("fetch failed", { cause: reasons }), "a"],
+      [new TypeError(`proxy refuses Bearer ${KEY}`), "proxy refuses Bearer …"],
+    ] as const
+  ) {
+    const throws = () => {
+      throw cause;
+    };
+    for (const step of [throws, () => Promise.reject(cause)]) {
+      const read = await fails("list", step, "network_error");
+      const told = `no response from http://localhost (${reason})`;
+      assert.equal(read.message, `Cannot list pets: ${told}`);
+      assert.equal(read.cause, cause);
+      assert.equal(read.uncertain, false);
+      const created = await fails("create", step, "network_error");
+      assert.equal(created.uncertain, true);
+    }
   }
 });
 
-test("a request that gets no response is network_error with its cause", async () => {
-  const { client } = scripted([noConnection, noConnection], { retries: 0 });
-  const read = await failure(client.listPets());
-  assert.equal(read.code, "network_error");
-  assert.equal(read.status, undefined);
-  assert.match(
-    read.message,
-    /^Cannot list pets: no response from http:\/\/localhost \(.+\)$/,
-  );
-  assert.ok(read.cause instanceof TypeError);
-  assert.equal(read.uncertain, false);
-  assert.equal((await failure(client.createPet(REX))).uncertain, true);
-});
-
-test("a key that the reason for no response mentions is not shown", async () => {
-  const { client } = scripted([() => {
-    throw new TypeError(`proxy refuses Bearer ${KEY}`);
-  }], { retries: 0 });
-  const { message } = await failure(client.listPets());
-  assert.match(message, /proxy refuses Bearer …/);
-});
-
-test("of several reasons the message has the first", async () => {
-  const cause = new AggregateError(["a", "b", "c"].map((why) => Error(why)));
-  const { client } = scripted([() => {
-    throw new TypeError("fetch failed", { cause });
-  }], { retries: 0 });
-  assert.match((await failure(client.listPets())).message, /\(a\)$/);
-});
-
 test("a response that breaks off is network_error with its status", async () => {
-  const { client } = scripted([
-    new Response(watchedBody(["[", " "], "fails").body, {
-      headers: { "x-request-id": "7f3a" },
-    }),
-  ], { retries: 0 });
-  const error = await failure(client.listPets());
-  assert.equal(error.code, "network_error");
-  assert.equal(error.status, 200);
-  assert.equal(error.requestId, "7f3a");
+  const body = watchedBody(["[", " "], "fails").body;
+  const error = await fails("list", new Response(body), "network_error", 200);
+  assert.match(error.message, /the response broke off/);
   assert.ok(error.cause instanceof TypeError);
 });
 
@@ -277,25 +276,6 @@ test("a long or many-lined message is taken over short and on one line", async (
   assert.ok(message.length <= 1000);
   assert.match(message, /^ \[31mno no no/);
   assert.doesNotMatch(message, /\p{Cc}/u);
-});
-
-test("a next page elsewhere is an error, and the key does not go there", async () => {
-  const targets = [
-    ...["http://elsewhere/v1/pets?after=1", "//elsewhere/v1/pets?after=1"],
-    ...["http://localhost:8080/v1/pets?after=1", "http://localhost@elsewhere/"],
-    ...["http://", `http://${KEY}/`],
-  ];
-  for (const target of targets) {
-    const headers = { link: `<${target}>; rel="next"` };
-    const step = () => json(`[${petJson(1n)}]`, { headers });
-    const { client } = scripted([step, step]);
-    const calls = [() => client.listPets(), () => collect(client.pets())];
-    for (const call of calls) {
-      const { code, status, message } = await failure(call());
-      assert.deepEqual([code, status], ["invalid_response", 200], target);
-      assert.ok(!message.includes(KEY));
-    }
-  }
 });
 
 // Whatever a server, a proxy or the network says: it may echo the key in every part of a response.
@@ -326,13 +306,8 @@ test("the key is in no error, nor in what is shown of it or of the client", asyn
         { status: r.status, headers: { "x-request-id": id, link } },
       );
     const { client } = scripted([step, step, step, step], { retries: 0 });
-    const calls = [
-      () => client.listPets(),
-      () => client.getPet(1n),
-      () => client.createPet(REX),
-    ];
-    for (const call of calls) {
-      const error = await failure(call());
+    for (const call of Object.values(CALLS)) {
+      const error = await failure(call(client));
       const shown = [
         String(error),
         error.stack,
@@ -345,21 +320,4 @@ test("the key is in no error, nor in what is shown of it or of the client", asyn
     assert.match(shown, /listPets/);
     assert.ok(!shown.includes(KEY) && !JSON.stringify(client).includes(KEY));
   }));
-});
-
-test("relative links resolve against the address of the page", async () => {
-  const cases = [
-    ["?limit=2&after=1", `${BASE}/pets?limit=2&after=1`],
-    ["pets?after=1", `${BASE}/pets?after=1`],
-    ["../v2/pets?after=1", "http://localhost/v2/pets?after=1"],
-    ["/v1/pets?after=1", `${BASE}/pets?after=1`],
-    ["//localhost/x", "http://localhost/x"],
-    ["http://localhost:80/x", "http://localhost/x"],
-    ["?after=1#top", `${BASE}/pets?after=1`],
-  ];
-  for (const [target, expected] of cases) {
-    const headers = { link: `<${target}>; rel="next"` };
-    const { client } = scripted([json(`[${petJson(1n)}]`, { headers })]);
-    assert.equal((await client.listPets({ limit: 2 })).next, expected);
-  }
 });

@@ -1,11 +1,13 @@
 /** Failures that are tried again, when, and those that never are. */
 import assert from "node:assert/strict";
 import test from "node:test";
+import { type Client, PetStoreError } from "../../../adapters/client/mod.ts";
 import { parseRetryAfter } from "../../../adapters/client/retry.ts";
-import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { inProcess } from "./in_process.ts";
+import type { CheckedPet, Pet } from "../../../mod.ts";
+import { fc, runs } from "../../support/property.ts";
 import {
   failure,
+  inProcess,
   json,
   noConnection,
   page,
@@ -15,100 +17,122 @@ import {
   scripted,
   type Step,
   testClock,
-  TRANSIENT,
+  watchedBody,
 } from "./scripted.ts";
 
-/** Creates without an `Idempotency-Key`; those with one are in `idempotency_test.ts`. */
+const SOON = { "retry-after": "1" };
 const KEYLESS = { idempotentCreates: false };
-const NOTHING_CHANGED = () =>
-  refusal("service_unavailable", 503, { "retry-after": "1" });
+const added = () => json(petJson(7n), { status: 201 });
+const nothingChanged = () => refusal("service_unavailable", 503, SOON);
 
-const lasting: readonly [string, Step][] = [
-  ["the service's 400", () => refusal("bad_request", 400)],
-  ["its 401", () => refusal("unauthorized", 401)],
-  ["its 404", () => refusal("not_found", 404)],
-  ["its 405", () => refusal("method_not_allowed", 405)],
-  ["its 413", () => refusal("payload_too_large", 413)],
-  ["its 415", () => refusal("unsupported_media_type", 415)],
-  ["its 500", () => refusal("internal_error", 500)],
-  ...[302, 404, 500].map(
-    (status): [string, Step] => [`a proxy's ${status}`, () => page(status)],
-  ),
-  ["JSON that is no Pet", () => json("7")],
-  ["another status of success", () => new Response(null, { status: 204 })],
-];
+/** By kind: the options of its client, its success, and the call itself. */
+const CALLS = {
+  "a read": [{}, () => json("[]"), (client: Client) => client.listPets()],
+  "a create with a key": [{}, added, (client: Client) => client.createPet(REX)],
+  "a create without a key": [
+    KEYLESS,
+    added,
+    (client: Client) => client.createPet(REX),
+  ],
+} as const;
 
-for (const [what, step] of TRANSIENT) {
-  test(`a read is tried again after ${what}`, async () => {
-    const { client, requests } = scripted(
-      [step, step, step, json("[]"), step, json(petJson(7n))],
-    );
-    assert.deepEqual(await client.listPets(), { pets: [] });
-    assert.equal((await client.getPet(7n)).id, 7n);
-    assert.equal(requests.length, 6);
-    const urls = requests.slice(0, 4).map(({ url }) => url);
-    assert.equal(new Set(urls).size, 1, "the same request again");
-  });
+/** By what is tried again, the failures. */
+const FAILURES: Readonly<Record<string, Readonly<Record<string, Step>>>> = {
+  "any call": { "the service's 503 with Retry-After": nothingChanged },
+  "a read or a create with a key": {
+    "no connection": noConnection,
+    "a response that breaks off": () =>
+      new Response(watchedBody(["["], "fails").body),
+    "the service's 408": () => refusal("request_timeout", 408),
+    "the service's 429": () => refusal("too_many_requests", 429, SOON),
+    "the service's 503 without Retry-After": () =>
+      refusal("service_unavailable", 503),
+    "the service's 503 with a malformed Retry-After": () =>
+      refusal("service_unavailable", 503, { "retry-after": "soon" }),
+    "a 503 with the code of a 500": () => refusal("internal_error", 503, SOON),
+    ...pages(408, 429, 502, 503, 504),
+  },
+  "no call": {
+    "the service's 400": () => refusal("bad_request", 400),
+    "the service's 401": () => refusal("unauthorized", 401),
+    "the service's 404": () => refusal("not_found", 404),
+    "the service's 405": () => refusal("method_not_allowed", 405),
+    "the service's 413": () => refusal("payload_too_large", 413),
+    "the service's 415": () => refusal("unsupported_media_type", 415),
+    "the service's 422": () => refusal("idempotency_key_reused", 422),
+    "the service's 500": () => refusal("internal_error", 500),
+    "JSON that is no Pet": () => json("7"),
+    "another status of success": () => new Response(null, { status: 204 }),
+    ...pages(302, 404, 500),
+  },
+};
+
+/** Error pages of a proxy, by what they are. */
+function pages(...statuses: readonly number[]): Readonly<Record<string, Step>> {
+  return Object.fromEntries(
+    statuses.map((status) =>
+      [`a proxy's ${status}`, () => page(status, SOON)] as const
+    ),
+  );
 }
 
-for (const [what, step] of lasting) {
-  test(`a read is not tried again after ${what}`, async () => {
-    const { client, requests } = scripted([step, step]);
-    await failure(client.listPets());
-    await failure(client.getPet(7n));
-    assert.equal(requests.length, 2);
-  });
+function keysOf(requests: readonly Request[]): (string | null)[] {
+  return requests.map(({ headers }) => headers.get("idempotency-key"));
 }
 
-test("a create is tried again if the service says that nothing was changed", async () => {
-  const { client, requests, clock } = scripted([
-    NOTHING_CHANGED,
-    NOTHING_CHANGED,
-    json(petJson(7n), { status: 201 }),
-  ], KEYLESS);
-  assert.equal((await client.createPet(REX)).id, 7n);
-  const bodies = await Promise.all(requests.map((each) => each.text()));
-  assert.deepEqual(bodies, Array(3).fill('{"name":"Rex","categoryId":1}'));
-  assert.deepEqual(clock.pauses, [1250, 1500]);
-});
-
-for (const [what, step] of [...TRANSIENT, ...lasting]) {
-  if (what === "its 503 that changed nothing") continue;
-  test(`a create is not tried again after ${what}`, async () => {
-    const { client, requests } = scripted([step], KEYLESS);
-    await failure(client.createPet(REX));
-    assert.equal(requests.length, 1);
-  });
-}
-
-test("a create is not tried again after another 503, whatever header it has", async () => {
-  const headers = { "retry-after": "1" };
-  const error = { code: "service_unavailable", message: "No", status: 500 };
-  const steps = [
-    page(503, headers),
-    json('{"message":"No"}', { status: 503, headers }),
-    json(JSON.stringify(error), { status: 503, headers }),
-    refusal("internal_error", 503, headers),
-    refusal("service_unavailable", 503, { "retry-after": "soon" }),
-  ];
-  for (const step of steps) {
-    const { client, requests } = scripted([step], KEYLESS);
-    assert.equal((await failure(client.createPet(REX))).uncertain, true);
-    assert.equal(requests.length, 1);
+for (const [which, failures] of Object.entries(FAILURES)) {
+  for (const [what, step] of Object.entries(failures)) {
+    test(`${which} is tried again after ${what}`, async () => {
+      for (const [name, [options, success, call]] of Object.entries(CALLS)) {
+        const steps = [step, step, step, success];
+        const { client, requests } = scripted(steps, options);
+        const isAgain = which === "any call" || which.includes(name);
+        await (isAgain ? call(client) : failure(call(client)));
+        assert.equal(requests.length, isAgain ? 4 : 1, name);
+        const sent = requests.map(async (request) =>
+          [request.url, keysOf([request]), await request.text()].join()
+        );
+        assert.equal(new Set(await Promise.all(sent)).size, 1, name);
+      }
+    });
   }
+}
+
+test("each create sends 128 random bits as a structured-field string; nothing else does", async () => {
+  const { client, requests } = scripted([
+    ...Array<Step>(100).fill(added),
+    () => json("[]"),
+    () => json(petJson(7n)),
+  ]);
+  for (let i = 0; i < 100; i++) await client.createPet(REX);
+  await client.listPets();
+  await client.getPet(7n);
+  const keys = keysOf(requests);
+  assert.deepEqual(keys.splice(100), [null, null]);
+  assert.equal(new Set(keys).size, 100);
+  for (const key of keys) {
+    assert.match(key ?? "", /^"[0-9]{1,20}-[0-9]{1,20}"$/);
+  }
+  const keyless = scripted([added], KEYLESS);
+  await keyless.client.createPet(REX);
+  assert.deepEqual(keysOf(keyless.requests), [null]);
 });
 
-test("both 503s of the service itself are told apart", async () => {
-  for (const kind of ["unavailable", "outcome_unknown"] as const) {
-    const { handle } = inProcess({}, (storage) => ({
-      ...storage,
-      create: () => Promise.reject(new StorageError(kind, "x")),
-    }));
-    const { client, requests } = scripted(Array(4).fill(handle), KEYLESS);
-    const error = await failure(client.createPet(REX));
-    assert.equal(error.code, "service_unavailable");
-    assert.equal(error.uncertain, kind === "outcome_unknown");
-    assert.equal(requests.length, kind === "unavailable" ? 4 : 1);
+test("a refusal after an attempt whose end is unknown leaves it unknown", async () => {
+  const last = [
+    () => refusal("unauthorized", 401),
+    () => refusal("too_many_requests", 429, { "retry-after": "31" }),
+  ];
+  for (const end of last) {
+    const unknown = scripted([noConnection, nothingChanged, end]);
+    const error = await failure(unknown.client.createPet(REX));
+    assert.equal(error.status, end().status);
+    assert.equal(error.uncertain, true);
+    const known = scripted([nothingChanged, nothingChanged, end]);
+    assert.equal((await failure(known.client.createPet(REX))).uncertain, false);
+    // A read is never uncertain.
+    const read = scripted([noConnection, nothingChanged, end]);
+    assert.equal((await failure(read.client.listPets())).uncertain, false);
   }
 });
 
@@ -182,4 +206,78 @@ test("parseRetryAfter reads seconds, and dates in GMT", () => {
   for (const field of [...wrong, "Sun", "x"]) {
     assert.equal(parseRetryAfter(field, now), undefined, field);
   }
+});
+
+// Faults between a client and a service that honours the key.
+const fault = fc.constantFrom(
+  "none",
+  "lost request",
+  "lost response",
+  "broken response",
+  "late response",
+  "proxy 503 before",
+  "proxy 502 after",
+);
+type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
+
+/** A service that honours the key, behind a network where each request meets the next fault. */
+function faulty(faults: Iterator<Fault>) {
+  const clock = testClock();
+  const byKey = new Map<string, Pet>();
+  let key = "";
+  const service = inProcess((storage) => ({
+    ...storage,
+    async create(pet: CheckedPet) {
+      const created = byKey.get(key) ?? await storage.create(pet);
+      byKey.set(key, created);
+      return created;
+    },
+  }));
+  async function fetch(request: Request): Promise<Response> {
+    const now = faults.next().value ?? "none";
+    if (now === "lost request") noConnection();
+    if (now === "proxy 503 before") return page(503, { "retry-after": "1" });
+    key = request.headers.get("idempotency-key") ?? "";
+    const response = await service.handle(request);
+    if (now === "lost response") noConnection();
+    if (now === "broken response") {
+      return new Response(watchedBody(["{"], "fails").body, response);
+    }
+    if (now === "late response") {
+      queueMicrotask(clock.expire);
+      return await new Promise(() => {});
+    }
+    return now === "proxy 502 after" ? page(502) : response;
+  }
+  const { client } = scripted(Array(10_000).fill(fetch), { clock });
+  return { client, storage: service.storage };
+}
+
+// Law: of each create there is exactly one pet if it is fulfilled, at most one if it is uncertain, none
+// otherwise; and it is fulfilled if no more faults than `retries` come in a row.
+test("creates with a key are never doubled, and outlive any three faults in a row", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(fault, { maxLength: 4 }), { maxLength: 8 }),
+      async (bursts) => {
+        const { client, storage } = faulty(
+          bursts.flatMap((burst): Fault[] => [...burst, "none"]).values(),
+        );
+        for (const [i] of bursts.entries()) {
+          const name = `pet ${i}`;
+          const outcome = await client.createPet({ name, categoryId: 1n })
+            .catch((error: unknown) => error);
+          const { pets } = await storage.list({ limit: 1000 });
+          const stored = pets.filter((pet) => pet.name === name);
+          if (!(outcome instanceof PetStoreError)) {
+            assert.deepEqual(stored, [outcome]);
+          } else {
+            assert.ok(bursts.some(({ length }) => length > 3), `${outcome}`);
+            assert.ok(stored.length <= (outcome.uncertain ? 1 : 0));
+          }
+        }
+      },
+    ),
+    runs(300),
+  );
 });

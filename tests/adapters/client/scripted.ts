@@ -1,9 +1,13 @@
-/** A network that does what a test says: responses and faults in order, and a clock that never waits. */
+/**
+ * Clients of a service in process, and of a network that does what a test says: responses and faults in
+ * order, and a clock that never waits.
+ */
 
 import assert from "node:assert/strict";
 import {
   type Client,
   type ClientOptions,
+  createClient,
   PetStoreError,
 } from "../../../adapters/client/mod.ts";
 import { makeClient } from "../../../adapters/client/client.ts";
@@ -11,7 +15,38 @@ import {
   readOptions,
   type Settings,
 } from "../../../adapters/client/options.ts";
-import { BASE, KEY } from "./in_process.ts";
+import {
+  apiKeys,
+  createHandler,
+  type Handler,
+  memoryStorage,
+  type PetDatabase,
+  type PetStorage,
+} from "../../../mod.ts";
+
+/** The key that the service takes. No message of client or service contains it by chance. */
+export const KEY = "pet_0A1b2C3d4E5f6G7h8I9j";
+
+/** The base address of the service. */
+export const BASE = "http://localhost/v1";
+
+/** Opens an empty service and a client of it, without a socket. `wrap` stands before the storage. */
+export function inProcess(
+  wrap: (storage: PetDatabase) => PetStorage = (storage) => storage,
+): {
+  readonly storage: PetDatabase;
+  readonly handle: Handler;
+  readonly client: Client;
+} {
+  const storage = memoryStorage();
+  const handle = createHandler({
+    storage: wrap(storage),
+    keys: apiKeys([KEY]),
+    onError: () => {},
+  });
+  const client = createClient({ baseUrl: BASE, key: KEY, fetch: handle });
+  return { storage, handle, client };
+}
 
 /** The answer to one request: a response, or whatever it returns or throws. */
 export type Step =
@@ -209,25 +244,6 @@ export async function rejectsWith(
 ): Promise<void> {
   await assert.rejects(promise, (error) => Object.is(error, reason));
 }
-
-/** Failures that may have passed when a read, or a create with a key, is sent again. */
-export const TRANSIENT: readonly [string, Step][] = [
-  ["no connection", noConnection],
-  [
-    "a response that breaks off",
-    () => new Response(watchedBody(["["], "fails").body),
-  ],
-  ["the service's 408", () => refusal("request_timeout", 408)],
-  [
-    "its 503 that changed nothing",
-    () => refusal("service_unavailable", 503, { "retry-after": "1" }),
-  ],
-  ["its 503 that cannot tell", () => refusal("service_unavailable", 503)],
-  ...[408, 429, 502, 503, 504].map((status): [string, Step] => [
-    `a proxy's ${status}`,
-    () => page(status),
-  ]),
-];
 
 /** Walks to the end. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -2,8 +2,15 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type Pet, PET_STATUSES } from "../../../core/pets/pet.ts";
-import { BASE, inProcess } from "./in_process.ts";
-import { collect, failure, json, petJson, scripted } from "./scripted.ts";
+import {
+  BASE,
+  collect,
+  failure,
+  inProcess,
+  json,
+  petJson,
+  scripted,
+} from "./scripted.ts";
 
 /** Makes a page of pets, with a link to the next if one is given. */
 function petsPage(ids: readonly bigint[], target?: string): Response {
@@ -59,47 +66,18 @@ test("a walk follows the link it is given, and makes up none", async () => {
   ]);
 });
 
-test("a walk asks for a page only when it comes to it", async () => {
-  const { client, requests } = scripted([
-    petsPage([1n, 2n], "?after=2"),
-    petsPage([3n]),
-  ]);
-  const walk = client.pets()[Symbol.asyncIterator]();
-  assert.equal(requests.length, 0);
-  await walk.next();
-  await walk.next();
-  assert.equal(requests.length, 1);
-  await walk.next();
-  assert.equal(requests.length, 2);
-});
-
-test("a walk can be left early, and begun anew", async () => {
+test("a walk asks for a page only when it comes to it; it can be left early, and begun anew", async () => {
   const { client, requests } = scripted([
     petsPage([1n, 2n], "?after=2"),
     petsPage([1n, 2n], "?after=2"),
     petsPage([3n]),
   ]);
   const pets = client.pets();
-  for await (const pet of pets) {
-    assert.equal(pet.id, 1n);
-    break;
-  }
+  assert.equal(requests.length, 0);
+  for await (const { id } of pets) if (id === 2n) break;
   assert.equal(requests.length, 1);
   assert.equal((await collect(pets)).length, 3);
   assert.equal(requests.length, 3);
-});
-
-test("a link to the same page is an error, however it is written", async () => {
-  const targets = ["", "#next", "?limit=100", "pets?limit=100"]
-    .concat(`${BASE}/pets?limit=100`)
-    .concat("HTTP://LOCALHOST:80/v1/x/../pets?limit=100#next");
-  for (const target of targets) {
-    const { client, requests } = scripted([petsPage([1n], target)]);
-    const error = await failure(collect(client.pets()));
-    assert.equal(error.code, "invalid_response", target);
-    assert.match(error.message, /this one again/);
-    assert.equal(requests.length, 1);
-  }
 });
 
 for (

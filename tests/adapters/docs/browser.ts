@@ -45,7 +45,7 @@ export async function openPage(
     browser = chromium.launch({ executablePath, args });
   }
   const context = await (await browser as Browser).newContext(options);
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const requests: string[] = [];
   const complaints: string[] = [];

@@ -12,6 +12,7 @@ import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { createHandler } from "../../../core/handler.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
 import { skipping } from "../../support/skipping.ts";
 import { noBrowser, type Opened, openPage } from "./browser.ts";
 
@@ -33,10 +34,12 @@ const LIST = "#operations-animals-listPets";
 const CREATE = "#operations-animals-createPet";
 const GET = "#operations-animals-getPet";
 
+const INVALID = "API key is invalid: it is unknown";
+
 const BACKGROUND = "getComputedStyle(document.body).backgroundColor";
 const DARK_BACKGROUND = "rgb(28, 32, 34)";
 
-/** A server of the page and of the service, and a page that shows it. */
+/** A server of the page and of a service with one pet, and a page that shows it. */
 interface Shown extends Opened {
   readonly origin: string;
   /** The keys that the service accepts. */
@@ -49,10 +52,12 @@ function onPage(
   options: BrowserContextOptions & DocsOptions,
   check: (shown: Shown) => Promise<void>,
 ): void {
-  test(name, { skip, timeout: 120_000 }, async () => {
+  test(name, { skip, timeout: 180_000 }, async () => {
     const keys = new Set(["secret"]);
+    const storage = memoryStorage();
+    await storage.create(newPet({ ...REX, categoryId: BigInt(CATEGORY) }));
     const handle = createHandler({
-      storage: memoryStorage(),
+      storage,
       keys: { verify: async (key) => keys.has(key) },
     });
     const { rememberKey = false } = options;
@@ -91,15 +96,20 @@ async function stores(page: Page): Promise<unknown> {
   );
 }
 
+/** Fills in the form for the key, and waits for what it says. */
+async function fillInKey(
+  page: Page,
+  key: string,
+  said = "Key accepted",
+): Promise<void> {
+  await page.fill(".auth-container input", key);
+  await page.click(".auth-btn-wrapper .authorize");
+  await page.getByText(said).waitFor();
+}
+
 async function enterKey(page: Page, key: string): Promise<void> {
   await page.click(".btn.authorize");
   await fillInKey(page, key);
-  await page.getByText("Key accepted").waitFor();
-}
-
-async function fillInKey(page: Page, key: string): Promise<void> {
-  await page.fill(".auth-container input", key);
-  await page.click(".auth-btn-wrapper .authorize");
 }
 
 async function open(page: Page, operation: string): Promise<void> {
@@ -157,24 +167,10 @@ async function assertAccessible(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 900 });
 }
 
-async function addPet(origin: string, categoryId: string): Promise<void> {
-  const response = await fetch(`${origin}/v1/pets`, {
-    method: "POST",
-    headers: {
-      authorization: "Bearer secret",
-      "content-type": "application/json",
-    },
-    body: `{"name":"Rex","categoryId":${categoryId}}`,
-  });
-  assert.equal(response.status, 201);
-  await response.body?.cancel();
-}
-
 onPage(
   "the page lists and adds pets with a key, to the last digit, and keeps the key nowhere",
   DESKTOP,
   async ({ page, requests, complaints, origin }) => {
-    await addPet(origin, CATEGORY);
     await enterKey(page, "secret");
     await open(page, LIST);
     const after = page.locator(`${LIST} tr[data-param-name="after"] input`);
@@ -224,11 +220,21 @@ onPage(
 );
 
 onPage(
-  "the page fits a phone, light or dark, and leads from a 401 to the form",
+  "the page fits a phone, light or dark, shows operations first, and leads from a 401 to the form",
   PHONE,
-  async ({ page, complaints, origin }) => {
+  async ({ page, complaints }) => {
+    for (const operation of [LIST, CREATE, GET]) {
+      const box = await page.locator(operation).boundingBox();
+      assert.ok(box !== null && box.y + box.height < 844, operation);
+    }
+    assert.equal(await page.getByText("Servers").count(), 0);
+    const prose = page.getByText("Every operation on pets needs");
+    assert.equal(await prose.isVisible(), false);
+    await page.getByText("Read this before").click();
+    await prose.waitFor();
+    await page.getByText("Read this before").click();
+
     assert.notEqual(await page.evaluate(BACKGROUND), DARK_BACKGROUND);
-    await addPet(origin, CATEGORY);
     const widest = `Math.max(document.documentElement.scrollWidth,
     document.body.scrollWidth)`;
     assert.equal(await page.evaluate(widest), 390);
@@ -266,59 +272,26 @@ onPage(
 );
 
 onPage(
-  "the operations on pets are on the first screen of a phone, and the prose is folded",
-  PHONE,
-  async ({ page }) => {
-    for (const operation of [LIST, CREATE, GET]) {
-      const box = await page.locator(operation).boundingBox();
-      assert.ok(box !== null && box.y + box.height < 844, operation);
-    }
-    assert.equal(await page.getByText("Servers").count(), 0);
-    const prose = page.getByText("Every operation on pets needs");
-    assert.equal(await prose.isVisible(), false);
-    await page.getByText("Read this before").click();
-    await prose.waitFor();
-  },
-);
-
-onPage(
-  "the form says where keys come from, and takes a key once the service accepts it",
-  DESKTOP,
-  async ({ page }) => {
+  "the form says where keys come from, and with `rememberKey` keeps one in its tab alone once the service accepts it, until Forget or a 401",
+  { ...DESKTOP, rememberKey: true },
+  async ({ page, origin, keys }) => {
+    const kept = [{}, { "API key of /v1": "secret" }, ""];
+    const nothing = [{}, {}, ""];
     await page.click(".btn.authorize");
     await page.getByText("Ask whoever runs this service").waitFor();
     const command = page.getByText("deno task keys issue NAME");
     assert.equal(await command.isVisible(), false);
     await page.getByText("If you run this service").click();
     await command.waitFor();
-    await fillInKey(page, "wrong");
-    await page.getByText("API key is invalid: it is unknown").waitFor();
+    await fillInKey(page, "wrong", INVALID);
     await page.route("**/v1/pets*", (route) => route.abort());
-    await fillInKey(page, "secret");
-    await page.locator(".errors", { hasText: "Failed to fetch" }).waitFor();
-    assert.match(
-      await page.locator(".errors").innerText(),
-      /^\s*not accepted/i,
-    );
+    await fillInKey(page, "secret", "Failed to fetch");
+    const errors = await page.locator(".errors").innerText();
+    assert.match(errors, /^\s*not accepted/i);
     assert.equal(await page.getByText("Requests need an API key").count(), 1);
+    assert.deepEqual(await stores(page), nothing);
     await page.unrouteAll();
     await fillInKey(page, "secret");
-    await page.getByText("Key accepted").waitFor();
-  },
-);
-
-onPage(
-  "a page with `rememberKey` keeps an accepted key in its tab alone, until Forget or a 401",
-  { ...DESKTOP, rememberKey: true },
-  async ({ page, origin, keys }) => {
-    const kept = [{}, { "API key of /v1": "secret" }, ""];
-    const nothing = [{}, {}, ""];
-    await page.click(".btn.authorize");
-    await fillInKey(page, "wrong");
-    await page.getByText("API key is invalid: it is unknown").waitFor();
-    assert.deepEqual(await stores(page), nothing);
-    await fillInKey(page, "secret");
-    await page.getByText("Key accepted").waitFor();
     assert.deepEqual(await stores(page), kept);
 
     await page.reload();
@@ -334,7 +307,6 @@ onPage(
     await page.click('.auth-btn-wrapper :text("Forget")');
     assert.deepEqual(await stores(page), nothing);
     await fillInKey(page, "secret");
-    await page.getByText("Key accepted").waitFor();
     assert.deepEqual(await stores(page), kept);
 
     keys.clear(); // the key is revoked
@@ -346,7 +318,7 @@ onPage(
     await page.evaluate('sessionStorage["API key of /v1"] = "secret"');
     await page.reload();
     await page.click(".btn.authorize");
-    await page.getByText("API key is invalid: it is unknown").waitFor();
+    await page.getByText(INVALID).waitFor();
     assert.deepEqual(await stores(page), nothing);
   },
 );
@@ -359,11 +331,9 @@ onPage(
     assert.equal((await execute(page, LIST)).status, "401");
     await page.click(".btn.authorize");
     await page.getByText("If you run this service").click();
-    await fillInKey(page, "wrong");
-    await page.getByText("API key is invalid: it is unknown").waitFor();
+    await fillInKey(page, "wrong", INVALID);
     await assertAccessible(page);
     await fillInKey(page, "secret");
-    await page.getByText("Key accepted").waitFor();
     await page.click(".btn.authorize");
     await page.getByText("Forget", { exact: true }).waitFor();
     await assertAccessible(page);
@@ -372,7 +342,7 @@ onPage(
     await open(page, CREATE);
     assert.equal((await execute(page, CREATE)).status, "201");
     await open(page, GET);
-    await page.fill(`${GET} tr[data-param-name="petId"] input`, "2");
+    await page.fill(`${GET} tr[data-param-name="petId"] input`, "3");
     assert.equal((await execute(page, GET)).status, "404");
     await page.click(".models-control");
     for (const summary of await page.locator("summary").all()) {

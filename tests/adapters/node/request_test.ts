@@ -1,78 +1,156 @@
+/** Requests as functions see them: the service's own reads a part, any other gets a `Request`. */
 import assert from "node:assert/strict";
+import type { FetchFunction } from "../../../adapters/node/mod.ts";
+import { toFetch } from "../../../core/handler.ts";
+import type { ServiceRequest } from "../../../core/http/message.ts";
+import type { Wire } from "../../contract/wire.ts";
 import { speakingWell, testOnNode as test } from "./on_node.ts";
 
-const POST = "POST /a?b HTTP/1.1\r\nHost: c\r\nX-A: 1\r\nx-a: 2\r\n" +
-  "Content-Type: application/x-www-form-urlencoded\r\n" +
-  "Content-Length: 3\r\n\r\nd=e";
+type Read = (request: ServiceRequest) => Promise<string>;
 
-/** Serves one request, given as bytes, and looks at it from within. */
-async function receive(
-  bytes: string,
-  look: (request: Request) => unknown,
-): Promise<void> {
-  await speakingWell(async (request) => {
-    await look(request);
-    return new Response("ok");
-  }, async (wire) => {
-    wire.write(bytes);
-    assert.equal((await wire.answer()).body, "ok");
-  });
+/** Makes a function that answers with what `read` makes of a request. */
+const KINDS: Readonly<Record<string, (read: Read) => FetchFunction>> = {
+  "the service's request": (read) =>
+    toFetch(async (request) => ({
+      status: 200,
+      headers: {},
+      body: await read(request),
+    })),
+  "a Request": (read) => async (request) => new Response(await read(request)),
+};
+
+const HEAD = "POST /a HTTP/1.1\r\nHost: c\r\nContent-Length: 3\r\n\r\n";
+
+/** Reads a body in one piece. */
+async function echo(request: ServiceRequest): Promise<string> {
+  return new TextDecoder().decode(await request.arrayBuffer());
 }
 
-test("a request's body is a byte stream", async () => {
-  await receive(POST, async ({ body }) => {
-    assert(body instanceof ReadableStream);
-    const reader = body.getReader({ mode: "byob" });
-    const read = async () => (await reader.read(new Uint8Array(2))).value;
-    assert.deepEqual(await read(), new Uint8Array([100, 61]));
-    assert.deepEqual(await read(), new Uint8Array([101]));
-    assert.equal((await reader.read(new Uint8Array(2))).done, true);
+function assertAborted(error: unknown, message: RegExp): void {
+  assert(error instanceof DOMException && error.name === "AbortError");
+  assert.match(error.message, message);
+}
+
+for (const [kind, answering] of Object.entries(KINDS)) {
+  const it = (
+    title: string,
+    read: Read,
+    use: (wire: Wire) => Promise<void>,
+  ) => test(`${kind} ${title}`, () => speakingWell(answering(read), use));
+
+  it(
+    "has a body of a known length, or in chunks, whatever packets it comes in",
+    echo,
+    async (wire) => {
+      const chunked = HEAD.replace(
+        "Content-Length: 3",
+        "Transfer-Encoding: chunked",
+      );
+      const bodies = [
+        [[`${HEAD}abc`], "abc"],
+        [[HEAD, "a", "bc"], "abc"],
+        [[`${chunked}3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`], "abcde"],
+        [[`${chunked}3\r\nabc\r\n`, "2\r\nde\r\n0\r\n\r\n"], "abcde"],
+      ] as const;
+      for (const [packets, body] of bodies) {
+        for (const packet of packets) {
+          wire.write(packet);
+          await new Promise((go) => setTimeout(go, 20));
+        }
+        assert.equal((await wire.answer()).body, body);
+      }
+    },
+  );
+
+  it(
+    "is empty, again and again, if it is a GET or has no bytes",
+    async (request) => {
+      assert.equal(await echo(request), "");
+      assert.equal(request.bodyUsed, false);
+      assert.equal(request.body, null);
+      return await echo(request);
+    },
+    async (wire) => {
+      const heads = [
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
+        "POST / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
+      ];
+      for (const head of heads) {
+        wire.write(head);
+        assert.equal((await wire.answer()).body, "");
+      }
+    },
+  );
+
+  const arrived = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<unknown>();
+  it("fails its reader if the client goes away", async (request) => {
+    const reading = echo(request);
+    arrived.resolve();
+    reading.catch(failed.resolve);
+    return await reading;
+  }, async (wire) => {
+    wire.write(HEAD + "a");
+    await arrived.promise;
+    wire.close();
+    assertAborted(await failed.promise, /client/);
   });
-});
 
-test("a request sees every Host and Content-Type that was sent", async () => {
-  const bytes = "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n" +
-    "Content-Type: c\r\nContent-Type: d\r\n\r\n";
-  await receive(bytes, ({ url, headers }) => {
-    assert.equal(headers.get("host"), "a, b");
-    assert.equal(headers.get("content-type"), "c, d");
-    assert.equal(url, "http://localhost/");
-  });
-});
-
-test("a GET has no body, nor has what has no bytes", async () => {
-  for (const [method, length] of [["GET", 3], ["POST", 0]] as const) {
-    const head = `${method} / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}`;
-    await receive(
-      `${head}\r\n\r\n${"abc".slice(0, length)}`,
-      async (request) => {
-        assert.equal(request.body, null);
-        assert.equal(await request.text(), "");
-      },
-    );
-  }
-});
-
-test("a request's signal does not abort once it is answered", async () => {
-  let signal: AbortSignal | undefined;
-  await receive(POST, (request) => {
-    signal = request.signal;
-    assert.equal(request.signal, signal);
-  });
-  assert.equal(signal?.aborted, false);
-});
-
-test("a body that is asked for after the answer fails to be read", async () => {
   let late: Promise<unknown> | undefined;
-  await speakingWell((request) => {
-    late = request.text().catch((error) => error);
+  it(
+    "fails its reader if the answer comes before its end, and the next is read",
+    (request) => {
+      late ??= request.arrayBuffer().catch((error) => error);
+      return Promise.resolve("no");
+    },
+    async (wire) => {
+      wire.write(HEAD + "a");
+      assert.equal((await wire.answer()).body, "no");
+      assertAborted(await late, /answered/);
+      wire.write("bc" + HEAD + "abc");
+      assert.equal((await wire.answer()).body, "no");
+    },
+  );
+
+  it(
+    "is sent by a client that expects 100 once it is told to go on",
+    echo,
+    async (wire) => {
+      wire.write(HEAD.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n"));
+      assert.equal((await wire.answer()).status, 100);
+      wire.write("abc");
+      assert.equal((await wire.answer()).body, "abc");
+    },
+  );
+}
+
+test("a Request has every Host and Content-Type that was sent", async () => {
+  await speakingWell(({ url, headers }) => {
+    const fields = [headers.get("host"), headers.get("content-type")];
+    return new Response([url, ...fields].join("; "));
+  }, async (wire) => {
+    wire.write("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n");
+    wire.write("Content-Type: c\r\nContent-Type: d\r\n\r\n");
+    const seen = "http://localhost/; a, b; c, d";
+    assert.equal((await wire.answer()).body, seen);
+  });
+});
+
+test("a Request's body is a byte stream, and its signal does not abort once it is answered", async () => {
+  let signal: AbortSignal | undefined;
+  await speakingWell(async (request) => {
+    signal = request.signal;
+    assert(request.body instanceof ReadableStream);
+    const reader = request.body.getReader({ mode: "byob" });
+    const read = async () => (await reader.read(new Uint8Array(2))).value;
+    assert.deepEqual(await read(), new Uint8Array([97, 98]));
+    assert.deepEqual(await read(), new Uint8Array([99]));
+    assert.equal((await reader.read(new Uint8Array(2))).done, true);
     return new Response("ok");
   }, async (wire) => {
-    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nd");
-    assert.equal((await wire.answer()).body, "ok");
-    const failure = await late;
-    assert(failure instanceof Error && failure.name === "AbortError");
-    wire.write("=e" + POST);
+    wire.write(`${HEAD}abc`);
     assert.equal((await wire.answer()).body, "ok");
   });
+  assert.equal(signal?.aborted, false);
 });

@@ -20,8 +20,8 @@ import { newPet, REX } from "../../support/new_pet.ts";
 
 /** Short, so that the tests do not wait long. */
 const TIMES: PostgresStorageOptions = {
-  connectTimeout: 400,
-  queryTimeout: 800,
+  connectTimeout: 1000,
+  queryTimeout: 2000,
   openTimeout: 0,
 };
 const PASSWORD = "sesame:/@%";
@@ -344,15 +344,6 @@ it("gives no create the id of another if a trigger leaves one out", async (clust
   });
 });
 
-it("cannot tell the outcome if the server says that it cannot", async (cluster) => {
-  await using(await cluster.newDatabase(), async (storage, url) => {
-    const raise = "raise exception 'ambiguous' using errcode = '40003'";
-    await trigger(url, "after", raise);
-    const create = storage.create(REX);
-    await assertFault(create, "outcome_unknown", /ambiguous/);
-  });
-});
-
 it("hears of a commit without its standby, however little is told", async (cluster) => {
   const url = await cluster.newDatabase();
   await (await postgresStorage(url, TIMES)).close();
@@ -462,16 +453,16 @@ it("answers in time if all its connections are taken", async (cluster) => {
     cluster,
     async (storage, unlock) => {
       const creating = storage.create(REX).catch(() => {});
-      await cluster.query("select pg_sleep(0.1)");
+      while ((await cluster.backends("INSERT INTO pets")).length === 0);
       const since = performance.now();
       await assertFault(storage.get(petId(1n)), "unavailable", /timeout/);
       const took = performance.now() - since;
-      assert.ok(took > 300 && took < 2000, `${took} ms`);
+      assert.ok(took > 900 && took < 9000, `${took} ms`);
       await unlock();
       await creating;
       await storage.ping();
     },
-    { queryTimeout: 10_000 },
+    { queryTimeout: 20_000 },
     "connection_limit=1",
   );
 });

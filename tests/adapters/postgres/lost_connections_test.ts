@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import type { StorageError } from "../../../core/pets/pet_storage.ts";
 import { freePort } from "../../support/ports.ts";
 import { openLine } from "../../faults/line.ts";
 import { REX } from "../../support/new_pet.ts";
@@ -56,15 +58,17 @@ test(
   },
 );
 
-test("postgresStorage tries each host of its address in turn, and names what is wrong with each", async () => {
+test("postgresStorage tries each host of its address in turn, and names what is wrong with each, without the password", async () => {
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
-  const opening = postgresStorage(`postgres://ann@${hosts.join()}/pets`, {
+  const opening = postgresStorage(`postgres://ann:s3cret@${hosts}/pets`, {
     openTimeout: 100,
   });
   const causes = ports.map((port) => `ECONNREFUSED 127.0.0.1:${port}`);
-  await assert.rejects(opening, {
-    kind: "unavailable",
-    message: RegExp(`${causes.join("; .*")}$`),
+  await assert.rejects(opening, (error: StorageError) => {
+    assert.equal(error.kind, "unavailable");
+    assert.match(error.message, RegExp(`${causes.join("; .*")}$`));
+    assert.doesNotMatch(inspect(error, { depth: 9 }), /s3cret/);
+    return true;
   });
 });

@@ -1,12 +1,11 @@
 /** `sqliteStorage` on a disk that is full, failing or read-only. */
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { type Pet, petId } from "../../../core/pets/pet.ts";
 import {
@@ -17,7 +16,11 @@ import {
   startStorage,
   type StorageProcess,
 } from "../../support/programs/storage_process.ts";
-import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
+import {
+  compileFailingDisk,
+  NO_SMALL_DISK,
+  withSmallDisk,
+} from "../../support/small_disk.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
@@ -25,7 +28,7 @@ import { newPet, REX } from "../../support/new_pet.ts";
 const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 
 const directory = temporaryDirectory();
-const failingDisk = compileFailingDisk();
+const failingDisk = compileFailingDisk(directory);
 
 test("sqliteStorage is unavailable on a full disk and recovers", {
   skip: NO_SMALL_DISK,
@@ -233,19 +236,4 @@ async function createUntilRefused(
       }
     }
   }
-}
-
-function compileFailingDisk(): string | undefined {
-  if (process.platform !== "linux") return undefined;
-  const source = new URL(
-    "../../support/programs/failing_disk.c",
-    import.meta.url,
-  );
-  const library = join(directory, "failing_disk.so");
-  const options = ["-shared", "-fPIC", "-o", library, fileURLToPath(source)];
-  return succeeds("cc", [...options, "-ldl"]) ? library : undefined;
-}
-
-function succeeds(command: string, args: readonly string[]): boolean {
-  return spawnSync(command, args).status === 0;
 }

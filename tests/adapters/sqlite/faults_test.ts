@@ -173,7 +173,7 @@ for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
         await until("the file has it all", () => {
           const bytes = readFileSync(path);
           return names.every((name) => bytes.includes(name));
-        }, 1000);
+        });
       }
       await child.kill();
       assert.equal(petCount(path), created.length);
@@ -198,7 +198,7 @@ test(
     const hasAll = () => readFileSync(path).includes("Late Rex");
     assert.equal(hasAll(), false);
     reader.close();
-    await until("the file has it all", hasAll, 1000);
+    await until("the file has it all", hasAll);
     await storage.close();
   },
 );

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { missingPackage } from "../../../adapters/standalone/command_line.ts";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { commandLine } from "../../support/runtime.ts";
 import {
@@ -31,8 +33,33 @@ for (
     ["start", /^Cannot read PORT: it must be an integer from 0 to /, {
       PORT: "70000",
     }, 1],
+    [
+      "start --port 0 --host nosuchhost.invalid",
+      /^Cannot listen on nosuchhost\.invalid:0: .*(?:unknown|not known).*\n$/,
+      { DATABASE_URL: "memory:" },
+      1,
+    ],
+    [
+      "start --port 0",
+      /^.*: the directory .*missing does not exist; create it first\n$/,
+      { DATABASE_URL: "sqlite:missing/pets.db" },
+      1,
+    ],
+    [
+      "start --port 0",
+      /^Cannot read DATABASE_URL: .*\n$/,
+      { DATABASE_URL: "postgres://me:sesame@:x/pets" },
+      1,
+    ],
     ["copy a b -x", /^There is no option -x, only --help$/m],
     ["copy a b c", /^copy takes two addresses: copy FROM TO\n/],
+    ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO\n/],
+    ["copy memory: sqlite:b", /^Cannot read FROM: it must be sqlite:PATH /],
+    ["copy sqlite:a memory:", /^Cannot read TO: it must be sqlite:PATH /],
+    [
+      "copy postgres://u:sesame@127.0.0.1:1/d?sslmode=maybe sqlite:b",
+      /^Cannot read FROM: /,
+    ],
     ["keys list --toString", /^There is no option --toString, /],
     ["keys list --json=yes", /^--json takes no value$/m],
     ["keys list --quiet", /^--quiet is for keys issue, without --json/],
@@ -48,19 +75,21 @@ for (
   it(`the program refuses "${command}" because of ${message}, and leaves no file behind`, async (cwd) => {
     const run = await runToEnd(command.split(" "), { cwd, env });
     assert.match(run.stderr, message);
-    assert.doesNotMatch(run.stderr, /^ +at /m);
+    assert.doesNotMatch(run.stderr, /^ +at |sesame/m);
     assert.deepEqual([run.code, run.stdout, readdirSync(cwd)], [code, "", []]);
   });
 }
 
-for (const name of ["", "start", "keys", "copy"]) {
-  it(`${name} --help shows its usage and an example`, async (cwd) => {
-    const args = [...name ? [name] : [], "--help"];
-    const { code, stdout } = await runToEnd(args, { cwd });
+for (
+  const line of ["--help", "start --help", "keys --help", "copy --help", "copy"]
+) {
+  it(`${line} shows its usage and an example`, async (cwd) => {
+    const { code, stdout } = await runToEnd(line.split(" "), { cwd });
     assert.equal(code, 0);
-    const usage = /^Usage: +(deno task|\w+ [\w/]+main\.ts) /m.exec(stdout);
-    const example = `Example:  ${usage?.[1]} ${name || "start"}`;
-    assert.ok(stdout.includes(`\n${example}`), stdout);
+    const [, program] =
+      /^Usage: +(deno task|\w+ [\w/]+main\.ts) /m.exec(stdout) ?? [];
+    const command = line.startsWith("-") ? "start" : line.split(" ")[0];
+    assert.ok(stdout.includes(`\nExample:  ${program} ${command}`), stdout);
   });
 }
 
@@ -72,11 +101,6 @@ it("start --help shows the port and the address of readConfig", async (cwd) => {
   ) {
     assert.ok(stdout.includes(text), text);
   }
-});
-
-it("copy without arguments says how it is used", async (cwd) => {
-  const { stdout, stderr } = await runToEnd(["copy"], { cwd });
-  assert.match(stdout + stderr, /copy FROM TO/);
 });
 
 it("--version prints the version in deno.json", async (cwd) => {
@@ -108,3 +132,17 @@ it(
   },
   { skip: process.platform !== "linux" && "/dev/full is Linux's" },
 );
+
+test("missingPackage knows the words of Node and Bun, and says what to run", () => {
+  const words = [
+    "Cannot find package 'valibot' imported from /srv/core/pets/pet.ts",
+    'Cannot find package "valibot" from "/srv/core/pets/pet.ts"',
+    "Cannot find module 'valibot' from '/srv/core/pets/pet.ts'",
+  ];
+  for (const each of words) {
+    const message = missingPackage(new Error(each)) ?? "";
+    assert.match(message, /package valibot is not .* run "npx .* install"/);
+  }
+  const ownFile = "Cannot find module '/srv/core/gone.ts' imported from /srv";
+  assert.equal(missingPackage(new Error(ownFile)), undefined);
+});

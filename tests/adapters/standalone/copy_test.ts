@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { UsageError } from "../../../adapters/standalone/command_line.ts";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import {
@@ -24,49 +22,46 @@ import {
   content,
   countPets,
   fill,
-  holdInTheMiddle,
-  petLines,
+  petsSum,
   type Place,
   postgresPlace,
   sqlitePlace,
 } from "./place.ts";
-import { inNewFolder, runMain, runToEnd } from "./program.ts";
+import { runMain, runToEnd, testInFolder } from "./program.ts";
 import { newPet } from "../../support/new_pet.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const timeout = 60_000;
 const REX = { name: "Rex", categoryId: 1n, status: "sold" } as const;
 
-/** Where a copy goes from and to. */
-interface Way {
-  readonly title: string;
-  readonly options: { readonly skip: string | false; readonly timeout: number };
-  /** Makes both places, without tables. */
-  readonly places: (folder: string) => Promise<readonly [Place, Place]>;
+type Open = (folder: string, name: string) => Promise<Place>;
+type Both = readonly [from: Place, to: Place];
+
+const sqlite: Open = async (folder, name) => sqlitePlace(join(folder, name));
+const postgres: Open = async () => postgresPlace(await emptyDatabase());
+
+/** Where copies go from and to. */
+const WAYS = {
+  "from SQLite to SQLite": [sqlite, sqlite],
+  "from SQLite to PostgreSQL": [sqlite, postgres],
+  "from PostgreSQL to SQLite": [postgres, sqlite],
+} as const;
+
+/** Registers a test with two places without tables, files in a folder of its own. */
+function testWay(
+  title: string,
+  [from, to]: readonly [Open, Open],
+  work: (both: Both, folder: string) => Promise<void>,
+): void {
+  const isSkipped = from === postgres || to === postgres;
+  testInFolder(title, async (folder) => {
+    const both = [
+      await from(folder, "a.db"),
+      await to(folder, "b.db"),
+    ] as const;
+    await work(both, folder);
+  }, { skip: isSkipped && skip, timeout });
 }
-
-const sqlite = (folder: string, name: string) =>
-  sqlitePlace(join(folder, name));
-const postgres = async () => postgresPlace(await emptyDatabase());
-
-const toSqlite: Way = {
-  title: "from SQLite to SQLite",
-  options: { skip: false, timeout },
-  places: async (folder) => [sqlite(folder, "a.db"), sqlite(folder, "b.db")],
-};
-const WAYS: readonly Way[] = [
-  toSqlite,
-  {
-    title: "from SQLite to PostgreSQL",
-    options: { skip, timeout },
-    places: async (folder) => [sqlite(folder, "a.db"), await postgres()],
-  },
-  {
-    title: "from PostgreSQL to SQLite",
-    options: { skip, timeout },
-    places: async (folder) => [await postgres(), sqlite(folder, "b.db")],
-  },
-];
 
 /** Runs the command in this process, which keeps its permissions. */
 function copyHere(args: readonly string[]): Promise<void> {
@@ -75,7 +70,7 @@ function copyHere(args: readonly string[]): Promise<void> {
 
 /** Copies; `amid` runs once the first 1000 pets are written. */
 async function copy(
-  [from, to]: readonly [Place, Place],
+  [from, to]: Both,
   amid?: () => Promise<void>,
 ) {
   const [source, target] = [
@@ -102,22 +97,9 @@ async function copy(
   }
 }
 
-/** Runs `work` with both places of a way. */
-function inPlaces(
-  { places }: Way,
-  work: (both: readonly [Place, Place], folder: string) => Promise<void>,
-): Promise<void> {
-  return inNewFolder(async (folder) =>
-    await work(await places(folder), folder)
-  );
-}
-
-for (const way of WAYS) {
-  const it = (
-    what: string,
-    work: (both: readonly [Place, Place]) => Promise<void>,
-  ) =>
-    test(`copy ${way.title} ${what}`, way.options, () => inPlaces(way, work));
+for (const [way, places] of Object.entries(WAYS)) {
+  const it = (what: string, work: (both: Both) => Promise<void>) =>
+    testWay(`copy ${way} ${what}`, places, work);
 
   it("keeps all pets and keys, and proves it", async ([from, to]) => {
     const storage = await from.open();
@@ -144,8 +126,7 @@ for (const way of WAYS) {
     const { pets: animals, apiKeys } = await copy([from, to]);
     assertSame(await content(from), before);
     assertSame(await content(to), before);
-    const sha256 = createHash("sha256").update(petLines(before)).digest("hex");
-    const side = { count: pets.length + 2, sha256 };
+    const side = { count: pets.length + 2, sha256: await petsSum(from) };
     assert.deepEqual(animals, {
       earlier: 0,
       copied: pets.length + 2,
@@ -332,11 +313,11 @@ for (const way of WAYS) {
   });
 }
 
-for (const way of WAYS.slice(0, 2)) {
-  const title =
-    `copy ${way.title} refuses text that is not UTF-8, and says whose`;
-  test(title, way.options, () =>
-    inPlaces(way, async ([from, to]) => {
+for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
+  testWay(
+    `copy ${way} refuses text that is not UTF-8, and says whose`,
+    places,
+    async ([from, to]) => {
       await fill(from, 3);
       await (await to.open()).close();
       const storage = await from.open();
@@ -359,47 +340,48 @@ for (const way of WAYS.slice(0, 2)) {
       }
       assert.equal((await copy([from, to])).pets.to.count, 4);
       assertSame(await content(to), await content(from));
-    }));
+    },
+  );
 }
 
-test(
+testWay(
   "a copy that loses the connection while it commits cannot tell, and goes on the next time",
-  { skip, timeout },
-  () =>
-    inNewFolder(async (folder) => {
-      const both = [sqlite(folder, "a.db"), await postgres()] as const;
-      const [from, to] = both;
-      await fill(from, 2500);
-      await (await to.open()).close();
-      // The second page stays in its COMMIT.
-      await to.query(
-        `create function wait() returns trigger language plpgsql as
+  [sqlite, postgres],
+  async (both) => {
+    const [from, to] = both;
+    await fill(from, 2500);
+    await (await to.open()).close();
+    // The second page stays in its COMMIT.
+    await to.query(
+      `create function wait() returns trigger language plpgsql as
         'begin perform pg_sleep(50); return null; end'`,
-      );
-      await to.query(
-        `create constraint trigger wait after insert on pets deferrable initially deferred
+    );
+    await to.query(
+      `create constraint trigger wait after insert on pets deferrable initially deferred
         for each row when (new.id = 1500) execute function wait()`,
-      );
-      const refused = assert.rejects(
-        copy(both),
-        /copy pets at [^]*\nRun the same command again/,
-      );
-      const ended = () =>
-        to.query(
-          `select cast(pg_terminate_backend(pid) as text) as done from pg_stat_activity
+    );
+    const refused = assert.rejects(
+      copy(both),
+      /copy pets at [^]*\nRun the same command again/,
+    );
+    const ended = () =>
+      to.query(
+        `select cast(pg_terminate_backend(pid) as text) as done from pg_stat_activity
           where datname = current_database() and query = 'COMMIT' and wait_event = 'PgSleep'`,
-        );
-      await until("it commits", async () => (await ended()).length > 0);
-      await refused;
-      await to.query("drop trigger wait on pets");
-      const { pets: animals } = await copy(both);
-      assert.deepEqual([animals.earlier, animals.copied], [1000, 1500]);
-      assertSame(await content(to), await content(from));
-    }),
+      );
+    await until("it commits", async () => (await ended()).length > 0);
+    await refused;
+    await to.query("drop trigger wait on pets");
+    const { pets: animals } = await copy(both);
+    assert.deepEqual([animals.earlier, animals.copied], [1000, 1500]);
+    assertSame(await content(to), await content(from));
+  },
 );
 
-test("copy refuses a FROM that is missing or no database of ours, and makes none", () =>
-  inPlaces(toSqlite, async ([from, to], folder) => {
+testWay(
+  "copy refuses a FROM that is missing or no database of ours, and makes none",
+  [sqlite, sqlite],
+  async ([from, to], folder) => {
     const refused = (reason: RegExp) =>
       assert.rejects(copyHere([from.url, to.url]), reason);
     await refused(/Cannot open .*a\.db: there is no such file/);
@@ -408,10 +390,13 @@ test("copy refuses a FROM that is missing or no database of ours, and makes none
     await refused(/Cannot open .*a\.db: it has no tables of this program/);
     assert.equal(readFileSync(join(folder, "a.db")).length, 0);
     assert.equal(existsSync(join(folder, "b.db")), false);
-  }));
+  },
+);
 
-test("copy leaves the file of another program alone", () =>
-  inPlaces(toSqlite, async ([from, to]) => {
+testWay(
+  "copy leaves the file of another program alone",
+  [sqlite, sqlite],
+  async ([from, to]) => {
     await fill(from, 3);
     await to.query("create table notes (text)");
     await assert.rejects(
@@ -420,49 +405,30 @@ test("copy leaves the file of another program alone", () =>
     );
     const tables = await to.query("select name from sqlite_schema");
     assert.deepEqual(tables.map(({ name }) => name), ["notes"]);
-  }));
+  },
+);
 
-test("copy refuses one SQLite database by two addresses", () =>
-  inNewFolder(async (folder) => {
-    const from = sqlite(folder, "a.db");
+testWay(
+  "copy refuses one SQLite database by two addresses",
+  [sqlite, sqlite],
+  async ([from], folder) => {
     await fill(from, 3);
     symlinkSync("a.db", join(folder, "link.db"));
     for (const to of ["a.db", "./a.db", "link.db"]) {
       const copying = copyHere([from.url, `sqlite:${folder}/${to}`]);
       await assert.rejects(copying, /FROM and TO are the same database/);
     }
-  }));
+  },
+);
 
-test("copy refuses one PostgreSQL database by two addresses", {
-  skip,
-  timeout,
-}, async () => {
-  const from = await postgres();
+testWay("copy refuses one PostgreSQL database by two addresses", [
+  postgres,
+  postgres,
+], async ([from]) => {
   await fill(from, 3);
   const copying = copyHere([from.url, `${from.url}?connection_limit=3`]);
   await assert.rejects(copying, /FROM and TO are the same database/);
 });
-
-for (
-  const [args, message] of [
-    ["sqlite:a.db", /copy takes two addresses/],
-    ["memory: sqlite:b", /^Cannot read FROM: it must be/],
-    ["sqlite:a memory:", /^Cannot read TO: it must be/],
-    [
-      "postgres://u:s3cret@127.0.0.1:1/d?sslmode=maybe sqlite:b",
-      /^Cannot read FROM: /,
-    ],
-  ] as const
-) {
-  test(`copy refuses ${args}, and shows no password`, async () => {
-    await assert.rejects(copyHere(args.split(" ")), (error) => {
-      assert.ok(error instanceof UsageError);
-      assert.match(error.message, message);
-      assert.doesNotMatch(error.message, /DATABASE_URL|s3cret/);
-      return true;
-    });
-  });
-}
 
 test("a line is written every 5 s at most, and shows no more than all", () => {
   const lines: string[] = [];
@@ -486,81 +452,62 @@ test("a line is written every 5 s at most, and shows no more than all", () => {
 
 // ---- The program, by the ways in which it ends ----
 
-for (const { title, options, places } of WAYS.slice(0, 2)) {
-  test(
-    `the program copy ${title} ends with 0 and the sums of both sides`,
-    options,
-    () =>
-      inNewFolder(async (cwd) => {
-        const [from, to] = await places(cwd);
-        await fill(from, 2500);
-        const args = ["copy", from.address, to.address];
-        const { code, stdout, stderr } = await runToEnd(args, { cwd });
-        assert.deepEqual([code, stderr], [0, ""]);
-        assert.match(stdout, /^[\x20-\x7e\n]+$/, "no control characters");
-        const sha256 = createHash("sha256")
-          .update(petLines(await content(from))).digest("hex");
-        const sum = { count: 2500, sha256 };
-        const first = JSON.parse(stdout);
-        assert.deepEqual([first.pets.from, first.pets.to], [sum, sum]);
-
-        await from.query("insert into pets values (2501, 'New', 1, 2)");
-        const again = await runToEnd(args, { cwd });
-        const { pets, apiKeys, equal } = JSON.parse(again.stdout);
-        const side = pets.from;
-        assert.deepEqual(
-          pets,
-          { earlier: 2500, copied: 1, more: 0, from: side, to: side },
-        );
-        assert.equal(side.count, 2501);
-        assert.deepEqual([apiKeys.copied, equal], [0, true]);
-        assert.match(again.stderr, /going on after the id 2500/);
-      }),
+for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
+  testWay(
+    `the program copy ${way} ends with 0 and the sums of both sides`,
+    places,
+    async ([from, to], cwd) => {
+      await fill(from, 2500);
+      const args = ["copy", from.address, to.address];
+      const { code, stdout, stderr } = await runToEnd(args, { cwd });
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.match(stdout, /^[\x20-\x7e\n]+$/, "no control characters");
+      const { pets, apiKeys, equal } = JSON.parse(stdout);
+      const side = { count: 2500, sha256: await petsSum(from) };
+      assert.deepEqual([pets.from, pets.to], [side, side]);
+      assert.deepEqual([apiKeys.copied, equal], [0, true]);
+    },
   );
 }
 
-test("the program copy ends with 1 if TO has not kept a pet as it was", {
-  timeout,
-}, () =>
-  inPlaces(toSqlite, async ([from, to], cwd) => {
-    await fill(from, 1500);
-    await (await to.open()).close();
-    await to.query(
-      `create trigger spoil after insert on pets when new.id = 1234
+testWay("the program copy ends with 1 if TO has not kept a pet as it was", [
+  sqlite,
+  sqlite,
+], async ([from, to], cwd) => {
+  await fill(from, 1500);
+  await (await to.open()).close();
+  await to.query(
+    `create trigger spoil after insert on pets when new.id = 1234
         begin update pets set category_id = 0 where id = 1234; end`,
-    );
-    const args = ["copy", from.address, to.address];
-    const { code, stdout, stderr } = await runToEnd(args, { cwd });
-    assert.equal(code, 1);
-    const { pets, equal } = JSON.parse(stdout);
-    assert.deepEqual([pets.from.count, pets.to.count, equal], [
-      1500,
-      1500,
-      false,
-    ]);
-    assert.notEqual(pets.from.sha256, pets.to.sha256);
-    assert.match(stderr, /TO is not the same as FROM/);
-  }));
+  );
+  const args = ["copy", from.address, to.address];
+  const { code, stdout, stderr } = await runToEnd(args, { cwd });
+  assert.equal(code, 1);
+  const { pets, equal } = JSON.parse(stdout);
+  const counts = [pets.from.count, pets.to.count];
+  assert.deepEqual([...counts, equal], [1500, 1500, false]);
+  assert.notEqual(pets.from.sha256, pets.to.sha256);
+  assert.match(stderr, /TO is not the same as FROM/);
+});
 
 for (const signal of ["SIGINT", "SIGKILL"] as const) {
-  test(
-    `the program copy goes on after ${signal} where it was stopped`,
-    { timeout },
-    () =>
-      inNewFolder(async (cwd) => {
-        const both = [sqlite(cwd, "a.db"), sqlite(cwd, "b.db")] as const;
-        const [from, to] = both;
-        await fill(from, 100_000);
-        await (await to.open()).close(); // so that there is a table to look at
-        const args = ["copy", from.address, to.address];
-        const program = runMain(args, { cwd });
-        const release = await holdInTheMiddle(to, 100_000);
-        release();
-        program.kill(signal);
-        assert.notEqual(await program.exited, 0);
-        const there = await countPets(to);
-        assert.ok(there < 100_000, "it stopped before the end");
-        assert.equal((await copy(both)).pets.earlier, there);
-      }),
-  );
+  testWay(`the program copy goes on after ${signal} where it was stopped`, [
+    sqlite,
+    sqlite,
+  ], async ([from, to], cwd) => {
+    await fill(from, 2500);
+    await (await to.open()).close();
+    // The second page is never written.
+    await to.query(
+      `create trigger hang after insert on pets when new.id = 1500 begin
+          select count(*) from (with recursive n (i) as (select 1 union all select i from n) select i from n);
+        end`,
+    );
+    const program = runMain(["copy", from.address, to.address], { cwd });
+    await until("a page is written", async () => await countPets(to) > 0);
+    program.kill(signal);
+    assert.notEqual(await program.exited, 0);
+    await to.query("drop trigger hang");
+    assert.equal((await copy([from, to])).pets.earlier, 1000);
+  });
 }

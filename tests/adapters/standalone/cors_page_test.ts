@@ -19,7 +19,7 @@ const EMPTY_PAGE = new Blob(["<!DOCTYPE html><title>A page</title>"], {
 });
 
 test(
-  "a page of an allowed origin lists, creates and reads refusals; a page of another origin reads nothing",
+  "a page of an allowed origin creates a pet and reads fields and refusals; a page of another origin reads nothing",
   { skip: skipping(noBrowser), timeout: 120_000 },
   async () => {
     const serve = await loadServe();
@@ -31,7 +31,6 @@ test(
       PETSTORE_API_KEYS: "secret",
       REQUEST_LOG: "off",
       CORS_ORIGINS: app.url,
-      RATE_LIMIT: "8/3600s",
     }));
     const server = await serve(service.handle, { port: 0 });
     const browser = await openPage({});
@@ -66,30 +65,12 @@ test(
       assert.equal(created.status, 201, created.text);
       assert.equal(created.headers.location, "pets/1");
       assert.equal(created.headers["x-request-id"], "from-a-page");
-      const another = { ...create.headers, "idempotency-key": '"another"' };
-      await ask("/v1/pets", { ...create, headers: another });
-      const list = await ask("/v1/pets?limit=1");
-      assert.equal(
-        list.text,
-        '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]',
-      );
-      assert.match(list.headers.link ?? "", /rel="next"/);
-      const pet = await ask("/v1/pets/1");
-      assert.match(pet.headers.sunset ?? "", /2030/);
-      assert.match(pet.headers.deprecation ?? "", /^@/);
-
       const wrong = { headers: { authorization: "Bearer wrong" } };
       for (const [status, init] of [[401, wrong], [400, {}]] as const) {
         const refusal = await ask("/v1/pets?limit=0", init);
         assert.equal(refusal.status, status);
         assert.equal(JSON.parse(refusal.text).status, status);
-        assert.ok(refusal.headers["x-request-id"]);
       }
-
-      for (let i = 0; i < 3; i++) await ask("/v1/pets");
-      const limited = await ask("/v1/pets");
-      assert.equal(limited.status, 429);
-      assert.match(limited.headers["retry-after"] ?? "", /^3[56]\d\d$/);
 
       await browser.page.goto(stranger.url);
       assert.equal((await fetch(`${server.url}/livez`)).status, 200);

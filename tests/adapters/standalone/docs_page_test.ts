@@ -13,32 +13,9 @@ import {
   untilListening,
 } from "./program.ts";
 
-/** Asks a server with this base address, without a key, and returns status and media type by path. */
-async function look(
-  baseUrl: string,
-  paths: readonly string[],
-): Promise<Record<string, string>> {
-  const config = readConfig({
-    DATABASE_URL: "memory:",
-    PETSTORE_API_KEYS: "secret",
-    BASE_URL: baseUrl,
-    REQUEST_LOG: "off",
-  });
-  const service = await openService(config);
-  const seen: Record<string, string> = {};
-  for (const path of paths) {
-    const response = await service.handle(
-      new Request(`http://localhost${path}`),
-    );
-    const [mediaType] = (response.headers.get("content-type") ?? "").split(";");
-    seen[path] = `${response.status} ${mediaType}`;
-  }
-  await service.close();
-  return seen;
-}
-
+// By base address: status and media type of paths, without a key.
 for (
-  const [baseUrl, seen] of [
+  const [BASE_URL, seen] of [
     ["/v1", {
       "/": "200 text/html",
       "/docs": "200 text/html",
@@ -63,8 +40,20 @@ for (
     ["/docs/pets", { "/docs/pets/pets": "401 application/json" }],
   ] as const
 ) {
-  test(`a server whose base address is ${baseUrl} shows the page without a key, and loses no path to it`, async () => {
-    assert.deepEqual(await look(baseUrl, Object.keys(seen)), seen);
+  test(`a server whose base address is ${BASE_URL} shows the page without a key, and loses no path to it`, async () => {
+    const service = await openService(readConfig({
+      DATABASE_URL: "memory:",
+      PETSTORE_API_KEYS: "secret",
+      BASE_URL,
+      REQUEST_LOG: "off",
+    }));
+    for (const [path, expected] of Object.entries(seen)) {
+      const request = new Request(`http://localhost${path}`);
+      const { status, headers } = await service.handle(request);
+      const type = headers.get("content-type")?.replace(/;.*/, "");
+      assert.equal(`${status} ${type}`, expected, path);
+    }
+    await service.close();
   });
 }
 

@@ -2,11 +2,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { Wire } from "../../contract/wire.ts";
+import { listen } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
 import { findRuntimes } from "../../support/servers/start.ts";
 import { skipping } from "../../support/skipping.ts";
@@ -67,8 +67,7 @@ for (const [runtime, what, args] of PROGRAMS) {
       });
       response.end("{}");
     });
-    await new Promise<void>((go) => collector.listen(0, "127.0.0.1", go));
-    const { port } = collector.address() as AddressInfo;
+    const port = await listen(collector);
     const child = spawn(found?.command ?? "", args, {
       env: {
         ...process.env,

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { test, type TestOptions } from "node:test";
 import { fileURLToPath } from "node:url";
+import { Wire } from "../../contract/wire.ts";
 import { freePort } from "../../support/ports.ts";
 import { until } from "../../support/postgres/until.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
@@ -101,6 +102,23 @@ export function startMain(surroundings: Surroundings): Promise<RunningServer> {
   return untilListening(runMain(["start", "--port", "0"], surroundings));
 }
 
+/** Asks for a path, with the server's key and further fields; a body makes it a create. */
+export async function ask(
+  { origin, key }: Pick<RunningServer, "origin" | "key">,
+  path: string,
+  body?: string,
+  fields: Readonly<Record<string, string>> = {},
+) {
+  const type = { "content-type": "application/json" };
+  const response = await fetch(origin + path, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${key}`, ...type, ...fields },
+    body: body ?? null,
+  });
+  const { status, headers } = response;
+  return { status, headers, text: await response.text() };
+}
+
 /** Starts `serve.ts` under `deno serve`, or under Bun, and waits until it listens. */
 export async function startServe(
   { parallel = false, env, cwd }: Surroundings & {
@@ -128,6 +146,39 @@ export function taskFlags(
     word.startsWith("-")
   );
   return ["--config", join(ROOT, "deno.json"), ...flags];
+}
+
+const SLOW = '{"name":"Slow","categoryId":1}';
+
+/** A create that is half sent: what a server has in flight when it is told to stop. */
+export interface SlowCreate {
+  /** Sends the rest, and returns the response once the server has closed the connection. */
+  finish(): Promise<string>;
+  /** Hangs up. */
+  abandon(): void;
+}
+
+/** Sends the head and half the body of a create; resolves once the server is waiting for the rest. */
+export async function openSlowCreate(
+  { origin, key }: Pick<RunningServer, "origin" | "key">,
+): Promise<SlowCreate> {
+  const { port, host } = new URL(origin);
+  const wire = await Wire.open(
+    Number(port),
+    `POST /v1/pets HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${SLOW.length}\r\n` +
+      `Expect: 100-continue\r\nConnection: close\r\n\r\n`,
+  );
+  // The server answers 100 when the handler asks for the body: then the request is in flight.
+  await wire.answer();
+  wire.write(SLOW.slice(0, 10));
+  return {
+    finish() {
+      wire.write(SLOW.slice(10));
+      return wire.rest();
+    },
+    abandon: () => wire.close(),
+  };
 }
 
 /** Runs a command. */

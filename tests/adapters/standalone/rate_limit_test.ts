@@ -1,7 +1,10 @@
 import { fc } from "../../support/property.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
+import {
+  createRateLimiter,
+  peerAddress,
+} from "../../../adapters/standalone/rate_limit.ts";
 
 /** A limiter with a clock that the test sets. */
 function limiter(requests: number, seconds: number, maxCallers?: number) {
@@ -10,44 +13,15 @@ function limiter(requests: number, seconds: number, maxCallers?: number) {
     now: () => clock.time,
     ...maxCallers === undefined ? {} : { maxCallers },
   });
-  const fields = (caller: string) => {
-    const { allowed, headers } = limit(caller);
-    return { allowed, ...headers };
-  };
-  const isAllowed = (caller: string) => limit(caller).allowed;
-  return { clock, fields, isAllowed };
+  return { clock, limit };
 }
-
-test("every request is told the limit and what is left of it, and one too many how long to wait", () => {
-  const { clock, fields } = limiter(2, 10);
-  const policy = { "ratelimit-policy": '"key";q=2;w=10' };
-  const within = (left: number, wait: number) => ({
-    allowed: true,
-    ...policy,
-    ratelimit: `"key";r=${left};t=${wait}`,
-  });
-  const beyond = (wait: number) => ({
-    allowed: false,
-    ...policy,
-    ratelimit: `"key";r=0;t=${wait}`,
-    "retry-after": `${wait}`,
-  });
-  assert.deepEqual(fields("a"), within(1, 10));
-  clock.time = 4_400;
-  assert.deepEqual(fields("a"), within(0, 6));
-  assert.deepEqual(fields("a"), beyond(6));
-  assert.deepEqual(fields("b"), within(1, 10), "another caller");
-  clock.time = 9_999;
-  assert.deepEqual(fields("a"), beyond(1));
-  clock.time = 10_000;
-  assert.deepEqual(fields("a"), within(1, 10));
-});
 
 /**
  * The law: a caller's window begins with a request that is let through and is `seconds` long; exactly
- * the first `requests` of it are let through. The oracle keeps every time there was.
+ * the first `requests` of it are let through. The fields tell what is left of it. The oracle keeps every
+ * time there was.
  */
-test("in each window of each caller exactly the first requests are let through", () => {
+test("in each window of each caller exactly the first requests are let through, and each is told what is left", () => {
   fc.assert(fc.property(
     fc.integer({ min: 1, max: 5 }),
     fc.integer({ min: 1, max: 3 }),
@@ -62,36 +36,36 @@ test("in each window of each caller exactly the first requests are let through",
       { maxLength: 60 },
     ),
     (requests, seconds, steps) => {
-      const { clock, fields } = limiter(requests, seconds);
+      const { clock, limit } = limiter(requests, seconds);
       const windows = new Map<string, number[]>();
       for (const { caller, pause } of steps) {
         clock.time += pause;
-        const answer = fields(caller);
         let window = windows.get(caller) ?? [];
-        const [start = -Infinity] = window;
-        if (clock.time >= start + seconds * 1000) {
+        const [first = -Infinity] = window;
+        if (clock.time >= first + seconds * 1000) {
           window = [];
           windows.set(caller, window);
         }
-        if (window.length < requests) {
-          assert.equal(answer.allowed, true);
-          window.push(clock.time);
-        } else {
-          const wait = Math.ceil(
-            ((window[0] ?? 0) + seconds * 1000 - clock.time) / 1000,
-          );
-          assert.equal(answer.allowed, false);
-          assert.ok("retry-after" in answer);
-          assert.equal(answer["retry-after"], String(wait));
-          assert.ok(wait >= 1 && wait <= seconds);
-        }
+        const allowed = window.length < requests;
+        if (allowed) window.push(clock.time);
+        const end = (window[0] ?? 0) + seconds * 1000;
+        const wait = Math.ceil((end - clock.time) / 1000);
+        assert.deepEqual(limit(caller), {
+          allowed,
+          headers: {
+            "ratelimit-policy": `"key";q=${requests};w=${seconds}`,
+            "ratelimit": `"key";r=${requests - window.length};t=${wait}`,
+            ...!allowed && { "retry-after": `${wait}` },
+          },
+        });
       }
     },
   ));
 });
 
 test("a flood of callers takes no more than its bound, and lets the first of them begin anew", () => {
-  const { isAllowed } = limiter(1, 10, 4);
+  const { limit } = limiter(1, 10, 4);
+  const isAllowed = (caller: string) => limit(caller).allowed;
   assert.equal(isAllowed("a"), true);
   assert.equal(isAllowed("a"), false);
   for (const other of ["b", "c", "d"]) assert.equal(isAllowed(other), true);
@@ -99,4 +73,50 @@ test("a flood of callers takes no more than its bound, and lets the first of the
   assert.equal(isAllowed("e"), true);
   assert.equal(isAllowed("a"), true, "the fifth drives out the first two");
   assert.equal(isAllowed("e"), false);
+});
+
+const request = new Request("http://localhost/");
+
+test("peerAddress reads what Deno, Bun and Node hand over", () => {
+  const ip = "192.0.2.1";
+  const deno = { remoteAddr: { hostname: ip } };
+  const bun = {
+    address: ip,
+    requestIP(asked: Request) {
+      return asked === request ? { address: this.address } : null;
+    },
+  };
+  for (const connection of [deno, bun, { remoteAddress: ip }]) {
+    assert.equal(peerAddress(request, connection), ip);
+  }
+});
+
+test("peerAddress is empty if the client is gone", () => {
+  const gone = [{}, { remoteAddr: {} }, { requestIP: () => null }];
+  for (const connection of gone) {
+    assert.equal(peerAddress(request, connection), "");
+  }
+});
+
+test("peerAddress is the /64 of an IPv6 address, and a mapped IPv4 address is itself", () => {
+  for (
+    const [address, expected] of [
+      ["::1", "0:0:0:0"],
+      ["::", "0:0:0:0"],
+      ["2001:db8::1", "2001:db8:0:0"],
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+      ["2001:db8:1:2:3::", "2001:db8:1:2"],
+      ["2001:db8::2:3:4:5:6", "2001:db8:0:2"],
+      ["fe80::1%eth0", "fe80:0:0:0"],
+      ["::ffff:192.0.2.1", "192.0.2.1"],
+      ["::FFFF:192.0.2.1", "192.0.2.1"],
+      ["192.0.2.1", "192.0.2.1"],
+    ] as const
+  ) {
+    assert.equal(
+      peerAddress(request, { remoteAddress: address }),
+      expected,
+      address,
+    );
+  }
 });

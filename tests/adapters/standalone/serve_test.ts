@@ -5,22 +5,16 @@ import { fileURLToPath } from "node:url";
 import { commandLine } from "../../support/runtime.ts";
 import { until } from "../../support/postgres/until.ts";
 import {
-  type RunningServer,
+  ask,
+  openSlowCreate,
   RUNTIME,
   startServe,
   testInFolder,
 } from "./program.ts";
-import { openSlowCreate } from "./slow_create.ts";
 
 const NODE = RUNTIME === "node" &&
   "serve.ts is for deno serve and Bun; main.ts serves on Node";
 const NOT_DENO = RUNTIME !== "deno" && "only deno serve has --parallel";
-
-function listWith({ origin, key }: RunningServer): Promise<Response> {
-  return fetch(`${origin}/v1/pets`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-}
 
 for (const parallel of [false, true]) {
   const how = parallel ? "with several workers" : "as one";
@@ -32,9 +26,9 @@ for (const parallel of [false, true]) {
     const server = await startServe({ cwd, parallel });
     assert.equal(server.stderr().match(/^ {4}pet_/gm)?.length, 1);
     for (let i = 0; i < 10; i++) {
-      assert.equal((await listWith(server)).status, 200);
+      assert.equal((await ask(server, "/v1/pets")).status, 200);
     }
-    assert.equal((await fetch(`${server.origin}/readyz`)).status, 200);
+    assert.equal((await ask(server, "/readyz")).status, 200);
     assert.equal(await server.end(), 0);
     const lines = /"route":"\/v1\/pets","status":200/g;
     assert.equal(server.stdout().match(lines)?.length, 10);
@@ -51,7 +45,7 @@ for (const parallel of [false, true]) {
     const creates = await Promise.all(
       Array.from(
         { length: 8 },
-        () => openSlowCreate(server.origin, server.key),
+        () => openSlowCreate(server),
       ),
     );
     server.kill("SIGTERM");

@@ -1,49 +1,36 @@
 import assert from "node:assert/strict";
 import { corsLayer } from "../../../core/http/cors.ts";
 import test from "node:test";
-import {
-  apiKeys,
-  createHandler,
-  type HandlerOptions,
-  memoryStorage,
-} from "../../../mod.ts";
+import type { HandlerOptions } from "../../../mod.ts";
+import { ask as send } from "../../contract/ask.ts";
+import { handleService } from "../../contract/handle_service.ts";
 
 const APP = "https://app.example.com";
 const EXPOSED =
   "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy";
-const KEY = { authorization: "Bearer secret" };
+const NO_KEY = { authorization: undefined };
 
-type Headers = Readonly<Record<string, string>>;
+type Headers = Readonly<Record<string, string | undefined>>;
 
 async function ask(
   options: Partial<HandlerOptions>,
   path: string,
-  { method = "GET", headers = KEY }: { method?: string; headers?: Headers } =
-    {},
+  { method = "GET", headers = {} }: { method?: string; headers?: Headers } = {},
 ): Promise<{ readonly status: number; readonly headers: Headers }> {
-  const handle = createHandler({
-    storage: memoryStorage(),
-    keys: apiKeys(["secret"]),
-    onError: () => {},
-    ...options,
-  });
-  const response = await handle(
-    new Request(`http://localhost${path}`, { method, headers }),
-  );
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-  };
+  const service = handleService({ onError: () => {}, ...options });
+  const answer = await send(service, method, path, { headers });
+  return { status: answer.status, headers: Object.fromEntries(answer.headers) };
 }
 
 function preflight(origin: string): { method: string; headers: Headers } {
-  const headers = { origin, "access-control-request-method": "POST" };
+  const asked = { "access-control-request-method": "POST" };
+  const headers = { ...NO_KEY, ...asked, origin };
   return { method: "OPTIONS", headers };
 }
 
 test("a preflight is answered before the key, with all that a page may send", async () => {
   const cors = { origins: ["http://localhost:3000", APP] };
-  assert.deepEqual(await ask({ cors }, "/v1/pets", preflight(APP)), {
+  assert.deepEqual(await ask({ cors }, "/pets", preflight(APP)), {
     status: 204,
     headers: {
       allow: "GET, HEAD, POST, OPTIONS",
@@ -59,7 +46,7 @@ test("a preflight is answered before the key, with all that a page may send", as
 
 test("a preflight to a path that does not exist is a 404 that a page may read", async () => {
   const cors = { origins: [APP] };
-  const { status, headers } = await ask({ cors }, "/v1/x", preflight(APP));
+  const { status, headers } = await ask({ cors }, "/x", preflight(APP));
   assert.equal(status, 404);
   assert.equal(headers["access-control-allow-origin"], APP);
   assert.equal(headers["access-control-allow-methods"], undefined);
@@ -68,7 +55,7 @@ test("a preflight to a path that does not exist is a 404 that a page may read", 
 test("OPTIONS that is no preflight is answered as ever, to a page too", async () => {
   const cors = { origins: [APP] };
   assert.deepEqual(
-    await ask({ cors }, "/v1/pets", {
+    await ask({ cors }, "/pets", {
       method: "OPTIONS",
       headers: { origin: APP },
     }),
@@ -91,28 +78,27 @@ const ENDINGS: readonly (readonly [
   question?: { method?: string; headers?: Headers },
   options?: Partial<HandlerOptions>,
 ])[] = [
-  [200, "/v1/pets"],
-  [304, "/v1/openapi.json", { headers: { "if-none-match": "*" } }],
-  [400, "/v1/pets", { headers: { ...KEY, host: "a/b" } }],
-  [401, "/v1/pets", { headers: {} }],
-  [404, "/v1/store/orders"],
-  [405, "/v1/pets", { method: "PUT" }],
-  [415, "/v1/pets", {
+  [200, "/pets"],
+  [304, "/openapi.json", { headers: { "if-none-match": "*" } }],
+  [400, "/pets", { headers: { host: "a/b" } }],
+  [401, "/pets", { headers: NO_KEY }],
+  [404, "/store/orders"],
+  [405, "/pets", { method: "PUT" }],
+  [415, "/pets", {
     method: "POST",
-    headers: { ...KEY, "content-length": "1", "content-type": "text/plain" },
+    headers: { "content-length": "1", "content-type": "text/plain" },
   }],
-  [429, "/v1/pets", {}, {
+  [429, "/pets", {}, {
     rateLimit: () =>
       Promise.resolve({ allowed: false, headers: { "retry-after": "1" } }),
   }],
-  [500, "/v1/pets", {}, {
+  [500, "/pets", {}, {
     keys: { verify: () => Promise.reject(new Error("broken")) },
   }],
 ];
 
 for (const [status, path, question = {}, options = {}] of ENDINGS) {
   test(`a ${status} may be read by the pages of allowed origins only`, async () => {
-    const sent = question.headers ?? KEY;
     const plain = await ask(options, path, question);
     assert.equal(plain.status, status);
 
@@ -130,7 +116,7 @@ for (const [status, path, question = {}, options = {}] of ENDINGS) {
         [undefined, "*", { ...readable, ...toAll }],
       ] as const
     ) {
-      const headers = { ...sent, ...origin === undefined ? {} : { origin } };
+      const headers = { ...question.headers, origin };
       const cors = { origins };
       const answer = await ask({ ...options, cors }, path, {
         ...question,
@@ -152,8 +138,8 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
     "chrome-extension://abcdefghijklmnop",
   ];
   for (const origin of right) {
-    const { headers } = await ask({ cors: { origins: right } }, "/v1/pets", {
-      headers: { ...KEY, origin },
+    const { headers } = await ask({ cors: { origins: right } }, "/pets", {
+      headers: { origin },
     });
     assert.equal(headers["access-control-allow-origin"], origin);
   }
@@ -164,7 +150,7 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
   for (const origins of [...wrong, ...wrongOrigins.map((one) => [one])]) {
     const cors = { origins } as HandlerOptions["cors"];
     await assert.rejects(
-      ask({ cors } as Partial<HandlerOptions>, "/v1/pets"),
+      ask({ cors } as Partial<HandlerOptions>, "/pets"),
       { name: "TypeError", message: /^Wrong option cors\.origins: / },
       JSON.stringify(origins),
     );

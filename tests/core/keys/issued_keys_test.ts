@@ -4,7 +4,6 @@ import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { sha256 } from "../../../core/http/sha256.ts";
 import { generateKey, isIssuedForm } from "../../../core/keys/key_form.ts";
 import {
-  type ApiKeyStorage,
   issuedKeys,
   type NewApiKeyRecord,
 } from "../../../core/keys/issued_keys.ts";
@@ -76,21 +75,6 @@ test("revoke makes a key invalid at once, and that key alone; list shows both, w
     ["created", "id", "name"],
   ]);
   assert.deepEqual(list.map(({ id }) => id), [1, 2]);
-});
-
-test("verify asks the storage about a digest, never about a key", async () => {
-  const asked: string[] = [];
-  const storage: ApiKeyStorage = {
-    ...memoryStorage().apiKeys,
-    isActive(digest) {
-      asked.push(digest);
-      return Promise.resolve(false);
-    },
-  };
-  const keys = issuedKeys(storage);
-  const key = generateKey();
-  assert.equal(await keys.verify(key), false);
-  assert.deepEqual(asked, [await sha256(key)]);
 });
 
 test("verify refuses what does not have the form of an issued key without a look-up", async () => {

@@ -1,33 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  apiKeys,
-  createHandler,
-  memoryStorage,
-  openApi,
-} from "../../../mod.ts";
+import { openApi } from "../../../mod.ts";
+import { ask } from "../../contract/ask.ts";
 import { STATUS_OF } from "../../contract/error_reply.ts";
-import { DOCUMENT } from "../../laws/openapi_document.ts";
+import { handleService } from "../../contract/handle_service.ts";
+import { DOCUMENT } from "../../laws/openapi_schema.ts";
 
-function ask(
-  method: string,
-  { path = "/v1/openapi.json", baseUrl, headers = {} }: {
-    readonly path?: string;
-    readonly baseUrl?: string;
-    readonly headers?: Record<string, string>;
-  } = {},
-): Promise<Response> {
-  const handle = createHandler({
-    storage: memoryStorage(),
-    keys: apiKeys(["secret"]),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-  });
-  return handle(new Request(`http://localhost${path}`, { method, headers }));
-}
+const NO_KEY = { headers: { authorization: undefined } };
 
 test("GET and HEAD /openapi.json answer with the document, and need no key", async () => {
-  const get = await ask("GET");
-  const text = await get.text();
+  const service = handleService();
+  const get = await ask(service, "GET", "/openapi.json", NO_KEY);
   const fields = Object.fromEntries(get.headers);
   assert.equal(get.status, 200);
   assert.deepEqual(fields, {
@@ -36,34 +19,12 @@ test("GET and HEAD /openapi.json answer with the document, and need no key", asy
     "x-content-type-options": "nosniff",
     etag: get.headers.get("etag"),
   });
-  assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(openApi())));
-  const head = await ask("HEAD");
-  assert.deepEqual([head.status, await head.text()], [200, ""]);
-  const length = `${new TextEncoder().encode(text).length}`;
+  assert.deepEqual(JSON.parse(get.text), JSON.parse(JSON.stringify(openApi())));
+  const head = await ask(service, "HEAD", "/openapi.json", NO_KEY);
+  assert.deepEqual([head.status, head.text], [200, ""]);
+  const length = `${new TextEncoder().encode(get.text).length}`;
   const headFields = Object.fromEntries(head.headers);
   assert.deepEqual(headFields, { ...fields, "content-length": length });
-});
-
-test("GET and HEAD /openapi.json answer 304 if the client has the document", async () => {
-  const etag = (await ask("GET")).headers.get("etag") ?? "";
-  for (const method of ["GET", "HEAD"]) {
-    const headers = { "if-none-match": etag };
-    const response = await ask(method, { headers });
-    const fields = Object.fromEntries(response.headers);
-    assert.equal(response.status, 304);
-    assert.deepEqual(fields, { "cache-control": "no-cache", etag });
-    assert.equal(await response.text(), "");
-  }
-  const other = await ask("GET", { headers: { "if-none-match": '"x"' } });
-  assert.equal(other.status, 200);
-});
-
-test("/openapi.json has GET, HEAD and OPTIONS, and no other method", async () => {
-  for (const method of ["OPTIONS", "POST", "PUT", "DELETE", "PATCH"]) {
-    const { status, headers } = await ask(method);
-    assert.equal(status, method === "OPTIONS" ? 204 : 405);
-    assert.equal(headers.get("allow"), "GET, HEAD, OPTIONS");
-  }
 });
 
 test("the document says where the service is, and is there", async () => {
@@ -74,9 +35,9 @@ test("the document says where the service is, and is there", async () => {
     ["https://api.example.com", "/openapi.json"],
   ] as const;
   for (const [baseUrl, path] of places) {
-    const response = await ask("GET", { baseUrl, path });
-    const { servers } = await response.json();
-    assert.deepEqual(servers, [{ url: baseUrl }]);
+    const service = handleService({ baseUrl });
+    const { text } = await ask(service, "GET", `http://localhost${path}`);
+    assert.deepEqual(JSON.parse(text).servers, [{ url: baseUrl }]);
   }
   assert.throws(() => openApi("v1"), TypeError);
 });

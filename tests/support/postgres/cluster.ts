@@ -33,8 +33,8 @@ export interface ClusterOptions {
   readonly fill?: (data: string) => Promise<void>;
 }
 
-/** A server and its databases. It ends with this process, if not before. */
-export interface Cluster extends Server {
+/** A server, running or not, and its databases. It ends with this process, if not before. */
+export interface Cluster {
   readonly port: number;
   /** The folder of its files, for those of a test too; {@linkcode Cluster.close} removes it. */
   readonly folder: string;
@@ -46,6 +46,18 @@ export interface Cluster extends Server {
   query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Process ids of the clients' backends; with a text, of those amid a statement or transaction of it. */
   backends(running?: string): Promise<readonly number[]>;
+  /** Starts it again where it was; fulfilled once it takes connections. */
+  start(): Promise<void>;
+  /** Ends the clients' transactions, and writes a checkpoint; fulfilled once it is gone. */
+  stop(): Promise<void>;
+  /** Ends all its processes with SIGKILL, at once. What they had given to the kernel stays. */
+  kill(): Promise<void>;
+  /** Stops all its processes (SIGSTOP): connections stay open, and nothing is answered. */
+  pause(): Promise<void>;
+  /** The end of {@linkcode Cluster.pause}. */
+  resume(): void;
+  /** The whole of its log. */
+  log(): string;
   /** Ends it at once, and removes all that it made. */
   close(): Promise<void>;
 }
@@ -58,20 +70,10 @@ export async function startCluster(
   const { password, settings = {}, fill = initdb } = options;
   const { path: folder, remove } = guardedFolder("data/postmaster.pid", "QUIT");
   serverAccount().give(folder);
-  const data = join(folder, "data");
-
-  try {
-    await fill(data);
-    configure(data, settings);
-    const port = options.port ?? await freePort();
-    const log = join(folder, "log");
-    const server = describeServer({ binaries, data, port, log });
-    await server.start();
-    return describe(server, port);
-  } catch (error) {
-    await remove();
-    throw error;
-  }
+  const [data, log] = [join(folder, "data"), join(folder, "log")];
+  let port = 0;
+  let pid = 0;
+  let paused: readonly number[] = [];
 
   async function initdb(): Promise<void> {
     const passwordFile = join(folder, "password");
@@ -87,105 +89,15 @@ export async function startCluster(
     ]);
   }
 
-  function describe(server: Server, port: number): Cluster {
-    function url(database: string, user = "postgres"): string {
-      const login = password === undefined || user !== "postgres"
-        ? user
-        : `${user}:${encodeURIComponent(password)}`;
-      return `postgres://${login}@127.0.0.1:${port}/${database}`;
-    }
-
-    const query: Cluster["query"] = (sql, values) =>
-      runSql(url("postgres"), sql, values);
-
-    async function backends(running?: string): Promise<readonly number[]> {
-      const rows = await query(
-        `select pid from pg_stat_activity
-          where backend_type = 'client backend' and pid <> pg_backend_pid()
-            and ($1::text is null or state <> 'idle' and position($1 in query) > 0)`,
-        [running],
-      );
-      return rows.map(({ pid }) => Number(pid));
-    }
-
-    return {
-      ...server,
-      port,
-      folder,
-      url,
-      newDatabase: () => createDatabase(url("postgres")),
-      query,
-      backends,
-      close: remove,
-    };
-  }
-}
-
-function configure(
-  data: string,
-  settings: Readonly<Record<string, string>>,
-): void {
-  const lines = Object.entries({
-    listen_addresses: "127.0.0.1",
-    unix_socket_directories: "",
-    // In its own folder rather than in /dev/shm, where a SIGKILL would leave it.
-    dynamic_shared_memory_type: "mmap",
-    max_connections: "100",
-    ...settings,
-  }).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
-  appendFileSync(join(data, "postgresql.conf"), `\n${lines.join("\n")}\n`);
-}
-
-/** A server, running or not. */
-export interface Server {
-  /** Starts it again where it was; fulfilled once it takes connections. */
-  start(): Promise<void>;
-  /** Ends the clients' transactions, and writes a checkpoint; fulfilled once it is gone. */
-  stop(): Promise<void>;
-  /** Ends all its processes with SIGKILL, at once. What they had given to the kernel stays. */
-  kill(): Promise<void>;
-  /** Stops all its processes (SIGSTOP): connections stay open, and nothing is answered. */
-  pause(): Promise<void>;
-  /** The end of {@linkcode Server.pause}. */
-  resume(): void;
-  /** The whole of its log. */
-  log(): string;
-}
-
-/** Options of {@linkcode describeServer}. */
-export interface ServerOptions {
-  /** The folder of `postgres`. */
-  readonly binaries: string;
-  /** Its data directory, which belongs to its account. */
-  readonly data: string;
-  readonly port: number;
-  /** A file. */
-  readonly log: string;
-}
-
-/** Describes a server; nothing runs before {@linkcode Server.start}. */
-export function describeServer(options: ServerOptions): Server {
-  const { binaries, data, port, log } = options;
-  let pid = 0;
-  let paused: readonly number[] = [];
-
   async function start(): Promise<void> {
-    pid = startDaemon(
-      [join(binaries, "postgres"), "-D", data, "-p", String(port)],
-      log,
-    );
+    const program = join(binaries, "postgres");
+    pid = startDaemon([program, "-D", data, "-p", `${port}`], log);
     await until("PostgreSQL is ready", () => {
       if (!isAlive(pid)) {
         throw new Error(`PostgreSQL does not start:\n${readFileSync(log)}`);
       }
       return isReady(join(data, "postmaster.pid"), pid);
     });
-  }
-
-  async function stop(): Promise<void> {
-    resume();
-    signal(pid, "SIGINT");
-    await until("PostgreSQL has stopped", () => !isAlive(pid));
   }
 
   async function kill(): Promise<void> {
@@ -202,16 +114,69 @@ export function describeServer(options: ServerOptions): Server {
     paused = [];
   }
 
+  function url(database: string, user = "postgres"): string {
+    const login = password === undefined || user !== "postgres"
+      ? user
+      : `${user}:${encodeURIComponent(password)}`;
+    return `postgres://${login}@127.0.0.1:${port}/${database}`;
+  }
+
+  const query: Cluster["query"] = (sql, values) =>
+    runSql(url("postgres"), sql, values);
+
+  try {
+    await fill(data);
+    configure(data, settings);
+    port = options.port ?? await freePort();
+    await start();
+  } catch (error) {
+    await remove();
+    throw error;
+  }
   return {
+    port,
+    folder,
+    url,
+    newDatabase: () => createDatabase(url("postgres")),
+    query,
+    async backends(running) {
+      const rows = await query(
+        `select pid from pg_stat_activity
+          where backend_type = 'client backend' and pid <> pg_backend_pid()
+            and ($1::text is null or state <> 'idle' and position($1 in query) > 0)`,
+        [running],
+      );
+      return rows.map(({ pid }) => Number(pid));
+    },
     start,
-    stop,
+    async stop() {
+      resume();
+      signal(pid, "SIGINT");
+      await until("PostgreSQL has stopped", () => !isAlive(pid));
+    },
     kill,
     async pause() {
       paused = await pauseTree(pid);
     },
     resume,
     log: () => readFileSync(log, "utf8"),
+    close: remove,
   };
+}
+
+function configure(
+  data: string,
+  settings: Readonly<Record<string, string>>,
+): void {
+  const lines = Object.entries({
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    // In its own folder rather than in /dev/shm, where a SIGKILL would leave it.
+    dynamic_shared_memory_type: "mmap",
+    max_connections: "100",
+    ...settings,
+  }).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
+  appendFileSync(join(data, "postgresql.conf"), `\n${lines.join("\n")}\n`);
 }
 
 /** The postmaster's file names its process, and on line 8 its state (`pg_ctl` reads the same). */
