@@ -13,7 +13,7 @@ export interface Call {
   readonly request: ServiceRequest;
   /** The raw query, without its `?`. */
   readonly query: string;
-  /** The path segment that stands for `{petId}`; empty if the path has none. */
+  /** The last segment of the path, which stands for `{petId}` if the path has it. */
   readonly petId: string;
   /** The API key, which is valid; empty if the endpoint is public. */
   readonly apiKey: string;
