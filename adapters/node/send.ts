@@ -10,20 +10,20 @@ import {
   whenGone,
 } from "./exchange.ts";
 
-type Field = readonly [name: string, value: string];
-
 export interface Outgoing {
   readonly status: number;
   /** Empty for the usual one. */
   readonly statusText: string;
-  /** Names and values; a name may repeat. */
-  readonly fields: readonly Field[];
+  /** Names and values in turn; a name may repeat. */
+  readonly fields: readonly string[];
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
 /** The response to an answer of the service. */
 export function fromAnswer({ status, headers, body }: Answer): Outgoing {
-  return { status, statusText: "", fields: Object.entries(headers), body };
+  const fields: string[] = [];
+  for (const name in headers) fields.push(name, String(headers[name]));
+  return { status, statusText: "", fields, body };
 }
 
 /** The response that a fetch function returned; throws a `TypeError` if it cannot be sent. */
@@ -35,7 +35,7 @@ export function fromResponse(response: unknown): Outgoing {
   if (bodyUsed || body?.locked) {
     throw new TypeError("The fetch function returned a Response already read");
   }
-  return { status, statusText, fields: [...headers], body };
+  return { status, statusText, fields: [...headers].flat(), body };
 }
 
 /**
@@ -58,7 +58,7 @@ export function send(
   const isLengthKnown = !isBodiless && (!isHead || body !== null);
   const fields = withoutFraming(outgoing, isLengthKnown || status === 204);
   if (isLengthKnown) {
-    fields.push(["content-length", String(Buffer.byteLength(body ?? ""))]);
+    fields.push("content-length", String(Buffer.byteLength(body ?? "")));
   }
   writeHead(outgoing, fields, exchange);
   endResponse(exchange, isBodiless || isHead ? null : body);
@@ -129,22 +129,26 @@ async function pump(
 
 function writeHead(
   { status, statusText }: Outgoing,
-  fields: readonly Field[],
+  fields: string[],
   exchange: Exchange,
 ): void {
   decideKeepAlive(exchange, status);
-  exchange.res.writeHead(status, statusText || undefined, fields.flat());
+  exchange.res.writeHead(status, statusText || undefined, fields);
 }
 
 /** The fields without those by which the server says how the body is delimited (RFC 9112 §6). */
 function withoutFraming(
   { fields }: Outgoing,
   isLengthKnown: boolean,
-): Field[] {
-  const own = isLengthKnown
-    ? ["transfer-encoding", "content-length"]
-    : ["transfer-encoding"];
-  return fields.filter(([name]) => !own.includes(name.toLowerCase()));
+): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = String(fields[i]).toLowerCase();
+    if (name === "transfer-encoding") continue;
+    if (name === "content-length" && isLengthKnown) continue;
+    kept.push(name, String(fields[i + 1]));
+  }
+  return kept;
 }
 
 // Not `instanceof`: a Response may come from another realm, or from another copy of undici.
