@@ -473,7 +473,8 @@ async function using(
   work: (storage: PetDatabase, url: string) => Promise<unknown>,
   times: PostgresStorageOptions = {},
 ): Promise<void> {
-  const storage = await postgresStorage(url, { ...TIMES, ...times });
+  const options = { ...TIMES, openTimeout: 20_000, ...times }; // a busy machine takes its time
+  const storage = await postgresStorage(url, options);
   try {
     await work(storage, url);
   } finally {

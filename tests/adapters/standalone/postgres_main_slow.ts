@@ -44,7 +44,7 @@ testInFolder(
     const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
     const flags = ["--no-prompt", "--allow-net", "--allow-env"]
       .concat("--allow-read=.", "--allow-write=.");
-    for (const args of [["keys", "list"], ["start"]]) {
+    for (const args of [["keys", "list"], ["start", "--port", "0"]]) {
       const program = run([...commandLine(MAIN, flags), ...args], { cwd, env });
       assert.equal(await program.exited, 1);
       assert.match(program.stderr(), /read access to "\/nowhere/);
