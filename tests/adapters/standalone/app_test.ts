@@ -122,6 +122,14 @@ test("livez answers 200 without a key; readyz too, but 503 if the storage does n
   }
 });
 
+test("probes are found by their exact path alone, so that a rule of a proxy for it holds", async () => {
+  const { handle } = open();
+  assert.equal((await handle(get("/livez"))).status, 200);
+  for (const path of ["/%6civez", "/ready%7A", "/livez/", "//livez"]) {
+    assert.equal((await handle(get(path))).status, 404, path);
+  }
+});
+
 for (
   const [status, what, chunk] of [
     [503, "was cut off", undefined],
