@@ -137,7 +137,7 @@ for (
   ] as const
 ) {
   test(`drain waits for a create, which is answered ${status} if its body ${what}`, async () => {
-    const { handle, drain } = open();
+    const { handle, drain, lines } = open();
     const { readable, writable } = new TransformStream<string, string>();
     const body = readable.pipeThrough(new TextEncoderStream());
     const { headers } = get("/v1/pets");
@@ -151,6 +151,7 @@ for (
     if (chunk === undefined) await writer.abort("cut");
     else await Promise.all([writer.write(chunk), writer.close()]);
     assert.equal((await answer).status, status);
+    assert.deepEqual(lines.map(({ route }) => route), ["/v1/pets"]);
     await drained;
   });
 }
