@@ -1,0 +1,55 @@
+/** The runner of the tests: what it says of a test that hangs, and of one that was skipped. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { passes, reportSkips } from "./run_step.ts";
+import { RUNTIME } from "./runtime.ts";
+import { temporaryDirectory } from "./temporary_directory.ts";
+
+const directory = temporaryDirectory();
+const skip = RUNTIME !== "deno" && "the tests are run by Deno";
+
+test("a test that hangs is named and ended", { skip }, async (t) => {
+  const file = join(directory, "hanging_test.ts");
+  writeFileSync(
+    file,
+    `import test from "node:test";
+    test("it waits for ever", () => new Promise(() => setInterval(() => {}, 9)));`,
+  );
+  const lines: string[] = [];
+  t.mock.method(console, "log", (line: string) => void lines.push(line));
+  const passed = await passes(["deno", "test", "-A", "--no-config", file], {
+    env: {},
+    minutes: 0.02,
+    isBeside: false,
+  });
+  assert.equal(passed, false);
+  const text = lines.join("\n");
+  assert.match(text, /^HANGS: no test has ended for 0\.02 minutes/m);
+  assert.match(text, /it waits for ever/);
+});
+
+test(
+  "a reason for a skip that is not expected is a failure, and all are told",
+  { skip },
+  (t) => {
+    const lines: string[] = [];
+    t.mock.method(console, "log", (line: string) => void lines.push(line));
+    const kept = process.env.EXPECTED_SKIPS;
+    t.after(() => {
+      if (kept === undefined) delete process.env.EXPECTED_SKIPS;
+      else process.env.EXPECTED_SKIPS = kept;
+    });
+    process.env.EXPECTED_SKIPS = "only root\nno browser";
+    assert.equal(reportSkips("a_test.ts\tno browser here\n"), true);
+    assert.equal(reportSkips("b_test.ts\tcurl is missing\n"), false);
+    const text = lines.join("\n");
+    assert.match(text, /^Skipped: some tests: no browser here$/m);
+    assert.match(
+      text,
+      /^NOT EXPECTED TO BE SKIPPED: some tests: curl is missing$/m,
+    );
+  },
+);
