@@ -4,7 +4,7 @@
  * @module
  */
 
-import { guard } from "../serve/guard.ts";
+import { failed, guard } from "../serve/guard.ts";
 import {
   type FetchFunction,
   listenError,
@@ -71,6 +71,8 @@ export async function serve(
       // Outside development mode Bun would share a port that is in use, and receive its clients.
       reusePort: false,
       fetch: guard(handle, onError),
+      // For a response that cannot be sent, such as one already read.
+      error: (error: unknown) => failed(error, onError),
     });
     return listening(server, () => close(server));
   } catch (cause) {

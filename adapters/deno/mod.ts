@@ -7,7 +7,7 @@
 import { toResponse } from "../../core/http/message.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { report } from "../../core/service.ts";
-import { guard } from "../serve/guard.ts";
+import { failed, guard } from "../serve/guard.ts";
 import {
   type FetchFunction,
   listenError,
@@ -58,9 +58,14 @@ export async function serve(
   let stopped = -Infinity;
 
   function start(port: number): Deno.NetAddr {
-    // Deno would print the address, which is for the caller to do.
-    const settings = { port, hostname, onListen: () => {} };
-    const server = Deno.serve(settings, (request, info) => {
+    const server = Deno.serve({
+      port,
+      hostname,
+      // Deno would print the address, which is for the caller to do.
+      onListen: () => {},
+      // For a response that cannot be sent, such as one already read.
+      onError: (error) => failed(error, onError),
+    }, (request, info) => {
       if (isClosed) return toResponse(shuttingDown);
       const response = answer(request, info);
       if (request.method === "GET") return response;

@@ -16,9 +16,9 @@ export function hasBody(req: IncomingMessage): boolean {
   return !/^(?:GET|HEAD|TRACE)$/.test(req.method ?? "") && announcesBody(req);
 }
 
-/** Tells whether another parser has read the body, as `express.json()` does. */
+/** Tells whether another parser has read the body, as `express.json()` does, or makes text of its bytes. */
 export function isBodyUsed(req: IncomingMessage): boolean {
-  return req.readableDidRead && hasBody(req);
+  return (req.readableDidRead || req.readableEncoding !== null) && hasBody(req);
 }
 
 /** Tells whether bytes follow the header (RFC 9112 §6.3, RFC 9113 §8.1). */

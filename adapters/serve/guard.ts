@@ -35,8 +35,7 @@ export function guard(
       }
       return response;
     } catch (error) {
-      report(() => onError(error));
-      return toResponse(internalError);
+      return failed(error, onError);
     }
   };
   const answer: ConnectedFunction = serviceOf(handle) === undefined
@@ -46,6 +45,15 @@ export function guard(
     request.method === "CONNECT"
       ? toResponse(noTunnel)
       : answer(request, connection);
+}
+
+/** Reports an error and answers 500; for the runtime too, if it cannot send a response. */
+export function failed(
+  error: unknown,
+  onError: (error: unknown) => void,
+): Response {
+  report(() => onError(error));
+  return toResponse(internalError);
 }
 
 /**

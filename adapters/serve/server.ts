@@ -13,8 +13,9 @@ export interface ServeOptions {
   /** Address to listen on. `0.0.0.0` or `::` opens it to the network. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * Called with what the fetch function threw, or if it returned no `Response`; on Node also if a response
-   * body fails, which Deno and Bun report themselves. Its own errors are ignored. Default: `console.error`.
+   * Called with what the fetch function threw, or if it returned no `Response` that can be sent; on Deno and
+   * Node also if a response body fails, which Bun reports itself. Its own errors are ignored. Default:
+   * `console.error`.
    */
   readonly onError?: (error: unknown) => void;
 }

@@ -304,6 +304,11 @@ export function testFetchServer(name: string, serve: Serve): void {
     "resolves to no Response": () => Promise.resolve("secret" as never),
     "returns a part of a Response": () =>
       ({ status: 200, body: null }) as never,
+    "returns a Response already read": async () => {
+      const response = new Response("secret");
+      await response.text();
+      return response;
+    },
     "returns a field that cannot be sent": () =>
       new Response("secret", { headers: { "x-a": "a\x01" } }),
   };

@@ -154,7 +154,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
       const raw = await wire.rest(); // rejects if it is not closed
       // Deno and Bun refuse it (RFC 9112 §6.1).
       assert.match(raw, /^HTTP\/1\.[01] (?:201|400) /);
-      assert.equal(raw.split(/^HTTP\/1\.[01] /m).length, 2, raw);
+      assert.equal(raw.split("HTTP/1.").length, 2, raw);
     } finally {
       wire.close();
     }

@@ -57,12 +57,14 @@ const trials: Readonly<Record<string, Trial>> = {
 
 for (const [expected, trial] of Object.entries(trials)) {
   test(`the service answers ${expected}`, async () => {
+    let told = 0;
     const storage = memoryStorage();
     const keys = apiKeys(["secret"]);
     const service = createService({
       storage,
       keys,
       baseUrl: parseBaseUrl("/v1"),
+      onError: () => void told++,
       ...trial.options,
     });
     const { body = '{"name":"Rex","categoryId":1}' } = trial;
@@ -79,6 +81,7 @@ for (const [expected, trial] of Object.entries(trials)) {
     });
     const { message } = JSON.parse(`${answer.body}`);
     assert.equal(`${answer.status} ${message}`, expected);
+    assert.equal(told, answer.status < 500 ? 0 : 1, "no refusal is an error");
   });
 }
 

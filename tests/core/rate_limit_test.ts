@@ -3,6 +3,7 @@ import test from "node:test";
 import type { HandlerOptions, RateLimitResult } from "../../mod.ts";
 import { type Answer, ask as send, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
+import { storageThat } from "../support/storage_that.ts";
 
 const HEADERS = {
   "retry-after": "5",
@@ -52,6 +53,12 @@ test("the header fields of a request within the limit stand on its answer, whate
     assert.notEqual(response.status, 429);
     assert.equal(response.headers.get("ratelimit"), headers.ratelimit, path);
   }
+  const storage = storageThat(() => Promise.reject(new Error("broken")));
+  const onError = () => {};
+  const service = handleService({ storage, rateLimit: within, onError });
+  const broken = await send(service, "GET", "/pets");
+  assert.equal(broken.status, 500);
+  assert.equal(broken.headers.get("ratelimit"), headers.ratelimit);
   const options = await ask(within, "/pets", { method: "OPTIONS" });
   assert.equal(options.headers.get("ratelimit"), null);
 });

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { serve, toNodeListener } from "../../../adapters/node/mod.ts";
+import {
+  type NodeListener,
+  serve,
+  toNodeListener,
+} from "../../../adapters/node/mod.ts";
 import {
   apiKeys,
   createHandler,
@@ -483,15 +487,20 @@ test("toNodeListener sees the path that was sent, also below a mount and with a 
 test("a create behind another parser is a 500, and onError is told what to do", async () => {
   const causes: unknown[] = [];
   const handle = pets({ onError: (cause) => void causes.push(cause) });
-  for (const fetch of [handle, (request: Request) => handle(request)]) {
-    const listener = toNodeListener(fetch);
-    await speakingTo((req, res) => {
-      req.resume().on("end", () => setImmediate(listener, req, res));
-    }, async (wire) => {
-      wire.write(withKey("POST /v1/pets", "right"));
-      assert.equal((await wire.answer()).status, 500);
-      assert.match(String(causes.pop()), /mount the pet store before body/);
-    });
+  const parsers: readonly ((next: NodeListener) => NodeListener)[] = [
+    (next) => (req, res) => {
+      req.resume().on("end", () => setImmediate(next, req, res));
+    },
+    (next) => (req, res) => next(req.setEncoding("utf8"), res),
+  ];
+  for (const parser of parsers) {
+    for (const fetch of [handle, (request: Request) => handle(request)]) {
+      await speakingTo(parser(toNodeListener(fetch)), async (wire) => {
+        wire.write(withKey("POST /v1/pets", "right"));
+        assert.equal((await wire.answer()).status, 500);
+        assert.match(String(causes.pop()), /mount the pet store before body/);
+      });
+    }
   }
 });
 

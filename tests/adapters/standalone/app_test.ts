@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
+import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
 import { toFetch } from "../../../core/handler.ts";
 import { parseBaseUrl } from "../../../core/http/base_url.ts";
 import type { Endpoint } from "../../../core/operations/operation.ts";
@@ -22,6 +23,7 @@ function open({ storage = memoryStorage(), routes = [] }: Options = {}) {
     keys: apiKeys(["secret"]),
     baseUrl: parseBaseUrl("/v1"),
     routes,
+    limitAddress: createRateLimiter("address", { requests: 1, seconds: 60 }),
     log: {
       request: (line) => void lines.push(line),
       fault: (cause, id) => void faults.push({ cause, id }),
@@ -80,6 +82,10 @@ test("the app logs method, route template, status, time and id, and nothing else
   await handle(get("/v1/pets/7?secret=1", { "x-request-id": "r1" }));
   await handle(get("/v1/pets/7/secret", { "x-request-id": "r2" }));
   await handle(get("/v1/pets?limit=1", { "x-request-id": "r3" }));
+  for (const id of ["r4", "r5"]) {
+    const headers = { authorization: "", "x-request-id": id };
+    await handle(get("/v1/pets/7", headers));
+  }
   const logged = lines.map(({ ms, ...rest }) => {
     assert.ok(ms >= 0);
     return rest;
@@ -89,6 +95,8 @@ test("the app logs method, route template, status, time and id, and nothing else
     { ...common, route: "/v1/pets/{petId}", id: "r1" },
     { ...common, route: undefined, id: "r2" },
     { ...common, route: "/v1/pets", status: 200, id: "r3" },
+    { ...common, route: "/v1/pets/{petId}", status: 401, id: "r4" },
+    { ...common, route: "/v1/pets/{petId}", status: 429, id: "r5" },
   ]);
 });
 
@@ -114,6 +122,14 @@ test("livez answers 200 without a key; readyz too, but 503 if the storage does n
   }
 });
 
+test("probes are found by their exact path alone, so that a rule of a proxy for it holds", async () => {
+  const { handle } = open();
+  assert.equal((await handle(get("/livez"))).status, 200);
+  for (const path of ["/%6civez", "/ready%7A", "/livez/", "//livez"]) {
+    assert.equal((await handle(get(path))).status, 404, path);
+  }
+});
+
 for (
   const [status, what, chunk] of [
     [503, "was cut off", undefined],
@@ -121,7 +137,7 @@ for (
   ] as const
 ) {
   test(`drain waits for a create, which is answered ${status} if its body ${what}`, async () => {
-    const { handle, drain } = open();
+    const { handle, drain, lines } = open();
     const { readable, writable } = new TransformStream<string, string>();
     const body = readable.pipeThrough(new TextEncoderStream());
     const { headers } = get("/v1/pets");
@@ -135,6 +151,7 @@ for (
     if (chunk === undefined) await writer.abort("cut");
     else await Promise.all([writer.write(chunk), writer.close()]);
     assert.equal((await answer).status, status);
+    assert.deepEqual(lines.map(({ route }) => route), ["/v1/pets"]);
     await drained;
   });
 }

@@ -176,21 +176,33 @@ for (const [way, places] of Object.entries(WAYS)) {
     await after.close();
   });
 
-  it("gives no id again, not even that of what is gone", async ([from, to]) => {
+  it("gives no id again, not even that of what is gone, or goes meanwhile", async ([from, to]) => {
     const before = await from.open();
     for (let i = 0; i < 5; i++) {
       await before.create(newPet(REX));
       await issuedKeys(before.apiKeys).issue("key");
     }
-    await before.close();
     await from.query("delete from pets where id > 2");
     await from.query("delete from api_keys");
 
-    await copy([from, to]);
+    await copy([from, to], async () => {
+      await before.create(newPet(REX));
+      await from.query("delete from pets where id = 6");
+    });
+    await before.close();
     const after = await to.open();
-    assert.equal((await after.create(newPet(REX))).id, 6n);
+    assert.equal((await after.create(newPet(REX))).id, 7n);
     const { record } = await issuedKeys(after.apiKeys).issue("next");
     assert.equal(record.id, 6);
+    await after.close();
+  });
+
+  it("gives no id again if a server uses TO after a copy was ended in the middle", async ([from, to]) => {
+    await fill(from, 1500);
+    const end = () => Promise.reject(new Error("killed"));
+    await assert.rejects(copy([from, to], end), /killed/);
+    const after = await to.open();
+    assert.equal((await after.create(newPet(REX))).id, 1501n);
     await after.close();
   });
 

@@ -5,6 +5,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import process from "node:process";
+import { standardError } from "../../../adapters/standalone/output.ts";
 import { runStart } from "../../../adapters/standalone/start.ts";
 
 const attempts = {
@@ -27,10 +28,10 @@ function refusals(): string {
 
 const [port = "", count = ""] = process.argv.slice(2);
 const refused = Promise.withResolvers<string>();
-const write = Deno.stderr.write.bind(Deno.stderr);
-Deno.stderr.write = (bytes) => {
+const write = standardError.write.bind(standardError);
+standardError.write = (text) => {
   refused.resolve(refusals());
-  return write(bytes);
+  return write(text);
 };
 await runStart(["--port", port]);
 

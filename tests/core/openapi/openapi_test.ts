@@ -8,6 +8,9 @@ import { DOCUMENT } from "../../laws/openapi_schema.ts";
 
 const NO_KEY = { headers: { authorization: undefined } };
 
+const operations = () =>
+  Object.values(DOCUMENT.paths).flatMap((item) => Object.values(item));
+
 test("GET and HEAD /openapi.json answer with the document, and need no key", async () => {
   const service = handleService();
   const get = await ask(service, "GET", "/openapi.json", NO_KEY);
@@ -43,7 +46,7 @@ test("the document says where the service is, and is there", async () => {
 });
 
 test("the document has the operations of the contract under the tag animals, and its own under service", () => {
-  const operations = Object.entries(DOCUMENT.paths).flatMap((
+  const described = Object.entries(DOCUMENT.paths).flatMap((
     [path, item],
   ) =>
     Object.entries(item).map(([method, { operationId, tags, ...rest }]) => [
@@ -54,7 +57,7 @@ test("the document has the operations of the contract under the tag animals, and
       rest.deprecated ?? false,
     ])
   );
-  assert.deepEqual(operations, [
+  assert.deepEqual(described, [
     ["GET /pets", "listPets", "animals", "with a key", false],
     ["POST /pets", "createPet", "animals", "with a key", false],
     ["GET /pets/{petId}", "getPet", "animals", "with a key", true],
@@ -80,8 +83,7 @@ test("nothing in the document makes a generated client strict beyond the contrac
     ["description", "examples", "format", "type"],
   );
   const { id, categoryId } = DOCUMENT.components.schemas.Pet?.properties ?? {};
-  const parameters = Object.values(DOCUMENT.paths)
-    .flatMap((item) => Object.values(item))
+  const parameters = operations()
     .flatMap(({ parameters = [] }) => parameters);
   const integers = [id, categoryId, ...parameters.map(({ schema }) => schema)]
     .filter((schema) => schema?.type === "integer");
@@ -101,11 +103,9 @@ test("the document names every error code, and allows those of later versions", 
 });
 
 test("descriptions that generators copy into comments have nothing to escape", () => {
-  const operations = Object.values(DOCUMENT.paths)
-    .flatMap((item) => Object.values(item));
   const described = [
     DOCUMENT.components.schemas,
-    ...operations.map(
+    ...operations().map(
       ({ description, parameters, requestBody }) => [
         { description },
         parameters,
@@ -141,4 +141,35 @@ test("Retry-After is an integer of at least 0, as RFC 9110 has it", () => {
   const responses = DOCUMENT.paths["/pets"]?.post?.responses ?? {};
   const { schema } = responses["429"]?.headers?.["Retry-After"] ?? {};
   assert.deepEqual(schema, { type: "integer", format: "int32", minimum: 0 });
+});
+
+test("the document names in words the header fields that no response declares, and has a default for each operation", () => {
+  const { description } = openApi().info as { readonly description: string };
+  for (
+    const name of [
+      ...["X-Request-Id", "RateLimit", "RateLimit-Policy"],
+      ...["WWW-Authenticate", "Accept", "Allow"],
+    ]
+  ) {
+    assert.ok(description.includes(`\`${name}\``), name);
+  }
+  for (const { operationId, responses } of operations()) {
+    assert.ok(responses.default !== undefined, operationId);
+  }
+});
+
+test("the document says pets, and animals only in the words of the interface", () => {
+  const said: string[] = [];
+  JSON.stringify(openApi(), (_key, value) => {
+    if (/animal/i.test(typeof value === "string" ? value : "")) {
+      said.push(value);
+    }
+    return value;
+  });
+  assert.deepEqual(said.filter((text) => text !== "animals"), [
+    "List all animals",
+    "Add an animal",
+    "Get an animal",
+    "The requested animal could not be found.",
+  ]);
 });

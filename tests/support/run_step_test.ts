@@ -1,0 +1,56 @@
+/** The runner of the tests: what it says of a test that hangs, and of one that was skipped. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { passes, reportSkips } from "./run_step.ts";
+import { RUNTIME } from "./runtime.ts";
+import { temporaryDirectory } from "./temporary_directory.ts";
+
+const directory = temporaryDirectory();
+const skip = RUNTIME !== "deno" && "the tests are run by Deno";
+
+test("a test that hangs is named and ended", { skip }, async (t) => {
+  const file = join(directory, "hanging_test.ts");
+  writeFileSync(
+    file,
+    `import test from "node:test";
+    test("it waits for ever", () => new Promise(() => setInterval(() => {}, 9)));`,
+  );
+  const lines: string[] = [];
+  t.mock.method(console, "log", (line: string) => void lines.push(line));
+  // On a busy machine the test may not have begun when the first patience ends.
+  for (const minutes of [0.02, 0.1, 0.5]) {
+    const args = ["test", "-A", "--no-config", file];
+    const options = { env: {}, minutes, isBeside: false };
+    assert.equal(await passes(["deno", ...args], options), false);
+    if (lines.some((line) => line.includes("it waits for ever"))) break;
+  }
+  const text = lines.join("\n");
+  assert.match(text, /^HANGS: no test has ended for 0\.\d+ minutes/m);
+  assert.match(text, /it waits for ever/);
+});
+
+test(
+  "a reason for a skip that is not expected is a failure, and all are told",
+  { skip },
+  (t) => {
+    const lines: string[] = [];
+    t.mock.method(console, "log", (line: string) => void lines.push(line));
+    const kept = process.env.EXPECTED_SKIPS;
+    t.after(() => {
+      if (kept === undefined) delete process.env.EXPECTED_SKIPS;
+      else process.env.EXPECTED_SKIPS = kept;
+    });
+    process.env.EXPECTED_SKIPS = "only root\nno browser";
+    assert.equal(reportSkips("a_test.ts\tno browser here\n"), true);
+    assert.equal(reportSkips("b_test.ts\tcurl is missing\n"), false);
+    const text = lines.join("\n");
+    assert.match(text, /^Skipped: some tests: no browser here$/m);
+    assert.match(
+      text,
+      /^NOT EXPECTED TO BE SKIPPED: some tests: curl is missing$/m,
+    );
+  },
+);
