@@ -10,7 +10,7 @@ export interface PetDatabase extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** Runs a statement; fulfilled with its rows. `action` names it in messages, and must be unique. */
+/** Runs a statement; fulfilled with its rows. `action` names it in messages. */
 export type Run = (
   action: string,
   sql: string,
