@@ -177,6 +177,7 @@ onPage(
     assert.equal(await after.inputValue(), "");
     const { status, body } = await execute(page, LIST);
     assert.equal(status, "200");
+    await page.getByText("Request duration").waitFor();
     assert.equal(
       body.replace(/\s/g, ""),
       `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
