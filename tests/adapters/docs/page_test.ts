@@ -275,7 +275,7 @@ onPage(
 onPage(
   "the form says where keys come from, and with `rememberKey` keeps one in its tab alone once the service accepts it, until Forget or a 401",
   { ...DESKTOP, rememberKey: true },
-  async ({ page, origin, keys }) => {
+  async ({ page, complaints, origin, keys }) => {
     const kept = [{}, { "API key of /v1": "secret" }, ""];
     const nothing = [{}, {}, ""];
     await page.click(".btn.authorize");
@@ -285,6 +285,7 @@ onPage(
     await page.getByText("If you run this service").click();
     await command.waitFor();
     await fillInKey(page, "wrong", INVALID);
+    assert.doesNotMatch(complaints.join(), /TypeError/);
     await page.route("**/v1/pets*", (route) => route.abort());
     await fillInKey(page, "secret", "Failed to fetch");
     const errors = await page.locator(".errors").innerText();

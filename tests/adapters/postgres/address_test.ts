@@ -67,6 +67,9 @@ const addresses: Readonly<Record<string, Difference>> = {
     driver: { ssl: { rejectUnauthorized: false } },
   },
   "postgres://localhost?sslmode=verify-full": { driver: { ssl: {} } },
+  "postgres://localhost?sslmode=verify-full&sslrootcert=system": {
+    driver: { ssl: {} },
+  },
   "postgres://localhost?channel_binding=require": {
     driver: { enableChannelBinding: true },
   },
