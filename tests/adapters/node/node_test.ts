@@ -137,6 +137,9 @@ test("a wrong length or coding from the fetch function is put right", async () =
       assert(!lines.join().includes("transfer-encoding"));
     }
   });
+  const empty = { status: 204, headers: { "content-length": "0" } };
+  const { lines } = await answerOf(() => new Response(null, empty));
+  assert(!lines.join().includes("content-length"));
 });
 
 for (const length of [1, 9]) {
