@@ -60,6 +60,10 @@ const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
     /^adapters\/node\//,
     `${ON_NODE} tests/adapters/node/*_test.ts tests/adapters/serve/fetch_server_test.ts`,
   ],
+  [
+    /^adapters\/standalone\/main\.ts$/,
+    `${ON_NODE} tests/adapters/standalone/command_line_test.ts tests/adapters/standalone/main_test.ts`,
+  ],
   [/^adapters\/bun\//, `${ON_BUN} tests/adapters/serve/fetch_server`],
   [/^adapters\/deno\//, `${ON_DENO} tests/adapters/serve`],
   [/^adapters\/database\//, `${ON_DENO} tests/adapters/sqlite`],
@@ -103,7 +107,8 @@ function mutantsOf(path: string): readonly Mutant[] {
   // Positions stay; what is no type, no import and no page of prose stays too.
   const text = stripTypeScriptTypes(source)
     .replaceAll(/^(?:import|export) [^;()=]*?from ".*";$/gm, blank)
-    .replaceAll(isProse ? /`\n(?:\\.|[^`\\])*`/g : /$^/g, blank);
+    .replaceAll(isProse ? /`\n(?:\\.|[^`\\])*`/g : /$^/g, blank)
+    .replaceAll(/(?<=^const HELP = )`[^`]*`/gm, blank);
   return [...text.matchAll(TOKEN)].flatMap(({ 0: from, index: at }) =>
     source.startsWith(from, at) && !(isProse && /^["'].* /.test(from))
       ? changes(from).map((to) => ({ path, at, from, to }))

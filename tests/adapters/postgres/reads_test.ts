@@ -143,7 +143,7 @@ for (
     (storage: PetDatabase, index: number) => Promise<unknown>,
   ][]
 ) {
-  it(`lets all ${what} end that were accepted before close()`, async (storage) => {
+  it(`lets all ${what} end that were accepted before close(), and then refuses more`, async (storage) => {
     // More than one group, so that some wait.
     const reads = Array.from({ length: count }, (_, i) => read(storage, i));
     const reading = Promise.allSettled(reads);
@@ -152,5 +152,8 @@ for (
       status !== "fulfilled"
     );
     assert.deepEqual(failed, []);
+    const message = "The storage is closed";
+    await assert.rejects(read(storage, 0), { message });
+    await assert.rejects(storage.ping(), { message });
   });
 }
