@@ -61,8 +61,8 @@ const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
     `${ON_NODE} tests/adapters/node/*_test.ts tests/adapters/serve/fetch_server_test.ts`,
   ],
   [
-    /^adapters\/standalone\/main\.ts$/,
-    `${ON_NODE} tests/adapters/standalone/command_line_test.ts tests/adapters/standalone/main_test.ts`,
+    /^adapters\/standalone\//,
+    `${ON_NODE} tests/adapters/standalone/*_test.ts`,
   ],
   [/^adapters\/bun\//, `${ON_BUN} tests/adapters/serve/fetch_server`],
   [/^adapters\/deno\//, `${ON_DENO} tests/adapters/serve`],
