@@ -178,6 +178,12 @@ onPage(
     const { status, body } = await execute(page, LIST);
     assert.equal(status, "200");
     await page.getByText("Request duration").waitFor();
+    await page.getByText("Response body", { exact: true }).waitFor();
+    const answer = page.locator(`${LIST} .live-responses-table`);
+    assert.equal(await answer.locator(".copy-to-clipboard").count(), 1);
+    const saving = page.waitForEvent("download");
+    await answer.locator(".download-contents").click();
+    assert.equal((await saving).suggestedFilename(), "response.json");
     assert.equal(
       body.replace(/\s/g, ""),
       `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
@@ -290,7 +296,8 @@ onPage(
     await fillInKey(page, "secret", "Failed to fetch");
     const errors = await page.locator(".errors").innerText();
     assert.match(errors, /^\s*not accepted/i);
-    assert.equal(await page.getByText("Requests need an API key").count(), 1);
+    const state = await page.getByRole("status").innerText();
+    assert.equal(state, "Requests need an API key");
     assert.deepEqual(await stores(page), nothing);
     await page.unrouteAll();
     await fillInKey(page, "secret");
