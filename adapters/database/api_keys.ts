@@ -37,14 +37,15 @@ export function apiKeyStorage(read: Run, write: Run): ApiKeyStorage {
 
     async insertFirst({ name, digest, created }) {
       const sql =
-        `${INSERT} WHERE NOT EXISTS (SELECT 1 FROM api_keys) ${RETURNING}`;
+        `${INSERT} WHERE NOT EXISTS (SELECT * FROM api_keys) ${RETURNING}`;
       const values = [name, digest, created.getTime()];
       const rows = await write("keep first API key", sql, ...values);
       return rows.map(toApiKeyRecord)[0];
     },
 
     async isActive(digest) {
-      const sql = "SELECT 1 FROM api_keys WHERE digest = ? AND revoked IS NULL";
+      const sql =
+        "SELECT id FROM api_keys WHERE digest = ? AND revoked IS NULL";
       return (await read("check API key", sql, digest)).length > 0;
     },
 
