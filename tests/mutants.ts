@@ -64,6 +64,10 @@ const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
     /^adapters\/standalone\//,
     `${ON_NODE} tests/adapters/standalone/*_test.ts`,
   ],
+  [
+    /^adapters\/postgres\//,
+    `${ON_DENO} tests/adapters/postgres/faults_slow.ts`,
+  ],
   [/^adapters\/bun\//, `${ON_BUN} tests/adapters/serve/fetch_server`],
   [/^adapters\/deno\//, `${ON_DENO} tests/adapters/serve`],
   [/^adapters\/database\//, `${ON_DENO} tests/adapters/sqlite`],
@@ -73,6 +77,7 @@ const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
   ],
   [/transfer\.ts$/, `${ON_DENO} tests/adapters/standalone/copy_test.ts`],
   [/^core\//, `${ON_DENO} tests/core`, `${ON_DENO} tests/laws`],
+  [/^(?:adapters|core)\//, `${ON_DENO} tests/adapters/options_test.ts`],
 ];
 
 // Comments and regular expressions are skipped; then strings, statements, numbers, words, operators.

@@ -362,3 +362,15 @@ onPage(
     assert.deepEqual(await violations(page, "tag", WCAG), []);
   },
 );
+
+onPage(
+  "the page says why it cannot show the document",
+  PHONE,
+  async ({ page, origin }) => {
+    const address = `${origin}/v1/openapi.json`;
+    await page.route(address, (route) => route.fulfill({ status: 503 }));
+    await page.reload();
+    const told = await page.locator("#reference.failed").innerText();
+    assert.equal(told, `Cannot show ${address}: the answer is 503`);
+  },
+);
