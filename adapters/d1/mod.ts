@@ -47,7 +47,7 @@ const INSERT =
 const FORGET_KEYS =
   `DELETE FROM idempotency_keys WHERE created <= ?1 AND (key = ?2
   OR key IN (SELECT key FROM idempotency_keys ORDER BY created LIMIT 2))
-  OR key = ?2 AND NOT EXISTS (SELECT 1 FROM pets WHERE id = pet_id)`;
+  OR key = ?2 AND NOT EXISTS (SELECT * FROM pets WHERE id = pet_id)`;
 const KEEP_KEY =
   "INSERT OR IGNORE INTO idempotency_keys SELECT ?, max(id), ? FROM pets";
 const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
@@ -148,7 +148,7 @@ export function d1Storage(
     },
 
     async ping() {
-      await read("reach the database", "SELECT 1 FROM pets LIMIT 1");
+      await read("reach the database", "SELECT id FROM pets LIMIT 1");
     },
 
     async close() {

@@ -10,7 +10,7 @@ export interface PetDatabase extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** Runs a statement; fulfilled with its rows. `action` names it in messages, and must be unique. */
+/** Runs a statement; fulfilled with its rows. `action` names it in messages. */
 export type Run = (
   action: string,
   sql: string,
@@ -37,14 +37,15 @@ export function apiKeyStorage(read: Run, write: Run): ApiKeyStorage {
 
     async insertFirst({ name, digest, created }) {
       const sql =
-        `${INSERT} WHERE NOT EXISTS (SELECT 1 FROM api_keys) ${RETURNING}`;
+        `${INSERT} WHERE NOT EXISTS (SELECT * FROM api_keys) ${RETURNING}`;
       const values = [name, digest, created.getTime()];
       const rows = await write("keep first API key", sql, ...values);
       return rows.map(toApiKeyRecord)[0];
     },
 
     async isActive(digest) {
-      const sql = "SELECT 1 FROM api_keys WHERE digest = ? AND revoked IS NULL";
+      const sql =
+        "SELECT id FROM api_keys WHERE digest = ? AND revoked IS NULL";
       return (await read("check API key", sql, digest)).length > 0;
     },
 

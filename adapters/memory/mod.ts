@@ -93,8 +93,6 @@ export function memoryStorage(
 
     async close() {
       isClosed = true;
-      for (const pets of Object.values(lists)) pets.length = 0;
-      byKey.clear();
     },
   };
 }

@@ -130,9 +130,7 @@ export function wholeBody(
   }
   const { promise, resolve, reject } = Promise.withResolvers<ArrayBuffer>();
   const chunks: Uint8Array[] = [];
-  // If another parser has read it before, nothing is left.
-  if (req.readableEnded) resolve(concatenate(chunks));
-  else if (req.destroyed) reject(clientGone());
+  if (req.destroyed) reject(clientGone());
   else {
     onFirstRead();
     // A request is closed after its end too: an error made for nobody would cost some µs.
@@ -153,7 +151,7 @@ export function wholeBody(
 
 /** Tells whether the body came along with the header; Node sets `complete` only after handing it over. */
 function hasArrived(req: IncomingMessage): boolean {
-  if (req.destroyed || req.readableEnded) return false;
+  if (req.destroyed) return false;
   return req.complete ||
     findField(req.rawHeaders, "content-length") === String(req.readableLength);
 }

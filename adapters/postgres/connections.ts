@@ -1,5 +1,6 @@
 /** Connections to PostgreSQL: which server they go to, and bounded statements and transactions. */
 
+import { hash } from "node:crypto";
 import process from "node:process";
 import pg from "pg";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -23,16 +24,21 @@ interface Timeouts {
   readonly lockTimeout: number;
 }
 
-/** A statement. With a name, which is unique in this program, the server prepares it once for each connection. */
+/** A statement. With a name the server prepares it once for each connection. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
 }
 
+/** Makes a statement to be prepared, for what is sent often. */
+export function prepared(text: string): Statement {
+  return { name: `petstore ${hash("sha1", text)}`, text };
+}
+
 /** Makes a statement of SQL in which each `?` stands for a value. */
-export function numbered(name: string, sql: string): Statement {
+export function numbered(sql: string): Statement {
   let place = 0;
-  return { name, text: sql.replaceAll("?", () => `$${++place}`) };
+  return { text: sql.replaceAll("?", () => `$${++place}`) };
 }
 
 export type Value = string | bigint | number | null | readonly Value[];
@@ -84,7 +90,6 @@ const BEGIN = { text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const COMMIT = { text: "COMMIT" };
 // Set here because a pooler refuses settings that are sent with a new connection.
 const LOCK = {
-  name: "lock",
   text: `SELECT set_config('lock_timeout', $1, true),
     set_config('idle_in_transaction_session_timeout', $2, true),
     ${DURABLY},
@@ -199,9 +204,7 @@ export function postgresConnections(
         values: [...values],
         rowMode: "array" as const,
         query_timeout: timeout,
-        ...address.pgbouncer || name === undefined
-          ? {}
-          : { name: `petstore ${name}` },
+        ...address.pgbouncer ? {} : { name },
       };
       const { rows } = await client.query<unknown[]>(query);
       return rows;

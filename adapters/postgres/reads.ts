@@ -9,7 +9,12 @@ import {
 } from "../../core/pets/pet_storage.ts";
 import { grouped } from "../database/grouped.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
-import type { PostgresConnections, Row } from "./connections.ts";
+import {
+  type PostgresConnections,
+  prepared,
+  type Row,
+  type Statement,
+} from "./connections.ts";
 
 /** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
 const MAX_ROWS = 1000;
@@ -22,47 +27,36 @@ const ofStatus = (code: string, after: string) =>
   `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
 
 // One pet, or page, has a statement of its own: it takes half as long as a group of one.
-export const GET = {
-  name: "get pet",
-  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
-};
-const GET_ALL = {
-  name: "get pets",
-  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id = ANY ($1::bigint[])`,
-};
-export const LIST = {
-  name: "list pets",
-  text: `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
-};
+export const GET: Statement = prepared(
+  `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
+);
+const GET_ALL = prepared(
+  `SELECT ${PET_COLUMNS} FROM pets WHERE id = ANY ($1::bigint[])`,
+);
+export const LIST: Statement = prepared(
+  `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
+);
 // With `status = $3` the planner might walk through the primary key: it does not know how rare a status is.
-export const LIST_STATUS = {
-  name: "list pets of status",
-  text: `SELECT ${PET_COLUMNS} FROM pets
-    WHERE ${ofStatus("$3", "$1")} LIMIT $2`,
-};
+export const LIST_STATUS: Statement = prepared(`SELECT ${PET_COLUMNS} FROM pets
+    WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
 // With `LIMIT size` alone the planner would expect a tenth of the table for each page.
 const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
       SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_SHARED + 1}
     ) AS longest LIMIT size) AS page`;
 /** Pages of all pets (`$1` to `$3`), then those of a status; `place` is an index in the group. */
-export const LIST_ALL = {
-  name: "list pages of pets",
-  text: `SELECT page.*, place
+export const LIST_ALL: Statement = prepared(`SELECT page.*, place
     FROM unnest($1::int[], $2::bigint[], $3::int[]) AS asked (place, after, size),
       ${page("id > after ORDER BY id")}
     UNION ALL
     SELECT page.*, place
     FROM unnest($4::int[], $5::bigint[], $6::int[], $7::smallint[])
         AS asked (place, after, size, code),
-      ${page(ofStatus("code", "after"))}`,
-};
+      ${page(ofStatus("code", "after"))}`);
 
-const ACTIVE = {
-  name: "check API keys",
-  text:
-    "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
-};
+const ACTIVE = prepared(
+  "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
+);
 
 /** As in the ports. Pets and pages are frozen, because callers who ask alike share them. */
 export function groupedReads(

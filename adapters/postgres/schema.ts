@@ -6,14 +6,13 @@ import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
 import type { Access } from "../database/transfer.ts";
 
-/** The upper half of this program's advisory locks: "PETS" in ASCII. */
-const PREFIX = 0x50455453n << 32n;
+// Advisory locks: the upper half is "PETS" in ASCII.
 /** Held while the tables are created. */
-const SCHEMA_LOCK = PREFIX + 1n;
+const SCHEMA_LOCK = 0x50455453_00000001n;
 /** Held while pets are added, so that ids become visible in ascending order. */
-export const PETS_LOCK: bigint = PREFIX + 2n;
+export const PETS_LOCK = 0x50455453_00000002n;
 /** Held while API keys are added or revoked. */
-export const API_KEYS_LOCK: bigint = PREFIX + 3n;
+export const API_KEYS_LOCK = 0x50455453_00000003n;
 
 /** The version of the tables: raise it when {@linkcode TABLES} changes. */
 const SCHEMA_VERSION = 1;

@@ -13,6 +13,7 @@ import {
   DURABLY,
   numbered,
   postgresConnections,
+  prepared,
   type Value,
 } from "./connections.ts";
 import { fault } from "./fault.ts";
@@ -46,16 +47,13 @@ const TURN = `turn AS MATERIALIZED (
         ${DURABLY},
         pg_advisory_xact_lock($5)
     )`;
-const CREATE = {
-  name: "create pets",
-  text: `WITH ${TURN}
+const CREATE = prepared(`WITH ${TURN}
     INSERT INTO pets (name, category_id, status)
     SELECT name, category_id, status
     FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[])
       WITH ORDINALITY AS new (name, category_id, status, place)
     ORDER BY place
-    RETURNING id`,
-};
+    RETURNING id`);
 // By the clock of the database, which all servers share.
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 const OLDEST = `${NOW} - $7::bigint`;
@@ -67,9 +65,7 @@ const OLDEST = `${NOW} - $7::bigint`;
 // `logged` writes to the log even if every key is known. So the commit, and with it the replay, waits for
 // the synchronous standby as a create does: the pets may not be there yet. OFFSET 0 keeps the planner from
 // looking for the keys first: it would then skip `logged`, and `turn`, if every key is known.
-const CREATE_ONCE = {
-  name: "create pets once",
-  text: `WITH ${TURN}, logged AS MATERIALIZED (
+const CREATE_ONCE = prepared(`WITH ${TURN}, logged AS MATERIALIZED (
       SELECT pg_logical_emit_message(true, 'petstore', '') FROM turn
     ), orphaned AS MATERIALIZED (
       SELECT pet_id FROM idempotency_keys LEFT JOIN pets ON id = pet_id
@@ -107,14 +103,10 @@ const CREATE_ONCE = {
       RETURNING id
     )
     SELECT place, added.id FROM new LEFT JOIN added USING (id)
-    WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)`,
-};
-const REPLAYS = {
-  name: "pets of idempotency keys",
-  text: `SELECT key, id, name, category_id, status
-    FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`,
-};
-const PING = { name: "ping", text: "SELECT FROM pets LIMIT 1" };
+    WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)`);
+const REPLAYS = prepared(`SELECT key, id, name, category_id, status
+    FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`);
+const PING = { text: "SELECT FROM pets LIMIT 1" };
 
 /** Opens the storage, as `postgresStorage` does. */
 export async function openPostgres(
@@ -195,12 +187,12 @@ export async function openPostgres(
   return {
     apiKeys: {
       ...apiKeyStorage(
-        (action, sql, ...values) => read(action, numbered(action, sql), values),
+        (action, sql, ...values) => read(action, numbered(sql), values),
         (action, sql, ...values) =>
           transaction(
             action,
             API_KEYS_LOCK,
-            (send) => send(numbered(action, sql), values),
+            (send) => send(numbered(sql), values),
           ),
       ),
       isActive,

@@ -48,14 +48,14 @@ export async function postgresTransfer(
       connections.transaction(
         `copy ${table.plural}`,
         table === API_KEYS ? API_KEYS_LOCK : PETS_LOCK,
-        (send) => send(numbered("", sql), values),
+        (send) => send(numbered(sql), values),
       );
 
     return {
       identity: `server ${identity}`,
 
       read: ({ plural }, sql, values) =>
-        connections.read(`read ${plural}`, numbered("", sql), values),
+        connections.read(`read ${plural}`, numbered(sql), values),
 
       write,
 

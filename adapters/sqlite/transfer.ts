@@ -36,7 +36,7 @@ export async function sqliteTransfer(
       file.write(`continue the ids of ${plural}`, () => {
         // The table has no row there before its first insert.
         const insert = `INSERT INTO sqlite_sequence SELECT ?, 0
-          WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)`;
+          WHERE NOT EXISTS (SELECT * FROM sqlite_sequence WHERE name = ?)`;
         run(insert, [name, name]);
         const raise =
           "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?";

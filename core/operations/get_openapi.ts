@@ -7,7 +7,7 @@ import type { Operation } from "./operation.ts";
 const headers: JsonObject = {
   ETag: {
     description: "Names this version of the document (RFC 9110 §8.8.3).",
-    schema: { type: "string", pattern: '^"[^"]+"$' },
+    schema: { type: "string" },
   },
 };
 

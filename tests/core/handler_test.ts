@@ -239,7 +239,7 @@ test("handle throws at once if it was mounted as a listener of Node", () => {
   const request = { method: "GET", url: "/v1/pets", headers: {} };
   assert.throws(() => handler()(request as unknown as Request), {
     name: "TypeError",
-    message: /mount toNodeListener/,
+    message: /^handle takes a Request: on Node, mount toNodeListener/,
   });
 });
 

@@ -110,5 +110,7 @@ test("a wrong argument rejects with a TypeError, and nothing is sent", async () 
     () => collect(client.pets(wrong({ after: 7 }))),
   ];
   for (const call of calls) await assert.rejects(call(), TypeError);
+  const message = 'id must be a bigint, such as 7n or BigInt("7"), not number';
+  await assert.rejects(client.getPet(wrong(7)), { message });
   assert.equal(requests.length, 0);
 });

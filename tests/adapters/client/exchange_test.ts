@@ -48,6 +48,7 @@ function early(end: typeof ENDS[number]) {
       error.message,
       /complete response in time from http:\/\/localhost$/,
     );
+    assert.equal(`${error.cause}`, "TimeoutError: It took too long");
   }
   return { clock, happen, check, options: { signal: controller.signal } };
 }

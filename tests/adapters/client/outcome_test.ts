@@ -72,6 +72,10 @@ test("the message says what is wrong, and does not quote it", async () => {
       ],
       ["list", "{}", "the body of the response must be an array$"],
       ["list", "[[]]", "0\\.id of the"],
+      ["list", "[7]", "0 of the response must be an object$"],
+      ["get", '{"id":0}', "id of the response must be positive$"],
+      ["get", '{"id":7}', "name of the response is missing$"],
+      ["get", '{"id":7,"name":7}', "name of the response must be a string$"],
       // Another pet than the one that was asked for.
       [
         "get",

@@ -177,6 +177,13 @@ onPage(
     assert.equal(await after.inputValue(), "");
     const { status, body } = await execute(page, LIST);
     assert.equal(status, "200");
+    await page.getByText("Request duration").waitFor();
+    await page.getByText("Response body", { exact: true }).waitFor();
+    const answer = page.locator(`${LIST} .live-responses-table`);
+    assert.equal(await answer.locator(".copy-to-clipboard").count(), 1);
+    const saving = page.waitForEvent("download");
+    await answer.locator(".download-contents").click();
+    assert.equal((await saving).suggestedFilename(), "response.json");
     assert.equal(
       body.replace(/\s/g, ""),
       `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
@@ -274,7 +281,7 @@ onPage(
 onPage(
   "the form says where keys come from, and with `rememberKey` keeps one in its tab alone once the service accepts it, until Forget or a 401",
   { ...DESKTOP, rememberKey: true },
-  async ({ page, origin, keys }) => {
+  async ({ page, complaints, origin, keys }) => {
     const kept = [{}, { "API key of /v1": "secret" }, ""];
     const nothing = [{}, {}, ""];
     await page.click(".btn.authorize");
@@ -284,11 +291,13 @@ onPage(
     await page.getByText("If you run this service").click();
     await command.waitFor();
     await fillInKey(page, "wrong", INVALID);
+    assert.doesNotMatch(complaints.join(), /TypeError/);
     await page.route("**/v1/pets*", (route) => route.abort());
     await fillInKey(page, "secret", "Failed to fetch");
     const errors = await page.locator(".errors").innerText();
     assert.match(errors, /^\s*not accepted/i);
-    assert.equal(await page.getByText("Requests need an API key").count(), 1);
+    const state = await page.getByRole("status").innerText();
+    assert.equal(state, "Requests need an API key");
     assert.deepEqual(await stores(page), nothing);
     await page.unrouteAll();
     await fillInKey(page, "secret");
@@ -351,5 +360,17 @@ onPage(
     await assertAccessible(page);
     await page.setViewportSize({ width: 390, height: 844 });
     assert.deepEqual(await violations(page, "tag", WCAG), []);
+  },
+);
+
+onPage(
+  "the page says why it cannot show the document",
+  PHONE,
+  async ({ page, origin }) => {
+    const address = `${origin}/v1/openapi.json`;
+    await page.route(address, (route) => route.fulfill({ status: 503 }));
+    await page.reload();
+    const told = await page.locator("#reference.failed").innerText();
+    assert.equal(told, `Cannot show ${address}: the answer is 503`);
   },
 );

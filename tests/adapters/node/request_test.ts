@@ -97,6 +97,23 @@ for (const [kind, answering] of Object.entries(KINDS)) {
     assertAborted(await failed.promise, /client/);
   });
 
+  const begun = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const failedLater = Promise.withResolvers<unknown>();
+  it("fails a reader that begins once the client is gone", async (request) => {
+    begun.resolve();
+    await left.promise;
+    const reading = echo(request);
+    reading.catch(failedLater.resolve);
+    return await reading;
+  }, async (wire) => {
+    wire.write(HEAD + "a");
+    await begun.promise;
+    wire.close();
+    setTimeout(left.resolve, 50);
+    assertAborted(await failedLater.promise, /client/);
+  });
+
   let late: Promise<unknown> | undefined;
   it(
     "fails its reader if the answer comes before its end, and the next is read",

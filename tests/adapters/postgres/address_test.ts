@@ -67,6 +67,9 @@ const addresses: Readonly<Record<string, Difference>> = {
     driver: { ssl: { rejectUnauthorized: false } },
   },
   "postgres://localhost?sslmode=verify-full": { driver: { ssl: {} } },
+  "postgres://localhost?sslmode=verify-full&sslrootcert=system": {
+    driver: { ssl: {} },
+  },
   "postgres://localhost?channel_binding=require": {
     driver: { enableChannelBinding: true },
   },
@@ -105,8 +108,8 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "postgres://ann:pa?secret@localhost/pets": /percent-encoded/,
   "postgres://ann:pa?secret=1@localhost/pets": /percent-encoded/,
   "postgres://ann:pa?host=secret@localhost/pets": /percent-encoded/,
-  "postgres://ann:secret%@localhost": /%/,
-  "postgres://ann:secret@a:b": /HOST:PORT/,
+  "postgres://ann:secret%@localhost": /a % must be followed by two/,
+  "postgres://ann:secret@a:b": /: each host must be HOST or HOST:PORT$/,
   "postgres://ann:secret@localhost:0": /port .* from 1 to 65535$/,
   "postgres://ann:123secret": /HOST:PORT/,
   "postgres://ann:secret@localhost?sslmod=require":

@@ -4,6 +4,7 @@ import test from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import {
   fault,
+  isNotReplicated,
   isTransient,
   statementFault,
   WrongServer,
@@ -51,6 +52,16 @@ for (
     }
   });
 }
+
+test("a warning that a standby has no copy is told from others, and from a trigger's", () => {
+  const routine = "SyncRepWaitForLSN";
+  for (const code of ["01000", "57P01"]) {
+    assert.ok(isNotReplicated({ code, routine }));
+    assert.ok(isNotReplicated({ code })); // the protocol does not ask for it
+    assert.ok(!isNotReplicated({ code, routine: "exec_stmt_raise" }));
+  }
+  assert.ok(!isNotReplicated({ code: "01001", routine }));
+});
 
 test("a fault that may pass is waited for, and no other", () => {
   const system = (code: string) => Object.assign(new Error(code), { code });

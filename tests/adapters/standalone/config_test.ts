@@ -134,6 +134,11 @@ test("readConfig says what is wrong, and shows neither a password nor a key", ()
       ],
       [{ DATABASE_URL: "mysql://user:hunter2@db/pets" }, ", not mysql:…"],
       [{ PETSTORE_API_KEYS: "hunter2 hunter2" }, "PETSTORE_API_KEYS"],
+      [{ METRICS: "yes" }, 'it must be on or off, not "yes"'],
+      [
+        { RATE_LIMIT: "9" },
+        'it must be requests and seconds, such as 100/10s, not "9"',
+      ],
     ] as const
   ) {
     assert.throws(

@@ -98,7 +98,7 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   const table = await runToEnd(["keys", "list"], { cwd });
   assert.match(
     table.stdout,
-    /^ID +CREATED +REVOKED +NAME\n1 .*first key\n2 .*two words\n$/,
+    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}first key\n2 {5}\S{24} - {24}two words\n$/,
   );
   assert.doesNotMatch(table.stdout, /pet_/);
 

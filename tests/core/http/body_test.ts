@@ -229,6 +229,7 @@ test("readText leaves no timer behind, however the body ends", async () => {
 
 test("readText needs no timer for a body that is there within three turns of the microtask queue", async (t) => {
   const timer = t.mock.method(globalThis, "setTimeout");
+  const cleared = t.mock.method(globalThis, "clearTimeout");
   const headers = new Headers({ "content-length": "1" });
   for (const [turns, timers] of [[2, 0], [3, 1]] as const) {
     const arrayBuffer = async () => {
@@ -238,6 +239,7 @@ test("readText needs no timer for a body that is there within three turns of the
     const sent = { headers, body: null, arrayBuffer } as unknown as Request;
     assert.equal(await readText(sent, LIMITS), "1");
     assert.equal(timer.mock.callCount(), timers);
+    assert.equal(cleared.mock.callCount(), timers);
   }
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { inspect } from "node:util";
 import { Refusal } from "../../../core/http/refusal.ts";
 import { checkNewPet, parseNewPet } from "../../../core/pets/new_pet.ts";
 
@@ -31,3 +32,30 @@ test("checkNewPet throws a TypeError with the message of the refusal", () => {
     message: messageFor(bad),
   });
 });
+
+const rex = { name: "Rex", categoryId: 1n };
+for (
+  const [body, problem] of [
+    [7, "the body must be a JSON object"],
+    [[], "the body must be a JSON object"],
+    [{}, "name is required; categoryId is required"],
+    [{ ...rex, name: 7 }, "name must be a string"],
+    [{ ...rex, name: "" }, "name must not be empty"],
+    [
+      { ...rex, name: "\ud800" },
+      "name must be well-formed Unicode, without lone surrogates",
+    ],
+    [
+      { ...rex, name: "\u007f" },
+      "name must not contain control characters (U+0000 to U+001F, U+007F)",
+    ],
+    [
+      { ...rex, status: "lost" },
+      "status must be one of available, pending, sold",
+    ],
+  ] as const
+) {
+  test(`a refusal says that ${problem} if the body is ${inspect(body)}`, () => {
+    assert.equal(messageFor(body), `Cannot create pet: ${problem}`);
+  });
+}
