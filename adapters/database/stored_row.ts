@@ -2,6 +2,7 @@
 
 import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
 import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
+import type { PetPage } from "../../core/pets/pet_storage.ts";
 
 /** The stored number of each status: never reassign one. */
 export const STATUS_CODE: Readonly<Record<PetStatus, number>> = {
@@ -24,6 +25,13 @@ export function toPet(row: unknown): Pet {
     throw new RangeError(`Pet ${id} is stored with the unknown status ${code}`);
   }
   return { id, name, categoryId, status };
+}
+
+/** Freezes a page and its pets, for callers that share them. */
+export function freezePage(page: PetPage): PetPage {
+  for (const pet of page.pets) Object.freeze(pet);
+  Object.freeze(page.pets);
+  return Object.freeze(page);
 }
 
 /** The columns that {@linkcode toApiKeyRecord} reads. */

@@ -8,7 +8,12 @@ import {
   toPage,
 } from "../../core/pets/pet_storage.ts";
 import { grouped } from "../database/grouped.ts";
-import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
+import {
+  freezePage,
+  PET_COLUMNS,
+  STATUS_CODE,
+  toPet,
+} from "../database/stored_row.ts";
 import {
   type PostgresConnections,
   prepared,
@@ -94,13 +99,9 @@ export function groupedReads(
       const rows = await readPages(queries);
       const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
       return queries.map(({ limit }, place) =>
-        orError(() => {
-          const pets = (pages.get(place) ?? []).map(toPet);
-          for (const pet of pets) Object.freeze(pet);
-          const page = toPage(pets, limit);
-          Object.freeze(page.pets);
-          return Object.freeze(page);
-        })
+        orError(() =>
+          freezePage(toPage((pages.get(place) ?? []).map(toPet), limit))
+        )
       );
     },
   });
