@@ -96,8 +96,10 @@ const LOCK = {
     pg_advisory_xact_lock($3)`,
 };
 
-// Whatever the database's default: with another one, creates that take turns fail (40001).
-const ISOLATION = "-c default_transaction_isolation=read\\ committed";
+// Whatever the database's default: with another isolation, creates that take turns fail (40001); and a
+// prepared page would be planned each time, which takes longer than to read it.
+const SETTINGS =
+  "-c default_transaction_isolation=read\\ committed -c plan_cache_mode=force_generic_plan";
 
 /** Connects at the first statement. */
 export function postgresConnections(
@@ -116,7 +118,7 @@ export function postgresConnections(
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     ...address.pgbouncer ? {} : {
-      options: `${driver.options ?? process.env.PGOPTIONS ?? ""} ${ISOLATION}`,
+      options: `${driver.options ?? process.env.PGOPTIONS ?? ""} ${SETTINGS}`,
       lock_timeout: lockTimeout,
     },
     password: driver.password ?? environmentPassword,
