@@ -27,11 +27,15 @@ export function toPet(row: unknown): Pet {
   return { id, name, categoryId, status };
 }
 
-/** Freezes a page and its pets, for callers that share them. */
-export function freezePage(page: PetPage): PetPage {
+/** Freezes the pets of a page, for callers that share them. */
+export function freezePets(page: PetPage): PetPage {
   for (const pet of page.pets) Object.freeze(pet);
-  Object.freeze(page.pets);
-  return Object.freeze(page);
+  return page;
+}
+
+/** Copies a page for a caller that shares its pets. Bun reads a frozen array slowly. */
+export function copyPage(page: PetPage): PetPage {
+  return { ...page, pets: page.pets.slice() };
 }
 
 /** The columns that {@linkcode toApiKeyRecord} reads. */

@@ -9,7 +9,8 @@ import {
 } from "../../core/pets/pet_storage.ts";
 import { grouped } from "../database/grouped.ts";
 import {
-  freezePage,
+  copyPage,
+  freezePets,
   PET_COLUMNS,
   STATUS_CODE,
   toPet,
@@ -63,7 +64,7 @@ const ACTIVE = prepared(
   "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
 );
 
-/** As in the ports. Pets and pages are frozen, because callers who ask alike share them. */
+/** As in the ports. Pets are frozen, because callers who ask alike share them. */
 export function groupedReads(
   { read, maxConnections }: PostgresConnections,
 ):
@@ -100,7 +101,7 @@ export function groupedReads(
       const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
       return queries.map(({ limit }, place) =>
         orError(() =>
-          freezePage(toPage((pages.get(place) ?? []).map(toPet), limit))
+          freezePets(toPage((pages.get(place) ?? []).map(toPet), limit))
         )
       );
     },
@@ -147,7 +148,7 @@ export function groupedReads(
   return {
     get: gets.run,
     // A copy: the caller may change the object while it waits.
-    list: (query) => lists.run({ ...query }),
+    list: async (query) => copyPage(await lists.run({ ...query })),
     isActive: keys.run,
     async close() {
       await Promise.all([gets, lists, keys].map(({ close }) => close()));

@@ -26,7 +26,8 @@ import {
 } from "../database/group_commit.ts";
 import { openSqliteFile } from "./open.ts";
 import {
-  freezePage,
+  copyPage,
+  freezePets,
   PET_COLUMNS,
   STATUS_CODE,
   toPet,
@@ -145,9 +146,9 @@ export async function sqliteStorage(
     if (current !== version) firstPages.clear();
     version = current;
     const key = `${query.limit} ${query.status}`;
-    const page = firstPages.get(key) ?? freezePage(readPage(query));
+    const page = firstPages.get(key) ?? freezePets(readPage(query));
     firstPages.set(key, page);
-    return page;
+    return copyPage(page);
   }
 
   function store({ name, categoryId, status }: CheckedPet): Pet {
