@@ -96,10 +96,15 @@ const LOCK = {
     pg_advisory_xact_lock($3)`,
 };
 
-// Whatever the database's default: with another isolation, creates that take turns fail (40001); and a
-// prepared page would be planned each time, which takes longer than to read it.
-const SETTINGS =
-  "-c default_transaction_isolation=read\\ committed -c plan_cache_mode=force_generic_plan";
+// Whatever the database's default. With another isolation, creates that take turns fail (40001). Prepared
+// pages would be planned each time, which takes longer than to read them. The plan that is kept must not be
+// that of an empty table, which is scanned, nor one that is compiled because any limit may be a large one.
+const SETTINGS = [
+  "-c default_transaction_isolation=read\\ committed",
+  "-c plan_cache_mode=force_generic_plan",
+  "-c enable_seqscan=off",
+  "-c jit=off",
+].join(" ");
 
 /** Connects at the first statement. */
 export function postgresConnections(
