@@ -75,18 +75,19 @@ function literalToInt64(literal: string): bigint | undefined {
     literal,
   );
   if (parts === null) return undefined;
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = parts;
+  const [, sign, whole, fraction = "", exponent = "0"] = parts;
 
   // value = ± digits × 10^scale, without leading and trailing zeros. The length is checked before a BigInt
   // is made, so 1e999999999 costs nothing.
-  const written = whole + fraction;
+  const written = `${whole}${fraction}`;
   let start = 0;
+  while (written[start] === "0") start++;
+  if (start === written.length) return 0n;
   let end = written.length;
-  while (start < end && written[start] === "0") start++;
-  while (end > start && written[end - 1] === "0") end--;
-  if (start === end) return 0n;
+  while (written[end - 1] === "0") end--;
   const scale = Number(exponent) - fraction.length + (written.length - end);
   if (scale < 0 || end - start + scale > 19) return undefined;
-  const value = BigInt(sign + written.slice(start, end) + "0".repeat(scale));
+  const digits = written.slice(start, end) + "0".repeat(scale);
+  const value = BigInt(`${sign}${digits}`);
   return isInt64(value) ? value : undefined;
 }

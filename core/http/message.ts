@@ -72,7 +72,7 @@ export function withFields(answer: Answer, fields: Fields): Answer {
 /** Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110 §9.3.2). */
 export function toResponse(
   { status, headers, body }: Answer,
-  method = "GET",
+  method?: string,
 ): Response {
   if (method !== "HEAD") return new Response(body, { status, headers });
   const bytes = typeof body === "string"
