@@ -75,7 +75,7 @@ function literalToInt64(literal: string): bigint | undefined {
     literal,
   );
   if (parts === null) return undefined;
-  const [, sign, whole, fraction = "", exponent = "0"] = parts;
+  const [, sign, whole, fraction = "", exponent = 0] = parts;
 
   // value = ± digits × 10^scale, without leading and trailing zeros. The length is checked before a BigInt
   // is made, so 1e999999999 costs nothing.

@@ -77,6 +77,20 @@ test("revoke makes a key invalid at once, and that key alone; list shows both, w
   assert.deepEqual(list.map(({ id }) => id), [1, 2]);
 });
 
+test("a key that another process revoked is refused a second after it was looked up, whatever the system's clock says", async (t) => {
+  let time = 5000;
+  t.mock.method(performance, "now", () => time);
+  const { apiKeys } = memoryStorage();
+  const keys = issuedKeys(apiKeys);
+  const { key, record } = await keys.issue("shop");
+  assert.equal(await keys.verify(key), true);
+  await apiKeys.revoke(record.id, new Date());
+  time = 5999;
+  assert.equal(await keys.verify(key), true);
+  time = 6000;
+  assert.equal(await keys.verify(key), false);
+});
+
 test("verify refuses what does not have the form of an issued key without a look-up", async () => {
   const keys = issuedKeys({
     ...memoryStorage().apiKeys,
