@@ -31,21 +31,16 @@ const WRONG_KEY = { authorization: "Bearer wrong" };
 const TOO_MUCH = "x".repeat(65_537);
 const ALL_WRONG = '{"name":"","categoryId":1.5,"status":"gone"}';
 
-/** Values of a member that createPet refuses, as JSON, and a word of the message that says why. */
-const WRONG_VALUES: readonly (readonly [
-  member: string,
-  values: readonly string[],
-  reason: string,
-])[] = [
-  ["name", ["null", "7"], "string"],
-  ["name", ['""'], "empty"],
-  ["name", [`"${"x".repeat(256)}"`, `"${"🐕".repeat(256)}"`], "255"],
-  ["name", ['"R\\u0000x"', '"R\\u001fx"', '"R\\u007fx"'], "control"],
-  ["name", ['"\\udc15\\ud83d"', '"\\ud83d"'], "surrogate"],
-  ["categoryId", ["1.5", '"1"', "null"], "integer"],
-  ["categoryId", ["9223372036854775808", "1e400"], ""],
-  ["status", ['""', '"Sold"', "null", '["sold"]'], STATUSES.join(", ")],
-];
+/** Values of a member that createPet refuses, as JSON. */
+const WRONG_VALUES: Readonly<Record<string, readonly string[]>> = {
+  name: [
+    ...["null", "7", '""', `"${"x".repeat(256)}"`, `"${"🐕".repeat(256)}"`],
+    ...['"R\\u0000x"', '"R\\u001fx"', '"R\\u007fx"'],
+    ...['"\\udc15\\ud83d"', '"\\ud83d"'],
+  ],
+  categoryId: ["1.5", '"1"', "null", "9223372036854775808", "1e400"],
+  status: ['""', '"Sold"', "null", '["sold"]'],
+};
 
 /** Clauses of decisions. */
 export const HTTP_CLAUSES: Clauses = {
@@ -328,7 +323,7 @@ export const HTTP_CLAUSES: Clauses = {
   },
 
   async "a 400 names the member that is wrong, and no other"(client) {
-    for (const [member, values] of WRONG_VALUES) {
+    for (const [member, values] of Object.entries(WRONG_VALUES)) {
       for (const value of values) {
         const answer = await client.post(client.petWith(member, value));
         const message = assertRefused(answer, 400);
@@ -461,24 +456,6 @@ export const HTTP_CLAUSES: Clauses = {
     assertSays(answer, 400, words);
     assertSays(await client.post(ALL_WRONG), 400, MEMBERS);
     assertSays(await client.post("{}"), 400, ["name", "categoryId"]);
-  },
-
-  "a message says what is wrong": {
-    async check(client) {
-      const assertMessage = (answer: Answer, words: RegExp): void =>
-        assert.match(assertRefused(answer, answer.status), words);
-      for (const [member, values, reason] of WRONG_VALUES) {
-        for (const value of values) {
-          const answer = await client.post(client.petWith(member, value));
-          assertMessage(answer, RegExp(`${member} .*${reason}`));
-        }
-      }
-      assertMessage(
-        await client.post("{}"),
-        /name is required.*categoryId is required/,
-      );
-    },
-    outside: "each service words its messages itself",
   },
 
   async "a body that is nested deeply is 400, too"(client) {

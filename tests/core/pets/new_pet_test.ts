@@ -50,6 +50,14 @@ for (
       "name must not contain control characters (U+0000 to U+001F, U+007F)",
     ],
     [
+      { ...rex, name: "x".repeat(256) },
+      "name must have at most 255 characters (Unicode code points)",
+    ],
+    [
+      { ...rex, categoryId: 1 },
+      "categoryId must be an integer from -9223372036854775808 to 9223372036854775807",
+    ],
+    [
       { ...rex, status: "lost" },
       "status must be one of available, pending, sold",
     ],
