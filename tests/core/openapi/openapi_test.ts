@@ -84,15 +84,16 @@ test("nothing in the document makes a generated client strict beyond the contrac
     [...int64].sort(),
     ["description", "examples", "format", "type"],
   );
-  const { id, categoryId } = DOCUMENT.components.schemas.Pet?.properties ?? {};
+  const { Pet, Error } = DOCUMENT.components.schemas;
   const parameters = operations()
     .flatMap(({ parameters = [] }) => parameters);
-  const integers = [id, categoryId, ...parameters.map(({ schema }) => schema)]
-    .filter((schema) => schema?.type === "integer");
+  const integers = Object.values({ ...Pet?.properties, ...Error?.properties })
+    .concat(parameters.map(({ schema }) => schema))
+    .filter(({ type }) => type === "integer");
   assert.deepEqual(
-    integers.map((schema) => schema?.format).sort(),
-    ["int32", "int64", "int64", "int64", "int64"],
-    "limit; id, categoryId, after, petId",
+    integers.map(({ format }) => format).sort(),
+    ["int32", "int32", "int64", "int64", "int64", "int64"],
+    "status, limit; id, categoryId, after, petId",
   );
 });
 
@@ -137,7 +138,24 @@ test("the document is version 1.0.0 of the interface, whose key is a bearer toke
   assert.deepEqual(names, ["animals", "service"]);
 });
 
-test("the document says how many pets a page has by default, and when getPet is removed", () => {
+test("the document says what a pet is, how many a page has by default, and when getPet is removed", () => {
+  const { id, name, categoryId } =
+    DOCUMENT.components.schemas.Pet?.properties ?? {};
+  const members = [id, name, categoryId]
+    .map((schema) => ({ ...schema, description: "" }));
+  const integer = { type: "integer", format: "int64", description: "" };
+  assert.deepEqual(members, [
+    { ...integer, examples: [7] },
+    {
+      type: "string",
+      minLength: 1,
+      maxLength: 255,
+      pattern: "^[^\\x00-\\x1f\\x7f]+$",
+      description: "",
+      examples: ["Rex"],
+    },
+    { ...integer, examples: [1] },
+  ]);
   const { parameters } = DOCUMENT.paths["/pets"]?.get ?? {};
   const limit = parameters?.find(({ name }) => name === "limit");
   assert.equal(limit?.schema.default, 20);
