@@ -138,7 +138,7 @@ test("the document is version 1.0.0 of the interface, whose key is a bearer toke
   assert.deepEqual(names, ["animals", "service"]);
 });
 
-test("the document says what a pet is, how many a page has by default, and when getPet is removed", () => {
+test("the document says what a pet is, what a create and a get must have, how many a page has by default, and when getPet is removed", () => {
   const { id, name, categoryId } =
     DOCUMENT.components.schemas.Pet?.properties ?? {};
   const members = [id, name, categoryId]
@@ -156,10 +156,15 @@ test("the document says what a pet is, how many a page has by default, and when 
     },
     { ...integer, examples: [1] },
   ]);
-  const { parameters } = DOCUMENT.paths["/pets"]?.get ?? {};
-  const limit = parameters?.find(({ name }) => name === "limit");
+  const { get, post } = DOCUMENT.paths["/pets"] ?? {};
+  assert.equal(post?.requestBody?.required, true);
+  const limit = get?.parameters?.find(({ name }) => name === "limit");
   assert.equal(limit?.schema.default, 20);
   const getPet = DOCUMENT.paths["/pets/{petId}"]?.get;
+  assert.deepEqual({ ...getPet?.parameters?.[0], description: "" }, {
+    ...{ name: "petId", in: "path", required: true, example: 7 },
+    ...{ schema: { type: "integer", format: "int64" }, description: "" },
+  });
   assert.match(getPet?.description ?? "", /removed on 5 December 2030/);
 });
 
