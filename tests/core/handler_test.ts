@@ -220,21 +220,6 @@ test("handle leaves the body unread if the request is refused before", async () 
   }
 });
 
-test("handle waits for a slow body as long as bodyTimeout says, and some seconds by default", async () => {
-  const statuses = [{}, { bodyTimeout: 100 }].map(async (options) => {
-    const body = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        await new Promise((resolve) => setTimeout(resolve, 1000));
-        controller.enqueue(new TextEncoder().encode(REX));
-        controller.close();
-      },
-    });
-    const service = { fetch: handler(options), base: BASE, key: "secret" };
-    return (await ask(service, "POST", "/pets", { body })).status;
-  });
-  assert.deepEqual(await Promise.all(statuses), [201, 408]);
-});
-
 test("handle throws at once if it was mounted as a listener of Node", () => {
   const request = { method: "GET", url: "/v1/pets", headers: {} };
   assert.throws(() => handler()(request as unknown as Request), {

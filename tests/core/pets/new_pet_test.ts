@@ -63,7 +63,8 @@ for (
     ],
   ] as const
 ) {
-  test(`a refusal says that ${problem} if the body is ${inspect(body)}`, () => {
+  const shown = inspect(body, { maxStringLength: 9 });
+  test(`a refusal says that ${problem} if the body is ${shown}`, () => {
     assert.equal(messageFor(body), `Cannot create pet: ${problem}`);
   });
 }
