@@ -157,6 +157,7 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
     ...[...noPets, undefined].map((pet) => [CALLS[1], pet] as const),
     ...noPets.map((pet) => [CALLS[2], pet] as const),
   ];
+  const all = new Set<string>();
   for (const [[method, path, content], value] of wrong) {
     const told: unknown[] = [];
     const fetch = handler({
@@ -166,7 +167,10 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
     const answer = await send(fetch, method, path, content);
     assertError(answer, "internal_error");
     assert.ok(told.length === 1 && told[0] instanceof Error);
+    all.add(`${told[0]}`);
   }
+  const noPet = "TypeError: The storage returned something that is not a Pet";
+  assert.ok(all.has(noPet), [...all].join("\n"));
 });
 
 test("handle answers even if onError throws or rejects, and leaves no rejection unhandled", async () => {
