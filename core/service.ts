@@ -181,9 +181,7 @@ function complete(
   mounted: Mounted | undefined,
   counted?: Fields,
 ): Answer {
-  const headers = mounted?.fields === undefined && counted === undefined
-    ? answer.headers
-    : { ...answer.headers, ...mounted?.fields, ...counted };
+  const headers = { ...answer.headers, ...mounted?.fields, ...counted };
   return { ...answer, headers, route: mounted?.path };
 }
 

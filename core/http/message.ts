@@ -56,13 +56,7 @@ export function jsonAnswer(
   body: string,
   headers?: Fields,
 ): Answer {
-  return {
-    status,
-    headers: headers === undefined
-      ? JSON_HEADERS
-      : { ...JSON_HEADERS, ...headers },
-    body,
-  };
+  return { status, headers: { ...JSON_HEADERS, ...headers }, body };
 }
 
 export function withFields(answer: Answer, fields: Fields): Answer {
