@@ -4,22 +4,22 @@ import { parseBaseUrl } from "./http/base_url.ts";
 import { corsLayer } from "./http/cors.ts";
 import { type Service, toResponse } from "./http/message.ts";
 import { traced } from "./http/trace.ts";
-import { checkKind, checkNames } from "./options.ts";
+import { checkFunction, checkNames } from "./options.ts";
 import { createService, type HandlerOptions } from "./service.ts";
 
 /** The service as a fetch function. It never rejects. */
 export type Handler = (request: Request) => Promise<Response>;
 
-const OPTIONS: Readonly<Record<keyof HandlerOptions, true>> = {
-  storage: true,
-  keys: true,
-  baseUrl: true,
-  maxBodyBytes: true,
-  bodyTimeout: true,
-  cors: true,
-  rateLimit: true,
-  onError: true,
-};
+const OPTIONS: readonly (keyof HandlerOptions)[] = [
+  "storage",
+  "keys",
+  "baseUrl",
+  "maxBodyBytes",
+  "bodyTimeout",
+  "cors",
+  "rateLimit",
+  "onError",
+];
 
 /**
  * Makes the service.
@@ -35,15 +35,14 @@ const OPTIONS: Readonly<Record<keyof HandlerOptions, true>> = {
  * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
  */
 export function createHandler(options: HandlerOptions): Handler {
-  checkNames(options, Object.keys(OPTIONS), "createHandler");
+  checkNames(options, OPTIONS, "createHandler");
   const {
     baseUrl = "/v1",
     cors,
     onError = (cause) => console.error(cause),
     ...others
   } = options;
-  checkKind(baseUrl, "string", "baseUrl");
-  checkKind(onError, "function", "onError");
+  checkFunction(onError, "onError");
   const service = createService({
     ...others,
     baseUrl: parseBaseUrl(baseUrl),

@@ -38,8 +38,8 @@ export function parseJson(text: string): unknown {
 }
 
 /** @throws {Error} if this runtime does not read JSON numbers exactly, as Node 20. */
-export function checkExact(parse = parseJson): void {
-  if (parse("9007199254740993") === 2n ** 53n + 1n) return;
+export function checkExact(): void {
+  if (parseJson("9007199254740993") === 2n ** 53n + 1n) return;
   throw new Error(
     "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 114, Firefox 135 or Safari 18.4",
   );
@@ -75,18 +75,19 @@ function literalToInt64(literal: string): bigint | undefined {
     literal,
   );
   if (parts === null) return undefined;
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = parts;
+  const [, sign, whole, fraction = "", exponent = 0] = parts;
 
   // value = ± digits × 10^scale, without leading and trailing zeros. The length is checked before a BigInt
   // is made, so 1e999999999 costs nothing.
-  const written = whole + fraction;
+  const written = `${whole}${fraction}`;
   let start = 0;
+  while (written[start] === "0") start++;
+  if (start === written.length) return 0n;
   let end = written.length;
-  while (start < end && written[start] === "0") start++;
-  while (end > start && written[end - 1] === "0") end--;
-  if (start === end) return 0n;
+  while (written[end - 1] === "0") end--;
   const scale = Number(exponent) - fraction.length + (written.length - end);
   if (scale < 0 || end - start + scale > 19) return undefined;
-  const value = BigInt(sign + written.slice(start, end) + "0".repeat(scale));
+  const digits = written.slice(start, end) + "0".repeat(scale);
+  const value = BigInt(`${sign}${digits}`);
   return isInt64(value) ? value : undefined;
 }

@@ -19,8 +19,7 @@ export const nameSchema: v.GenericSchema<unknown, string> = v.pipe(
     "must not contain control characters (U+0000 to U+001F, U+007F)",
   ),
   v.check(
-    (name) =>
-      name.length <= MAX_NAME_LENGTH || [...name].length <= MAX_NAME_LENGTH,
+    (name) => [...name].length <= MAX_NAME_LENGTH,
     `must have at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
   ),
 );

@@ -19,16 +19,11 @@ export function checkNames(
   }
 }
 
-/** @throws {TypeError} if an option is of another kind. */
-export function checkKind(
-  value: unknown,
-  kind: "function" | "string",
-  name: string,
-): void {
-  const actual = typeof value;
-  if (actual === kind) return;
+/** @throws {TypeError} if an option is no function. */
+export function checkFunction(value: unknown, name: string): void {
+  if (typeof value === "function") return;
   throw new TypeError(
-    `Wrong option ${name}: it must be a ${kind}, not ${actual}`,
+    `Wrong option ${name}: it must be a function, not ${typeof value}`,
   );
 }
 

@@ -23,7 +23,7 @@ import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
-import { checkIntegers, checkKind } from "./options.ts";
+import { checkFunction, checkIntegers } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 
 /** Settings of `createHandler`. */
@@ -88,10 +88,10 @@ export function createService(
     throw new TypeError("Wrong option storage: it is a promise, so await it");
   }
   for (const method of ["create", "get", "list"] as const) {
-    checkKind(storage?.[method], "function", `storage.${method}`);
+    checkFunction(storage?.[method], `storage.${method}`);
   }
-  checkKind(keys?.verify, "function", "keys.verify");
-  if (rateLimit !== undefined) checkKind(rateLimit, "function", "rateLimit");
+  checkFunction(keys?.verify, "keys.verify");
+  if (rateLimit !== undefined) checkFunction(rateLimit, "rateLimit");
   checkIntegers({ maxBodyBytes }, 1);
   // A longer timer would fire at once.
   checkIntegers({ bodyTimeout }, 1, 2 ** 31 - 1);
@@ -181,9 +181,7 @@ function complete(
   mounted: Mounted | undefined,
   counted?: Fields,
 ): Answer {
-  const headers = mounted?.fields === undefined && counted === undefined
-    ? answer.headers
-    : { ...answer.headers, ...mounted?.fields, ...counted };
+  const headers = { ...answer.headers, ...mounted?.fields, ...counted };
   return { ...answer, headers, route: mounted?.path };
 }
 

@@ -2,7 +2,11 @@
 
 import { checkExact } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
-import { checkIntegers, checkKind, checkNames } from "../../core/options.ts";
+import {
+  checkFunction,
+  checkIntegers,
+  checkNames,
+} from "../../core/options.ts";
 
 /** Settings of `createClient`. */
 export interface ClientOptions {
@@ -69,7 +73,7 @@ export function readOptions(options: ClientOptions): Settings {
       "Wrong option key: it must be one or more visible ASCII characters without spaces",
     );
   }
-  checkKind(fetch, "function", "fetch");
+  checkFunction(fetch, "fetch");
   checkIntegers({ timeout }, 1, 2 ** 31 - 1); // a longer timer fires at once
   checkIntegers({ retries }, 0, 10);
   return {

@@ -70,7 +70,7 @@ export async function readText(
   const { headers } = request;
   const contentLength = headers.get("content-length");
   const coding = headers.get("transfer-encoding");
-  const length = /^[0-9]+$/.test(contentLength ?? "")
+  const length = /^[0-9]+$/.test(String(contentLength))
     ? Number(contentLength)
     : NaN;
   const isAnnounced = contentLength !== null || coding !== null;
@@ -142,10 +142,7 @@ async function readWhole(
     isOver = true;
     // It may be longer than announced if an embedder replaced the body.
     return buffer.byteLength > maxBodyBytes ? tooLarge(maxBodyBytes) : buffer;
-  }, () => {
-    isOver = true;
-    return cutShort;
-  });
+  }, () => cutShort);
   for (let turn = 0; turn < TURNS && !isOver; turn++) await null;
   if (isOver) return reading;
   return new Promise((resolve) => {
@@ -171,7 +168,7 @@ async function readStream(
     giveUp(reader); // and the read under way ends
   }, bodyTimeout);
   try {
-    let bytes = new Uint8Array(1024);
+    let bytes = new Uint8Array();
     let length = 0;
     for (let pieces = 0;; pieces++) {
       const { done, value } = await reader.read();

@@ -56,13 +56,7 @@ export function jsonAnswer(
   body: string,
   headers?: Fields,
 ): Answer {
-  return {
-    status,
-    headers: headers === undefined
-      ? JSON_HEADERS
-      : { ...JSON_HEADERS, ...headers },
-    body,
-  };
+  return { status, headers: { ...JSON_HEADERS, ...headers }, body };
 }
 
 export function withFields(answer: Answer, fields: Fields): Answer {
@@ -72,7 +66,7 @@ export function withFields(answer: Answer, fields: Fields): Answer {
 /** Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110 §9.3.2). */
 export function toResponse(
   { status, headers, body }: Answer,
-  method = "GET",
+  method?: string,
 ): Response {
   if (method !== "HEAD") return new Response(body, { status, headers });
   const bytes = typeof body === "string"

@@ -105,9 +105,8 @@ export const shuttingDown: Refusal = new Refusal(
  * escaped, and cut after 40 code points.
  */
 export function quote(sent: string): string {
-  // A code point has at most two units, so 82 units hold at least 41 of them.
-  const points = [...sent.slice(0, 82)];
-  const text = points.length <= 40 ? sent : points.slice(0, 40).join("") + "…";
+  const start = /^.{40}(?=.)/su.exec(sent);
+  const text = start === null ? sent : `${start[0]}…`;
   // JSON leaves DEL and the C1 controls as they are; a terminal that shows a log may act on them.
   return JSON.stringify(text).replace(
     /[\u007f-\u009f]/g,

@@ -49,7 +49,6 @@ export function parseTarget(
  * (RFC 3986 §6.2.2.2). Everything else stays as it was sent.
  */
 export function normalizePath(path: string): string {
-  if (!path.includes("%")) return path;
   return path.replace(/%[0-9A-Fa-f]{2}/g, (encoded) => {
     const character = String.fromCharCode(parseInt(encoded.slice(1), 16));
     return /[A-Za-z0-9._~-]/.test(character) ? character : encoded;

@@ -95,14 +95,11 @@ export const schemas: JsonObject = {
       },
       message: {
         type: "string",
-        minLength: 1,
         description: "For people; its wording may change.",
       },
       status: {
         type: "integer",
         format: "int32",
-        minimum: 400,
-        maximum: 599,
         description: "The HTTP status code of the response.",
       },
     },

@@ -102,7 +102,7 @@ const description: JsonObject = {
     },
     "400": refused(
       "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the header `Idempotency-Key` or `Host` is malformed.",
-      parseNewPet({ categoryId: 1.5 }) as Refusal,
+      parseNewPet({ categoryId: null }) as Refusal,
     ),
     "422": refused(
       "The `Idempotency-Key` was sent before with another pet.",

@@ -106,7 +106,7 @@ export class StorageError extends Error {
     super(message, options);
     this.name = "StorageError";
     this.kind = kind;
-    const seconds = Math.ceil(options.retryAfter ?? 1);
-    this.retryAfter = seconds >= 1 ? Math.min(seconds, 60) : 1; // NaN too
+    const seconds = Math.ceil(Number(options.retryAfter)); // NaN if it is left out
+    this.retryAfter = seconds >= 1 ? Math.min(seconds, 60) : 1;
   }
 }

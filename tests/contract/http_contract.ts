@@ -31,21 +31,16 @@ const WRONG_KEY = { authorization: "Bearer wrong" };
 const TOO_MUCH = "x".repeat(65_537);
 const ALL_WRONG = '{"name":"","categoryId":1.5,"status":"gone"}';
 
-/** Values of a member that createPet refuses, as JSON, and a word of the message that says why. */
-const WRONG_VALUES: readonly (readonly [
-  member: string,
-  values: readonly string[],
-  reason: string,
-])[] = [
-  ["name", ["null", "7"], "string"],
-  ["name", ['""'], "empty"],
-  ["name", [`"${"x".repeat(256)}"`, `"${"🐕".repeat(256)}"`], "255"],
-  ["name", ['"R\\u0000x"', '"R\\u001fx"', '"R\\u007fx"'], "control"],
-  ["name", ['"\\udc15\\ud83d"', '"\\ud83d"'], "surrogate"],
-  ["categoryId", ["1.5", '"1"', "null"], "integer"],
-  ["categoryId", ["9223372036854775808", "1e400"], ""],
-  ["status", ['""', '"Sold"', "null", '["sold"]'], STATUSES.join(", ")],
-];
+/** Values of a member that createPet refuses, as JSON. */
+const WRONG_VALUES: Readonly<Record<string, readonly string[]>> = {
+  name: [
+    ...["null", "7", '""', `"${"x".repeat(256)}"`, `"${"🐕".repeat(256)}"`],
+    ...['"R\\u0000x"', '"R\\u001fx"', '"R\\u007fx"'],
+    ...['"\\udc15\\ud83d"', '"\\ud83d"'],
+  ],
+  categoryId: ["1.5", '"1"', "null", "9223372036854775808", "1e400"],
+  status: ['""', '"Sold"', "null", '["sold"]'],
+};
 
 /** Clauses of decisions. */
 export const HTTP_CLAUSES: Clauses = {
@@ -306,14 +301,15 @@ export const HTTP_CLAUSES: Clauses = {
   async "the next page keeps limit and status and drops what was ignored"(
     client,
   ) {
-    const [a] = await addThree(client);
-    const query = `status=available&limit=1&sort=name&after=${a - 1n}`;
-    const from = `${client.base}/pets?${query}`;
-    const next = linked(await client.get(from), { rel: "next", from });
-    const [path, kept] = next?.split("?") ?? [];
-    assert.equal(path, `${client.base}/pets`);
-    const expected = [`after=${a}`, "limit=1", "status=available"];
-    assert.deepEqual(kept?.split("&").sort(), expected);
+    const [a, b] = await addThree(client);
+    for (const kept of [["limit=2"], ["limit=2", "status=available"]]) {
+      const query = [...kept, "sort=name", `after=${a - 1n}`].join("&");
+      const from = `${client.base}/pets?${query}`;
+      const next = linked(await client.get(from), { rel: "next", from });
+      const [path, sent] = next?.split("?") ?? [];
+      assert.equal(path, `${client.base}/pets`);
+      assert.deepEqual(sent?.split("&").sort(), [`after=${b}`, ...kept]);
+    }
   },
 
   // ---- Animals ----
@@ -328,7 +324,7 @@ export const HTTP_CLAUSES: Clauses = {
   },
 
   async "a 400 names the member that is wrong, and no other"(client) {
-    for (const [member, values] of WRONG_VALUES) {
+    for (const [member, values] of Object.entries(WRONG_VALUES)) {
       for (const value of values) {
         const answer = await client.post(client.petWith(member, value));
         const message = assertRefused(answer, 400);
@@ -463,24 +459,6 @@ export const HTTP_CLAUSES: Clauses = {
     assertSays(await client.post("{}"), 400, ["name", "categoryId"]);
   },
 
-  "a message says what is wrong": {
-    async check(client) {
-      const assertMessage = (answer: Answer, words: RegExp): void =>
-        assert.match(assertRefused(answer, answer.status), words);
-      for (const [member, values, reason] of WRONG_VALUES) {
-        for (const value of values) {
-          const answer = await client.post(client.petWith(member, value));
-          assertMessage(answer, RegExp(`${member} .*${reason}`));
-        }
-      }
-      assertMessage(
-        await client.post("{}"),
-        /name is required.*categoryId is required/,
-      );
-    },
-    outside: "each service words its messages itself",
-  },
-
   async "a body that is nested deeply is 400, too"(client) {
     const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
     assertRefused(await client.post(deep), 400);
@@ -532,20 +510,6 @@ export const HTTP_CLAUSES: Clauses = {
       assertJsonHeaders(answer.headers);
       if (answer.status >= 400) assertErrorBody(answer);
     }
-  },
-
-  "no answer has a field of a rate limit if none is set": {
-    async check(client) {
-      const answers = [
-        ...await answersOfAllKinds(client),
-        await client.send("OPTIONS", "/pets"),
-      ];
-      for (const { headers } of answers) {
-        assert.equal(headers.get("ratelimit"), null);
-        assert.equal(headers.get("ratelimit-policy"), null);
-      }
-    },
-    outside: "a service may limit its callers",
   },
 
   // ---- Deprecation ----

@@ -85,9 +85,15 @@ for (const [expected, trial] of Object.entries(trials)) {
   });
 }
 
-test("a server that is shutting down says so", () => {
-  assert.equal(
-    shuttingDown.message,
-    "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
+test("a server that is shutting down says so, and sends the client elsewhere", () => {
+  const { status, message, headers } = shuttingDown;
+  assert.deepEqual(
+    [status, message, headers["retry-after"], headers["connection"]],
+    [
+      503,
+      "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
+      "1",
+      "close",
+    ],
   );
 });

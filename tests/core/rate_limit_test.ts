@@ -90,23 +90,30 @@ test("the limit comes after host, path, method and key, and before the body and 
 });
 
 test("a rateLimit that fails, returns something else, or fields that cannot be sent, is a 500 that onError is told of", async () => {
-  const results: readonly unknown[] = [
-    ...[{}, "", null, { headers: {} }],
-    ...[["x-a", "\u0001"], ["x-a", "\u007f"], ["a b", "c"]]
-      .concat([["transfer-encoding", "chunked"], ["content-length", "7"]])
-      .map((field) => ({
-        allowed: true,
-        headers: Object.fromEntries([field]),
-      })),
+  const fields = [["x-a", "\u0001"], ["x-a", "\u007f"], ["content-length", "7"]]
+    .concat([["transfer-encoding", "chunked"]]);
+  const wrong: readonly unknown[] = [
+    ...[{}, "", { headers: {} }, { allowed: 1, headers: {} }],
+    ...fields.map((field) => ({
+      allowed: true,
+      headers: Object.fromEntries([field]),
+    })),
   ];
-  const wrong = [
-    () => Promise.reject(new TypeError("broken")),
-    ...results.map((result) => async () => result as RateLimitResult),
-  ];
-  for (const [i, rateLimit] of wrong.entries()) {
-    const told: unknown[] = [];
+  const unread = [null, { allowed: true, headers: { "a b": "c" } }];
+  const told: unknown[] = [];
+  for (const result of [...wrong, ...unread]) {
+    const rateLimit = async () => result as RateLimitResult;
     const { status } = await ask(rateLimit, "/pets", {}, told);
-    assert.equal(status, 500, `${i}`);
-    assert.ok(told[0] instanceof TypeError);
+    assert.equal(status, 500);
   }
+  const broken = new Error("broken");
+  await ask(() => Promise.reject(broken), "/pets", {}, told);
+  assert.equal(told.pop(), broken);
+  const said =
+    "TypeError: Wrong result of rateLimit: it must be { allowed, headers }, with fields that can be sent";
+  assert.deepEqual(
+    told.map((cause) => String(cause)).slice(0, wrong.length),
+    wrong.map(() => said),
+  );
+  assert.equal(told.length, wrong.length + unread.length);
 });

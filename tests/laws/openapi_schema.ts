@@ -56,7 +56,10 @@ export type OperationDescription = {
   readonly deprecated?: boolean;
   readonly security?: readonly unknown[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Content };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Content;
+  };
   /** All errors that it answers with, as its row in `core/operations/operations.ts` says. */
   readonly errors: readonly ErrorCode[];
   /** By status, `"200"`, or `default`. */

@@ -16,25 +16,36 @@ test("parseBaseUrl takes a URL, whose links are absolute, or a path, whose links
     assert.equal(base.path, path);
     assert.equal(base.link("/pets", "?limit=5"), link);
   }
-  assert.equal(parseBaseUrl("/").url, "/");
-  assert.equal(
-    parseBaseUrl("https://a.example/v1").url,
-    "https://a.example/v1",
-  );
 });
 
-test("parseBaseUrl throws a TypeError for anything but a base address", () => {
-  const wrong = ["", "v1", "./v1", "ftp://a/v1", "javascript:alert(1)"]
-    .concat("//evil.example/v1", "/v1/", "/v1//x", "https://a/v1/", "/v1?x")
-    .concat("/v1#x", "https://a/v1?", "https://u:p@a/v1", "https://u@a/v1")
-    .concat("https://:p@a/v1", "/v 1", "/é", "/v1/../v2", "/./v1", "\\v1")
-    .concat("/v1\\x", "/<x>", "/v1\n", " /v1", "https://a/v1 ", "https://")
+test("parseBaseUrl throws a TypeError for anything but a base address, and says in which form its path must be", () => {
+  const others = ["", "v1", "./v1", "ftp://a/v1", "javascript:alert(1)"]
+    .concat("/v1?x", "/v1#x", "https://a/v1?", "https://u:p@a/v1", " /v1")
+    .concat("https://u@a/v1", "https://:p@a/v1", "\\v1", "https://")
     .concat("https://a:99999/v1");
-  for (const url of wrong) {
-    assert.throws(() => parseBaseUrl(url), TypeError, JSON.stringify(url));
+  for (const url of others) {
+    assertWrong(
+      url,
+      'it must be a path such as "/v1", or an http or https URL without user, query and fragment',
+    );
+  }
+  const forms = [
+    ...[["/v1/", "/v1/"], ["/v1//x", "/v1//x"], ["https://a/v1/", "/v1/"]],
+    ...[["//evil.example/v1", "/v1"], ["/v1/../v2", "/v2"], ["/./v1", "/v1"]],
+    ...[["/v 1", "/v%201"], ["/é", "/%C3%A9"], ["/<x>", "/%3Cx%3E"]],
+    ...[["/v1\\x", "/v1/x"], ["/v1\n", "/v1"], ["https://a/v1 ", "/v1"]],
+  ] as const;
+  for (const [url = "", normal] of forms) {
+    assertWrong(
+      url,
+      `its path must be in normal form ("${normal}"), without "//" and without "/" at its end`,
+    );
   }
 });
 
-test("parseBaseUrl says in which normal form the path must be written", () => {
-  assert.throws(() => parseBaseUrl("/é"), /"\/%C3%A9"/);
-});
+function assertWrong(url: string, reason: string): void {
+  assert.throws(() => parseBaseUrl(url), {
+    name: "TypeError",
+    message: `Wrong baseUrl ${JSON.stringify(url)}: ${reason}`,
+  });
+}

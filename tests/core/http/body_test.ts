@@ -67,6 +67,13 @@ test("readText stops reading at the cap and cancels the rest", async () => {
   assert.deepEqual(log, { pulls: 3, cancels: 1 });
 });
 
+test("readText answers 400 if a body that is announced is not there", async () => {
+  const sent = request(null, { "content-length": "513" });
+  const limits = { ...LIMITS, maxBodyBytes: 513 };
+  const message = assertRefused(await readText(sent, limits), "bad_request");
+  assert.match(message, /missing/);
+});
+
 test("readText reads nothing if Content-Length is above the cap", async () => {
   const { body, log } = stream([Uint8Array.of(0x31)]);
   const large = request(body, { "content-length": "101" });
@@ -75,9 +82,12 @@ test("readText reads nothing if Content-Length is above the cap", async () => {
 });
 
 test("readText refuses a body over the cap whose Content-Length says less", async () => {
-  const { body } = stream([new Uint8Array(101)]);
-  const lying = request(body, { "content-length": "1" });
-  assertRefused(await readText(lying, LIMITS), "payload_too_large");
+  const ask = (length: number) => {
+    const { body } = stream([new Uint8Array(length).fill(32)]);
+    return readText(request(body, { "content-length": "1" }), LIMITS);
+  };
+  assert.equal(await ask(100), " ".repeat(100));
+  assertRefused(await ask(101), "payload_too_large");
 });
 
 // Law: a body that is announced, and so read at once, is read as one that is not, chunk by chunk.
@@ -185,17 +195,36 @@ test("readText answers 400 if the body breaks off, announced or not", async () =
   }
 });
 
-test("readText answers 413 for a body in more than 256 tiny pieces; of a usual size, any number may come", async () => {
+test("readText answers 413 for a body of more than 256 pieces, if it comes to less than 256 bytes a piece and is longer than 512 bytes", async () => {
   const limits = { ...LIMITS, maxBodyBytes: 1 << 20 };
-  const spaces = (count: number, size = 1) =>
-    stream(Array.from({ length: count }, () => new Uint8Array(size).fill(32)));
-  for (const [count, size] of [[256, 1], [400, 1448]] as const) {
-    const text = await readText(request(spaces(count, size).body), limits);
-    assert.equal(text, " ".repeat(count * size));
+  const spaces = (first: number, count: number) => {
+    const sizes = [first, ...Array.from({ length: count - 1 }, () => 1)];
+    return stream(sizes.map((size) => new Uint8Array(size).fill(32)));
+  };
+  const announced = (length: number) => ({ "content-length": `${length}` });
+  for (
+    const [first, count, headers] of [
+      [1, 256],
+      [65_280, 257],
+      [1, 512, announced(512)],
+    ] as const
+  ) {
+    const { body } = spaces(first, count);
+    const text = await readText(request(body, headers), limits);
+    assert.equal(text, " ".repeat(first + count - 1));
   }
-  const { body, log } = spaces(300);
-  assertRefused(await readText(request(body), limits), "payload_too_large");
-  assert.deepEqual(log, { pulls: 257, cancels: 1 });
+  for (
+    const [first, count, headers] of [
+      [1, 300],
+      [65_279, 300],
+      [1, 513, announced(513)],
+    ] as const
+  ) {
+    const { body, log } = spaces(first, count);
+    const result = await readText(request(body, headers), limits);
+    assertRefused(result, "payload_too_large");
+    assert.deepEqual(log, { pulls: 257, cancels: 1 });
+  }
 });
 
 test("readText leaves no timer behind, however the body ends", async () => {
@@ -280,5 +309,7 @@ test("checkMediaType refuses every other type, charset and coding", () => {
     const refusal = checkMediaType(new Headers(headers));
     assert.equal(refusal?.status, 415, JSON.stringify(headers));
     assert.equal(refusal.headers["accept"], "application/json");
+    const codings = "content-encoding" in headers ? "identity" : undefined;
+    assert.equal(refusal.headers["accept-encoding"], codings);
   }
 });

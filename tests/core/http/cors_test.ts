@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { corsLayer } from "../../../core/http/cors.ts";
 import test from "node:test";
 import type { HandlerOptions } from "../../../mod.ts";
 import { ask as send } from "../../contract/ask.ts";
@@ -149,17 +148,12 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
   const wrong = [undefined, null, APP, [], [APP, "file://"]];
   for (const origins of [...wrong, ...wrongOrigins.map((one) => [one])]) {
     const cors = { origins } as HandlerOptions["cors"];
-    await assert.rejects(
-      ask({ cors } as Partial<HandlerOptions>, "/pets"),
-      { name: "TypeError", message: /^Wrong option cors\.origins: / },
-      JSON.stringify(origins),
-    );
+    const message =
+      'Wrong option cors.origins: it must be "*" or a list of origins such as ' +
+      `"https://app.example.com", not ${JSON.stringify(origins)}`;
+    await assert.rejects(ask({ cors } as Partial<HandlerOptions>, "/pets"), {
+      name: "TypeError",
+      message,
+    });
   }
-});
-
-test("wrong origins are refused with an example of right ones", () => {
-  const message =
-    'Wrong option cors.origins: it must be "*" or a list of origins such as ' +
-    '"https://app.example.com", not ["a"]';
-  assert.throws(() => corsLayer({ origins: ["a"] }), { message });
 });

@@ -8,26 +8,33 @@ test("without OpenTelemetry a service stays as it is, so that tracing costs noth
   assert.equal(traced(service), service);
 });
 
-test("a span gets the name of a route, unless Node's instrumentation does that, and only if there is one", async () => {
-  const names: string[] = [];
+test("a span gets the route and a name with it, unless Node's instrumentation does that, and only if there is one", async () => {
+  const told: string[][] = [];
   const span = {
-    setAttribute: () => span,
-    updateName: (name: string) => names.push(name),
+    setAttribute(...attribute: string[]) {
+      told.push(attribute);
+      return span;
+    },
+    updateName: (name: string) => told.push([name]),
   };
   let rpc: { route?: string } | undefined;
   const getValue = (key: symbol) =>
-    key.description?.endsWith(" SPAN") ? span : rpc;
+    new Map<symbol, unknown>([
+      [Symbol.for("OpenTelemetry Context Key SPAN"), span],
+      [Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA"), rpc],
+    ]).get(key);
   const context = { active: () => ({ getValue }) };
   const api = Symbol.for("opentelemetry.js.api.1");
   const before = Reflect.get(globalThis, api);
   try {
     Reflect.set(globalThis, api, { context });
-    const ask = async (route?: string) => {
+    const ask = async (route?: string, method = "GET") => {
       const answer = { status: 200, headers: {}, body: null };
       const service = traced(async () => route ? { ...answer, route } : answer);
-      await service({ method: "GET" } as ServiceRequest, undefined);
+      await service({ method } as ServiceRequest, undefined);
     };
     await ask("/v1/pets");
+    await ask("/v1/pets", "X");
     await ask();
     rpc = {};
     await ask();
@@ -37,5 +44,10 @@ test("a span gets the name of a route, unless Node's instrumentation does that, 
   } finally {
     Reflect.set(globalThis, api, before);
   }
-  assert.deepEqual(names, ["GET /v1/pets"]);
+  assert.deepEqual(told, [
+    ["http.route", "/v1/pets"],
+    ["GET /v1/pets"],
+    ["http.route", "/v1/pets"],
+    ["HTTP /v1/pets"],
+  ]);
 });

@@ -18,13 +18,16 @@ test("apiKeys takes its keys and no others, also at once and after the caller's 
 
 test("apiKeys throws a TypeError, without the key, if a key cannot be sent", () => {
   for (const key of ["", "a b", "a\n", "schlüssel", "\x7f", " a"]) {
-    assert.throws(
-      () => apiKeys(["good", key]),
-      (error: unknown) =>
-        error instanceof TypeError && error.message.includes("2 of 2") &&
-        (key === "" || !error.message.includes(key)),
-    );
+    assert.throws(() => apiKeys(["good", key]), {
+      name: "TypeError",
+      message:
+        "API key 2 of 2 must be one or more visible ASCII characters without spaces",
+    });
   }
+  assert.throws(() => apiKeys("good" as unknown as string[]), {
+    name: "TypeError",
+    message: "API keys must be an array",
+  });
 });
 
 test("sha256 is SHA-256 in lower-case hexadecimal", async () => {
@@ -129,24 +132,4 @@ test("rememberKeys keeps no answer if the look-up fails, and asks again", async 
   );
   await assert.rejects(keys.verify("x"), /down/);
   assert.equal(await keys.verify("x"), true);
-});
-
-test("rememberKeys asks again in time if the system's clock is set back", async () => {
-  const { now } = Date;
-  let setBack = 0;
-  Date.now = () => now() - setBack;
-  try {
-    let asked = 0;
-    const keys = rememberKeys(() => {
-      asked++;
-      return Promise.resolve(true);
-    }, { maxAge: 1 });
-    assert.equal(await keys.verify("x"), true);
-    setBack = 3_600_000;
-    for (const start = performance.now(); performance.now() < start + 2;);
-    assert.equal(await keys.verify("x"), true);
-    assert.equal(asked, 2);
-  } finally {
-    Date.now = now;
-  }
 });

@@ -50,12 +50,21 @@ for (
       "name must not contain control characters (U+0000 to U+001F, U+007F)",
     ],
     [
+      { ...rex, name: "x".repeat(256) },
+      "name must have at most 255 characters (Unicode code points)",
+    ],
+    [
+      { ...rex, categoryId: 1 },
+      "categoryId must be an integer from -9223372036854775808 to 9223372036854775807",
+    ],
+    [
       { ...rex, status: "lost" },
       "status must be one of available, pending, sold",
     ],
   ] as const
 ) {
-  test(`a refusal says that ${problem} if the body is ${inspect(body)}`, () => {
+  const shown = inspect(body, { maxStringLength: 9 });
+  test(`a refusal says that ${problem} if the body is ${shown}`, () => {
     assert.equal(messageFor(body), `Cannot create pet: ${problem}`);
   });
 }

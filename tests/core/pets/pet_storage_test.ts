@@ -8,5 +8,7 @@ test("StorageError keeps retryAfter as whole seconds from 1 to 60, and 1 if none
     new StorageError("unavailable", "away", { retryAfter }).retryAfter
   );
   assert.deepEqual(kept, [1, 1, 1, 1, 1, 2, 60, 60, 60, 60]);
-  assert.equal(new StorageError("unavailable", "away").retryAfter, 1);
+  const error = new StorageError("unavailable", "away");
+  assert.equal(error.retryAfter, 1);
+  assert.equal(`${error}`, "StorageError: away");
 });
