@@ -44,7 +44,7 @@ test("readConfig reads every variable", async () => {
     PORT: "65535",
     REQUEST_LOG: "off",
     METRICS: "on",
-    SHUTDOWN_TIMEOUT: "0",
+    SHUTDOWN_TIMEOUT: "3600",
   });
   assert.equal(baseUrl.url, "https://api.example.com/pets/v1");
   for (const key of ["one", "two", "three"]) {
@@ -61,7 +61,7 @@ test("readConfig reads every variable", async () => {
     port: 65535,
     requestLog: false,
     metrics: true,
-    shutdownTimeout: 0,
+    shutdownTimeout: 3_600_000,
   });
 });
 
@@ -90,7 +90,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   PORT: ["65536", "-1", "1e3"],
   REQUEST_LOG: ["false"],
   METRICS: ["true"],
-  SHUTDOWN_TIMEOUT: ["10s"],
+  SHUTDOWN_TIMEOUT: ["10s", "3601"],
 };
 
 test("readConfig takes a RATE_LIMIT of up to 9 and 5 digits", () => {
