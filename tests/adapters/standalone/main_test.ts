@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, readdirSync } from "node:fs";
+import { cpSync, existsSync, readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -71,6 +71,7 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
   const json = await runToEnd([...issue, "--json"], { cwd });
   const quiet = await runToEnd([...issue, "--quiet"], { cwd });
   assert.deepEqual([quiet.code, quiet.stderr], [0, ""]);
+  assert.deepEqual(readdirSync(cwd), ["petstore.db"], "it was closed");
   assert.match(quiet.stdout, /^pet_[0-9A-Za-z]{38}\n$/);
   const issued = [JSON.parse(json.stdout).key, quiet.stdout.trim()];
   const server = await startMain({
@@ -88,7 +89,8 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
 
 it("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (cwd) => {
   const server = await startMain({ cwd });
-  const issued = await runToEnd(["keys", "issue", "two words"], { cwd });
+  const name = "two \u202Ewords"; // from right to left, on a terminal
+  const issued = await runToEnd(["keys", "issue", name], { cwd });
   assert.equal(issued.code, 0);
   const key = /pet_\w{38}/.exec(issued.stdout)?.[0];
   assert.ok(key !== undefined);
@@ -98,7 +100,7 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   const table = await runToEnd(["keys", "list"], { cwd });
   assert.match(
     table.stdout,
-    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}first key\n2 {5}\S{24} - {24}two words\n$/,
+    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}first key\n2 {5}\S{24} - {24}two \uFFFDwords\n$/,
   );
   assert.doesNotMatch(table.stdout, /pet_/);
 
@@ -107,7 +109,7 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   assert.match(missing.stderr, /There is no key/);
   const revoked = await runToEnd(["keys", "revoke", "2", "--json"], { cwd });
   const record = JSON.parse(revoked.stdout);
-  assert.deepEqual([record.id, record.name], [2, "two words"]);
+  assert.deepEqual([record.id, record.name], [2, name]);
   const deadline = Date.parse(record.revoked) + REVOCATION_DELAY;
   await new Promise((resolve) =>
     setTimeout(resolve, Math.max(0, deadline - Date.now()))
@@ -220,7 +222,7 @@ it("start says that it waits for PostgreSQL, and where", async (cwd) => {
 });
 
 it(
-  "Node without its packages says what to run, without a stack",
+  "Node without its packages says what to run, without a stack, and keeps what it compiled",
   async (cwd) => {
     for (const folder of ["adapters", "core"]) {
       const from = new URL(`../../../${folder}`, import.meta.url);
@@ -231,6 +233,7 @@ it(
     assert.equal(await program.exited, 1);
     assert.match(program.stderr(), /^The package valibot is not installed/);
     assert.equal(program.stderr().trimEnd().split("\n").length, 1);
+    assert.ok(existsSync(join(cwd, "node_modules/.cache/petstore")));
   },
   {
     skip: RUNTIME !== "node" && "Deno and Bun install packages by themselves",
