@@ -17,7 +17,7 @@ import {
 } from "./program.ts";
 
 for (
-  const [command, message, env = {}, code = 2] of [
+  const [command, message, env] of [
     ["nonsense", /^There is no command "nonsense"\nSee --help\n$/],
     [
       "start --prot 1",
@@ -27,30 +27,22 @@ for (
     ["start --port", /^--port needs a value$/m],
     ["start --port --host ::1", /^--port needs a value$/m],
     ["start --host=", /^--host needs a value$/m],
-    [
-      "start --port 70000",
-      /Cannot read --port: it must be an integer from 0 to 65535/,
-    ],
-    ["start", /^Cannot read PORT: it must be an integer from 0 to /, {
-      PORT: "70000",
-    }, 1],
+    ["start --port 70000", /^Cannot read --port: .* from 0 to 65535, not /],
+    ["start", /^Cannot read PORT: .* from 0 to 65535,/, { PORT: "70000" }],
     [
       "start --port 0 --host nosuchhost.invalid",
       /^Cannot listen on nosuchhost\.invalid:0: .*(?:unknown|not known).*\n$/,
       { DATABASE_URL: "memory:" },
-      1,
     ],
     [
       "start --port 0",
       /^.*: the directory .*missing does not exist; create it first\n$/,
       { DATABASE_URL: "sqlite:missing/pets.db" },
-      1,
     ],
     [
       "start --port 0",
       /^Cannot read DATABASE_URL: .*\n$/,
       { DATABASE_URL: "postgres://me:sesame@:x/pets" },
-      1,
     ],
     ["copy a b -x", /^There is no option -x, only --help$/m],
     ["copy a b c", /^copy takes two addresses: copy FROM TO\n/],
@@ -69,20 +61,19 @@ for (
     ["keys issue ", /^Cannot read NAME: must not be empty\n/],
     ["keys issue two words", /issue NAME \(in quotes if it has spaces\)/],
     ["keys revoke", /issue NAME/],
-    [
-      "keys revoke one",
-      /^Cannot read ID: it must be an integer .* not "one"\n/,
-    ],
+    ["keys revoke one", /^Cannot read ID: it must be an integer .* "one"\n/],
     ["keys rotate 1", /issue NAME/],
-    ["keys list", /no database at petstore\.db/, {}, 1],
-    ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }, 1],
+    ["keys list", /no database at petstore\.db/, {}],
+    ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }],
   ] as const
 ) {
   it(`the program refuses "${command}" because of ${message}, and leaves no file behind`, async (cwd) => {
-    const run = await runToEnd(command.split(" "), { cwd, env });
-    assert.match(run.stderr, message);
-    assert.doesNotMatch(run.stderr, /^ +at |sesame/m);
-    assert.deepEqual([run.code, run.stdout, readdirSync(cwd)], [code, "", []]);
+    const ended = await runToEnd(command.split(" "), { cwd, env: env ?? {} });
+    const { code, stdout, stderr } = ended;
+    assert.match(stderr, message);
+    assert.doesNotMatch(stderr, /^ +at |sesame/m);
+    assert.deepEqual([stdout, readdirSync(cwd)], ["", []]);
+    assert.equal(code, env === undefined ? 2 : 1);
   });
 }
 

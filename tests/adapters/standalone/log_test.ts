@@ -109,30 +109,21 @@ test("a line has what is known of a request, a fault or a trace, and no more of 
     t.mock.method(output, "write", async (line: string) => lines.push(line));
   }
   const api = Symbol.for("opentelemetry.js.api.1");
-  const before = Reflect.get(globalThis, api);
   let traceId = "0".repeat(32); // of a span that is not recorded
   const span = { spanContext: () => ({ traceId }) };
   const context = { active: () => ({ getValue: () => span }) };
-  try {
-    Reflect.set(globalThis, api, { context });
-    const log = createLog({ requests: true });
-    log.request({ method: "X".repeat(21), status: 405, ms: 12.3456, id: "1" });
-    traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
-    log.fault(new StorageError("unavailable", "Gone", { cause: "why" }), "2");
-    log.fault(["a mistake"], undefined);
-  } finally {
-    Reflect.set(globalThis, api, before);
-  }
-  const logged = lines.map((line) => JSON.parse(line)).map((line) => {
-    const { time, ...rest } = line;
-    assert.equal(new Date(time).toISOString(), time);
-    return rest;
-  });
-  const trace_id = traceId;
-  assert.deepEqual(logged, [
-    { method: "X".repeat(20), route: null, status: 405, ms: 12.346, id: "1" },
-    { trace_id, id: "2", error: "Gone (unavailable)" },
-    { trace_id, error: "[ 'a mistake' ]" },
+  t.after(() => Reflect.deleteProperty(globalThis, api));
+  Reflect.set(globalThis, api, { context });
+  const log = createLog({ requests: true });
+  log.request({ method: "X".repeat(21), status: 405, ms: 12.3456, id: "1" });
+  traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+  log.fault(new StorageError("unavailable", "Gone", { cause: "why" }), "2");
+  log.fault(["a mistake"], undefined);
+  const time = /(?<=^\{"time":")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
+  assert.deepEqual(lines.map((line) => line.replace(time, "TIME")), [
+    '{"time":"TIME","method":"XXXXXXXXXXXXXXXXXXXX","route":null,"status":405,"ms":12.346,"id":"1"}\n',
+    `{"time":"TIME","id":"2","trace_id":"${traceId}","error":"Gone (unavailable)"}\n`,
+    `{"time":"TIME","trace_id":"${traceId}","error":"[ 'a mistake' ]"}\n`,
   ]);
 });
 
@@ -187,16 +178,6 @@ for (const [kind, script] of Object.entries(WRITERS)) {
       await assertEnds(child);
       const text = await reading;
       assertCounted(text, 100_000);
-    },
-    { skip: NO_PIPES },
-  );
-
-  it(
-    `a ${kind} pipe that nobody reads does not hold up the end`,
-    async (folder) => {
-      const pipe = createPipe(folder);
-      await assertEnds(startLogging(2, ["sh", "-c", script, pipe.path]));
-      await pipe.read();
     },
     { skip: NO_PIPES },
   );

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import pg from "pg";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import {
   missingStandby,
@@ -15,7 +14,6 @@ import {
   MAIN,
   run,
   RUNTIME,
-  runToEnd,
   startMain,
   testInFolder,
 } from "./program.ts";
@@ -122,42 +120,4 @@ testCluster(
     }
   },
   { skip: skipping(await missingStandby()) },
-);
-
-it(
-  "a server that cannot issue the first key says so once, runs, and issues it when the lock is gone",
-  async (cwd, env, cluster) => {
-    assert.equal((await runToEnd(["keys", "list"], { cwd, env })).code, 0);
-    const client = new pg.Client(env.DATABASE_URL);
-    await client.connect();
-    const lines = (stderr: string, line: RegExp) =>
-      stderr.split("\n").filter((each) => line.test(each)).length;
-    try {
-      await client.query("BEGIN; LOCK TABLE api_keys");
-      const servers = [
-        await startMain({ cwd, env }),
-        await startMain({ cwd, env }),
-      ];
-      for (const server of servers) {
-        assert.equal(server.key, undefined);
-        assert.equal((await ask(server, "/livez")).status, 200);
-        assert.match(server.stderr(), /No API key could be issued: .*lock/);
-        assert.match(server.stderr(), /keys issue NAME/);
-      }
-      // A third failure is of a server that tries again.
-      const failures = () => cluster.log().split("lock timeout").length - 1;
-      await until("one tries again", () => failures() > servers.length);
-      await client.query("COMMIT");
-      const stderr = () => servers.map((server) => server.stderr()).join("\n");
-      await until("a key is issued", async () => /^ {4}pet_/m.test(stderr()));
-      const list = ["keys", "list", "--json"];
-      const { stdout } = await runToEnd(list, { cwd, env });
-      assert.equal(JSON.parse(stdout).length, 1);
-      for (const server of servers) assert.equal(await server.end(), 0);
-      assert.equal(lines(stderr(), /^ {4}pet_/), 1);
-      assert.equal(lines(stderr(), /No API key/), 2, "once for each server");
-    } finally {
-      await client.end();
-    }
-  },
 );

@@ -6,69 +6,44 @@ import { standardError } from "../../../adapters/standalone/output.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { memoryStorage, StorageError } from "../../../mod.ts";
 
-const ADDRESS = { hostname: "127.0.0.1", port: 8000 };
-const CONFIG = readConfig({ DATABASE_URL: "memory:" });
-
-/** Opens a service whose storage fails to keep the first key for these reasons, one after the other. */
-function openThatFails(...reasons: Error[]) {
-  return openService(CONFIG, async () => {
+test("greet says once that the first key cannot be issued, unless it is a mistake, and tries again every second", async (t) => {
+  const reasons = [new Error("a mistake")];
+  const config = readConfig({ DATABASE_URL: "memory:" });
+  const { greet, close } = await openService(config, async () => {
     const storage = memoryStorage();
-    const { insertFirst } = storage.apiKeys;
-    return {
-      ...storage,
-      apiKeys: {
-        ...storage.apiKeys,
-        async insertFirst(record) {
-          const reason = reasons.shift();
-          if (reason !== undefined) throw reason;
-          return await insertFirst(record);
-        },
-      },
+    const { insertFirst, ...others } = storage.apiKeys;
+    const failing: typeof insertFirst = async (record) => {
+      const reason = reasons.shift();
+      if (reason !== undefined) throw reason;
+      return await insertFirst(record);
     };
+    return { ...storage, apiKeys: { ...others, insertFirst: failing } };
   });
-}
-
-test("if the first key cannot be issued, greet says so once, and it is issued after a second, or two", async (t) => {
   const told: string[] = [];
-  t.mock.method(
-    standardError,
-    "write",
-    async (text: string) => told.push(text),
-  );
-  const pauses: unknown[] = [];
+  const write = async (text: string) => told.push(text);
+  t.mock.method(standardError, "write", write);
+  const pauses: number[] = [];
   const { setTimeout } = globalThis;
   t.after(() => Reflect.set(globalThis, "setTimeout", setTimeout));
-  const atOnce = (
-    again: (...args: unknown[]) => void,
-    ms: number,
-    ...args: unknown[]
-  ) => {
+  const atOnce = (again: typeof greet, ms: number, ...args: [never]) => {
     pauses.push(ms);
     again(...args);
   };
-  const service = await openThatFails(
-    new StorageError("unavailable", "It is locked"),
-    new Error("It is still locked"),
-  );
   Reflect.set(globalThis, "setTimeout", atOnce);
-  await service.greet(ADDRESS);
+
+  const address = { hostname: "127.0.0.1", port: 8000 };
+  await assert.rejects(greet(address), /a mistake/);
+  told.length = 0;
+  reasons.push(new StorageError("unavailable", "locked"), new Error("still"));
+  await greet(address);
   while (told.length < 3) await new Promise(setImmediate);
   assert.deepEqual(pauses, [1000, 1000]);
-  const [, why, key = ""] = told;
+  const [, problem, key = ""] = told;
   assert.equal(
-    why,
-    `No API key could be issued: It is locked
-To issue one, run: ${PROGRAM} keys issue NAME
-The pet store listens at http://127.0.0.1:8000/v1/pets
-`,
+    problem,
+    `No API key could be issued: locked\nTo issue one, run: ${PROGRAM} keys issue NAME\n` +
+      "The pet store listens at http://127.0.0.1:8000/v1/pets\n",
   );
   assert.match(key, /^ {4}pet_/m);
-  await service.close();
-});
-
-test("greet rejects if the first key cannot be issued because of a mistake", async () => {
-  const mistake = new TypeError("wrong");
-  const service = await openThatFails(mistake);
-  await assert.rejects(service.greet(ADDRESS), mistake);
-  await service.close();
+  await close();
 });
