@@ -194,17 +194,6 @@ it("a request that comes while the storage opens is answered once it is open", a
   assert.equal(await server.end(), 0);
 });
 
-it("start refuses a port that is taken, and issues no key that nobody could use", async (cwd) => {
-  const taken = createServer();
-  const args = ["start", "--port", String(await listen(taken))];
-  const refused = await runToEnd(args, { cwd });
-  assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /address is (already )?in use/i);
-  assert.doesNotMatch(refused.stderr, /pet_| at /);
-  assert.deepEqual(readdirSync(cwd), []);
-  taken.close();
-});
-
 it("start says that it waits for PostgreSQL, and where", async (cwd) => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket));

@@ -66,14 +66,11 @@ testInFolder(
 
 test(
   "only what the database needs is kept: SQLite reads, a Unix socket is read and written",
-  {
-    skip,
-  },
+  { skip },
   async (t) => {
     const revoked: string[] = [];
-    const revoke = async ({ name }: { readonly name: string }) => {
-      revoked.push(name);
-    };
+    type Name = Deno.PermissionDescriptor;
+    const revoke = async ({ name }: Name) => revoked.push(name);
     t.mock.method(Deno.permissions, "revoke", revoke);
     for (
       const [url, expected] of [

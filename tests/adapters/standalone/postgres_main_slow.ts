@@ -21,21 +21,6 @@ import {
 const PASSWORD = "sesame/@%";
 const REX = '{"name":"Rex","categoryId":1}';
 
-/** Registers a test, which is given an empty folder and an empty database that asks for a password. */
-function it(
-  title: string,
-  check: (
-    cwd: string,
-    env: Readonly<Record<string, string>>,
-    cluster: Cluster,
-  ) => Promise<void>,
-): void {
-  testCluster(title, async (cluster) => {
-    const env = { DATABASE_URL: await cluster.newDatabase() };
-    await inNewFolder((cwd) => check(cwd, env, cluster));
-  }, { password: PASSWORD, timeout: 60_000 });
-}
-
 testInFolder(
   "a Unix socket that Deno may not use ends the program with the reason",
   async (cwd) => {
@@ -51,45 +36,49 @@ testInFolder(
   { skip: RUNTIME !== "deno" && "only Deno refuses", timeout: 60_000 },
 );
 
-it(
+testCluster(
   "a server whose PostgreSQL is gone says so, and goes on when it is back",
-  async (cwd, env, cluster) => {
-    const server = await startMain({ cwd, env });
-    assert.equal((await ask(server, "/readyz")).status, 200);
-    await cluster.stop();
+  async (cluster) => {
+    await inNewFolder(async (cwd) => {
+      const env = { DATABASE_URL: await cluster.newDatabase() };
+      const server = await startMain({ cwd, env });
+      assert.equal((await ask(server, "/readyz")).status, 200);
+      await cluster.stop();
 
-    const ready = await ask(server, "/readyz");
-    assert.deepEqual([ready.status, ready.headers.get("retry-after")], [
-      503,
-      "1",
-    ]);
-    assert.equal((await ask(server, "/livez")).status, 200);
-    for (const body of [undefined, REX]) {
-      const answer = await ask(server, "/v1/pets", body);
-      assert.deepEqual([answer.status, answer.headers.get("retry-after")], [
+      const ready = await ask(server, "/readyz");
+      assert.deepEqual([ready.status, ready.headers.get("retry-after")], [
         503,
         "1",
       ]);
-      assert.equal(JSON.parse(answer.text).code, "service_unavailable");
-    }
-    // An operator reads what is wrong, and not where in the code.
-    const lines = () => server.stderr().match(/^\{.*\}$/gm) ?? [];
-    await until("each fault has its line", async () => lines().length >= 3);
-    const faults = lines().map((line) => JSON.parse(line));
-    assert.equal(faults.length, 3);
-    for (const { error } of faults) {
-      assert.match(
-        error,
-        /^Cannot .* at 127\.0\.0\.1:[0-9]+: .+ \(unavailable\)$/,
-      );
-    }
+      assert.equal((await ask(server, "/livez")).status, 200);
+      for (const body of [undefined, REX]) {
+        const answer = await ask(server, "/v1/pets", body);
+        assert.deepEqual([answer.status, answer.headers.get("retry-after")], [
+          503,
+          "1",
+        ]);
+        assert.equal(JSON.parse(answer.text).code, "service_unavailable");
+      }
+      // An operator reads what is wrong, and not where in the code.
+      const lines = () => server.stderr().match(/^\{.*\}$/gm) ?? [];
+      await until("each fault has its line", async () => lines().length >= 3);
+      const faults = lines().map((line) => JSON.parse(line));
+      assert.equal(faults.length, 3);
+      for (const { error } of faults) {
+        assert.match(
+          error,
+          /^Cannot .* at 127\.0\.0\.1:[0-9]+: .+ \(unavailable\)$/,
+        );
+      }
 
-    await cluster.start();
-    assert.equal((await ask(server, "/readyz")).status, 200);
-    assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
-    assert.equal(await server.end(), 0);
-    assert.ok(!server.stderr().includes("sesame"));
+      await cluster.start();
+      assert.equal((await ask(server, "/readyz")).status, 200);
+      assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
+      assert.equal(await server.end(), 0);
+      assert.ok(!server.stderr().includes("sesame"));
+    });
   },
+  { password: PASSWORD, timeout: 60_000 },
 );
 
 testCluster(
