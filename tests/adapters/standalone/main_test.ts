@@ -188,6 +188,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 it("a request that comes while the storage opens is answered once it is open", async (cwd) => {
   const { server, origin, unlock } = await startLocked(cwd);
   const answer = ask({ origin, key: "none" }, "/v1/pets");
+  await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
   unlock();
   assert.equal((await answer).status, 401);
   assert.equal(await server.end(), 0);
