@@ -1,5 +1,6 @@
 /** For all commands: reading their arguments, and the end if they cannot go on. */
 
+import { parse } from "node:path";
 import process from "node:process";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
@@ -28,7 +29,6 @@ export function parseArguments(
   const { tokens, values, positionals } = parseArgs({
     args: [...args],
     options: all,
-    allowPositionals: true,
     strict: false,
     tokens: true,
   });
@@ -67,7 +67,7 @@ export const PROGRAM = import.meta.url.endsWith(".js")
   ? "petstore"
   : "Deno" in globalThis
   ? "deno task"
-  : `${"Bun" in globalThis ? "bun" : "node"} adapters/standalone/main.ts`;
+  : `${parse(process.execPath).name} adapters/standalone/main.ts`; // bun or node
 
 /** Says how to install a package that is missing. A program that npx runs does not see what `npm install` adds. */
 export function howToInstall(name: string): string {
@@ -82,18 +82,18 @@ export function howToInstall(name: string): string {
 /** Says how to install the package that an `import` did not find; `undefined` for any other error. */
 export function missingPackage(cause: unknown): string | undefined {
   const [, name] =
-    /^Cannot find (?:package|module) ['"]((?:@[\w-]+\/)?[\w-]+)['"]/.exec(
-      cause instanceof Error ? cause.message : "",
+    /Cannot find (?:package|module) ['"]((?:@[\w-]+\/)?[\w-]+)['"]/.exec(
+      String(cause),
     ) ?? [];
   return name &&
     `The package ${name} is not installed: ${howToInstall(name)}`;
 }
 
 function explain(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  if (cause instanceof UsageError) return `${cause.message}\nSee --help`;
+  const { message, stack } = cause as Error;
+  if (cause instanceof UsageError) return `${message}\nSee --help`;
   const isMistake = [TypeError, RangeError, ReferenceError].some((type) =>
     cause instanceof type
   );
-  return isMistake && cause.stack || cause.message;
+  return isMistake && stack || message;
 }

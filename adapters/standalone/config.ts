@@ -89,7 +89,7 @@ export function readPort(text: string): number {
   return readInteger(text, 65_535);
 }
 
-function readInteger(text: string, max: number): number {
+export function readInteger(text: string, max: number): number {
   const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
   if (value <= max) return value;
   throw mustBe(`an integer from 0 to ${max}`, text);

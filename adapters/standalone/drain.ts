@@ -7,8 +7,8 @@ import { parseTarget } from "../../core/http/target.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 
-/** The paths that are answered to the end. */
-const PROBES = ["/livez", "/readyz", "/metrics"];
+/** The paths that are answered to the end; `/readyz` then refuses, as it should. */
+const TO_THE_END = ["/livez", "/metrics"];
 
 const ok = jsonAnswer(200, '{"status":"ok"}');
 const notReady = new Refusal(
@@ -36,8 +36,8 @@ export function createDrain(storage: Pick<PetStorage, "ping">): Drain {
     layer: (service) => async (request, connection) => {
       if (drained !== undefined) {
         const target = parseTarget(request);
-        const isProbe = "path" in target && PROBES.includes(target.path);
-        if (!isProbe) return shuttingDown;
+        const isAnswered = "path" in target && TO_THE_END.includes(target.path);
+        if (!isAnswered) return shuttingDown;
       }
       inFlight++;
       const answer = await service(request, connection);
@@ -53,7 +53,6 @@ export function createDrain(storage: Pick<PetStorage, "ping">): Drain {
         path: "/readyz",
         isPublic: true,
         async run() {
-          if (drained !== undefined) return shuttingDown;
           try {
             // All who ask meanwhile share one ping, because strangers may ask as often as they like.
             pinging ??= storage.ping().finally(() => pinging = undefined);

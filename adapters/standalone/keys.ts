@@ -10,8 +10,8 @@ import {
 } from "../../core/keys/issued_keys.ts";
 import { nameSchema } from "../../core/name.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
-import { ConfigError, readConfig } from "./config.ts";
-import { giveBackPermissions, openStorage } from "./open_storage.ts";
+import { check, ConfigError, readConfig, readInteger } from "./config.ts";
+import { openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
 
@@ -62,7 +62,6 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   }
   const storage = await openStorage(database);
   try {
-    await giveBackPermissions(database);
     const { json, text, key } = await act(issuedKeys(storage.apiKeys));
     const output = values.quiet ? key : values.json && JSON.stringify(json);
     process.stdout.write(output ? `${output}\n` : text);
@@ -71,11 +70,12 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   }
 }
 
-function readAction([name, ...operands]: readonly string[]): Action {
-  const [operand = ""] = operands;
-  if (name === "list" && operands.length === 0) return list;
-  if (name === "revoke" && operands.length === 1) return revoke(operand);
-  if (name === "issue" && operands.length === 1) return issue(operand);
+function readAction([name, operand, ...more]: readonly string[]): Action {
+  if (name === "list" && operand === undefined) return list;
+  if (operand !== undefined && more.length === 0) {
+    if (name === "revoke") return revoke(operand);
+    if (name === "issue") return issue(operand);
+  }
   throw new UsageError(
     "keys takes one of: issue NAME (in quotes if it has spaces), list, revoke ID",
   );
@@ -87,10 +87,7 @@ const list: Action = async (keys) => {
 };
 
 function issue(name: string): Action {
-  const check = v.safeParse(nameSchema, name);
-  if (!check.success) {
-    throw new UsageError(`The name of a key ${check.issues[0].message}`);
-  }
+  check("NAME", () => v.parse(nameSchema, name), UsageError);
   return async (keys) => {
     const { key, record } = await keys.issue(name);
     const title = `Key ${record.id} for ${printable(name)}`;
@@ -99,14 +96,10 @@ function issue(name: string): Action {
   };
 }
 
-function revoke(id: string): Action {
-  if (!/^[1-9][0-9]{0,8}$/.test(id)) {
-    throw new UsageError(
-      `The id of a key must be a positive integer, not ${JSON.stringify(id)}`,
-    );
-  }
+function revoke(operand: string): Action {
+  const id = check("ID", () => readInteger(operand, 999_999_999), UsageError);
   return async (keys) => {
-    const record = await keys.revoke(Number(id));
+    const record = await keys.revoke(id);
     if (record === undefined) {
       throw new ConfigError(`There is no key with the id ${id}: see keys list`);
     }

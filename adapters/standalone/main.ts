@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { checkExact } from "../../core/json.ts";
 import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
-/** The npm package has one more command: its `bin.js` runs the judge of the tests. */
-const JUDGE = PROGRAM === "petstore"
-  ? "  judge    checks any service against the contract\n"
-  : "";
+/** One more command of the npm package, whose `bin.js` runs it, and of the tasks. */
+const JUDGE = PROGRAM.endsWith("main.ts")
+  ? ""
+  : "  judge    checks any service against the contract\n";
 
 /** The version of the package, as in `deno.json`. */
 const VERSION = "1.0.0";
@@ -55,12 +55,10 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   }
 }
 
-/** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in a folder of whoever installed the packages. */
+/** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in the folder that this program is in. */
 function keepCompiledCode(): void {
-  if ("Deno" in globalThis || "Bun" in globalThis) return;
-  const place = PROGRAM === "petstore" ? "../../../../" : "../../node_modules/";
-  const cache = new URL(`${place}.cache/petstore`, import.meta.url);
-  module.enableCompileCache(fileURLToPath(cache));
+  const cache = new URL("../../node_modules/.cache/petstore", import.meta.url);
+  module.enableCompileCache?.(fileURLToPath(cache)); // Deno has no such function
 }
 
 main(process.argv.slice(2)).catch(reportAndExit);

@@ -66,7 +66,7 @@ http_server_active_requests ${this.#active}
 # HELP petstore_creates_waiting Creates that the storage was given and has not finished.
 # TYPE petstore_creates_waiting gauge
 petstore_creates_waiting ${this.#creates}
-# HELP petstore_storage_faults_total Requests answered 503 because of the storage.
+# HELP petstore_storage_faults_total Requests refused because of a fault of the storage.
 # TYPE petstore_storage_faults_total counter
 petstore_storage_faults_total ${this.#faults}
 # HELP ${NAME} Time from a request to its answer.

@@ -12,7 +12,7 @@ const GATHERING_TIME = 10;
 /** The pause before another attempt, in ms. */
 const RETRY_INTERVAL = 20;
 /** If more characters than this wait, further text is dropped; as many may be under way. */
-const MAX_WAITING = 1024 * 1024;
+const MAX_WAITING = 1_048_576;
 /** The most bytes that Deno is given at once, because it does not tell how many it wrote: a pipe takes all or none. */
 const PIPE_BUF = 4096;
 class Output {

@@ -96,6 +96,6 @@ export function peerAddress(
   // "::" stands for the zeros that are missing to eight groups.
   const [start = [], end = []] = address.split("::")
     .map((part) => part === "" ? [] : part.split(":"));
-  const zeros = Array(Math.max(0, 8 - start.length - end.length)).fill("0");
+  const zeros = Array(8 - start.length - end.length).fill("0");
   return [...start, ...zeros, ...end].slice(0, 4).join(":");
 }

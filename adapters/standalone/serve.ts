@@ -14,13 +14,14 @@ interface FetchInfo {
   /** Deno: settles when the response is sent. */
   readonly completed?: Promise<unknown>;
   /** Bun: stops listening and settles when what is in flight is sent. */
-  readonly stop?: () => Promise<void>;
+  stop?(): Promise<void>;
 }
 
 const config: Config = await Promise.try(readConfig, process.env)
   .catch(reportAndExit);
 let opened: Service | undefined;
-let stopServer: (() => Promise<void>) | undefined;
+/** What came with the first request: on Bun it stops the server. */
+let first: FetchInfo | undefined;
 /** Deno's responses on their way: a process that ends when an answer is made would not send it. */
 const sending = new Set<Promise<unknown>>();
 
@@ -28,7 +29,7 @@ const { stop } = stopOnSignal({
   async finish() {
     await opened?.drain();
     await Promise.allSettled(sending);
-    await stopServer?.();
+    await first?.stop?.();
     // Deno's `completed` settles just before the last bytes of the response are on their way.
     await new Promise((resolve) => setTimeout(resolve, 50));
   },
@@ -84,9 +85,7 @@ const server = {
   idleTimeout: 30,
   maxRequestBodySize: 1024 * 1024,
   fetch(request: Request, info?: FetchInfo): Promise<Response> {
-    if (typeof info?.stop === "function") {
-      stopServer ??= () => Promise.resolve(info.stop?.());
-    }
+    first ??= info;
     const completed = info?.completed;
     if (completed !== undefined) {
       const done = () => sending.delete(completed);

@@ -21,8 +21,8 @@ const ISSUE_INTERVAL = 1000;
 export type Service = Awaited<ReturnType<typeof openService>>;
 
 /** Opens the storage and builds the service on it. */
-export async function openService(config: Config) {
-  const storage = await openStorage(config.database);
+export async function openService(config: Config, open = openStorage) {
+  const storage = await open(config.database);
   const issued = issuedKeys(storage.apiKeys);
   const log = createLog({ requests: config.requestLog });
   const { baseUrl, fixedKeys, cors, rateLimit } = config;
@@ -61,7 +61,6 @@ export async function openService(config: Config) {
     })),
   });
 
-  let retry: ReturnType<typeof setTimeout> | undefined;
   /** Issues the first key and shows it. If that fails, says so once, and tries again until it succeeds. */
   async function issueFirst(pets: string, isAgain = false): Promise<void> {
     let hint = "For another API key";
@@ -74,7 +73,7 @@ export async function openService(config: Config) {
       if (!isAgain && !(cause instanceof StorageError)) throw cause;
       const { message } = cause as Error;
       hint = `No API key could be issued: ${message}\nTo issue one`;
-      retry = setTimeout(issueFirst, ISSUE_INTERVAL, pets, true);
+      setTimeout(issueFirst, ISSUE_INTERVAL, pets, true);
     }
     if (isAgain) return;
     log.tell(
@@ -102,10 +101,7 @@ export async function openService(config: Config) {
       await told; // a key is shown once: it is not issued while nothing can be written
       await issueFirst(pets);
     },
-    async close(): Promise<void> {
-      clearTimeout(retry);
-      await storage.close();
-    },
+    close: (): Promise<void> => storage.close(),
   };
 }
 
@@ -129,7 +125,8 @@ Its first API key, shown only now:
 /** Says why the documentation page cannot be read. */
 function explain(cause: unknown): string {
   const { message } = cause as Error;
-  return message.includes("swagger-ui-dist")
-    ? `No page at /docs: ${howToInstall("swagger-ui-dist")}`
+  const name = "swagger-ui-dist";
+  return message.includes(name)
+    ? `No page at /docs: ${howToInstall(name)}`
     : message;
 }

@@ -74,15 +74,11 @@ export async function runStart(args: readonly string[]): Promise<void> {
     ),
     options,
   );
-  try {
-    service = await openService(config);
-    opening.resolve(service);
-    await service.openDocs();
-    await giveBackPermissions(config.database);
-    if (!shutdown.isStopping) await service.greet(server);
-  } catch (cause) {
-    if (!shutdown.isStopping) throw cause;
-  }
+  service = await openService(config);
+  opening.resolve(service);
+  await service.openDocs();
+  await giveBackPermissions(config.database);
+  if (!shutdown.isStopping) await service.greet(server);
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */

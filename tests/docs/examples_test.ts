@@ -281,7 +281,9 @@ test("the transcripts are what the commands print", {
     try {
       // The README says to paste these first.
       const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
-      for (const command of printed) await replay(command);
+      let shown = "";
+      for (const command of printed) shown += await replay(command);
+      assert.match(shown, /^(\{"id":1,"name":"Rex",.*\})\n\[\1\]\n$/);
       for (const { file, text } of blocksOf("console")) {
         if (file === "docs/judge.md") continue; // tests/judge/judge_slow.ts
         let actual = "";

@@ -174,7 +174,7 @@ async function withServer(
 }
 
 test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async () => {
-  assert.ok(existsSync(join(full, "node_modules/.cache/petstore")));
+  assert.ok(existsSync(join(full, PACKAGE, "node_modules/.cache/petstore")));
   for (const form of ["npx -y --package ", "bunx -p ", "pnpm dlx --package="]) {
     const help = await sh(`${form}${tarball} petstore --help`, pnpm);
     assert.match(help, /^The pet store service\.[^]*^ +judge /m);

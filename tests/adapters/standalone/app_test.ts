@@ -2,19 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
+import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
 import { toFetch } from "../../../core/handler.ts";
 import { parseBaseUrl } from "../../../core/http/base_url.ts";
-import type { Endpoint } from "../../../core/operations/operation.ts";
 import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
 import { storageThat } from "../../support/storage_that.ts";
 
-interface Options {
-  readonly storage?: PetStorage;
-  readonly routes?: readonly Endpoint[];
-}
-
-function open({ storage = memoryStorage(), routes = [] }: Options = {}) {
+function open(storage: PetStorage = memoryStorage()) {
   const lines: RequestLine[] = [];
   const faults: { readonly cause: unknown; readonly id: string | undefined }[] =
     [];
@@ -22,7 +17,7 @@ function open({ storage = memoryStorage(), routes = [] }: Options = {}) {
     storage,
     keys: apiKeys(["secret"]),
     baseUrl: parseBaseUrl("/v1"),
-    routes,
+    metrics: new Metrics(),
     limitAddress: createRateLimiter("address", { requests: 1, seconds: 60 }),
     log: {
       request: (line) => void lines.push(line),
@@ -33,46 +28,19 @@ function open({ storage = memoryStorage(), routes = [] }: Options = {}) {
   return { handle, drain, lines, faults };
 }
 
-function get(
-  path: string,
-  headers: Record<string, string> = {},
-  method = "GET",
-): Request {
+function get(path: string, headers: Record<string, string> = {}): Request {
   return new Request(`http://localhost${path}`, {
-    method,
     headers: { authorization: "Bearer secret", ...headers },
   });
 }
 
-test("the app gives every response an X-Request-Id, whoever made it", async () => {
-  const { handle } = open({
-    routes: [{
-      method: "GET",
-      path: "/docs",
-      isPublic: true,
-      run: async () => ({ status: 200, headers: {}, body: "page" }),
-    }],
-  });
-  const requests = [
-    ...["GET /docs", "GET /livez", "GET /readyz", "POST /livez"],
-    ...["GET /v1/pets", "HEAD /v1/pets", "OPTIONS /v1/pets", "PUT /v1/pets"],
-    ...["GET /v1/pets?limit=0", "GET /v1/pets/1", "GET /v1/openapi.json"],
-    "GET /nowhere",
-  ];
-  for (const line of requests) {
-    const [method, path = ""] = line.split(" ");
-    const request = get(path, { "x-request-id": "trace" }, method);
-    const { headers } = await handle(request);
-    assert.equal(headers.get("x-request-id"), "trace", line);
-  }
-});
-
-test("the app makes an id of its own if X-Request-Id is not 1 to 128 visible characters", async () => {
+test("the app makes an id of its own if X-Request-Id is missing or not 1 to 128 visible characters", async () => {
   const { handle } = open();
   const wrong = ["", "two words", "a\tb", "<script>", "x".repeat(129), "ä"];
-  for (const [i, id] of wrong.entries()) {
-    const response = await handle(get("/v1/pets", { "x-request-id": id }));
-    const own = response.headers.get("x-request-id") ?? "";
+  const sent = [{}, ...wrong.map((id) => ({ "x-request-id": id }))];
+  for (const [i, fields] of sent.entries()) {
+    const { headers } = await handle(get("/v1/pets", fields));
+    const own = headers.get("x-request-id") ?? "";
     assert.match(own, RegExp(`^[0-9a-f]{20}-${i + 1}$`));
   }
 });
@@ -106,7 +74,7 @@ test("livez answers 200 without a key; readyz too, but 503 if the storage does n
     const storage = isBroken
       ? storageThat(() => Promise.reject(reason))
       : memoryStorage();
-    const { handle, faults } = open({ storage });
+    const { handle, faults } = open(storage);
     const ask = (path: string) =>
       handle(new Request(`http://localhost${path}`));
     const live = await ask("/livez");
@@ -115,8 +83,9 @@ test("livez answers 200 without a key; readyz too, but 503 if the storage does n
     const ready = await ask("/readyz");
     assert.equal(ready.status, isBroken ? 503 : 200);
     assert.equal(ready.headers.get("retry-after"), isBroken ? "1" : null);
-    const { code } = await ready.json();
-    assert.equal(code, isBroken ? "service_unavailable" : undefined);
+    const { message } = await ready.json();
+    const expected = isBroken ? "Cannot reach the storage now" : undefined;
+    assert.equal(message, expected);
     const id = ready.headers.get("x-request-id") ?? "";
     assert.deepEqual(faults, isBroken ? [{ cause: reason, id }] : []);
   }
@@ -156,8 +125,9 @@ for (
   });
 }
 
-test("a draining app answers 503 to new requests and to readyz, and 200 to livez", async () => {
+test("a draining app answers 503 to new requests and to readyz, and 200 to livez and metrics", async () => {
   const { handle, drain } = open();
+  assert.equal((await handle(get("/readyz"))).status, 200);
   await drain();
   const refused = await handle(get("/v1/pets", { "x-request-id": "late" }));
   assert.equal(refused.status, 503);
@@ -165,5 +135,7 @@ test("a draining app answers 503 to new requests and to readyz, and 200 to livez
   assert.equal(refused.headers.get("connection"), "close");
   assert.equal((await refused.json()).code, "service_unavailable");
   assert.equal((await handle(get("/readyz"))).status, 503);
-  assert.equal((await handle(get("/livez"))).status, 200);
+  for (const path of ["/livez", "/metrics"]) {
+    assert.equal((await handle(get(path))).status, 200, path);
+  }
 });

@@ -39,12 +39,12 @@ test("readConfig reads every variable", async () => {
     PETSTORE_API_KEYS: "one, two",
     BASE_URL: "https://api.example.com/pets/v1",
     CORS_ORIGINS: "https://app.example.com, http://localhost:3000",
-    RATE_LIMIT: "100/10s",
+    RATE_LIMIT: "999999999/99999s",
     PETSTORE_HOST: "0.0.0.0",
     PORT: "65535",
     REQUEST_LOG: "off",
     METRICS: "on",
-    SHUTDOWN_TIMEOUT: "0",
+    SHUTDOWN_TIMEOUT: "3600",
   });
   assert.equal(baseUrl.url, "https://api.example.com/pets/v1");
   for (const key of ["one", "two", "three"]) {
@@ -56,12 +56,12 @@ test("readConfig reads every variable", async () => {
   assert.equal(await allowed(cors, "https://evil.example"), undefined);
   assert.deepEqual(config, {
     database: { kind: "memory" },
-    rateLimit: { requests: 100, seconds: 10 },
+    rateLimit: { requests: 999_999_999, seconds: 99_999 },
     host: "0.0.0.0",
     port: 65535,
     requestLog: false,
     metrics: true,
-    shutdownTimeout: 0,
+    shutdownTimeout: 3_600_000,
   });
 });
 
@@ -90,20 +90,8 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   PORT: ["65536", "-1", "1e3"],
   REQUEST_LOG: ["false"],
   METRICS: ["true"],
-  SHUTDOWN_TIMEOUT: ["10s"],
+  SHUTDOWN_TIMEOUT: ["10s", "3601"],
 };
-
-test("readConfig takes a RATE_LIMIT of up to 9 and 5 digits", () => {
-  for (
-    const [text, requests, seconds] of [
-      ["1/1s", 1, 1],
-      ["999999999/99999s", 999_999_999, 99_999],
-    ] as const
-  ) {
-    const { rateLimit } = readConfig({ RATE_LIMIT: text });
-    assert.deepEqual(rateLimit, { requests, seconds });
-  }
-});
 
 for (const [name, values] of Object.entries(wrong)) {
   test(`readConfig refuses a wrong ${name} and names the variable`, () => {

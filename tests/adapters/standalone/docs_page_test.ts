@@ -49,9 +49,12 @@ for (
     }));
     for (const [path, expected] of Object.entries(seen)) {
       const request = new Request(`http://localhost${path}`);
-      const { status, headers } = await service.handle(request);
+      const response = await service.handle(request);
+      const { status, headers } = response;
       const type = headers.get("content-type")?.replace(/;.*/, "");
       assert.equal(`${status} ${type}`, expected, path);
+      if (type !== "text/html") continue;
+      assert.match(await response.text(), /data-remember-key="true"/);
     }
     await service.close();
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, readdirSync } from "node:fs";
+import { cpSync, existsSync, readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -77,7 +77,7 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
     cwd,
     env: { PETSTORE_API_KEYS: "fixed-1,fixed-2", REQUEST_LOG: "off" },
   });
-  assert.equal(server.key, undefined);
+  assert.doesNotMatch(server.stderr(), /pet_|API key/);
   for (const key of ["fixed-1", "fixed-2", ...issued, "fixed-3"]) {
     const { status } = await ask({ ...server, key }, "/v1/pets");
     assert.equal(status, key === "fixed-3" ? 401 : 200);
@@ -88,7 +88,8 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
 
 it("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (cwd) => {
   const server = await startMain({ cwd });
-  const issued = await runToEnd(["keys", "issue", "two words"], { cwd });
+  const name = "two \u202Ewords"; // from right to left, on a terminal
+  const issued = await runToEnd(["keys", "issue", name], { cwd });
   assert.equal(issued.code, 0);
   const key = /pet_\w{38}/.exec(issued.stdout)?.[0];
   assert.ok(key !== undefined);
@@ -98,7 +99,7 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   const table = await runToEnd(["keys", "list"], { cwd });
   assert.match(
     table.stdout,
-    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}first key\n2 {5}\S{24} - {24}two words\n$/,
+    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}first key\n2 {5}\S{24} - {24}two \uFFFDwords\n$/,
   );
   assert.doesNotMatch(table.stdout, /pet_/);
 
@@ -107,7 +108,7 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   assert.match(missing.stderr, /There is no key/);
   const revoked = await runToEnd(["keys", "revoke", "2", "--json"], { cwd });
   const record = JSON.parse(revoked.stdout);
-  assert.deepEqual([record.id, record.name], [2, "two words"]);
+  assert.deepEqual([record.id, record.name], [2, name]);
   const deadline = Date.parse(record.revoked) + REVOCATION_DELAY;
   await new Promise((resolve) =>
     setTimeout(resolve, Math.max(0, deadline - Date.now()))
@@ -187,20 +188,10 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 it("a request that comes while the storage opens is answered once it is open", async (cwd) => {
   const { server, origin, unlock } = await startLocked(cwd);
   const answer = ask({ origin, key: "none" }, "/v1/pets");
+  await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
   unlock();
   assert.equal((await answer).status, 401);
   assert.equal(await server.end(), 0);
-});
-
-it("start refuses a port that is taken, and issues no key that nobody could use", async (cwd) => {
-  const taken = createServer();
-  const args = ["start", "--port", String(await listen(taken))];
-  const refused = await runToEnd(args, { cwd });
-  assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /address is (already )?in use/i);
-  assert.doesNotMatch(refused.stderr, /pet_| at /);
-  assert.deepEqual(readdirSync(cwd), []);
-  taken.close();
 });
 
 it("start says that it waits for PostgreSQL, and where", async (cwd) => {
@@ -220,7 +211,7 @@ it("start says that it waits for PostgreSQL, and where", async (cwd) => {
 });
 
 it(
-  "Node without its packages says what to run, without a stack",
+  "Node without its packages says what to run, without a stack, and keeps what it compiled",
   async (cwd) => {
     for (const folder of ["adapters", "core"]) {
       const from = new URL(`../../../${folder}`, import.meta.url);
@@ -231,6 +222,7 @@ it(
     assert.equal(await program.exited, 1);
     assert.match(program.stderr(), /^The package valibot is not installed/);
     assert.equal(program.stderr().trimEnd().split("\n").length, 1);
+    assert.ok(existsSync(join(cwd, "node_modules/.cache/petstore")));
   },
   {
     skip: RUNTIME !== "node" && "Deno and Bun install packages by themselves",

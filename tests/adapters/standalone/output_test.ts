@@ -6,11 +6,11 @@ import { RUNTIME } from "../../support/runtime.ts";
 
 const skip = RUNTIME !== "deno" && "other runtimes write by another call";
 
-/** Has standard output written to a list; so many attempts fail before. */
-function record(t: TestContext, failures = 0): readonly string[] {
+/** Has standard output written to a list; so many attempts fail before, with this code. */
+function record(t: TestContext, failures = 0, code = "ENOSPC") {
   const written: string[] = [];
   t.mock.method(Deno.stdout, "write", async (bytes: Uint8Array) => {
-    if (failures-- > 0) throw new Error("the disk is full");
+    if (failures-- > 0) throw Object.assign(new Error("It failed"), { code });
     written.push(new TextDecoder().decode(bytes));
     return bytes.length;
   });
@@ -39,3 +39,35 @@ test("a write that fails is tried again every 20 ms, not all the time", {
   assert.ok(time > 100, `${time}`);
   assert.deepEqual(written, ["a"]);
 });
+
+test(
+  "what waits for a reader that has gone away is not written, and nothing says that it was",
+  {
+    skip,
+  },
+  async (t) => {
+    const written = record(t, 1, "EPIPE");
+    standardOutput.write("a").then(() => written.push("a is written"));
+    await standardOutput.flush();
+    await standardOutput.write("b");
+    assert.deepEqual(written, ["b"]);
+  },
+);
+
+test(
+  "if more than 1 MiB waits, further lines are counted in place of being written; a pipe is given 4 KiB at once",
+  {
+    skip,
+  },
+  async (t) => {
+    const written = record(t);
+    for (const text of ["x".repeat(2 ** 20), "y", "dropped\n"]) {
+      standardOutput.write(text);
+    }
+    await standardOutput.flush();
+    await standardOutput.write("z");
+    assert.equal(written[0]?.length, 4096);
+    const text = written.join("").replace(/"time":"[^"]+",/, "");
+    assert.equal(text.slice(2 ** 20 - 1), 'xy{"dropped":1}\nz');
+  },
+);

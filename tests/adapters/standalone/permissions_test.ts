@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { readConfig } from "../../../adapters/standalone/config.ts";
+import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { commandLine } from "../../support/runtime.ts";
@@ -28,6 +31,7 @@ async function refusals(
     env: { DATABASE_URL, PETSTORE_API_KEYS: "sesame", REQUEST_LOG: "off" },
   });
   assert.equal(await exited, 0, stderr());
+  assert.match(stderr(), /^Read and try it at/m);
   return stdout().trim();
 }
 
@@ -51,15 +55,33 @@ testInFolder(
   { skip },
 );
 
-for (const database of ["memory", "PostgreSQL"]) {
-  const isMemory = database === "memory";
-  testInFolder(
-    `a server with its pets in ${database} neither writes nor reads files`,
-    async (cwd) => {
-      const url = isMemory ? "memory:" : await postgres.newDatabase();
-      const refused = await refusals(cwd, url, 3);
-      assert.equal(refused, "write, remove, open another database, read");
-    },
-    { skip: skip || (!isMemory && postgres.skip) },
-  );
-}
+testInFolder(
+  "a server on PostgreSQL neither writes nor reads files",
+  async (cwd) => {
+    const refused = await refusals(cwd, await postgres.newDatabase(), 3);
+    assert.equal(refused, "write, remove, open another database, read");
+  },
+  { skip: skip || postgres.skip },
+);
+
+test(
+  "only what the database needs is kept: SQLite reads, a Unix socket is read and written",
+  { skip },
+  async (t) => {
+    const revoked: string[] = [];
+    type Name = Deno.PermissionDescriptor;
+    const revoke = async ({ name }: Name) => revoked.push(name);
+    t.mock.method(Deno.permissions, "revoke", revoke);
+    for (
+      const [url, expected] of [
+        ["memory:", ["read", "write"]],
+        ["sqlite:pets.db", ["write"]],
+        ["postgres://a,b/pets", ["read", "write"]],
+        ["postgres://me@/pets?host=/run/postgresql", []],
+      ] as const
+    ) {
+      await giveBackPermissions(readConfig({ DATABASE_URL: url }).database);
+      assert.deepEqual(revoked.splice(0), expected, url);
+    }
+  },
+);

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import pg from "pg";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import {
   missingStandby,
@@ -15,28 +14,12 @@ import {
   MAIN,
   run,
   RUNTIME,
-  runToEnd,
   startMain,
   testInFolder,
 } from "./program.ts";
 
 const PASSWORD = "sesame/@%";
 const REX = '{"name":"Rex","categoryId":1}';
-
-/** Registers a test, which is given an empty folder and an empty database that asks for a password. */
-function it(
-  title: string,
-  check: (
-    cwd: string,
-    env: Readonly<Record<string, string>>,
-    cluster: Cluster,
-  ) => Promise<void>,
-): void {
-  testCluster(title, async (cluster) => {
-    const env = { DATABASE_URL: await cluster.newDatabase() };
-    await inNewFolder((cwd) => check(cwd, env, cluster));
-  }, { password: PASSWORD, timeout: 60_000 });
-}
 
 testInFolder(
   "a Unix socket that Deno may not use ends the program with the reason",
@@ -53,45 +36,49 @@ testInFolder(
   { skip: RUNTIME !== "deno" && "only Deno refuses", timeout: 60_000 },
 );
 
-it(
+testCluster(
   "a server whose PostgreSQL is gone says so, and goes on when it is back",
-  async (cwd, env, cluster) => {
-    const server = await startMain({ cwd, env });
-    assert.equal((await ask(server, "/readyz")).status, 200);
-    await cluster.stop();
+  async (cluster) => {
+    await inNewFolder(async (cwd) => {
+      const env = { DATABASE_URL: await cluster.newDatabase() };
+      const server = await startMain({ cwd, env });
+      assert.equal((await ask(server, "/readyz")).status, 200);
+      await cluster.stop();
 
-    const ready = await ask(server, "/readyz");
-    assert.deepEqual([ready.status, ready.headers.get("retry-after")], [
-      503,
-      "1",
-    ]);
-    assert.equal((await ask(server, "/livez")).status, 200);
-    for (const body of [undefined, REX]) {
-      const answer = await ask(server, "/v1/pets", body);
-      assert.deepEqual([answer.status, answer.headers.get("retry-after")], [
+      const ready = await ask(server, "/readyz");
+      assert.deepEqual([ready.status, ready.headers.get("retry-after")], [
         503,
         "1",
       ]);
-      assert.equal(JSON.parse(answer.text).code, "service_unavailable");
-    }
-    // An operator reads what is wrong, and not where in the code.
-    const lines = () => server.stderr().match(/^\{.*\}$/gm) ?? [];
-    await until("each fault has its line", async () => lines().length >= 3);
-    const faults = lines().map((line) => JSON.parse(line));
-    assert.equal(faults.length, 3);
-    for (const { error } of faults) {
-      assert.match(
-        error,
-        /^Cannot .* at 127\.0\.0\.1:[0-9]+: .+ \(unavailable\)$/,
-      );
-    }
+      assert.equal((await ask(server, "/livez")).status, 200);
+      for (const body of [undefined, REX]) {
+        const answer = await ask(server, "/v1/pets", body);
+        assert.deepEqual([answer.status, answer.headers.get("retry-after")], [
+          503,
+          "1",
+        ]);
+        assert.equal(JSON.parse(answer.text).code, "service_unavailable");
+      }
+      // An operator reads what is wrong, and not where in the code.
+      const lines = () => server.stderr().match(/^\{.*\}$/gm) ?? [];
+      await until("each fault has its line", async () => lines().length >= 3);
+      const faults = lines().map((line) => JSON.parse(line));
+      assert.equal(faults.length, 3);
+      for (const { error } of faults) {
+        assert.match(
+          error,
+          /^Cannot .* at 127\.0\.0\.1:[0-9]+: .+ \(unavailable\)$/,
+        );
+      }
 
-    await cluster.start();
-    assert.equal((await ask(server, "/readyz")).status, 200);
-    assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
-    assert.equal(await server.end(), 0);
-    assert.ok(!server.stderr().includes("sesame"));
+      await cluster.start();
+      assert.equal((await ask(server, "/readyz")).status, 200);
+      assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
+      assert.equal(await server.end(), 0);
+      assert.ok(!server.stderr().includes("sesame"));
+    });
   },
+  { password: PASSWORD, timeout: 60_000 },
 );
 
 testCluster(
@@ -122,42 +109,4 @@ testCluster(
     }
   },
   { skip: skipping(await missingStandby()) },
-);
-
-it(
-  "a server that cannot issue the first key says so once, runs, and issues it when the lock is gone",
-  async (cwd, env, cluster) => {
-    assert.equal((await runToEnd(["keys", "list"], { cwd, env })).code, 0);
-    const client = new pg.Client(env.DATABASE_URL);
-    await client.connect();
-    const lines = (stderr: string, line: RegExp) =>
-      stderr.split("\n").filter((each) => line.test(each)).length;
-    try {
-      await client.query("BEGIN; LOCK TABLE api_keys");
-      const servers = [
-        await startMain({ cwd, env }),
-        await startMain({ cwd, env }),
-      ];
-      for (const server of servers) {
-        assert.equal(server.key, undefined);
-        assert.equal((await ask(server, "/livez")).status, 200);
-        assert.match(server.stderr(), /No API key could be issued: .*lock/);
-        assert.match(server.stderr(), /keys issue NAME/);
-      }
-      // A third failure is of a server that tries again.
-      const failures = () => cluster.log().split("lock timeout").length - 1;
-      await until("one tries again", () => failures() > servers.length);
-      await client.query("COMMIT");
-      const stderr = () => servers.map((server) => server.stderr()).join("\n");
-      await until("a key is issued", async () => /^ {4}pet_/m.test(stderr()));
-      const list = ["keys", "list", "--json"];
-      const { stdout } = await runToEnd(list, { cwd, env });
-      assert.equal(JSON.parse(stdout).length, 1);
-      for (const server of servers) assert.equal(await server.end(), 0);
-      assert.equal(lines(stderr(), /^ {4}pet_/), 1);
-      assert.equal(lines(stderr(), /No API key/), 2, "once for each server");
-    } finally {
-      await client.end();
-    }
-  },
 );

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { PROGRAM } from "../../../adapters/standalone/command_line.ts";
+import { readConfig } from "../../../adapters/standalone/config.ts";
+import { standardError } from "../../../adapters/standalone/output.ts";
+import { openService } from "../../../adapters/standalone/service.ts";
+import { memoryStorage, StorageError } from "../../../mod.ts";
+
+test("greet says once that the first key cannot be issued, unless it is a mistake, and tries again every second", async (t) => {
+  const reasons = [new Error("a mistake")];
+  const config = readConfig({ DATABASE_URL: "memory:" });
+  const { greet, close } = await openService(config, async () => {
+    const storage = memoryStorage();
+    const { insertFirst, ...others } = storage.apiKeys;
+    const failing: typeof insertFirst = async (record) => {
+      const reason = reasons.shift();
+      if (reason !== undefined) throw reason;
+      return await insertFirst(record);
+    };
+    return { ...storage, apiKeys: { ...others, insertFirst: failing } };
+  });
+  const told: string[] = [];
+  const write = async (text: string) => told.push(text);
+  t.mock.method(standardError, "write", write);
+  const pauses: number[] = [];
+  const { setTimeout } = globalThis;
+  t.after(() => Reflect.set(globalThis, "setTimeout", setTimeout));
+  const atOnce = (again: typeof greet, ms: number, ...args: [never]) => {
+    pauses.push(ms);
+    again(...args);
+  };
+  Reflect.set(globalThis, "setTimeout", atOnce);
+
+  const address = { hostname: "127.0.0.1", port: 8000 };
+  await assert.rejects(greet(address), /a mistake/);
+  told.length = 0;
+  reasons.push(new StorageError("unavailable", "locked"), new Error("still"));
+  await greet(address);
+  while (told.length < 3) await new Promise(setImmediate);
+  assert.deepEqual(pauses, [1000, 1000]);
+  const [, problem, key = ""] = told;
+  assert.equal(
+    problem,
+    `No API key could be issued: locked\nTo issue one, run: ${PROGRAM} keys issue NAME\n` +
+      "The pet store listens at http://127.0.0.1:8000/v1/pets\n",
+  );
+  assert.match(key, /^ {4}pet_/m);
+  await close();
+});
