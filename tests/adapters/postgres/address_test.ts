@@ -58,13 +58,13 @@ const addresses: Readonly<Record<string, Difference>> = {
     }],
     writable: true,
   },
-  "postgres://a,b/?target_session_attrs=any": {
-    hosts: [{ host: "a" }, { host: "b" }],
+  "postgres://a,b/?port=5&target_session_attrs=any": {
+    hosts: [{ host: "a", port: 5 }, { host: "b", port: 5 }],
     writable: false,
   },
   "postgres://localhost?target_session_attrs=primary": { writable: true },
-  "postgres://localhost?sslmode=require": {
-    driver: { ssl: { rejectUnauthorized: false } },
+  "postgres://localhost?sslmode=require&channel_binding=prefer": {
+    driver: { ssl: { rejectUnauthorized: false }, enableChannelBinding: true },
   },
   "postgres://localhost?sslmode=verify-full": { driver: { ssl: {} } },
   "postgres://localhost?sslmode=verify-full&sslrootcert=system": {
@@ -73,9 +73,9 @@ const addresses: Readonly<Record<string, Difference>> = {
   "postgres://localhost?channel_binding=require": {
     driver: { enableChannelBinding: true },
   },
-  "postgres://localhost?pgbouncer=true&connection_limit=3": {
+  "postgres://localhost?pgbouncer=true&connection_limit=1000": {
     pgbouncer: true,
-    driver: { max: 3 },
+    driver: { max: 1000 },
   },
   "postgres://localhost?application_name=a%20b&options=-c%20search_path%3Dx": {
     driver: { application_name: "a b", options: "-c search_path=x" },
@@ -120,16 +120,21 @@ const wrong: Readonly<Record<string, RegExp>> = {
     /target_session_attrs must be/,
   "postgres://ann:secret@localhost?sslmode": /sslmode must be .*, not ""/,
   "postgres://ann:secret@localhost?pgbouncer=1": /pgbouncer must be/,
+  "postgres://ann:secret@localhost?channel_binding=1":
+    /channel_binding must be one of disable, prefer, require, not "1"/,
   "postgres://ann:secret@localhost?connection_limit=0": /connection_limit/,
+  "postgres://ann:secret@localhost?connection_limit=1e2": /connection_limit/,
   "postgres://ann:secret@localhost?connection_limit=1001": /connection_limit/,
+  "postgres://localhost?secret": /: a parameter is unknown; use host, port, /,
+  "postgres://localhost?sslmode=require&sslrootcert=/none":
+    /: the file of sslrootcert cannot be read: ENOENT/,
+  "postgres://localhost?sslmode=require&sslcert=/none":
+    /: the file of sslcert cannot be read: ENOENT/,
+  "postgres://localhost?sslmode=require&sslkey=/none":
+    /: the file of sslkey cannot be read: ENOENT/,
   "postgres://ann:secret@localhost?__proto__=x": /parameter __proto__/,
   "postgres://ann:secret@localhost?sslmode=toString": /sslmode must be/,
 };
-
-test("parsePostgresUrl takes a connection_limit up to 1000", () => {
-  const url = "postgres://localhost?connection_limit=1000";
-  assert.equal(parsePostgresUrl(url, {}).driver.max, 1000);
-});
 
 for (const [url, message] of Object.entries(wrong)) {
   test(`parsePostgresUrl refuses ${url || "an empty address"}, and keeps the password to itself`, () => {
@@ -184,8 +189,8 @@ test("parsePostgresUrl reads the files that TLS needs", () => {
 test("describeHosts names every server, and nothing else of the address", () => {
   assert.equal(
     describeHosts(
-      parsePostgresUrl("postgres://ann:secret@a:1,[::1]:2,c/pets").hosts,
+      parsePostgresUrl("postgres://ann:secret@a:1,[::1]:2,c,/pets").hosts,
     ),
-    "a:1, ::1:2, c",
+    "a:1, ::1:2, c, localhost",
   );
 });

@@ -67,8 +67,7 @@ test("a fault that may pass is waited for, and no other", () => {
   const system = (code: string) => Object.assign(new Error(code), { code });
   const may = [
     new WrongServer("it is read-only"),
-    sqlError("57P03"),
-    sqlError("53300"),
+    ...["08006", "53300", "57P03"].map((code) => sqlError(code)),
     system("ECONNREFUSED"),
     new Error("Query read timeout"),
     new Error("Connection terminated unexpectedly"),
