@@ -22,6 +22,9 @@ const MAX_ROWS = 1000;
 /** The limit of the longest page that shares a statement; the service's pages are not longer. */
 const MAX_SHARED = 100;
 
+/** The operations, as messages name them. */
+const ACTION = { get: "get pet", list: "list pets", isActive: "check API key" };
+
 /** The pets of a status, after an id, in the order of the index. */
 const ofStatus = (code: string, after: string) =>
   `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
@@ -68,13 +71,13 @@ export function groupedReads(
 
   const gets = grouped({
     ...limits,
-    action: "get pet",
+    action: ACTION.get,
     keyOf: (id: PetId) => id,
     async send(ids) {
       const [first = null, ...others] = ids;
       const rows = others.length === 0
-        ? await read("get pet", GET, [first])
-        : await read("get pet", GET_ALL, [ids]);
+        ? await read(ACTION.get, GET, [first])
+        : await read(ACTION.get, GET_ALL, [ids]);
       const byId = new Map(rows.map((row) => [row[0], row]));
       return ids.map((id) => {
         const row = byId.get(id);
@@ -85,10 +88,10 @@ export function groupedReads(
 
   const lists = grouped({
     ...limits,
-    action: "list pets",
-    keyOf: ({ limit, status, after = 0n }: PetQuery) =>
+    action: ACTION.list,
+    keyOf: ({ limit, status, after }: PetQuery) =>
       `${limit} ${status} ${after}`,
-    sizeOf: ({ limit }) => limit > MAX_SHARED ? MAX_ROWS : limit + 1,
+    sizeOf: ({ limit }) => limit > MAX_SHARED ? MAX_ROWS : limit,
     async send(queries) {
       // The rows of a page that is alone have no place.
       const rows = await readPages(queries);
@@ -115,8 +118,8 @@ export function groupedReads(
     if (first !== undefined && others.length === 0) {
       const { after, size, code } = first;
       return code === undefined
-        ? read("list pets", LIST, [after, size])
-        : read("list pets", LIST_STATUS, [after, size, code]);
+        ? read(ACTION.list, LIST, [after, size])
+        : read(ACTION.list, LIST_STATUS, [after, size, code]);
     }
     const columns = (pages: typeof asked) => [
       pages.map(({ place }) => place),
@@ -124,7 +127,7 @@ export function groupedReads(
       pages.map(({ size }) => size),
     ];
     const some = asked.filter(({ code }) => code !== undefined);
-    return read("list pets", LIST_ALL, [
+    return read(ACTION.list, LIST_ALL, [
       ...columns(asked.filter(({ code }) => code === undefined)),
       ...columns(some),
       some.map(({ code = null }) => code),
@@ -134,10 +137,10 @@ export function groupedReads(
   // Strangers can force look-ups, by keys of valid form.
   const keys = grouped({
     ...limits,
-    action: "check API key",
+    action: ACTION.isActive,
     keyOf: (digest: string) => digest,
     async send(digests) {
-      const rows = await read("check API key", ACTIVE, [digests]);
+      const rows = await read(ACTION.isActive, ACTIVE, [digests]);
       const active = new Set(rows.map(([digest]) => digest));
       return digests.map((digest) => active.has(digest));
     },

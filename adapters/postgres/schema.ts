@@ -63,7 +63,7 @@ const VERSION = { text: "SELECT version FROM petstore_schema" };
 export async function openSchema(
   connections: PostgresConnections,
   patience: number,
-  access: Access = "write",
+  access?: Access,
 ): Promise<void> {
   const deadline = performance.now() + patience;
   for (;;) {
@@ -83,7 +83,7 @@ export async function openSchema(
 
 async function createTables(
   connections: PostgresConnections,
-  access: Access,
+  access?: Access,
 ): Promise<void> {
   const action = "open the database";
   const send: Send = (...args) => connections.read(action, ...args);
