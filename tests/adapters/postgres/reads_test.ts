@@ -152,8 +152,8 @@ for (
       status !== "fulfilled"
     );
     assert.deepEqual(failed, []);
-    const message = "The storage is closed";
-    await assert.rejects(read(storage, 0), { message });
-    await assert.rejects(storage.ping(), { message });
+    const closed = { kind: "unavailable", message: "The storage is closed" };
+    await assert.rejects(read(storage, 0), closed);
+    await assert.rejects(storage.ping(), closed);
   });
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { petId } from "../../../core/pets/pet.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
@@ -54,6 +55,66 @@ test(
       }
     } finally {
       await Promise.all(storages.map((storage) => storage.close()));
+    }
+  },
+);
+
+test(
+  "postgresStorage refuses a replay whose key was forgotten just now",
+  options,
+  async () => {
+    const { open, sql } = await newPlace();
+    const storage = await open();
+    try {
+      await storage.create(REX, key(1));
+      await sql(
+        `create function forget() returns trigger language plpgsql as
+        'begin delete from idempotency_keys; return null; end';
+      create trigger forget after insert on pets execute function forget()`,
+      );
+      await assert.rejects(storage.create(REX, key(1)), {
+        kind: "unavailable",
+        message: "Cannot create pet: its idempotency key expired just now",
+      });
+      assert.equal((await storage.create(REX, key(1))).id, 2n);
+    } finally {
+      await storage.close();
+    }
+  },
+);
+
+test(
+  "postgresStorage waits for locks for a part of queryTimeout, 3 s at most, and leaves a pooler's connections as they were",
+  options,
+  async () => {
+    for (
+      const [parameters, queryTimeout, lockTimeout] of [
+        ["", 20_000, "3s"],
+        ["", 1000, "600ms"],
+        ["&pgbouncer=true", 1000, "0"],
+      ] as const
+    ) {
+      const url = `${await emptyDatabase()}?connection_limit=1${parameters}` +
+        "&options=-c%20synchronous_commit%3Doff";
+      const storage = await postgresStorage(url, { queryTimeout });
+      try {
+        await storage.create(REX);
+        const record = { name: "Ann", digest: "1", created: new Date(0) };
+        await storage.apiKeys.insert(record);
+        await runSql(
+          url.replace(/\?.*/, ""),
+          `alter table pets rename to stored;
+        create view pets as select id, category_id, status, concat_ws(' ',
+          current_setting('lock_timeout'),
+          current_setting('idle_in_transaction_session_timeout'),
+          current_setting('synchronous_commit'),
+          current_setting('client_min_messages')) as name from stored`,
+        );
+        const { name } = await storage.get(petId(1n)) ?? {};
+        assert.equal(name, `${lockTimeout} 0 off notice`);
+      } finally {
+        await storage.close();
+      }
     }
   },
 );
