@@ -1,7 +1,6 @@
 /** What PostgreSQL, PgBouncer and the driver say, as faults; real ones are in `faults_slow.ts`. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import {
   fault,
   isNotReplicated,
@@ -10,7 +9,6 @@ import {
   WrongServer,
 } from "../../../adapters/postgres/fault.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { freePort } from "../../support/ports.ts";
 
 /** An error of the server, with its SQLSTATE. */
 function sqlError(code: string, message = "no"): Error {
@@ -100,14 +98,4 @@ test("a pooler that gives each transaction another connection is recognised", ()
   }
   const { message } = fault("unavailable", "get pet", sqlError("57P01"));
   assert.equal(message, "Cannot get pet: no");
-});
-
-test("a storage that cannot be opened says so once, with the reason", async () => {
-  const host = `127.0.0.1:${await freePort()}`;
-  const opening = postgresStorage(`postgres://${host}/pets`, {
-    openTimeout: 0,
-  });
-  const message =
-    `Cannot open the database at ${host}: connect ECONNREFUSED ${host}`;
-  await assert.rejects(opening, { kind: "unavailable", message });
 });

@@ -124,7 +124,10 @@ it("says that a database in another encoding cannot hold every name", async (clu
   await cluster.query(
     "create database latin template template0 encoding 'SQL_ASCII'",
   );
-  await assertRefused(cluster.url("latin"), /SQL_ASCII.*UTF8/);
+  await assertRefused(
+    cluster.url("latin"),
+    /is SQL_ASCII, .* ENCODING 'UTF8' TEMPLATE/,
+  );
 });
 
 it("leaves the tables of another program, or of another version, alone", async (cluster) => {
@@ -139,8 +142,10 @@ it("leaves the tables of another program, or of another version, alone", async (
   await runSql(url, "drop table pets");
   await (await postgresStorage(url, TIMES)).close();
   await runSql(url, "update petstore_schema set version = 2");
-  const message = /tables are version 2, and this program knows version 1/;
-  await assertRefused(url, message);
+  await assertRefused(
+    url,
+    /are version 2, and this program knows version 1; use the version of /,
+  );
 });
 
 it("lets a user who may only read and add use existing tables", async (cluster) => {
@@ -169,6 +174,11 @@ it("lets a user who may only read and add use existing tables", async (cluster) 
     const pet = await storage.create(REX, key);
     const again = await storage.create(REX, key);
     assert.deepEqual(again, { ...pet, replayed: true });
+    await runSql(
+      url,
+      "revoke select on pets from clerk; grant select (id) on pets to clerk",
+    );
+    await assert.rejects(storage.create(REX, key), /denied for table pets/);
   });
 });
 
@@ -336,10 +346,16 @@ it("gives no create the id of another if a trigger leaves one out", async (clust
   await using(await cluster.newDatabase(), async (storage, url) => {
     const leaveOut = "return case when new.name <> 'Tom' then new end";
     await trigger(url, "before", leaveOut);
-    const creates = ["Rex", "Tom", "Ann"]
-      .map((name) => storage.create(newPet({ ...REX, name })));
-    for (const create of creates) {
-      await assertFault(create, "outcome_unknown", /kept 2 of 3/);
+    for (const hasKey of [false, true]) {
+      const creates = ["Rex", "Tom", "Ann"].map((name) =>
+        storage.create(
+          newPet({ ...REX, name }),
+          hasKey ? { idempotencyKey: name } : {},
+        )
+      );
+      for (const create of creates) {
+        await assertFault(create, "outcome_unknown", /kept 2 of 3/);
+      }
     }
   });
 });
@@ -455,7 +471,12 @@ it("answers in time if all its connections are taken", async (cluster) => {
       const creating = storage.create(REX).catch(() => {});
       while ((await cluster.backends("INSERT INTO pets")).length === 0);
       const since = performance.now();
-      await assertFault(storage.get(petId(1n)), "unavailable", /timeout/);
+      // No other server is tried: it would not help.
+      await assertFault(
+        storage.get(petId(1n)),
+        "unavailable",
+        /\d: timeout exceeded when trying to connect$/,
+      );
       const took = performance.now() - since;
       assert.ok(took > 900 && took < 9000, `${took} ms`);
       await unlock();
@@ -463,7 +484,7 @@ it("answers in time if all its connections are taken", async (cluster) => {
       await storage.ping();
     },
     { queryTimeout: 20_000 },
-    "connection_limit=1",
+    `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`,
   );
 });
 

@@ -122,8 +122,11 @@ test("postgresStorage tries each host of its address once, in turn, and names wh
     const [first, , third] = hosts.map((host) =>
       `connect ECONNREFUSED ${host}`
     );
-    const causes = `: ${first}; \\w[^;]*; ${third}$`;
-    assert.match(error.message, RegExp(causes));
+    const causes = `${first}; \\w[^;]*; ${third}`;
+    const message = `^Cannot open the database at ${
+      hosts.join(", ")
+    }: ${causes}$`;
+    assert.match(error.message, RegExp(message));
     assert.doesNotMatch(inspect(error, { depth: 9 }), /s3cret/);
     return true;
   });
