@@ -1,6 +1,7 @@
 /** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import { MAX_LIMIT } from "../../core/pets/page.ts";
 import type { PetId } from "../../core/pets/pet.ts";
 import {
   type PetQuery,
@@ -18,9 +19,6 @@ import {
 
 /** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
 const MAX_ROWS = 1000;
-
-/** The limit of the longest page that shares a statement; the service's pages are not longer. */
-const MAX_SHARED = 100;
 
 /** The operations, as messages name them. */
 const ACTION = { get: "get pet", list: "list pets", isActive: "check API key" };
@@ -42,10 +40,11 @@ export const LIST: Statement = prepared(
 // With `status = $3` the planner might walk through the primary key: it does not know how rare a status is.
 export const LIST_STATUS: Statement = prepared(`SELECT ${PET_COLUMNS} FROM pets
     WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
-// With `LIMIT size` alone the planner would expect a tenth of the table for each page.
+// Longer pages than the service's have a statement of their own. With `LIMIT size` alone the planner would
+// expect a tenth of the table for each page.
 const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
-      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_SHARED + 1}
+      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_LIMIT + 1}
     ) AS longest LIMIT size) AS page`;
 /** Pages of all pets (`$1` to `$3`), then those of a status; `place` is an index in the group. */
 export const LIST_ALL: Statement = prepared(`SELECT page.*, place
@@ -91,7 +90,7 @@ export function groupedReads(
     action: ACTION.list,
     keyOf: ({ limit, status, after }: PetQuery) =>
       `${limit} ${status} ${after}`,
-    sizeOf: ({ limit }) => limit > MAX_SHARED ? MAX_ROWS : limit,
+    sizeOf: ({ limit }) => limit > MAX_LIMIT ? MAX_ROWS : limit,
     async send(queries) {
       // The rows of a page that is alone have no place.
       const rows = await readPages(queries);

@@ -58,6 +58,8 @@ it("answers pages that share a statement as it answers each alone", async (stora
   for (const [index, query] of queries.entries()) {
     assert.deepEqual(together[index], await storage.list(query));
   }
+  // Callers who ask alike share them.
+  assert.ok(together.every(({ pets }) => Object.isFrozen(pets)));
 });
 
 it("answers gets that share a statement, each with its own pet", async (storage) => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
+import { LIST_STATUS } from "../../../adapters/postgres/reads.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
@@ -115,6 +116,29 @@ test(
       } finally {
         await storage.close();
       }
+    }
+  },
+);
+
+test(
+  "postgresStorage finds the pets of a status, and expired keys, without a look at all",
+  options,
+  async () => {
+    const url = await emptyDatabase();
+    await (await postgresStorage(url)).close();
+    for (
+      const [index, sql, values] of [
+        ["pets_by_status", LIST_STATUS.text, [0, 2, 1]],
+        [
+          "idempotency_keys_by_created",
+          "select key from idempotency_keys where created < 1 order by created",
+          [],
+        ],
+      ] as const
+    ) {
+      const enabled = `${url}?options=-c%20enable_seqscan%3Doff`;
+      const plan = await runSql(enabled, `explain ${sql}`, values);
+      assert.match(JSON.stringify(plan), RegExp(index));
     }
   },
 );
