@@ -2,47 +2,35 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import {
-  type PetDatabase,
-  postgresStorage,
-} from "../../../adapters/postgres/mod.ts";
+import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import type { StorageError } from "../../../core/pets/pet_storage.ts";
 import { freePort, listen } from "../../support/ports.ts";
 import { type Line, openLine } from "../../faults/line.ts";
 import { REX } from "../../support/new_pet.ts";
 import { setTimeout as delay } from "node:timers/promises";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { testDatabase } from "../../support/postgres/test_database.ts";
 
-const { skip, emptyDatabase } = await sharedPostgres();
+const database = await testDatabase();
 
-interface Database {
+interface Way {
   readonly line: Line;
-  /** Its address behind the line. */
+  /** Where the line leads to. */
   readonly server: { readonly host: string; readonly port: number };
-  /** Its URL, through the line. */
+  /** The URL of an empty database, through the line. */
   readonly url: URL;
-  /** Opens a storage, which is closed at the end. */
   readonly open: typeof postgresStorage;
 }
 
-/** Registers a test, which is given an empty database behind a line. */
-function it(what: string, check: (database: Database) => Promise<void>): void {
-  test(`postgresStorage ${what}`, { skip, timeout: 30_000 }, async () => {
-    const url = new URL(await emptyDatabase());
+function it(what: string, check: (way: Way) => Promise<void>): void {
+  database(what, async ({ url: direct, open }) => {
+    const url = new URL(direct);
     const server = { host: url.hostname, port: Number(url.port || 5432) };
     const line = await openLine(server.port, server.host);
     url.host = `127.0.0.1:${line.port}`;
-    const opened: PetDatabase[] = [];
-    const open: typeof postgresStorage = async (...args) => {
-      const storage = await postgresStorage(...args);
-      opened.push(storage);
-      return storage;
-    };
     try {
       await check({ line, server, url, open });
     } finally {
-      await Promise.all(opened.map((storage) => storage.close()));
       await line.close();
     }
   });

@@ -1,32 +1,22 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { Client } from "pg";
-import {
-  type PetDatabase,
-  postgresStorage,
-} from "../../../adapters/postgres/mod.ts";
+import type { PetDatabase } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import type { PetQuery } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
+import { testDatabase } from "../../support/postgres/test_database.ts";
 import { until } from "../../support/postgres/until.ts";
 
-const { skip, emptyDatabase } = await sharedPostgres();
+const database = await testDatabase();
 
 function it(
   what: string,
   check: (storage: PetDatabase, url: string) => Promise<void>,
 ): void {
-  test(`postgresStorage ${what}`, { skip, timeout: 30_000 }, async () => {
-    const url = await emptyDatabase();
+  database(what, async ({ url, open }) => {
     const patience = { connectTimeout: 20_000, queryTimeout: 20_000 };
-    const storage = await postgresStorage(url, patience);
-    try {
-      await check(storage, url);
-    } finally {
-      await storage.close();
-    }
+    await check(await open(url, patience), url);
   });
 }
 
