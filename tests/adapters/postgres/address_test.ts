@@ -51,11 +51,8 @@ const addresses: Readonly<Record<string, Difference>> = {
     driver: { database: "pets" },
     writable: true,
   },
-  "postgres:///?host=a,b,c&port=1,2,3": {
-    hosts: [{ host: "a", port: 1 }, { host: "b", port: 2 }, {
-      host: "c",
-      port: 3,
-    }],
+  "postgres:///?host=a,b&port=1,2": {
+    hosts: [{ host: "a", port: 1 }, { host: "b", port: 2 }],
     writable: true,
   },
   "postgres://a,b/?port=5&target_session_attrs=any": {

@@ -130,24 +130,6 @@ it("says that a database in another encoding cannot hold every name", async (clu
   );
 });
 
-it("leaves the tables of another program, or of another version, alone", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await runSql(url, "create table pets (id int)");
-  await assertRefused(url, /another program has a table named pets/);
-  const tables = await runSql(
-    url,
-    "select tablename from pg_tables where schemaname = 'public'",
-  );
-  assert.deepEqual(tables.map(({ tablename }) => tablename), ["pets"]);
-  await runSql(url, "drop table pets");
-  await (await postgresStorage(url, TIMES)).close();
-  await runSql(url, "update petstore_schema set version = 2");
-  await assertRefused(
-    url,
-    /are version 2, and this program knows version 1; use the version of /,
-  );
-});
-
 it("lets a user who may only read and add use existing tables", async (cluster) => {
   const url = await cluster.newDatabase();
   await cluster.query(`create role clerk login password '${PASSWORD}'`);
@@ -248,20 +230,6 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
   }
 });
 
-it("prepares its reads anew after the type of a column was changed", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await using(`${url}?connection_limit=1`, async (storage) => {
-    const { id } = await storage.create(REX);
-    const read = () =>
-      Promise.all([storage.get(id), storage.list({ limit: 1 })]);
-    await read();
-    await runSql(url, "alter table pets alter column name type varchar(300)");
-    const [pet, page] = await read();
-    assert.equal(pet?.name, "Rex");
-    assert.equal(page.pets[0]?.name, "Rex");
-  });
-});
-
 it("sends a read once more if its connection fails, or the server asks for it", async (cluster) => {
   const url = await cluster.newDatabase();
   await using(url, async (storage) => {
@@ -335,31 +303,6 @@ testCluster(
   },
 );
 
-it("knows that a create is committed, whatever a trigger warns of", async (cluster) => {
-  await using(await cluster.newDatabase(), async (storage, url) => {
-    await trigger(url, "after", "raise warning 'audit'; return null");
-    assert.equal((await storage.create(REX)).id, 1n);
-  });
-});
-
-it("gives no create the id of another if a trigger leaves one out", async (cluster) => {
-  await using(await cluster.newDatabase(), async (storage, url) => {
-    const leaveOut = "return case when new.name <> 'Tom' then new end";
-    await trigger(url, "before", leaveOut);
-    for (const hasKey of [false, true]) {
-      const creates = ["Rex", "Tom", "Ann"].map((name) =>
-        storage.create(
-          newPet({ ...REX, name }),
-          hasKey ? { idempotencyKey: name } : {},
-        )
-      );
-      for (const create of creates) {
-        await assertFault(create, "outcome_unknown", /kept 2 of 3/);
-      }
-    }
-  });
-});
-
 it("hears of a commit without its standby, however little is told", async (cluster) => {
   const url = await cluster.newDatabase();
   await (await postgresStorage(url, TIMES)).close();
@@ -403,33 +346,6 @@ it("reads from a server that only reads, and refuses creates there", async (clus
     await assertFault(storage.create(REX), "unavailable", /read-only/);
   });
   await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
-});
-
-it("lists in the order of ids, whatever plan the server makes", async (cluster) => {
-  const url = await cluster.newDatabase();
-  const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
-    .map((name) => `-c enable_${name}=off`).join(" ");
-  await using(`${url}?options=${encodeURIComponent(plan)}`, async (storage) => {
-    for (let i = 0; i < 3; i++) await storage.create(REX);
-    // The row is written anew, behind the others.
-    await runSql(url, "update pets set name = 'Tom' where id = 1");
-    for (const query of [{}, { status: REX.status }]) {
-      const { pets } = await storage.list({ limit: 2, ...query });
-      assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
-    }
-  });
-});
-
-it("is not ready if its tables are gone", async (cluster) => {
-  await using(await cluster.newDatabase(), async (storage, url) => {
-    await runSql(url, "drop table pets");
-    const calls = [
-      storage.ping(),
-      storage.create(REX),
-      storage.list({ limit: 1 }),
-    ];
-    await Promise.all(calls.map((call) => assert.rejects(call, /pets/)));
-  });
 });
 
 it("tells a create that was cancelled from one whose connection ended", async (cluster) => {
@@ -492,21 +408,6 @@ async function using(
   } finally {
     await storage.close();
   }
-}
-
-/** Has a database carry out statements before or after each pet is added. */
-async function trigger(
-  url: string,
-  when: "before" | "after",
-  statements: string,
-): Promise<void> {
-  await runSql(
-    url,
-    `create function act() returns trigger language plpgsql as $$ begin
-      ${statements};
-    end $$;
-    create trigger act ${when} insert on pets for each row execute function act()`,
-  );
 }
 
 /** Runs `work` while another connection holds the lock that creates take. */

@@ -124,28 +124,24 @@ it("sends reads on other connections while some hang", async (storage, url) => {
   }
 });
 
-for (
-  const [what, count, read] of [
-    ["gets", 2000, ({ get }, i) => get(petId(BigInt(i + 1)))],
-    ["lists", 40, ({ list }, i) => list({ limit: 100, after: BigInt(i) })],
-    ["look-ups of keys", 2000, ({ apiKeys }, i) => apiKeys.isActive(`${i}`)],
-  ] as const satisfies readonly [
-    string,
-    number,
-    (storage: PetDatabase, index: number) => Promise<unknown>,
-  ][]
-) {
-  it(`lets all ${what} end that were accepted before close(), and then refuses more`, async (storage) => {
-    // More than one group, so that some wait.
-    const reads = Array.from({ length: count }, (_, i) => read(storage, i));
-    const reading = Promise.allSettled(reads);
-    await storage.close();
-    const failed = (await reading).filter(({ status }) =>
-      status !== "fulfilled"
-    );
-    assert.deepEqual(failed, []);
-    const closed = { kind: "unavailable", message: "The storage is closed" };
-    await assert.rejects(read(storage, 0), closed);
-    await assert.rejects(storage.ping(), closed);
-  });
-}
+it("lets all reads end that were accepted before close(), and then refuses more", async (storage) => {
+  const { get, list, apiKeys: { isActive } } = storage;
+  // More than one group of each, so that some wait.
+  const reads = Array.from({ length: 2000 }, (_, i) => [
+    get(petId(BigInt(i + 1))),
+    isActive(`${i}`),
+    ...i < 40 ? [list({ limit: 100, after: BigInt(i) })] : [],
+  ]);
+  await Promise.all([...reads.flat(), storage.close()]);
+  for (
+    const read of [
+      () => get(petId(1n)),
+      () => list({ limit: 1 }),
+      () => isActive("1"),
+      () => storage.ping(),
+    ]
+  ) {
+    const message = "The storage is closed";
+    await assert.rejects(read(), { kind: "unavailable", message });
+  }
+});

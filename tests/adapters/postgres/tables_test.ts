@@ -113,7 +113,7 @@ it("is copied within 30 s for a lock, and 60 s for a statement", async ({ url })
   await target.close();
 });
 
-it("leaves a database that cannot be used as it is, without connections", async ({ url, open }) => {
+it("leaves a database that it cannot use as it is, without connections", async ({ url, open }) => {
   const copying = postgresTransfer(parsePostgresUrl(url), "read");
   await assert.rejects(copying, {
     kind: "unavailable",
@@ -121,7 +121,16 @@ it("leaves a database that cannot be used as it is, without connections", async 
       "Cannot open the database: it has no tables of this program; nothing was changed",
   });
   await runSql(url, "create table pets (id int)");
-  await assert.rejects(open(url), /another program has a table/);
+  await assert.rejects(open(url), /another program has a table named pets/);
+  const tables = "select tablename from pg_tables where schemaname = 'public'";
+  assert.deepEqual(await runSql(url, tables), [{ tablename: "pets" }]);
+  await runSql(url, "drop table pets");
+  await (await open(url)).close();
+  await runSql(url, "update petstore_schema set version = 2");
+  await assert.rejects(
+    open(url),
+    /are version 2, and this program knows version 1; use the version of /,
+  );
   const others = `select from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`;
   await until(
@@ -129,4 +138,73 @@ it("leaves a database that cannot be used as it is, without connections", async 
     async () => (await runSql(url, others)).length === 0,
     5000,
   );
+});
+
+it("prepares its reads anew after the type of a column was changed", async ({ url, open }) => {
+  const storage = await open(`${url}?connection_limit=1`);
+  const pet = await storage.create(REX);
+  const read = () =>
+    Promise.all([storage.get(pet.id), storage.list({ limit: 1 })]);
+  await read();
+  await runSql(url, "alter table pets alter column name type varchar(300)");
+  assert.deepEqual(await read(), [pet, { pets: [pet] }]);
+});
+
+/** Has a database carry out statements before or after each pet is added. */
+async function trigger(
+  url: string,
+  when: "before" | "after",
+  statements: string,
+): Promise<void> {
+  await runSql(
+    url,
+    `create function act() returns trigger language plpgsql as $$ begin
+      ${statements};
+    end $$;
+    create trigger act ${when} insert on pets for each row execute function act()`,
+  );
+}
+
+it("knows that a create is committed, whatever a trigger warns of", async ({ url, open }) => {
+  const storage = await open(url);
+  await trigger(url, "after", "raise warning 'audit'; return null");
+  assert.equal((await storage.create(REX)).id, 1n);
+});
+
+it("gives no create the id of another if a trigger leaves one out", async ({ url, open }) => {
+  const storage = await open(url);
+  const leaveOut = "return case when new.name <> 'Tom' then new end";
+  await trigger(url, "before", leaveOut);
+  for (const optionsOf of [() => ({}), key]) {
+    const creates = ["Rex", "Tom", "Ann"].map((name, i) =>
+      storage.create(newPet({ ...REX, name }), optionsOf(i))
+    );
+    for (const create of creates) {
+      await assert.rejects(create, {
+        kind: "outcome_unknown",
+        message: /\(create pet\): the database kept 2 of 3 pets$/,
+      });
+    }
+  }
+});
+
+it("lists in the order of ids, whatever plan the server makes", async ({ url, open }) => {
+  const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
+    .map((name) => `-c enable_${name}=off`).join(" ");
+  const storage = await open(`${url}?options=${encodeURIComponent(plan)}`);
+  for (let i = 0; i < 3; i++) await storage.create(REX);
+  // The row is written anew, behind the others.
+  await runSql(url, "update pets set name = 'Tom' where id = 1");
+  for (const query of [{}, { status: REX.status }]) {
+    const { pets } = await storage.list({ limit: 2, ...query });
+    assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
+  }
+});
+
+it("is not ready if its tables are gone", async ({ url, open }) => {
+  const storage = await open(url);
+  await runSql(url, "drop table pets");
+  await assert.rejects(storage.ping(), /pets/);
+  await assert.rejects(storage.create(REX), /pets/);
+  await assert.rejects(storage.list({ limit: 1 }), /pets/);
 });

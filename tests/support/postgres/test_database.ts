@@ -7,21 +7,16 @@ import {
 } from "../../../adapters/postgres/mod.ts";
 import { sharedPostgres } from "./shared.ts";
 
-/** An empty database. */
-export interface EmptyDatabase {
+/** An empty database, and a storage's way to it: what is opened is closed at the end. */
+interface Database {
   readonly url: string;
-  /** Opens a storage; it is closed at the end. */
   readonly open: typeof postgresStorage;
 }
 
-/** Registers a test of `postgresStorage`, which is given an empty database. */
-export type TestDatabase = (
-  what: string,
-  check: (database: EmptyDatabase) => Promise<void>,
-) => void;
-
-/** To be called at the top of a test file. */
-export async function testDatabase(): Promise<TestDatabase> {
+/** Makes a function that registers a test; to be called at the top of a test file. */
+export async function testDatabase(): Promise<
+  (what: string, check: (database: Database) => Promise<void>) => void
+> {
   const { skip, emptyDatabase } = await sharedPostgres();
   return (what, check) =>
     void test(
