@@ -9,9 +9,9 @@ import { freePort, listen } from "../../support/ports.ts";
 import { type Line, openLine } from "../../faults/line.ts";
 import { REX } from "../../support/new_pet.ts";
 import { setTimeout as delay } from "node:timers/promises";
-import { testDatabase } from "../../support/postgres/test_database.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
 
-const database = await testDatabase();
+const shared = await sharedPostgres();
 
 interface Way {
   readonly line: Line;
@@ -23,7 +23,7 @@ interface Way {
 }
 
 function it(what: string, check: (way: Way) => Promise<void>): void {
-  database(what, async ({ url: direct, open }) => {
+  shared.it(what, async (direct, open) => {
     const url = new URL(direct);
     const server = { host: url.hostname, port: Number(url.port || 5432) };
     const line = await openLine(server.port, server.host);

@@ -4,17 +4,17 @@ import type { PetDatabase } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import type { PetQuery } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { testDatabase } from "../../support/postgres/test_database.ts";
 import { until } from "../../support/postgres/until.ts";
 
-const database = await testDatabase();
+const shared = await sharedPostgres();
 
 function it(
   what: string,
   check: (storage: PetDatabase, url: string) => Promise<void>,
 ): void {
-  database(what, async ({ url, open }) => {
+  shared.it(what, async (url, open) => {
     const patience = { connectTimeout: 20_000, queryTimeout: 20_000 };
     await check(await open(url, patience), url);
   });
