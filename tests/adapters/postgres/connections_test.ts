@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { inspect } from "node:util";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
@@ -10,33 +10,24 @@ import { type Line, openLine } from "../../faults/line.ts";
 import { REX } from "../../support/new_pet.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { runSql } from "../../support/postgres/sql.ts";
 
-const shared = await sharedPostgres();
+const { it } = await sharedPostgres();
+const lines: Line[] = [];
+after(() => Promise.all(lines.map((line) => line.close())));
 
-interface Way {
-  readonly line: Line;
-  /** Where the line leads to. */
-  readonly server: { readonly host: string; readonly port: number };
-  /** The URL of an empty database, through the line. */
-  readonly url: URL;
-  readonly open: typeof postgresStorage;
+/** Opens a line to a server, and makes a URL of its database that leads through the line. */
+async function detour(direct: string) {
+  const url = new URL(direct);
+  const server = { host: url.hostname, port: Number(url.port || 5432) };
+  const line = await openLine(server.port, server.host);
+  lines.push(line);
+  url.host = `127.0.0.1:${line.port}`;
+  return { line, server, url };
 }
 
-function it(what: string, check: (way: Way) => Promise<void>): void {
-  shared.it(what, async (direct, open) => {
-    const url = new URL(direct);
-    const server = { host: url.hostname, port: Number(url.port || 5432) };
-    const line = await openLine(server.port, server.host);
-    url.host = `127.0.0.1:${line.port}`;
-    try {
-      await check({ line, server, url, open });
-    } finally {
-      await line.close();
-    }
-  });
-}
-
-it("sends a read again whose connection is lost; without a server each call says what it cannot do", async ({ line, server, url, open }) => {
+it("sends a read again whose connection is lost; without a server each call says what it cannot do", async ({ url: direct, open }) => {
+  const { line, server, url } = await detour(direct);
   const storage = await open(url.href);
   line.delay(2000);
   const reading = storage.ping();
@@ -60,7 +51,33 @@ it("sends a read again whose connection is lost; without a server each call says
   }
 });
 
-it("goes on at the next server if several calls lose one together", async ({ line, server, url, open }) => {
+it("sends a read once more if its connection fails, or the server asks for it", async ({ url, open }) => {
+  const { id } = await (await open(url)).create(REX);
+  await runSql(
+    url,
+    `create sequence calls;
+    create function fails() returns boolean language plpgsql as $$ begin
+      if nextval('calls') % 2 = 1 then
+        raise exception 'fails' using errcode = current_setting('test.code');
+      end if;
+      return true;
+    end $$;
+    alter table pets rename to stored;
+    create view pets as select * from stored where fails()`,
+  );
+  const withCode = (code: string) =>
+    open(`${url}?options=-c%20test.code%3D${code}`);
+  for (const code of ["40001", "57P01", "08006"]) {
+    const storage = await withCode(code);
+    assert.equal((await storage.get(id))?.name, "Rex");
+    assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+  }
+  const reading = (await withCode("57014")).get(id);
+  await assert.rejects(reading, { kind: "unavailable", message: /fails$/ });
+});
+
+it("goes on at the next server if several calls lose one together", async ({ url: direct, open }) => {
+  const { line, server, url } = await detour(direct);
   const hosts = `${url.host},${server.host}:${server.port}`;
   const storage = await open(url.href.replace(url.host, hosts));
   const ping = (times: number) =>
@@ -70,7 +87,8 @@ it("goes on at the next server if several calls lose one together", async ({ lin
   await ping(4);
 });
 
-it("waits for a server that does not answer yet, but for no missing database", async ({ line, server, url, open }) => {
+it("waits for a server that does not answer yet, but for no missing database", async ({ url: direct, open }) => {
+  const { line, server, url } = await detour(direct);
   line.leadTo(await freePort());
   setTimeout(() => line.leadTo(server.port), 100);
   await open(url.href);
@@ -79,7 +97,8 @@ it("waits for a server that does not answer yet, but for no missing database", a
   await assert.rejects(opening, /database "nowhere" does not exist$/);
 });
 
-it("mistrusts all older connections once one does not answer", async ({ line, url, open }) => {
+it("mistrusts all older connections once one does not answer", async ({ url: direct, open }) => {
+  const { line, url } = await detour(direct);
   const storage = await open(url.href, { queryTimeout: 500 });
   await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
   // As if a firewall forgot them: they are lost, and nobody is told.

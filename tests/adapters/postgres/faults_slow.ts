@@ -164,39 +164,6 @@ it("lets a user who may only read and add use existing tables", async (cluster) 
   });
 });
 
-it("keeps pets and keys on disk even if the database commits without waiting", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await (await postgresStorage(url, TIMES)).close();
-  await runSql(
-    url,
-    `create table seen (setting text);
-      create function look() returns trigger language plpgsql as $$ begin
-        insert into seen values (current_setting('synchronous_commit'));
-        return null;
-      end $$;
-      create trigger look after insert on pets execute function look();
-      create trigger look after insert or update on api_keys execute function look()`,
-  );
-  for (
-    const [setting, expected] of [["off", "on"], ["local", "local"]] as const
-  ) {
-    await runSql(url, "truncate seen");
-    const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
-    await using(tuned, async (storage) => {
-      await storage.create(REX);
-      await storage.get(petId(1n));
-      const { id } = await storage.apiKeys.insert({
-        name: "Ann",
-        digest: setting,
-        created: new Date(0),
-      });
-      await storage.apiKeys.revoke(id, new Date(0));
-    });
-    const rows = await runSql(url, "select * from seen");
-    assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
-  }
-});
-
 it("takes turns whatever the isolation of transactions is set to", async (cluster) => {
   for (const isolation of ["repeatable read", "serializable"]) {
     const url = await cluster.newDatabase();
@@ -228,42 +195,6 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
       /cannot be set through a pool/,
     );
   }
-});
-
-it("sends a read once more if its connection fails, or the server asks for it", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await using(url, async (storage) => {
-    const { id } = await storage.create(REX);
-    await runSql(
-      url,
-      `create sequence calls;
-        create function fails() returns boolean language plpgsql as $$ begin
-          if nextval('calls') % 2 = 1 then
-            raise exception 'fails' using errcode = current_setting('test.code');
-          end if;
-          return true;
-        end $$;
-        alter table pets rename to stored;
-        create view pets as select * from stored where fails()`,
-    );
-    const fail = (code: string) =>
-      cluster.query(
-        `alter database ${nameOf(url)} set test.code = '${code}'`,
-      );
-    for (const code of ["40001", "57P01", "08006"]) {
-      await fail(code);
-      // Only new connections learn of the code.
-      await using(url, async (storage) => {
-        assert.equal((await storage.get(id))?.name, "Rex");
-        assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
-      });
-    }
-    await fail("57014");
-    await using(
-      url,
-      (storage) => assertFault(storage.get(id), "unavailable", /fails/),
-    );
-  });
 });
 
 testCluster(

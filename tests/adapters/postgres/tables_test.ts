@@ -27,28 +27,25 @@ tablesContract("postgresStorage", async () => {
 }, { skip, timeout: 30_000 });
 
 // What another server committed while a create waited for its turn is not in the create's snapshot.
-it(
-  "finds a key that was committed while its create waited for its turn",
-  async (url, open) => {
-    const storages = await Promise.all(
-      Array.from({ length: 6 }, () => open(url)),
+it("finds a key that was committed while its create waited for its turn", async ({ url, open }) => {
+  const storages = await Promise.all(
+    Array.from({ length: 6 }, () => open(url)),
+  );
+  for (let round = 1; round <= 30; round++) {
+    const created = await Promise.all(
+      storages.map((storage, i) =>
+        storage.create(newPet({ ...REX, categoryId: BigInt(i) }), key(round))
+      ),
     );
-    for (let round = 1; round <= 30; round++) {
-      const created = await Promise.all(
-        storages.map((storage, i) =>
-          storage.create(newPet({ ...REX, categoryId: BigInt(i) }), key(round))
-        ),
-      );
-      for (const name of ["id", "categoryId"] as const) {
-        assert.equal(new Set(created.map((pet) => pet[name])).size, 1);
-      }
-      const { pets } = await storages[0]?.list({ limit: 99 }) ?? {};
-      assert.equal(pets?.length, round, "a pet without its key was added");
+    for (const name of ["id", "categoryId"] as const) {
+      assert.equal(new Set(created.map((pet) => pet[name])).size, 1);
     }
-  },
-);
+    const { pets } = await storages[0]?.list({ limit: 99 }) ?? {};
+    assert.equal(pets?.length, round, "a pet without its key was added");
+  }
+});
 
-it("refuses a replay whose key was forgotten just now", async (url, open) => {
+it("refuses a replay whose key was forgotten just now", async ({ url, open }) => {
   const storage = await open(url);
   await storage.create(REX, key(1));
   await runSql(
@@ -64,6 +61,34 @@ it("refuses a replay whose key was forgotten just now", async (url, open) => {
   assert.equal((await storage.create(REX, key(1))).id, 2n);
 });
 
+it("keeps pets and keys on disk even if the database commits without waiting", async ({ url, open }) => {
+  await open(url);
+  await runSql(
+    url,
+    `create table seen (setting text);
+    create function look() returns trigger language plpgsql as $$ begin
+      insert into seen values (current_setting('synchronous_commit'));
+      return null;
+    end $$;
+    create trigger look after insert on pets execute function look();
+    create trigger look after insert or update on api_keys execute function look()`,
+  );
+  for (
+    const [setting, expected] of [["off", "on"], ["local", "local"]] as const
+  ) {
+    await runSql(url, "truncate seen");
+    const storage = await open(
+      `${url}?options=-c%20synchronous_commit%3D${setting}`,
+    );
+    await storage.create(REX);
+    const record = { name: "Ann", digest: setting, created: new Date(0) };
+    const { id } = await storage.apiKeys.insert(record);
+    await storage.apiKeys.revoke(id, new Date(0));
+    const rows = await runSql(url, "select * from seen");
+    assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
+  }
+});
+
 for (
   const [parameters, queryTimeout, lockTimeout] of [
     ["", 20_000, "3s"],
@@ -73,7 +98,7 @@ for (
 ) {
   it(
     `changes no setting of a connection but lock_timeout: ${lockTimeout} if queryTimeout is ${queryTimeout} ${parameters}`,
-    async (url, open) => {
+    async ({ url, open }) => {
       const setting = "options=-c%20synchronous_commit%3Doff";
       const storage = await open(
         `${url}?connection_limit=1&${setting}&${parameters}`,
@@ -97,22 +122,15 @@ for (
   );
 }
 
-it(
-  "finds the pets of a status, and expired keys, in an index",
-  async (url, open) => {
-    await open(url);
-    const indexes = await runSql(
-      url,
-      "select indexname from pg_indexes where indexname like '%_by_%' order by 1",
-    );
-    assert.deepEqual(
-      indexes.map(({ indexname }) => indexname),
-      ["idempotency_keys_by_created", "pets_by_status"],
-    );
-  },
-);
+it("finds the pets of a status, and expired keys, in an index", async ({ url, open }) => {
+  await open(url);
+  const sql =
+    "select indexname as name from pg_indexes where indexname like '%_by_%'";
+  const names = (await runSql(url, sql)).map(({ name }) => name).sort();
+  assert.deepEqual(names, ["idempotency_keys_by_created", "pets_by_status"]);
+});
 
-it("is copied within 30 s for a lock, and 60 s for a statement", async (url) => {
+it("is copied within 30 s for a lock, and 60 s for a statement", async ({ url }) => {
   const target = await postgresTransfer(parsePostgresUrl(url), "write");
   const sql = `select current_setting('lock_timeout'),
     current_setting('idle_in_transaction_session_timeout')`;
@@ -120,49 +138,42 @@ it("is copied within 30 s for a lock, and 60 s for a statement", async (url) => 
   await target.close();
 });
 
-it(
-  "leaves a database that it cannot use as it is, without connections",
-  async (url, open) => {
-    const copying = postgresTransfer(parsePostgresUrl(url), "read");
-    await assert.rejects(copying, {
-      kind: "unavailable",
-      message:
-        "Cannot open the database: it has no tables of this program; nothing was changed",
-    });
-    await runSql(url, "create table pets (id int)");
-    await assert.rejects(open(url), /another program has a table named pets/);
-    const tables =
-      "select tablename from pg_tables where schemaname = 'public'";
-    assert.deepEqual(await runSql(url, tables), [{ tablename: "pets" }]);
-    await runSql(url, "drop table pets");
-    await (await open(url)).close();
-    await runSql(url, "update petstore_schema set version = 2");
-    await assert.rejects(
-      open(url),
-      /are version 2, and this program knows version 1; use the version of /,
-    );
-    const others = `select from pg_stat_activity
+it("leaves a database that it cannot use as it is, without connections", async ({ url, open }) => {
+  const copying = postgresTransfer(parsePostgresUrl(url), "read");
+  await assert.rejects(copying, {
+    kind: "unavailable",
+    message:
+      "Cannot open the database: it has no tables of this program; nothing was changed",
+  });
+  await runSql(url, "create table pets (id int)");
+  await assert.rejects(open(url), /another program has a table named pets/);
+  const tables = "select tablename from pg_tables where schemaname = 'public'";
+  assert.deepEqual(await runSql(url, tables), [{ tablename: "pets" }]);
+  await runSql(url, "drop table pets");
+  await (await open(url)).close();
+  await runSql(url, "update petstore_schema set version = 2");
+  await assert.rejects(
+    open(url),
+    /are version 2, and this program knows version 1; use the version of /,
+  );
+  const others = `select from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`;
-    await until(
-      "all have left",
-      async () => (await runSql(url, others)).length === 0,
-      5000,
-    );
-  },
-);
+  await until(
+    "all have left",
+    async () => (await runSql(url, others)).length === 0,
+    5000,
+  );
+});
 
-it(
-  "prepares its reads anew after the type of a column was changed",
-  async (url, open) => {
-    const storage = await open(`${url}?connection_limit=1`);
-    const pet = await storage.create(REX);
-    const read = () =>
-      Promise.all([storage.get(pet.id), storage.list({ limit: 1 })]);
-    await read();
-    await runSql(url, "alter table pets alter column name type varchar(300)");
-    assert.deepEqual(await read(), [pet, { pets: [pet] }]);
-  },
-);
+it("prepares its reads anew after the type of a column was changed", async ({ url, open }) => {
+  const storage = await open(`${url}?connection_limit=1`);
+  const pet = await storage.create(REX);
+  const read = () =>
+    Promise.all([storage.get(pet.id), storage.list({ limit: 1 })]);
+  await read();
+  await runSql(url, "alter table pets alter column name type varchar(300)");
+  assert.deepEqual(await read(), [pet, { pets: [pet] }]);
+});
 
 /** Has a database carry out statements before or after each pet is added. */
 async function trigger(
@@ -179,52 +190,43 @@ async function trigger(
   );
 }
 
-it(
-  "knows that a create is committed, whatever a trigger warns of",
-  async (url, open) => {
-    const storage = await open(url);
-    await trigger(url, "after", "raise warning 'audit'; return null");
-    assert.equal((await storage.create(REX)).id, 1n);
-  },
-);
+it("knows that a create is committed, whatever a trigger warns of", async ({ url, open }) => {
+  const storage = await open(url);
+  await trigger(url, "after", "raise warning 'audit'; return null");
+  assert.equal((await storage.create(REX)).id, 1n);
+});
 
-it(
-  "gives no create the id of another if a trigger leaves one out",
-  async (url, open) => {
-    const storage = await open(url);
-    const leaveOut = "return case when new.name <> 'Tom' then new end";
-    await trigger(url, "before", leaveOut);
-    for (const optionsOf of [() => ({}), key]) {
-      const creates = ["Rex", "Tom", "Ann"].map((name, i) =>
-        storage.create(newPet({ ...REX, name }), optionsOf(i))
-      );
-      for (const create of creates) {
-        await assert.rejects(create, {
-          kind: "outcome_unknown",
-          message: /\(create pet\): the database kept 2 of 3 pets$/,
-        });
-      }
+it("gives no create the id of another if a trigger leaves one out", async ({ url, open }) => {
+  const storage = await open(url);
+  const leaveOut = "return case when new.name <> 'Tom' then new end";
+  await trigger(url, "before", leaveOut);
+  for (const optionsOf of [() => ({}), key]) {
+    const creates = ["Rex", "Tom", "Ann"].map((name, i) =>
+      storage.create(newPet({ ...REX, name }), optionsOf(i))
+    );
+    for (const create of creates) {
+      await assert.rejects(create, {
+        kind: "outcome_unknown",
+        message: /\(create pet\): the database kept 2 of 3 pets$/,
+      });
     }
-  },
-);
+  }
+});
 
-it(
-  "lists in the order of ids, whatever plan the server makes",
-  async (url, open) => {
-    const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
-      .map((name) => `-c enable_${name}=off`).join(" ");
-    const storage = await open(`${url}?options=${encodeURIComponent(plan)}`);
-    for (let i = 0; i < 3; i++) await storage.create(REX);
-    // The row is written anew, behind the others.
-    await runSql(url, "update pets set name = 'Tom' where id = 1");
-    for (const query of [{}, { status: REX.status }]) {
-      const { pets } = await storage.list({ limit: 2, ...query });
-      assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
-    }
-  },
-);
+it("lists in the order of ids, whatever plan the server makes", async ({ url, open }) => {
+  const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
+    .map((name) => `-c enable_${name}=off`).join(" ");
+  const storage = await open(`${url}?options=${encodeURIComponent(plan)}`);
+  for (let i = 0; i < 3; i++) await storage.create(REX);
+  // The row is written anew, behind the others.
+  await runSql(url, "update pets set name = 'Tom' where id = 1");
+  for (const query of [{}, { status: REX.status }]) {
+    const { pets } = await storage.list({ limit: 2, ...query });
+    assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
+  }
+});
 
-it("is not ready if its tables are gone", async (url, open) => {
+it("is not ready if its tables are gone", async ({ url, open }) => {
   const storage = await open(url);
   await runSql(url, "drop table pets");
   await assert.rejects(storage.ping(), /pets/);

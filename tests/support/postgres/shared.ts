@@ -25,7 +25,10 @@ export interface SharedPostgres {
   /** Registers a test with an empty database; it opens storages, which are closed at its end. */
   readonly it: (
     what: string,
-    check: (url: string, open: typeof postgresStorage) => Promise<void>,
+    check: (database: {
+      readonly url: string;
+      readonly open: typeof postgresStorage;
+    }) => Promise<void>,
   ) => void;
 }
 
@@ -49,10 +52,13 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
     test(`postgresStorage ${what}`, options, async () => {
       const opened: PetDatabase[] = [];
       try {
-        await check(await emptyDatabase(), async (...args) => {
-          const storage = await postgresStorage(...args);
-          opened.push(storage);
-          return storage;
+        await check({
+          url: await emptyDatabase(),
+          async open(...args) {
+            const storage = await postgresStorage(...args);
+            opened.push(storage);
+            return storage;
+          },
         });
       } finally {
         await Promise.all(opened.map((storage) => storage.close()));
