@@ -61,65 +61,46 @@ it("refuses a replay whose key was forgotten just now", async ({ url, open }) =>
   assert.equal((await storage.create(REX, key(1))).id, 2n);
 });
 
-it("keeps pets and keys on disk even if the database commits without waiting", async ({ url, open }) => {
-  await open(url);
-  await runSql(
-    url,
-    `create table seen (setting text);
-    create function look() returns trigger language plpgsql as $$ begin
-      insert into seen values (current_setting('synchronous_commit'));
-      return null;
-    end $$;
-    create trigger look after insert on pets execute function look();
-    create trigger look after insert or update on api_keys execute function look()`,
-  );
-  for (
-    const [setting, expected] of [["off", "on"], ["local", "local"]] as const
-  ) {
-    await runSql(url, "truncate seen");
-    const storage = await open(
-      `${url}?options=-c%20synchronous_commit%3D${setting}`,
-    );
-    await storage.create(REX);
-    const record = { name: "Ann", digest: setting, created: new Date(0) };
-    const { id } = await storage.apiKeys.insert(record);
-    await storage.apiKeys.revoke(id, new Date(0));
-    const rows = await runSql(url, "select * from seen");
-    assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
-  }
-});
-
 for (
-  const [parameters, queryTimeout, lockTimeout] of [
-    ["", 20_000, "3s"],
-    ["", 1000, "600ms"],
-    ["pgbouncer=true", 1000, "0"],
+  const [parameters, queryTimeout, lockTimeout, setting, used] of [
+    ["connection_limit=1", 20_000, "3s", "off", "on"],
+    ["connection_limit=1", 1000, "600ms", "local", "local"],
+    ["connection_limit=1&pgbouncer=true", 1000, "0", "off", "on"],
   ] as const
 ) {
-  it(
-    `changes no setting of a connection but lock_timeout: ${lockTimeout} if queryTimeout is ${queryTimeout} ${parameters}`,
-    async ({ url, open }) => {
-      const setting = "options=-c%20synchronous_commit%3Doff";
-      const storage = await open(
-        `${url}?connection_limit=1&${setting}&${parameters}`,
-        { queryTimeout },
-      );
-      await storage.create(REX);
-      const created = new Date(0);
-      await storage.apiKeys.insert({ name: "Ann", digest: "1", created });
-      await runSql(
-        url,
-        `alter table pets rename to stored;
+  it(`writes to disk, and changes no setting for later: ${parameters}, ${lockTimeout}, ${setting}`, async ({ url, open }) => {
+    const option = `options=-c%20synchronous_commit%3D${setting}`;
+    const storage = await open(`${url}?${option}&${parameters}`, {
+      queryTimeout,
+    });
+    await runSql(
+      url,
+      `create table seen (setting text);
+      create function look() returns trigger language plpgsql as $$ begin
+        insert into seen values (current_setting('synchronous_commit'));
+        return null;
+      end $$;
+      create trigger look after insert on pets execute function look();
+      create trigger look after insert or update on api_keys execute function look()`,
+    );
+    await storage.create(REX);
+    const record = { name: "Ann", digest: "1", created: new Date(0) };
+    const { id } = await storage.apiKeys.insert(record);
+    await storage.apiKeys.revoke(id, new Date(0));
+    const rows = await runSql(url, "select setting from seen");
+    assert.deepEqual(rows, Array(3).fill({ setting: used }));
+    await runSql(
+      url,
+      `alter table pets rename to stored;
       create view pets as select id, category_id, status,
         concat_ws(' ', current_setting('lock_timeout'),
           current_setting('idle_in_transaction_session_timeout'),
           current_setting('synchronous_commit'),
           current_setting('client_min_messages')) as name from stored`,
-      );
-      const { name } = await storage.get(petId(1n)) ?? {};
-      assert.equal(name, `${lockTimeout} 0 off notice`);
-    },
-  );
+    );
+    const { name } = await storage.get(petId(1n)) ?? {};
+    assert.equal(name, `${lockTimeout} 0 ${setting} notice`);
+  });
 }
 
 it("finds the pets of a status, and expired keys, in an index", async ({ url, open }) => {
@@ -175,31 +156,17 @@ it("prepares its reads anew after the type of a column was changed", async ({ ur
   assert.deepEqual(await read(), [pet, { pets: [pet] }]);
 });
 
-/** Has a database carry out statements before or after each pet is added. */
-async function trigger(
-  url: string,
-  when: "before" | "after",
-  statements: string,
-): Promise<void> {
+it("knows that a create is committed, whatever a trigger warns of; and gives none the id of another if one is left out", async ({ url, open }) => {
+  const storage = await open(url);
   await runSql(
     url,
     `create function act() returns trigger language plpgsql as $$ begin
-      ${statements};
+      raise warning 'audit';
+      return case when new.name <> 'Tom' then new end;
     end $$;
-    create trigger act ${when} insert on pets for each row execute function act()`,
+    create trigger act before insert on pets for each row execute function act()`,
   );
-}
-
-it("knows that a create is committed, whatever a trigger warns of", async ({ url, open }) => {
-  const storage = await open(url);
-  await trigger(url, "after", "raise warning 'audit'; return null");
   assert.equal((await storage.create(REX)).id, 1n);
-});
-
-it("gives no create the id of another if a trigger leaves one out", async ({ url, open }) => {
-  const storage = await open(url);
-  const leaveOut = "return case when new.name <> 'Tom' then new end";
-  await trigger(url, "before", leaveOut);
   for (const optionsOf of [() => ({}), key]) {
     const creates = ["Rex", "Tom", "Ann"].map((name, i) =>
       storage.create(newPet({ ...REX, name }), optionsOf(i))
