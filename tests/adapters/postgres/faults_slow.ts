@@ -169,7 +169,7 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
     const url = await cluster.newDatabase();
     await cluster.query(
       `alter database ${
-        nameOf(url)
+        new URL(url).pathname.slice(1)
       } set default_transaction_isolation = '${isolation}'`,
     );
     const storages = await Promise.all(
@@ -227,7 +227,7 @@ testCluster(
           Array.from({ length: 10 }, () => storage.list({ limit: 1 })),
         );
         for (const { pets } of later) assert.equal(pets[0]?.name, "second");
-      }, { connectTimeout: 1000 });
+      });
     } finally {
       await second.close();
     }
@@ -265,20 +265,6 @@ it("hears of a commit without its standby, however little is told", async (clust
   }
 });
 
-it("reads from a server that only reads, and refuses creates there", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await using(url, (storage) => storage.create(REX));
-  await cluster.query(
-    `alter database ${nameOf(url)} set default_transaction_read_only = on`,
-  );
-  await using(url, async (storage) => {
-    await storage.ping();
-    assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
-    await assertFault(storage.create(REX), "unavailable", /read-only/);
-  });
-  await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
-});
-
 it("tells a create that was cancelled from one whose connection ended", async (cluster) => {
   await locked(cluster, async (storage, unlock) => {
     for (
@@ -299,7 +285,7 @@ it("tells a create that was cancelled from one whose connection ended", async (c
     await unlock();
     assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
     await storage.create(REX);
-  }, { queryTimeout: 20_000 });
+  });
 });
 
 it("answers in time if all its connections are taken, or a lock; a create that waits too long did not happen", async (cluster) => {
@@ -321,7 +307,6 @@ it("answers in time if all its connections are taken, or a lock; a create that w
       await unlock();
       assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
     },
-    { queryTimeout: 20_000 },
     `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`,
   );
 });
@@ -329,13 +314,13 @@ it("answers in time if all its connections are taken, or a lock; a create that w
 /** Runs `work` with a storage. */
 async function using(
   url: string,
-  work: (storage: PetDatabase, url: string) => Promise<unknown>,
+  work: (storage: PetDatabase) => Promise<unknown>,
   times: PostgresStorageOptions = {},
 ): Promise<void> {
   const options = { ...TIMES, openTimeout: 20_000, ...times }; // a busy machine takes its time
   const storage = await postgresStorage(url, options);
   try {
-    await work(storage, url);
+    await work(storage);
   } finally {
     await storage.close();
   }
@@ -344,11 +329,7 @@ async function using(
 /** Runs `work` while another connection holds the lock that creates take. */
 async function locked(
   cluster: Cluster,
-  work: (
-    storage: PetDatabase,
-    unlock: () => Promise<void>,
-  ) => Promise<void>,
-  times: PostgresStorageOptions = {},
+  work: (storage: PetDatabase, unlock: () => Promise<void>) => Promise<void>,
   parameters = "",
 ): Promise<void> {
   const url = await cluster.newDatabase();
@@ -362,7 +343,7 @@ async function locked(
       );
       await held;
     });
-  }, times);
+  }, { queryTimeout: 20_000 });
 }
 
 /** Selects until there is a row. */
@@ -386,8 +367,4 @@ async function assertFault(
     assert.ok(!error.message.includes("sesame"), error.message);
     return true;
   });
-}
-
-function nameOf(url: string): string {
-  return new URL(url).pathname.slice(1);
 }

@@ -180,6 +180,18 @@ it("knows that a create is committed, whatever a trigger warns of; and gives non
   }
 });
 
+it("reads from a server that only reads, and refuses creates there", async ({ url, open }) => {
+  await (await open(url)).create(REX);
+  const readOnly = `${url}?options=-c%20default_transaction_read_only%3Don`;
+  const storage = await open(readOnly);
+  await storage.ping();
+  assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+  const refused = { kind: "unavailable", message: /read-only/ };
+  await assert.rejects(storage.create(REX), refused);
+  const primary = `${readOnly}&target_session_attrs=primary`;
+  await assert.rejects(open(primary, { openTimeout: 0 }), refused);
+});
+
 it("lists in the order of ids, whatever plan the server makes", async ({ url, open }) => {
   const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
     .map((name) => `-c enable_${name}=off`).join(" ");
