@@ -97,27 +97,20 @@ function it(what: string, check: (cluster: Cluster) => Promise<void>): void {
   });
 }
 
-it("says that the password is wrong or missing, or that there is no such database", async (cluster) => {
-  const url = new URL(cluster.url("postgres"));
+it("says that the password is wrong or missing, unless PGPASSWORD has it, or that there is no such database", async (cluster) => {
+  const url = new URL(await cluster.newDatabase());
   url.password = "wrong";
   await assertRefused(url.href, /password authentication failed/);
   url.password = "";
-  await assertRefused(url.href, /asks for a password/);
-  await assertRefused(
-    cluster.url("nowhere"),
-    /database "nowhere" does not exist/,
-  );
-});
-
-it("takes the password from PGPASSWORD", async (cluster) => {
-  const url = new URL(await cluster.newDatabase());
-  url.password = "";
+  await assertRefused(url.href, /asks for a password: put it into the address/);
   process.env.PGPASSWORD = PASSWORD;
   try {
     await using(url.href, (storage) => storage.ping());
   } finally {
     delete process.env.PGPASSWORD;
   }
+  const nowhere = cluster.url("nowhere");
+  await assertRefused(nowhere, /database "nowhere" does not exist/);
 });
 
 it("says that a database in another encoding cannot hold every name", async (cluster) => {
