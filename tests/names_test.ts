@@ -45,8 +45,6 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/sqlite/file.ts adapters/sqlite/open.ts",
   "adapters/postgres/contract_test.ts":
     "adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts adapters/postgres/storage.ts",
-  "adapters/postgres/lost_connections_test.ts":
-    "adapters/postgres/connections.ts",
 
   "adapters/standalone/copy_test.ts":
     "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",

@@ -55,15 +55,15 @@ export function parsePostgresUrl(
   environment: Parameters = process.env,
 ): PostgresAddress {
   const parts =
-    /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@/?#]*))?(?:\?([^@#]*))?$/
+    /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)?(?:\/([^@/?#]*))?(?:\?([^@#]*))?$/
       .exec(url);
   if (parts === null) {
     throw wrong(
       "it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with characters such as @ / ? # percent-encoded in the password",
     );
   }
-  const [, credentials = "", authority = "", path = "", query = ""] = parts;
-  const [user, password] = credentials.split(/:(.*)/s, 2);
+  const [, credentials, authority = "", path, query = ""] = parts;
+  const [user, password] = credentials?.split(/:(.*)/s) ?? [];
   const parameters = readParameters(query);
   const hosts = readHosts(parameters.host ?? authority, parameters.port);
   return {
@@ -112,7 +112,7 @@ function readParameters(query: string): Parameters {
   const parameters: Record<string, string> = {};
   for (const part of query.split("&").filter((part) => part !== "")) {
     // Not URLSearchParams: here + is a plus.
-    const [name = "", value] = part.split(/=(.*)/s, 2).map(decode);
+    const [name = "", value] = part.split(/=(.*)/s).map(decode);
     if (!PARAMETERS.includes(name)) {
       // Without a value it may be a piece of a password.
       const shown = value === undefined ? "a parameter" : `parameter ${name}`;
@@ -191,8 +191,9 @@ function choose<T>(
 }
 
 function readInteger(name: string, text: string, max: number): number {
-  const value = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
-  if (value >= 1 && value <= max) return value;
+  if (/^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= max) {
+    return Number(text);
+  }
   // The text is not shown: without a host, the password is in place of the port.
   throw wrong(`${name} must be an integer from 1 to ${max}`);
 }

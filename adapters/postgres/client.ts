@@ -1,6 +1,6 @@
 /** The driver's client, made to connect and to end in time. */
 
-import { clearTimeout, setTimeout } from "node:timers";
+import { setTimeout } from "node:timers";
 import pg from "pg";
 import type { PostgresHost } from "./address.ts";
 
@@ -14,7 +14,6 @@ interface DriverClient {
   readonly connection: { readonly stream: { destroy(): void } };
   connect(callback: Callback): void;
   end(callback?: Callback): Promise<unknown> | void;
-  once(event: "end", listener: () => void): unknown;
 }
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
@@ -51,9 +50,8 @@ export function clientsOf(
     override end(callback?: Callback): Promise<unknown> | void {
       // The driver waits for the server to close the connection; one that hangs never does.
       const cut = () => this.connection.stream.destroy();
-      const timer = setTimeout(cut, END_TIMEOUT).unref();
-      this.once("end", () => clearTimeout(timer));
-      return callback === undefined ? super.end() : super.end(callback);
+      setTimeout(cut, END_TIMEOUT).unref();
+      return super.end(callback);
     }
   }
   // The driver's type omits the settings that the pool passes to a client.

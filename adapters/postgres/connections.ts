@@ -121,7 +121,6 @@ export function postgresConnections(
     connectionTimeoutMillis: connectTimeout,
     query_timeout: queryTimeout,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
     ...address.pgbouncer ? {} : {
       options: `${driver.options ?? process.env.PGOPTIONS ?? ""} ${SETTINGS}`,
       lock_timeout: lockTimeout,
@@ -152,13 +151,12 @@ export function postgresConnections(
   // The pool has dropped an idle connection that ended; nothing else is to be done.
   pool.on("error", ignore);
 
-  /** When each connection was made, and when one was last lost, in ms. */
-  const made = new WeakMap<pg.PoolClient, number>();
-  let lost = -Infinity;
+  /** The connections that were made since one was last lost: older ones may hang too. */
+  let trusted = new WeakSet<pg.PoolClient>();
   /** The warning of a commit that is on one machine only, by connection. */
   const warnings = new WeakMap<pg.PoolClient, string>();
   pool.on("connect", (client: pg.PoolClient) => {
-    made.set(client, performance.now());
+    trusted.add(client);
     // The statement under way fails too. Without a listener the program would end, even if the server
     // ends the connection in the packet that opens it.
     client.on("error", ignore);
@@ -167,10 +165,9 @@ export function postgresConnections(
     });
   });
 
-  /** Takes a connection that was made since the last loss: older ones may hang too. */
   async function take(): Promise<pg.PoolClient> {
     const client = await pool.connect();
-    if ((made.get(client) ?? 0) > lost) return client;
+    if (trusted.has(client)) return client;
     client.release(true);
     return await take();
   }
@@ -195,7 +192,7 @@ export function postgresConnections(
     throw fault(
       "unavailable",
       `${action} at ${describeHosts(hosts)}`,
-      faults.length === 1 ? faults[0] : new AggregateError(faults),
+      new AggregateError(faults),
     );
   }
 
@@ -216,7 +213,7 @@ export function postgresConnections(
       const { rows } = await client.query<unknown[]>(query);
       return rows;
     } catch (error) {
-      if (isConnectionUseless(error)) lost = performance.now();
+      if (isConnectionUseless(error)) trusted = new WeakSet();
       throw error;
     }
   }

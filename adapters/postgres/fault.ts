@@ -105,12 +105,11 @@ export function isTransient(error: unknown): boolean {
 }
 
 function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { message } = error;
   // One error for each server, or for each address of its name.
-  if (error instanceof AggregateError && message === "") {
+  if (error instanceof AggregateError) {
     return error.errors.map(reason).join("; ");
   }
+  const message = messageOf(error);
   // Prepared statements are missing (26000), or exist already.
   const isPooler = IS_POOLER.test(message) ||
     /^(?:26000|42P05)$/.test(String(sqlState(error)));
@@ -127,5 +126,5 @@ function sqlState(error: unknown): string | undefined {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : "";
+  return error instanceof Error ? error.message : String(error);
 }

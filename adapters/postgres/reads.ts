@@ -1,6 +1,7 @@
 /** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import { MAX_LIMIT } from "../../core/pets/page.ts";
 import type { PetId } from "../../core/pets/pet.ts";
 import {
   type PetQuery,
@@ -25,8 +26,8 @@ import {
 /** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
 const MAX_ROWS = 1000;
 
-/** The limit of the longest page that shares a statement; the service's pages are not longer. */
-const MAX_SHARED = 100;
+/** The operations, as messages name them. */
+const ACTION = { get: "get pet", list: "list pets", isActive: "check API key" };
 
 /** The pets of a status, after an id, in the order of the index. */
 const ofStatus = (code: string, after: string) =>
@@ -45,10 +46,11 @@ export const LIST: Statement = prepared(
 // With `status = $3` the planner might walk through the primary key: it does not know how rare a status is.
 export const LIST_STATUS: Statement = prepared(`SELECT ${PET_COLUMNS} FROM pets
     WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
-// With `LIMIT size` alone the planner would expect a tenth of the table for each page.
+// Longer pages than the service's have a statement of their own. With `LIMIT size` alone the planner would
+// expect a tenth of the table for each page.
 const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
-      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_SHARED + 1}
+      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_LIMIT + 1}
     ) AS longest LIMIT size) AS page`;
 /** Pages of all pets (`$1` to `$3`), then those of a status; `place` is an index in the group. */
 export const LIST_ALL: Statement = prepared(`SELECT page.*, place
@@ -74,13 +76,13 @@ export function groupedReads(
 
   const gets = grouped({
     ...limits,
-    action: "get pet",
+    action: ACTION.get,
     keyOf: (id: PetId) => id,
     async send(ids) {
       const [first = null, ...others] = ids;
       const rows = others.length === 0
-        ? await read("get pet", GET, [first])
-        : await read("get pet", GET_ALL, [ids]);
+        ? await read(ACTION.get, GET, [first])
+        : await read(ACTION.get, GET_ALL, [ids]);
       const byId = new Map(rows.map((row) => [row[0], row]));
       return ids.map((id) => {
         const row = byId.get(id);
@@ -91,10 +93,10 @@ export function groupedReads(
 
   const lists = grouped({
     ...limits,
-    action: "list pets",
-    keyOf: ({ limit, status, after = 0n }: PetQuery) =>
+    action: ACTION.list,
+    keyOf: ({ limit, status, after }: PetQuery) =>
       `${limit} ${status} ${after}`,
-    sizeOf: ({ limit }) => limit > MAX_SHARED ? MAX_ROWS : limit + 1,
+    sizeOf: ({ limit }) => limit > MAX_LIMIT ? MAX_ROWS : limit,
     async send(queries) {
       // The rows of a page that is alone have no place.
       const rows = await readPages(queries);
@@ -117,8 +119,8 @@ export function groupedReads(
     if (first !== undefined && others.length === 0) {
       const { after, size, code } = first;
       return code === undefined
-        ? read("list pets", LIST, [after, size])
-        : read("list pets", LIST_STATUS, [after, size, code]);
+        ? read(ACTION.list, LIST, [after, size])
+        : read(ACTION.list, LIST_STATUS, [after, size, code]);
     }
     const columns = (pages: typeof asked) => [
       pages.map(({ place }) => place),
@@ -126,7 +128,7 @@ export function groupedReads(
       pages.map(({ size }) => size),
     ];
     const some = asked.filter(({ code }) => code !== undefined);
-    return read("list pets", LIST_ALL, [
+    return read(ACTION.list, LIST_ALL, [
       ...columns(asked.filter(({ code }) => code === undefined)),
       ...columns(some),
       some.map(({ code = null }) => code),
@@ -136,10 +138,10 @@ export function groupedReads(
   // Strangers can force look-ups, by keys of valid form.
   const keys = grouped({
     ...limits,
-    action: "check API key",
+    action: ACTION.isActive,
     keyOf: (digest: string) => digest,
     async send(digests) {
-      const rows = await read("check API key", ACTIVE, [digests]);
+      const rows = await read(ACTION.isActive, ACTIVE, [digests]);
       const active = new Set(rows.map(([digest]) => digest));
       return digests.map((digest) => active.has(digest));
     },

@@ -56,7 +56,7 @@ const CREATE = prepared(`WITH ${TURN}
     RETURNING id`);
 // By the clock of the database, which all servers share.
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
-const OLDEST = `${NOW} - $7::bigint`;
+const IS_EXPIRED = `known.created <= ${NOW} - $7::bigint`;
 // For a batch with keys. What others committed while this waited for its turn cannot be selected, but it
 // conflicts: a key that is known and not expired stays as it is, is not in `claimed`, and the id of its
 // pet is never used. A key in `orphaned` counts as unused: its pet was deleted by hand. Each new key drops
@@ -78,21 +78,21 @@ const CREATE_ONCE = prepared(`WITH ${TURN}, logged AS MATERIALIZED (
             WITH ORDINALITY AS new (name, category_id, status, key, place)
           OFFSET 0) AS new
         WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
-          WHERE known.key = new.key AND created > ${OLDEST}
+          WHERE known.key = new.key AND NOT ${IS_EXPIRED}
             AND pet_id NOT IN (SELECT pet_id FROM orphaned))
         ORDER BY place) AS sorted
     ), forgotten AS (
-      DELETE FROM idempotency_keys
-      WHERE created <= ${OLDEST} AND key IN (
-        SELECT key FROM idempotency_keys
-        WHERE created <= ${OLDEST} AND key <> ALL (array_remove($6, NULL))
+      DELETE FROM idempotency_keys AS known
+      WHERE ${IS_EXPIRED} AND key IN (
+        SELECT key FROM idempotency_keys AS known
+        WHERE ${IS_EXPIRED} AND key <> ALL (array_remove($6, NULL))
         ORDER BY created LIMIT 2 * cardinality(array_remove($6, NULL)))
     ), claimed AS (
       INSERT INTO idempotency_keys AS known (key, pet_id, created)
       SELECT key, id, ${NOW} FROM new WHERE key IS NOT NULL
       ON CONFLICT (key) DO UPDATE
         SET pet_id = excluded.pet_id, created = excluded.created
-        WHERE known.created <= ${OLDEST}
+        WHERE ${IS_EXPIRED}
           OR known.pet_id IN (SELECT pet_id FROM orphaned)
       RETURNING pet_id
     ), added AS (
@@ -106,6 +106,7 @@ const CREATE_ONCE = prepared(`WITH ${TURN}, logged AS MATERIALIZED (
     WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)`);
 const REPLAYS = prepared(`SELECT key, id, name, category_id, status
     FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`);
+const ACTION = "create pet";
 const PING = { text: "SELECT FROM pets LIMIT 1" };
 
 /** Opens the storage, as `postgresStorage` does. */
@@ -151,13 +152,13 @@ export async function openPostgres(
       PETS_LOCK,
     ];
     if (keys.every((key) => key === null)) {
-      const rows = await write("create pet", CREATE, values);
+      const rows = await write(ACTION, CREATE, values);
       const ids = rows.map(([id]) => id);
       assertKept(ids, batch.length);
       return batch.map(({ pet }, index) => withId(pet, ids[index]));
     }
     values.push(keys, idempotencyRetention);
-    const rows = await write("create pet", CREATE_ONCE, values);
+    const rows = await write(ACTION, CREATE_ONCE, values);
     // The new pets by place; the others were added before.
     const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
     assertKept([...ids.values()].filter((id) => id !== null), ids.size);
@@ -165,7 +166,7 @@ export async function openPostgres(
     // The batch is stored even if this fails.
     const replays = known.length === 0
       ? []
-      : await read("create pet", REPLAYS, [known])
+      : await read(ACTION, REPLAYS, [known])
         .catch((error: Error) => error);
     return batch.map(({ pet, key }, index) => {
       if (ids.has(index)) return withId(pet, ids.get(index));
@@ -174,7 +175,7 @@ export async function openPostgres(
       // Its key may have expired between the two statements.
       if (row === undefined) {
         const cause = new Error("its idempotency key expired just now");
-        return fault("unavailable", "create pet", cause);
+        return fault("unavailable", ACTION, cause);
       }
       return orError(() => ({ ...toPet(row.slice(1)), replayed: true }));
     });
@@ -222,5 +223,5 @@ function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
 function assertKept(ids: readonly unknown[], count: number): void {
   if (ids.length === count) return;
   const cause = new Error(`the database kept ${ids.length} of ${count} pets`);
-  throw fault("outcome_unknown", "create pet", cause);
+  throw fault("outcome_unknown", ACTION, cause);
 }

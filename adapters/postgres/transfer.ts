@@ -27,27 +27,27 @@ const IDENTITY = {
 
 /** @throws {StorageError} as `postgresStorage` does. */
 export async function postgresTransfer(
-  database: PostgresAddress,
+  address: PostgresAddress,
   access: Access,
 ): Promise<Transfer> {
-  // As through a pooler, statements have no names: the last page's is another one.
-  const address = { ...database, pgbouncer: true };
   const connections = postgresConnections(address, TIMEOUTS);
   try {
     await openSchema(connections, 0, access);
     const [row] = await connections.read("open the database", IDENTITY);
     const [identity, ofPets, ofApiKeys] = row as [string, string, string];
-    const sequence = ({ name }: Table) =>
-      name === API_KEYS.name ? ofApiKeys : ofPets;
+    const of = ({ name }: Table) =>
+      name === API_KEYS.name
+        ? { lock: API_KEYS_LOCK, sequence: ofApiKeys }
+        : { lock: PETS_LOCK, sequence: ofPets };
 
     const selectLastGiven = (table: Table) =>
       `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS given
-      FROM ${sequence(table)}`;
+      FROM ${of(table).sequence}`;
 
     const write: Query = (table, sql, values) =>
       connections.transaction(
         `copy ${table.plural}`,
-        table === API_KEYS ? API_KEYS_LOCK : PETS_LOCK,
+        of(table).lock,
         (send) => send(numbered(sql), values),
       );
 
@@ -66,7 +66,7 @@ export async function postgresTransfer(
       async continueAfter(table, id) {
         const sql = `SELECT setval(CAST(? AS regclass), ?)
           FROM (${selectLastGiven(table)}) AS last WHERE given < ?`;
-        await write(table, sql, [sequence(table), id, id]);
+        await write(table, sql, [of(table).sequence, id, id]);
       },
 
       close: () => connections.close(),

@@ -1,7 +1,6 @@
 /** What PostgreSQL, PgBouncer and the driver say, as faults; real ones are in `faults_slow.ts`. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import {
   fault,
   isNotReplicated,
@@ -10,44 +9,42 @@ import {
   WrongServer,
 } from "../../../adapters/postgres/fault.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { freePort } from "../../support/ports.ts";
 
 /** An error of the server, with its SQLSTATE. */
 function sqlError(code: string, message = "no"): Error {
   return Object.assign(new Error(message), { code, severity: "ERROR" });
 }
 
+function systemError(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
 for (
-  const [what, error, read, create] of [
-    ["a lost connection", new Error("ended"), "unavailable", "outcome_unknown"],
-    [
-      "a system's error",
-      Object.assign(new Error("reset"), { code: "ECONNRESET" }),
-      ...["unavailable", "outcome_unknown"],
-    ],
-    ["08006", sqlError("08006"), "unavailable", "outcome_unknown"],
-    [
-      "08P01 that PgBouncer did not send on",
-      sqlError("08P01", "query_wait_timeout"),
-      ...["unavailable", "unavailable"],
-    ],
-    ["40003", sqlError("40003"), "unavailable", "outcome_unknown"],
-    ["40001", sqlError("40001"), "unavailable", "unavailable"],
-    ["57P01", sqlError("57P01"), "unavailable", "outcome_unknown"],
-    ["53300", sqlError("53300"), "unavailable", "unavailable"],
-    ["55P03", sqlError("55P03"), "unavailable", "unavailable"],
-    ["a mistake in the SQL", sqlError("42601"), "itself", "itself"],
-    ["a value that is refused", sqlError("23514"), "itself", "itself"],
+  const [what, read, create, errors] of [
+    ["an end that is lost", "unavailable", "outcome_unknown", [
+      new Error("ended"),
+      systemError("ECONNRESET"),
+      ...["08006", "40003", "57P01"].map((code) => sqlError(code)),
+    ]],
+    ["a statement that was not carried out", "unavailable", "unavailable", [
+      sqlError("08P01", "query_wait_timeout"), // PgBouncer did not send it on
+      ...["40001", "53300", "55P03"].map((code) => sqlError(code)),
+    ]],
+    // A mistake in the SQL, and a value that is refused.
+    ["an error of a statement", "itself", "itself", [
+      ...["42601", "23514"].map((code) => sqlError(code)),
+    ]],
   ] as const
 ) {
   test(`${what} is ${read} after a read, and ${create} after a create`, () => {
-    for (const [changes, kind] of [[false, read], [true, create]] as const) {
-      const fault = statementFault("create pet", error, { changes });
-      if (kind === "itself") assert.equal(fault, error);
-      else {
-        assert.ok(fault instanceof StorageError);
-        assert.equal(fault.kind, kind);
-        assert.equal(fault.cause, error);
+    for (const error of errors) {
+      for (const [changes, kind] of [[false, read], [true, create]] as const) {
+        const fault = statementFault("create pet", error, { changes });
+        if (kind === "itself") assert.equal(fault, error);
+        else {
+          assert.ok(fault instanceof StorageError);
+          assert.deepEqual([fault.kind, fault.cause], [kind, error]);
+        }
       }
     }
   });
@@ -64,12 +61,10 @@ test("a warning that a standby has no copy is told from others, and from a trigg
 });
 
 test("a fault that may pass is waited for, and no other", () => {
-  const system = (code: string) => Object.assign(new Error(code), { code });
   const may = [
     new WrongServer("it is read-only"),
-    sqlError("57P03"),
-    sqlError("53300"),
-    system("ECONNREFUSED"),
+    ...["08006", "53300", "57P03"].map((code) => sqlError(code)),
+    systemError("ECONNREFUSED"),
     new Error("Query read timeout"),
     new Error("Connection terminated unexpectedly"),
   ];
@@ -77,7 +72,7 @@ test("a fault that may pass is waited for, and no other", () => {
     sqlError("28P01"),
     sqlError("3D000"),
     sqlError("08P01", "unsupported startup parameter: x"),
-    system("ENOTDIR"),
+    systemError("ENOTDIR"),
     new Error("self-signed certificate"),
     "no error",
   ];
@@ -88,27 +83,14 @@ test("a fault that may pass is waited for, and no other", () => {
 });
 
 test("a pooler that gives each transaction another connection is recognised", () => {
-  for (
-    const error of [
-      sqlError("26000"),
-      sqlError("42P05"),
-      sqlError("08P01", "unsupported startup parameter: x"),
-    ]
-  ) {
-    const { message } = fault("unavailable", "get pet", error);
-    const advice = "it is a pooler: add pgbouncer=true to the address";
-    assert.equal(message, `Cannot get pet: ${advice} (${error.message})`);
+  const messageOf = (error: Error) =>
+    fault("unavailable", "get pet", error).message;
+  const advice = "it is a pooler: add pgbouncer=true to the address";
+  for (const code of ["26000", "42P05"]) {
+    assert.equal(messageOf(sqlError(code)), `Cannot get pet: ${advice} (no)`);
   }
-  const { message } = fault("unavailable", "get pet", sqlError("57P01"));
-  assert.equal(message, "Cannot get pet: no");
-});
-
-test("a storage that cannot be opened says so once, with the reason", async () => {
-  const host = `127.0.0.1:${await freePort()}`;
-  const opening = postgresStorage(`postgres://${host}/pets`, {
-    openTimeout: 0,
-  });
-  const message =
-    `Cannot open the database at ${host}: connect ECONNREFUSED ${host}`;
-  await assert.rejects(opening, { kind: "unavailable", message });
+  const refused = sqlError("08P01", "unsupported startup parameter: x");
+  const message = `Cannot get pet: ${advice} (${refused.message})`;
+  assert.equal(messageOf(refused), message);
+  assert.equal(messageOf(sqlError("57P01")), "Cannot get pet: no");
 });

@@ -97,50 +97,30 @@ function it(what: string, check: (cluster: Cluster) => Promise<void>): void {
   });
 }
 
-it("says that the password is wrong or missing, or that there is no such database", async (cluster) => {
-  const url = new URL(cluster.url("postgres"));
+it("says that the password is wrong or missing, unless PGPASSWORD has it, or that there is no such database", async (cluster) => {
+  const url = new URL(await cluster.newDatabase());
   url.password = "wrong";
   await assertRefused(url.href, /password authentication failed/);
   url.password = "";
-  await assertRefused(url.href, /asks for a password/);
-  await assertRefused(
-    cluster.url("nowhere"),
-    /database "nowhere" does not exist/,
-  );
-});
-
-it("takes the password from PGPASSWORD", async (cluster) => {
-  const url = new URL(await cluster.newDatabase());
-  url.password = "";
+  await assertRefused(url.href, /asks for a password: put it into the address/);
   process.env.PGPASSWORD = PASSWORD;
   try {
     await using(url.href, (storage) => storage.ping());
   } finally {
     delete process.env.PGPASSWORD;
   }
+  const nowhere = cluster.url("nowhere");
+  await assertRefused(nowhere, /database "nowhere" does not exist/);
 });
 
 it("says that a database in another encoding cannot hold every name", async (cluster) => {
   await cluster.query(
     "create database latin template template0 encoding 'SQL_ASCII'",
   );
-  await assertRefused(cluster.url("latin"), /SQL_ASCII.*UTF8/);
-});
-
-it("leaves the tables of another program, or of another version, alone", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await runSql(url, "create table pets (id int)");
-  await assertRefused(url, /another program has a table named pets/);
-  const tables = await runSql(
-    url,
-    "select tablename from pg_tables where schemaname = 'public'",
+  await assertRefused(
+    cluster.url("latin"),
+    /is SQL_ASCII, .* ENCODING 'UTF8' TEMPLATE/,
   );
-  assert.deepEqual(tables.map(({ tablename }) => tablename), ["pets"]);
-  await runSql(url, "drop table pets");
-  await (await postgresStorage(url, TIMES)).close();
-  await runSql(url, "update petstore_schema set version = 2");
-  const message = /tables are version 2, and this program knows version 1/;
-  await assertRefused(url, message);
 });
 
 it("lets a user who may only read and add use existing tables", async (cluster) => {
@@ -169,40 +149,12 @@ it("lets a user who may only read and add use existing tables", async (cluster) 
     const pet = await storage.create(REX, key);
     const again = await storage.create(REX, key);
     assert.deepEqual(again, { ...pet, replayed: true });
+    await runSql(
+      url,
+      "revoke select on pets from clerk; grant select (id) on pets to clerk",
+    );
+    await assert.rejects(storage.create(REX, key), /denied for table pets/);
   });
-});
-
-it("keeps pets and keys on disk even if the database commits without waiting", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await (await postgresStorage(url, TIMES)).close();
-  await runSql(
-    url,
-    `create table seen (setting text);
-      create function look() returns trigger language plpgsql as $$ begin
-        insert into seen values (current_setting('synchronous_commit'));
-        return null;
-      end $$;
-      create trigger look after insert on pets execute function look();
-      create trigger look after insert or update on api_keys execute function look()`,
-  );
-  for (
-    const [setting, expected] of [["off", "on"], ["local", "local"]] as const
-  ) {
-    await runSql(url, "truncate seen");
-    const tuned = `${url}?options=-c%20synchronous_commit%3D${setting}`;
-    await using(tuned, async (storage) => {
-      await storage.create(REX);
-      await storage.get(petId(1n));
-      const { id } = await storage.apiKeys.insert({
-        name: "Ann",
-        digest: setting,
-        created: new Date(0),
-      });
-      await storage.apiKeys.revoke(id, new Date(0));
-    });
-    const rows = await runSql(url, "select * from seen");
-    assert.deepEqual(rows.map((row) => row.setting), Array(3).fill(expected));
-  }
 });
 
 it("takes turns whatever the isolation of transactions is set to", async (cluster) => {
@@ -210,7 +162,7 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
     const url = await cluster.newDatabase();
     await cluster.query(
       `alter database ${
-        nameOf(url)
+        new URL(url).pathname.slice(1)
       } set default_transaction_isolation = '${isolation}'`,
     );
     const storages = await Promise.all(
@@ -236,56 +188,6 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
       /cannot be set through a pool/,
     );
   }
-});
-
-it("prepares its reads anew after the type of a column was changed", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await using(`${url}?connection_limit=1`, async (storage) => {
-    const { id } = await storage.create(REX);
-    const read = () =>
-      Promise.all([storage.get(id), storage.list({ limit: 1 })]);
-    await read();
-    await runSql(url, "alter table pets alter column name type varchar(300)");
-    const [pet, page] = await read();
-    assert.equal(pet?.name, "Rex");
-    assert.equal(page.pets[0]?.name, "Rex");
-  });
-});
-
-it("sends a read once more if its connection fails, or the server asks for it", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await using(url, async (storage) => {
-    const { id } = await storage.create(REX);
-    await runSql(
-      url,
-      `create sequence calls;
-        create function fails() returns boolean language plpgsql as $$ begin
-          if nextval('calls') % 2 = 1 then
-            raise exception 'fails' using errcode = current_setting('test.code');
-          end if;
-          return true;
-        end $$;
-        alter table pets rename to stored;
-        create view pets as select * from stored where fails()`,
-    );
-    const fail = (code: string) =>
-      cluster.query(
-        `alter database ${nameOf(url)} set test.code = '${code}'`,
-      );
-    for (const code of ["40001", "57P01", "08006"]) {
-      await fail(code);
-      // Only new connections learn of the code.
-      await using(url, async (storage) => {
-        assert.equal((await storage.get(id))?.name, "Rex");
-        assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
-      });
-    }
-    await fail("57014");
-    await using(
-      url,
-      (storage) => assertFault(storage.get(id), "unavailable", /fails/),
-    );
-  });
 });
 
 testCluster(
@@ -318,31 +220,12 @@ testCluster(
           Array.from({ length: 10 }, () => storage.list({ limit: 1 })),
         );
         for (const { pets } of later) assert.equal(pets[0]?.name, "second");
-      }, { connectTimeout: 1000 });
+      });
     } finally {
       await second.close();
     }
   },
 );
-
-it("knows that a create is committed, whatever a trigger warns of", async (cluster) => {
-  await using(await cluster.newDatabase(), async (storage, url) => {
-    await trigger(url, "after", "raise warning 'audit'; return null");
-    assert.equal((await storage.create(REX)).id, 1n);
-  });
-});
-
-it("gives no create the id of another if a trigger leaves one out", async (cluster) => {
-  await using(await cluster.newDatabase(), async (storage, url) => {
-    const leaveOut = "return case when new.name <> 'Tom' then new end";
-    await trigger(url, "before", leaveOut);
-    const creates = ["Rex", "Tom", "Ann"]
-      .map((name) => storage.create(newPet({ ...REX, name })));
-    for (const create of creates) {
-      await assertFault(create, "outcome_unknown", /kept 2 of 3/);
-    }
-  });
-});
 
 it("hears of a commit without its standby, however little is told", async (cluster) => {
   const url = await cluster.newDatabase();
@@ -375,56 +258,6 @@ it("hears of a commit without its standby, however little is told", async (clust
   }
 });
 
-it("reads from a server that only reads, and refuses creates there", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await using(url, (storage) => storage.create(REX));
-  await cluster.query(
-    `alter database ${nameOf(url)} set default_transaction_read_only = on`,
-  );
-  await using(url, async (storage) => {
-    await storage.ping();
-    assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
-    await assertFault(storage.create(REX), "unavailable", /read-only/);
-  });
-  await assertRefused(`${url}?target_session_attrs=primary`, /read-only/);
-});
-
-it("lists in the order of ids, whatever plan the server makes", async (cluster) => {
-  const url = await cluster.newDatabase();
-  const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
-    .map((name) => `-c enable_${name}=off`).join(" ");
-  await using(`${url}?options=${encodeURIComponent(plan)}`, async (storage) => {
-    for (let i = 0; i < 3; i++) await storage.create(REX);
-    // The row is written anew, behind the others.
-    await runSql(url, "update pets set name = 'Tom' where id = 1");
-    for (const query of [{}, { status: REX.status }]) {
-      const { pets } = await storage.list({ limit: 2, ...query });
-      assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
-    }
-  });
-});
-
-it("is not ready if its tables are gone", async (cluster) => {
-  await using(await cluster.newDatabase(), async (storage, url) => {
-    await runSql(url, "drop table pets");
-    const calls = [
-      storage.ping(),
-      storage.create(REX),
-      storage.list({ limit: 1 }),
-    ];
-    await Promise.all(calls.map((call) => assert.rejects(call, /pets/)));
-  });
-});
-
-it("refuses a create that waits for a lock too long; it did not happen", async (cluster) => {
-  await locked(cluster, async (storage, unlock) => {
-    await assertFault(storage.create(REX), "unavailable", /lock/);
-    await unlock();
-    assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
-    await storage.create(REX);
-  });
-});
-
 it("tells a create that was cancelled from one whose connection ended", async (cluster) => {
   await locked(cluster, async (storage, unlock) => {
     for (
@@ -445,66 +278,51 @@ it("tells a create that was cancelled from one whose connection ended", async (c
     await unlock();
     assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
     await storage.create(REX);
-  }, { queryTimeout: 20_000 });
+  });
 });
 
-it("answers in time if all its connections are taken", async (cluster) => {
+it("answers in time if all its connections are taken, or a lock; a create that waits too long did not happen", async (cluster) => {
   await locked(
     cluster,
     async (storage, unlock) => {
-      const creating = storage.create(REX).catch(() => {});
+      const creating = assertFault(storage.create(REX), "unavailable", /lock/);
       while ((await cluster.backends("INSERT INTO pets")).length === 0);
       const since = performance.now();
-      await assertFault(storage.get(petId(1n)), "unavailable", /timeout/);
+      // No other server is tried: it would not help.
+      await assertFault(
+        storage.get(petId(1n)),
+        "unavailable",
+        /\d: timeout exceeded when trying to connect$/,
+      );
       const took = performance.now() - since;
       assert.ok(took > 900 && took < 9000, `${took} ms`);
-      await unlock();
       await creating;
-      await storage.ping();
+      await unlock();
+      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
     },
-    { queryTimeout: 20_000 },
-    "connection_limit=1",
+    `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`,
   );
 });
 
 /** Runs `work` with a storage. */
 async function using(
   url: string,
-  work: (storage: PetDatabase, url: string) => Promise<unknown>,
+  work: (storage: PetDatabase) => Promise<unknown>,
   times: PostgresStorageOptions = {},
 ): Promise<void> {
   const options = { ...TIMES, openTimeout: 20_000, ...times }; // a busy machine takes its time
   const storage = await postgresStorage(url, options);
   try {
-    await work(storage, url);
+    await work(storage);
   } finally {
     await storage.close();
   }
 }
 
-/** Has a database carry out statements before or after each pet is added. */
-async function trigger(
-  url: string,
-  when: "before" | "after",
-  statements: string,
-): Promise<void> {
-  await runSql(
-    url,
-    `create function act() returns trigger language plpgsql as $$ begin
-      ${statements};
-    end $$;
-    create trigger act ${when} insert on pets for each row execute function act()`,
-  );
-}
-
 /** Runs `work` while another connection holds the lock that creates take. */
 async function locked(
   cluster: Cluster,
-  work: (
-    storage: PetDatabase,
-    unlock: () => Promise<void>,
-  ) => Promise<void>,
-  times: PostgresStorageOptions = {},
+  work: (storage: PetDatabase, unlock: () => Promise<void>) => Promise<void>,
   parameters = "",
 ): Promise<void> {
   const url = await cluster.newDatabase();
@@ -518,7 +336,7 @@ async function locked(
       );
       await held;
     });
-  }, times);
+  }, { queryTimeout: 20_000 });
 }
 
 /** Selects until there is a row. */
@@ -542,8 +360,4 @@ async function assertFault(
     assert.ok(!error.message.includes("sesame"), error.message);
     return true;
   });
-}
-
-function nameOf(url: string): string {
-  return new URL(url).pathname.slice(1);
 }

@@ -1,7 +1,11 @@
 /** Databases for the tests that need no server of their own. */
 
-import { after } from "node:test";
 import process from "node:process";
+import { after, test } from "node:test";
+import {
+  type PetDatabase,
+  postgresStorage,
+} from "../../../adapters/postgres/mod.ts";
 import { skipping } from "../skipping.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
@@ -18,6 +22,14 @@ export interface SharedPostgres {
    * PostgreSQL takes much longer to make a new one.
    */
   readonly emptyDatabase: () => Promise<string>;
+  /** Registers a test with an empty database; it opens storages, which are closed at its end. */
+  readonly it: (
+    what: string,
+    check: (database: {
+      readonly url: string;
+      readonly open: typeof postgresStorage;
+    }) => Promise<void>,
+  ) => void;
 }
 
 /**
@@ -28,17 +40,36 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
   const server = process.env.TEST_DATABASE_URL;
   const shared = server === undefined ? await ownServer() : givenServer(server);
   let one: Promise<string> | undefined;
-  return {
-    ...shared,
-    async emptyDatabase() {
-      const url = await (one ??= shared.newDatabase());
-      await runSql(url, "drop schema public cascade; create schema public");
-      return url;
-    },
-  };
+
+  async function emptyDatabase(): Promise<string> {
+    const url = await (one ??= shared.newDatabase());
+    await runSql(url, "drop schema public cascade; create schema public");
+    return url;
+  }
+
+  function it(...[what, check]: Parameters<SharedPostgres["it"]>): void {
+    const options = { skip: shared.skip, timeout: 30_000 };
+    test(`postgresStorage ${what}`, options, async () => {
+      const opened: PetDatabase[] = [];
+      try {
+        await check({
+          url: await emptyDatabase(),
+          async open(...args) {
+            const storage = await postgresStorage(...args);
+            opened.push(storage);
+            return storage;
+          },
+        });
+      } finally {
+        await Promise.all(opened.map((storage) => storage.close()));
+      }
+    });
+  }
+
+  return { ...shared, emptyDatabase, it };
 }
 
-type Server = Omit<SharedPostgres, "emptyDatabase">;
+type Server = Omit<SharedPostgres, "emptyDatabase" | "it">;
 
 async function ownServer(): Promise<Server> {
   const { missing } = await findBinaries();

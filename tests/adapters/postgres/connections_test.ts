@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { after, test } from "node:test";
+import { inspect } from "node:util";
+import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { petId } from "../../../core/pets/pet.ts";
+import type { StorageError } from "../../../core/pets/pet_storage.ts";
+import { freePort, listen } from "../../support/ports.ts";
+import { type Line, openLine } from "../../faults/line.ts";
+import { REX } from "../../support/new_pet.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { runSql } from "../../support/postgres/sql.ts";
+
+const { it } = await sharedPostgres();
+const lines: Line[] = [];
+after(() => Promise.all(lines.map((line) => line.close())));
+
+/** Opens a line to a server, and makes a URL of its database that leads through the line. */
+async function detour(direct: string) {
+  const url = new URL(direct);
+  const server = { host: url.hostname, port: Number(url.port || 5432) };
+  const line = await openLine(server.port, server.host);
+  lines.push(line);
+  url.host = `127.0.0.1:${line.port}`;
+  return { line, server, url };
+}
+
+it("sends a read again whose connection is lost; without a server each call says what it cannot do", async ({ url: direct, open }) => {
+  const { line, server, url } = await detour(direct);
+  const storage = await open(url.href);
+  line.delay(2000);
+  const reading = storage.ping();
+  await delay(50);
+  line.delay(0);
+  line.leadTo(server.port);
+  await reading;
+  await line.close();
+  for (
+    const [action, call] of [
+      ["reach the database", () => storage.ping()],
+      ["get pet", () => storage.get(petId(1n))],
+      ["list pets", () => storage.list({ limit: 1 })],
+      ["check API key", () => storage.apiKeys.isActive("1")],
+      ["create pet", () => storage.create(REX)],
+    ] as const
+  ) {
+    const message =
+      `Cannot ${action} at ${url.host}: connect ECONNREFUSED ${url.host}`;
+    await assert.rejects(call(), { kind: "unavailable", message });
+  }
+});
+
+it("sends a read once more if its connection fails, or the server asks for it", async ({ url, open }) => {
+  const { id } = await (await open(url)).create(REX);
+  await runSql(
+    url,
+    `create sequence calls;
+    create function fails() returns boolean language plpgsql as $$ begin
+      if nextval('calls') % 2 = 1 then
+        raise exception 'fails' using errcode = current_setting('test.code');
+      end if;
+      return true;
+    end $$;
+    alter table pets rename to stored;
+    create view pets as select * from stored where fails()`,
+  );
+  const withCode = (code: string) =>
+    open(`${url}?options=-c%20test.code%3D${code}`);
+  for (const code of ["40001", "57P01", "08006"]) {
+    const storage = await withCode(code);
+    assert.equal((await storage.get(id))?.name, "Rex");
+    assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+  }
+  const reading = (await withCode("57014")).get(id);
+  await assert.rejects(reading, { kind: "unavailable", message: /fails$/ });
+});
+
+it("goes on at the next server if several calls lose one together", async ({ url: direct, open }) => {
+  const { line, server, url } = await detour(direct);
+  const hosts = `${url.host},${server.host}:${server.port}`;
+  const storage = await open(url.href.replace(url.host, hosts));
+  const ping = (times: number) =>
+    Promise.all(Array.from({ length: times }, () => storage.ping()));
+  await ping(10);
+  await line.close();
+  await ping(4);
+});
+
+it("waits for a server that does not answer yet, but for no missing database", async ({ url: direct, open }) => {
+  const { line, server, url } = await detour(direct);
+  line.leadTo(await freePort());
+  setTimeout(() => line.leadTo(server.port), 100);
+  await open(url.href);
+  url.pathname = "nowhere";
+  const opening = open(url.href, { openTimeout: 60_000 });
+  await assert.rejects(opening, /database "nowhere" does not exist$/);
+});
+
+it("mistrusts all older connections once one does not answer", async ({ url: direct, open }) => {
+  const { line, url } = await detour(direct);
+  const storage = await open(url.href, { queryTimeout: 500 });
+  await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
+  // As if a firewall forgot them: they are lost, and nobody is told.
+  line.cutOff();
+  line.heal();
+  // The time of the read is up: it is not sent again.
+  const reading = assert.rejects(storage.ping(), {
+    kind: "unavailable",
+    message: /Query read timeout$/,
+  });
+  await assert.rejects(storage.create(REX), {
+    kind: "outcome_unknown",
+    message: /^Cannot tell the outcome \(create pet at /,
+  });
+  await reading;
+  assert.equal((await storage.create(REX)).name, "Rex");
+});
+
+test("postgresStorage tries each host of its address once, in turn, and names what is wrong with each, without the password", async () => {
+  let tries = 0;
+  const server = createServer((socket) => {
+    tries++;
+    socket.destroy();
+  });
+  const ports = [await freePort(), await listen(server), await freePort()];
+  const hosts = ports.map((port) => `127.0.0.1:${port}`);
+  const opening = postgresStorage(`postgres://ann:s3cret@${hosts}/pets`, {
+    openTimeout: 0,
+  });
+  const names = hosts.join(", ");
+  await assert.rejects(opening, (error: StorageError) => {
+    assert.equal(error.kind, "unavailable");
+    const [first, , third] = hosts.map((at) => `connect ECONNREFUSED ${at}`);
+    assert.match(
+      error.message,
+      RegExp(`^Cannot open .* at ${names}: ${first}; \\w[^;]*; ${third}$`),
+    );
+    assert.doesNotMatch(inspect(error, { depth: 9 }), /s3cret/);
+    return true;
+  });
+  assert.equal(tries, 1);
+  server.close();
+});
