@@ -47,7 +47,7 @@ export function endResponse(
   const isRest = exchange.body?.abandon() ?? true;
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
     res.end(body ?? undefined);
-    if (isRest && !req.complete && announcesBody(req)) {
+    if (isRest && !req.complete && !req.destroyed && announcesBody(req)) {
       const cut = () => req.complete || req.socket.destroy();
       const timer = setTimeout(cut, MAX_DISCARD_TIME);
       req.once("close", () => clearTimeout(timer));
