@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import type { Server as HttpServer } from "node:http";
 import { connect } from "node:net";
+import { PassThrough } from "node:stream";
+import { endResponse } from "../../../adapters/node/exchange.ts";
 import {
   type NodeListener,
   serve,
@@ -12,6 +15,7 @@ import {
   memoryStorage,
   type ServiceRequest,
 } from "../../../mod.ts";
+import { toFetch } from "../../../core/handler.ts";
 import { Wire } from "../../contract/wire.ts";
 import { until } from "../../support/postgres/until.ts";
 import {
@@ -23,6 +27,9 @@ import {
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const REX = '{"name":"Rex","categoryId":1}';
+const LAST = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
+const CHUNKED = "Transfer-Encoding: chunked\r\n\r\n";
 const FIVE = "Content-Length: 5\r\n\r\n";
 
 function streamOf(...chunks: string[]): ReadableStream<Uint8Array> {
@@ -201,9 +208,7 @@ test("a body is taken from the client no faster than it is read", async () => {
     return new Response("ok");
   }, async (wire) => {
     const size = 32 * 1024 * 1024;
-    wire.write(
-      `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`,
-    );
+    wire.write(`${POST}Content-Length: ${size}\r\n\r\n`);
     for (let i = 0; i < 32; i++) wire.write("a".repeat(size / 32));
     let before = Infinity;
     while (wire.waiting < before) {
@@ -234,8 +239,7 @@ test("a request without Host, or to no URL, is 400, and no function is asked", a
 
 test("a body of 64 KiB that nobody reads keeps the connection, and a longer one ends it", async () => {
   const size = 65_536;
-  const post = (length: number) =>
-    `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+  const post = (length: number) => `${POST}Content-Length: ${length}\r\n\r\n`;
   await speaking(() => new Response("ok"), async (wire) => {
     wire.write(post(size));
     assert.equal((await wire.answer()).body, "ok");
@@ -248,7 +252,7 @@ test("a body of 64 KiB that nobody reads keeps the connection, and a longer one 
 for (
   const [what, ms, sent] of [
     ["the rest of a body that is answered", 10_000, `${FIVE}ab`],
-    ["reading why it was cut off", 1000, "Transfer-Encoding: chunked\r\n\r\n"],
+    ["reading why it was cut off", 1000, CHUNKED],
     ["reading why it was refused", 1000, "garbage\r\n\r\n"],
   ] as const
 ) {
@@ -262,7 +266,7 @@ for (
     Object.assign(globalThis, { setTimeout: soon });
     try {
       await speaking(() => new Response("ok"), async (wire) => {
-        wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${sent}`);
+        wire.write(POST + sent);
         await wire.answer();
         assert.equal(await wire.rest(), "");
       });
@@ -276,15 +280,49 @@ for (
 test("a connection that is not kept ends as soon as the client has sent all", async () => {
   await speaking(() => new Response("ok"), async (wire) => {
     const start = performance.now();
-    wire.write(
-      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
-    );
+    wire.write(POST + CHUNKED);
     assert.equal((await wire.answer()).body, "ok");
     wire.write("0\r\n\r\n");
     assert.equal(await wire.rest(), "");
     const time = performance.now() - start;
     assert(time < 900, `${time}`); // a client that goes on sending has 1 s
   });
+});
+
+test("of a body that nobody wants 64 KiB are read before the last answer; tiny chunks count as 64 bytes", () => {
+  for (const [size, count] of [[32_768, 2], [64, 1024], [1, 1024]] as const) {
+    const req = Object.assign(new PassThrough(), { complete: false });
+    const res = new PassThrough();
+    endResponse({ req, res } as never, "no");
+    assert.equal(String(res.read()), "no");
+    for (let i = 0; i <= count; i++) {
+      assert.equal(req.isPaused(), false);
+      req.emit("data", new Uint8Array(size));
+    }
+    assert.equal(req.isPaused(), true);
+    req.emit("close");
+    assert.equal(res.writableEnded, true);
+  }
+});
+
+test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until the next, unless told otherwise", async () => {
+  for (
+    const [options, times] of [
+      [{}, [10_000, 30_000, 5000]],
+      [{ requestTimeout: 7000, keepAliveTimeout: 1 }, [7000, 7000, 1]],
+      [{ requestTimeout: 0 }, [10_000, 0, 5000]],
+      [{ headersTimeout: 0 }, [0, 30_000, 5000]],
+    ] as const
+  ) {
+    let server: Partial<HttpServer> = {};
+    const handle = toFetch((_request, socket) => {
+      ({ server } = socket as { readonly server: HttpServer });
+      return Promise.resolve({ status: 200, headers: {}, body: "" });
+    });
+    await answerOf(handle, GET, options);
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = server;
+    assert.deepEqual([headersTimeout, requestTimeout, keepAliveTimeout], times);
+  }
 });
 
 test("of pipelined requests, eight are begun before the first is answered", async () => {
@@ -297,12 +335,25 @@ test("of pipelined requests, eight are begun before the first is answered", asyn
     await first.promise;
     return new Response("ok");
   }, async (wire) => {
-    wire.write((GET + GET.replace("GET", "OPTIONS")).repeat(10));
+    const methods = Array(4).fill(["GET", "HEAD", "OPTIONS"]).flat();
+    wire.write(methods.map((method) => GET.replace("GET", method)).join(""));
     await arrived.promise;
     assert.equal(begun, 8);
     first.resolve();
-    for (let i = 0; i < 20; i++) assert.equal((await wire.answer()).body, "ok");
+    for (const method of methods) {
+      assert.equal((await wire.answer(method)).status, 200);
+    }
   });
+});
+
+test("256 requests may wait for the answers before them; with one more the connection is closed", async () => {
+  for (const [waiting, answers] of [[256, 257], [257, 0]] as const) {
+    await speaking(() => new Response("ok"), async (wire) => {
+      wire.write(`${POST}\r\n${GET.repeat(waiting - 1)}${LAST}`);
+      const answered = (await wire.rest()).split("HTTP/1.1 200 ").length - 1;
+      assert.equal(answered, answers);
+    });
+  }
 });
 
 test("a pipelined request begins only when the unsafe ones before it are answered", async () => {
@@ -356,7 +407,7 @@ test("a long body that nobody reads closes the connection after the answer, but 
   for (const [length, more = ""] of bodies) {
     await speaking(() => new Response("no", { status: 413 }), async (wire) => {
       const start = performance.now();
-      wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
+      wire.write(`${POST}${length}\r\n\r\n`);
       const { lines, body } = await wire.answer();
       assert(lines.includes("connection: close"), lines.join());
       assert.equal(body, "no");
@@ -374,7 +425,7 @@ test("a body that is read in part does not stop the next request", async () => {
     await reader?.cancel();
     return new Response(String(read?.value?.length ?? 0));
   }, async (wire) => {
-    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\nab");
+    wire.write(`${POST}Content-Length: 50000\r\n\r\nab`);
     assert.equal((await wire.answer()).body, "2");
     wire.write("a".repeat(49_998) + GET);
     assert.equal((await wire.answer()).body, "0");
@@ -408,9 +459,7 @@ test("a malformed chunk of a body is 400, and fails its reader", async () => {
     failure.resolve(await request.text().catch((error) => error));
     return new Response("ok");
   }, async (wire) => {
-    wire.write(
-      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
-    );
+    wire.write(POST + CHUNKED);
     wire.write("3\r\nabc\r\nzz\r\n");
     assert.equal((await wire.answer()).status, 400);
     wire.close();
@@ -423,7 +472,7 @@ test("a client that is too slow with the head or the body of a request is told 4
   for (
     const [bytes, limit] of [
       ["GET / HTTP/1.1\r\n", { headersTimeout: 50 }],
-      [`POST / HTTP/1.1\r\nHost: a\r\n${FIVE}ab`, { requestTimeout: 50 }],
+      [`${POST}${FIVE}ab`, { requestTimeout: 50 }],
     ] as const
   ) {
     const { status, body } = await answerOf(echo, bytes, limit);
@@ -463,6 +512,11 @@ test("an answer after close says that it is the last", async () => {
   assert((await wire.answer()).lines.includes("connection: close"));
   assert.equal(await wire.rest(), "");
   await closed;
+});
+
+test("a 408 is the last answer of its connection", async () => {
+  const { lines } = await answerOf(() => new Response("", { status: 408 }));
+  assert(lines.includes("connection: close"), lines.join());
 });
 
 test("toNodeListener sees the path that was sent, also below a mount and with a framework's header", async () => {
@@ -516,7 +570,7 @@ test("a client that leaves while another parser reads its body ends no server", 
     req.on("error", () => {}).once("data", () => req.socket.destroy())
       .once("close", () => listener(req, res));
   }, async (wire) => {
-    wire.write(`POST / HTTP/1.1\r\nHost: a\r\n${FIVE}rig`);
+    wire.write(`${POST}${FIVE}rig`);
     assert.equal(await wire.rest(), "");
   });
 });

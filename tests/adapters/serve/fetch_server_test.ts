@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { serve as serveOnBun } from "../../../adapters/bun/mod.ts";
 import { serve } from "../../../adapters/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { testFetchServer } from "../../contract/fetch_server_contract.ts";
@@ -7,15 +8,35 @@ import { RUNTIME } from "../../support/runtime.ts";
 
 testFetchServer(RUNTIME, await loadServe());
 
+const skip = RUNTIME !== "bun";
+
 test(
   "serve of Node's adapter refuses to run on Bun, because it could not close",
-  {
-    skip: RUNTIME !== "bun",
-  },
+  { skip },
   async () => {
     await assert.rejects(
       serve(() => new Response()),
       /@petstore\/service\/bun/,
     );
+  },
+);
+
+test(
+  "serve on Bun takes bodies up to its limit, by default 1 MiB",
+  { skip },
+  async () => {
+    for (const options of [{}, { maxRequestBodySize: 5 }]) {
+      const { maxRequestBodySize: limit = 1024 * 1024 } = options;
+      const { url, close } = await serveOnBun(() => new Response(), {
+        port: 0,
+        ...options,
+      });
+      for (const [more, status] of [[0, 200], [1, 413]] as const) {
+        const body = "a".repeat(limit + more);
+        const answer = await fetch(url, { method: "POST", body });
+        assert.equal(answer.status, status);
+      }
+      await close();
+    }
   },
 );
