@@ -13,7 +13,7 @@ export interface NodeBody {
 
 /** Tells whether a request has a body that can be read: a `Request` of these methods has none. */
 export function hasBody(req: IncomingMessage): boolean {
-  return !/^(?:GET|HEAD|TRACE)$/.test(req.method ?? "") && announcesBody(req);
+  return !/^(?:GET|HEAD|TRACE)$/.test(String(req.method)) && announcesBody(req);
 }
 
 /** Tells whether another parser has read the body, as `express.json()` does, or makes text of its bytes. */
@@ -85,7 +85,6 @@ export function nodeBody(
       req.resume();
     },
     cancel(reason) {
-      isRead = true;
       fail(reason);
       req.pause();
     },
