@@ -142,15 +142,32 @@ for (const [kind, answering] of Object.entries(KINDS)) {
   );
 }
 
-test("a Request has every Host and Content-Type that was sent", async () => {
-  await speakingWell(({ url, headers }) => {
-    const fields = [headers.get("host"), headers.get("content-type")];
-    return new Response([url, ...fields].join("; "));
-  }, async (wire) => {
-    wire.write("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n");
-    wire.write("Content-Type: c\r\nContent-Type: d\r\n\r\n");
-    const seen = "http://localhost/; a, b; c, d";
-    assert.equal((await wire.answer()).body, seen);
+test("a Request has every field that was sent, and no other", async () => {
+  await speakingWell(
+    ({ url, headers }) => Response.json([url, ...headers]),
+    async (wire) => {
+      wire.write("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n");
+      wire.write("X-Y: HOST\r\nContent-Type: c\r\nContent-Type: d\r\n\r\n");
+      assert.deepEqual(JSON.parse((await wire.answer()).body), [
+        "http://localhost/",
+        ["content-type", "c, d"],
+        ["host", "a, b"],
+        ["x-y", "HOST"],
+      ]);
+    },
+  );
+});
+
+test("the service's request finds all values of a field, whatever the case of its name, and no value that looks like a name", async () => {
+  const handle = toFetch(({ headers }) => {
+    const body = ["host", "X-Y", "z"].map((name) => `${headers.get(name)}`);
+    return Promise.resolve({ status: 200, headers: {}, body: body.join("; ") });
+  });
+  await speakingWell(handle, async (wire) => {
+    wire.write(
+      "GET / HTTP/1.1\r\nHost: a\r\nx-Y: b\r\nX-y: HOST\r\nA: z\r\n\r\n",
+    );
+    assert.equal((await wire.answer()).body, "a; b, HOST; null");
   });
 });
 

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import { listenError } from "../../../adapters/serve/server.ts";
+import {
+  listenError,
+  readServeOptions,
+} from "../../../adapters/serve/server.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { skipping } from "../../support/skipping.ts";
 
@@ -37,6 +40,12 @@ for (
     },
   );
 }
+
+test("a server listens on port 8000 of 127.0.0.1 and reports to console.error unless told otherwise", () => {
+  const { error: onError } = console;
+  const defaults = { port: 8000, hostname: "127.0.0.1", onError };
+  assert.deepEqual(readServeOptions({}), defaults);
+});
 
 test("a server that cannot listen says why in words, or as the runtime does", () => {
   for (
