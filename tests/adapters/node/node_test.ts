@@ -276,18 +276,6 @@ for (
   });
 }
 
-test("a connection that is not kept ends as soon as the client has sent all", async () => {
-  await speaking(() => new Response("ok"), async (wire) => {
-    const start = performance.now();
-    wire.write(POST + CHUNKED);
-    assert.equal((await wire.answer()).body, "ok");
-    wire.write("0\r\n\r\n");
-    assert.equal(await wire.rest(), "");
-    const time = performance.now() - start;
-    assert(time < 900, `${time}`); // a client that goes on sending has 1 s
-  });
-});
-
 test("of a body that nobody wants 64 KiB are read before the last answer; tiny chunks count as 64 bytes", () => {
   for (const [size, count] of [[32_768, 2], [64, 1024], [1, 1024]] as const) {
     const req = Object.assign(new PassThrough(), { complete: false });
@@ -400,26 +388,6 @@ test("a client that goes away aborts the signals of its pipelined requests, and 
   assert.deepEqual(errors, [error]);
 });
 
-test("a long body that nobody reads closes the connection after the answer, but not at once", async () => {
-  const rest = "a".repeat(30_000);
-  const bodies = [
-    ["Content-Length: 9999999", rest],
-    ["Transfer-Encoding: chunked", `7530\r\n${rest}\r\n`],
-  ];
-  for (const [length, more = ""] of bodies) {
-    await speaking(() => new Response("no", { status: 413 }), async (wire) => {
-      const start = performance.now();
-      wire.write(`${POST}${length}\r\n\r\n`);
-      const { lines, body } = await wire.answer();
-      assert(lines.includes("connection: close"), lines.join());
-      assert.equal(body, "no");
-      wire.write(more);
-      assert.equal(await wire.rest(), "");
-      assert(performance.now() - start > 900, "a client that sends may read");
-    });
-  }
-});
-
 test("a body that is read in part does not stop the next request", async () => {
   await speaking(async (request) => {
     const reader = request.body?.getReader();
@@ -438,8 +406,11 @@ test("a header that is too large is 400, and the message says so", async () => {
   const field = `X: ${"a".repeat(20_000)}`;
   const large = `GET / HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`;
   const { status, body } = await answerOf(() => new Response("ok"), large);
-  assert.equal(status, 400);
-  assert.match(JSON.parse(body).message, /its header is too large/);
+  assert.deepEqual(JSON.parse(body), {
+    code: "bad_request",
+    message: "Cannot read request: its header is too large",
+    status,
+  });
 });
 
 test("garbage does not cut off the answer to the request before it", async () => {
@@ -471,15 +442,16 @@ test("a malformed chunk of a body is 400, and fails its reader", async () => {
 
 test("a client that is too slow with the head or the body of a request is told 408", async () => {
   const echo = async (request: Request) => new Response(await request.text());
-  for (
-    const [bytes, limit] of [
-      ["GET / HTTP/1.1\r\n", { headersTimeout: 50 }],
-      [`${POST}${FIVE}ab`, { requestTimeout: 50 }],
-    ] as const
-  ) {
-    const { status, body } = await answerOf(echo, bytes, limit);
-    assert.equal(status, 408);
-    assert.equal(JSON.parse(body).code, "request_timeout");
+  const answers = await Promise.all([
+    answerOf(echo, "GET / HTTP/1.1\r\n", { headersTimeout: 50 }),
+    answerOf(echo, `${POST}${FIVE}ab`, { requestTimeout: 50 }),
+  ]);
+  for (const { status, body } of answers) {
+    assert.deepEqual(JSON.parse(body), {
+      code: "request_timeout",
+      message: "Cannot read request: it did not arrive in time",
+      status,
+    });
   }
 });
 
