@@ -155,6 +155,12 @@ export function testFetchServer(name: string, serve: Serve): void {
     assert.equal((await wire.answer()).body, "/v1/pets");
   });
 
+  it("TRACE is a method as others", async ({ speak }) => {
+    const wire = await speak(({ method }) => new Response(method));
+    wire.write(GET.replace("GET", "TRACE"));
+    assert.equal((await wire.answer()).body, "TRACE");
+  });
+
   it("OPTIONS * is answered", async ({ speak }) => {
     const wire = await speak(sendPath);
     wire.write("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -422,12 +428,15 @@ export function testFetchServer(name: string, serve: Serve): void {
     assert.equal(body, "no");
   });
 
-  it("a client that expects 100 is told so when its body is read", async ({ speak }) => {
+  it("a client that expects 100 is told so when its body is read; other expectations are ignored", async ({ speak }) => {
     const wire = await speak(sendBack);
     wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
     wire.write("Expect: 100-continue\r\n\r\n");
     assert.equal((await wire.answer()).status, 100);
     wire.write("hello");
+    assert.equal((await wire.answer()).body, "hello");
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
+    wire.write("Expect: more\r\n\r\nhello");
     assert.equal((await wire.answer()).body, "hello");
   });
 

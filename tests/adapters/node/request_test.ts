@@ -1,5 +1,6 @@
 /** Requests as functions see them: the service's own reads a part, any other gets a `Request`. */
 import assert from "node:assert/strict";
+import process from "node:process";
 import type { FetchFunction } from "../../../adapters/node/mod.ts";
 import { toFetch } from "../../../core/handler.ts";
 import type { ServiceRequest } from "../../../core/http/message.ts";
@@ -187,4 +188,8 @@ test("a Request's body is a byte stream, and its signal does not abort once it i
     assert.equal((await wire.answer()).body, "ok");
   });
   assert.equal(signal?.aborted, false);
+});
+
+test("no timer is left once all clients are gone", () => {
+  assert(!process.getActiveResourcesInfo().includes("Timeout"));
 });
