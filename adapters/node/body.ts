@@ -77,8 +77,7 @@ export function nodeBody(
       }
       req.resume();
     },
-    cancel(reason) {
-      fail(reason);
+    cancel() {
       req.pause();
     },
   };

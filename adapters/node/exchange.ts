@@ -74,10 +74,11 @@ export function endResponse(
 /** Calls back once if the client goes away before its answer is out; never after that. */
 export function whenGone({ req, res }: Exchange, callback: () => void): void {
   const { socket } = req;
+  let isOver = false; // Node closes the response while it tells of the closed socket
   const onClose = (): void => {
     const isGone = res.destroyed || socket.destroyed;
-    if (!isGone && !res.writableFinished) return;
-    res.off("close", onClose);
+    if (isOver || !isGone && !res.writableFinished) return;
+    isOver = true;
     socket.off("close", onClose);
     if (!res.writableFinished) callback();
   };

@@ -142,10 +142,10 @@ export function testFetchServer(name: string, serve: Serve): void {
     });
     const hosts = ["a b/c", "x/v1/pets?", "x#", "u@x", "a:99999", "[::", ""];
     for (const host of hosts) {
-      wire.write(`GET /p/q?r HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-      const { status, body } = await wire.answer();
-      assert.equal(status, 200, host);
-      assert.equal(body, `${host} /p/q?r`);
+      for (const target of ["/p/q?r", "http://b/p/q?r"]) {
+        wire.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        assert.equal((await wire.answer()).body, `${host} /p/q?r`);
+      }
     }
   });
 
@@ -305,6 +305,7 @@ export function testFetchServer(name: string, serve: Serve): void {
     }
   });
 
+  const NONE = /^The fetch function did not return a Response$/;
   const failures: readonly (readonly [
     what: string,
     message: RegExp,
@@ -314,16 +315,9 @@ export function testFetchServer(name: string, serve: Serve): void {
       throw new Error("secret");
     }],
     ["rejects", /secret/, () => Promise.reject(new Error("secret"))],
-    [
-      "resolves to no Response",
-      /^The fetch function did not return a Response$/,
-      () => Promise.resolve("secret" as never),
-    ],
-    [
-      "returns a part of a Response",
-      /^The fetch function did not return a Response$/,
-      () => ({ status: 200, body: null }) as never,
-    ],
+    ["resolves to no Response", NONE, () => Promise.resolve("secret" as never)],
+    ["returns a part of one", NONE, () => ({ status: 200 }) as never],
+    ["returns Response.error()", /Response|status/, () => Response.error()],
     ["returns a Response already read", /read|used|consumed/, async () => {
       const response = new Response("secret");
       await response.text();

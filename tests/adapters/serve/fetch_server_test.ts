@@ -22,21 +22,15 @@ test(
 );
 
 test(
-  "serve on Bun takes bodies up to its limit, by default 1 MiB",
+  "serve on Bun takes bodies up to its limit",
   { skip },
   async () => {
-    for (const options of [{}, { maxRequestBodySize: 5 }]) {
-      const { maxRequestBodySize: limit = 1024 * 1024 } = options;
-      const { url, close } = await serveOnBun(() => new Response(), {
-        port: 0,
-        ...options,
-      });
-      for (const [more, status] of [[0, 200], [1, 413]] as const) {
-        const body = "a".repeat(limit + more);
-        const answer = await fetch(url, { method: "POST", body });
-        assert.equal(answer.status, status);
-      }
-      await close();
+    const options = { port: 0, maxRequestBodySize: 5 };
+    const { url, close } = await serveOnBun(() => new Response(), options);
+    for (const [body, status] of [["12345", 200], ["123456", 413]] as const) {
+      const answer = await fetch(url, { method: "POST", body });
+      assert.equal(answer.status, status);
     }
+    await close();
   },
 );
