@@ -140,19 +140,22 @@ export function testFetchServer(name: string, serve: Serve): void {
         `${request.headers.get("host")} ${pathname}${search}`,
       );
     });
-    const hosts = ["a b/c", "x/v1/pets?", "x#", "u@x", "a:99999", "[::", ""];
+    const hosts = [
+      "a",
+      "a b/c",
+      "x/v1/pets?",
+      "x#",
+      "u@x",
+      "a:99999",
+      "[::",
+      "",
+    ];
     for (const host of hosts) {
       for (const target of ["/p/q?r", "http://b/p/q?r"]) {
         wire.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
         assert.equal((await wire.answer()).body, `${host} /p/q?r`);
       }
     }
-  });
-
-  it("a target in absolute form names the path", async ({ speak }) => {
-    const wire = await speak(sendPath);
-    wire.write("GET http://example.com/v1/pets HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert.equal((await wire.answer()).body, "/v1/pets");
   });
 
   it("TRACE is a method as others", async ({ speak }) => {
@@ -190,12 +193,11 @@ export function testFetchServer(name: string, serve: Serve): void {
   });
 
   it("every Set-Cookie has a line of its own", async ({ speak }) => {
-    const wire = await speak(() => {
-      const response = new Response("");
-      response.headers.append("set-cookie", "a=1");
-      response.headers.append("set-cookie", "b=2");
-      return response;
-    });
+    const headers = [["set-cookie", "a=1"], ["set-cookie", "b=2"]] as [
+      string,
+      string,
+    ][];
+    const wire = await speak(() => new Response("", { headers }));
     wire.write(GET);
     const { lines } = await wire.answer();
     assert(lines.includes("set-cookie: a=1"), lines.join());
@@ -234,20 +236,19 @@ export function testFetchServer(name: string, serve: Serve): void {
   });
 
   it("a stream is sent in full and in order, however slow its reader", async ({ speak }) => {
-    const length = 64 * 1024;
-    const letter = (i: number): number => 97 + i % 26;
+    const chunks = Array.from(
+      "x".repeat(512),
+      (_, i) => String.fromCharCode(97 + i % 26).repeat(64 * 1024),
+    );
     let pulled = 0;
-    const stream = (): ReadableStream<Uint8Array> =>
-      new ReadableStream({
-        async pull(controller) {
-          await Promise.resolve();
-          const chunk = new Uint8Array(length).fill(letter(pulled / length));
-          controller.enqueue(chunk);
-          pulled += length;
-          if (pulled === 512 * length) controller.close();
-        },
-      });
-    const wire = await speak(() => new Response(stream()));
+    const stream = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await Promise.resolve();
+        controller.enqueue(new TextEncoder().encode(chunks[pulled++]));
+        if (pulled === chunks.length) controller.close();
+      },
+    });
+    const wire = await speak(() => new Response(stream));
     wire.pause();
     wire.write(GET);
     let before = -1;
@@ -255,37 +256,24 @@ export function testFetchServer(name: string, serve: Serve): void {
       before = pulled;
       await aMoment();
     }
-    assert(pulled < 500 * length, `${pulled} bytes are piled up`);
+    assert(pulled < 500, `${pulled} chunks are piled up`);
     wire.resume();
     const { body } = await wire.answer();
-    assert.equal(body.length, 512 * length);
-    const letters = Array.from({ length: 512 }, (_, i) => letter(i));
-    const expected = letters.map((code) =>
-      String.fromCharCode(code).repeat(length)
-    );
-    assert(body === expected.join(""), "a chunk is out of its place");
+    assert(body === chunks.join(""), "a chunk is out of its place");
   });
 
-  it("the first chunk of a stream is sent while the second is waited for", async ({ listen }) => {
-    let finish = (): void => {};
-    const body = new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(new TextEncoder().encode("first"));
-        finish = () => {
-          controller.enqueue(new TextEncoder().encode("last"));
-          controller.close();
-        };
-      },
-    });
-    const { url } = await listen(() => new Response(body));
-    const response = await fetch(url);
-    const reader = response.body?.getReader();
-    assert(reader !== undefined);
-    const first = await reader.read();
-    assert.equal(new TextDecoder().decode(first.value), "first");
-    finish();
-    const last = await reader.read();
-    assert.equal(new TextDecoder().decode(last.value), "last");
+  it("a chunk of a stream is sent while the next is waited for", async ({ listen }) => {
+    const { readable, writable } = new TextEncoderStream();
+    const { url } = await listen(() => new Response(readable));
+    const writer = writable.getWriter();
+    void writer.write("first");
+    const reader = (await fetch(url)).body?.getReader();
+    const next = async () =>
+      new TextDecoder().decode((await reader?.read())?.value);
+    assert.equal(await next(), "first");
+    void writer.write("last");
+    assert.equal(await next(), "last");
+    await writer.close();
   });
 
   it("a body can be sent back while it arrives", async ({ speak }) => {
@@ -332,10 +320,14 @@ export function testFetchServer(name: string, serve: Serve): void {
   for (const [what, message, handle] of failures) {
     test(`${name}: a fetch function that ${what} is answered for with 500, and reported`, async () => {
       const errors: unknown[] = [];
+      const onError = (error: unknown): never => {
+        errors.push(error);
+        throw new Error("the reporter fails too");
+      };
       const server = await serve(
         (request) =>
           request.url.endsWith("/ok") ? new Response("ok") : handle(request),
-        { port: 0, onError: (error) => errors.push(error) },
+        { port: 0, onError },
       );
       const wire = await Wire.open(server.port, GET);
       const { status, lines, body } = await wire.answer();
@@ -356,19 +348,6 @@ export function testFetchServer(name: string, serve: Serve): void {
       await server.close();
     });
   }
-
-  it("a reporter that fails does not change the answer", async () => {
-    const onError = (): never => {
-      throw new Error("secret");
-    };
-    const server = await serve(() => null as never, { port: 0, onError });
-    const wire = await Wire.open(server.port, GET);
-    const { status, body } = await wire.answer();
-    assert.equal(status, 500);
-    assert.equal(JSON.parse(body).code, "internal_error");
-    wire.close();
-    await server.close();
-  });
 
   it("a client that goes away in the middle of its body fails the reader", async ({ speak }) => {
     const failed = Promise.withResolvers<unknown>();

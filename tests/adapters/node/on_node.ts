@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import process from "node:process";
-import { after, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import {
   type FetchFunction,
   type NodeListener,
@@ -27,7 +27,7 @@ after(async () => {
 /** Registers a test of what only Node has; elsewhere it is reported as skipped. */
 export function testOnNode(
   name: string,
-  run: () => void | Promise<void>,
+  run: (context: TestContext) => void | Promise<void>,
 ): void {
   test(name, { skip }, run);
 }
