@@ -96,36 +96,25 @@ for (const [kind, answering] of Object.entries(KINDS)) {
     },
   );
 
-  const arrived = Promise.withResolvers<void>();
-  const failed = Promise.withResolvers<unknown>();
-  it("fails its reader if the client goes away", async (request) => {
-    const reading = echo(request);
-    arrived.resolve();
-    reading.catch(failed.resolve);
-    return await reading;
-  }, async (wire) => {
-    wire.write(HEAD + "a");
-    await arrived.promise;
-    wire.close();
-    assertAborted(await failed.promise, /client/);
-  });
-
-  const begun = Promise.withResolvers<void>();
-  const left = Promise.withResolvers<void>();
-  const failedLater = Promise.withResolvers<unknown>();
-  it("fails a reader that begins once the client is gone", async (request) => {
-    begun.resolve();
-    await left.promise;
-    const reading = echo(request);
-    reading.catch(failedLater.resolve);
-    return await reading;
-  }, async (wire) => {
-    wire.write(HEAD + "a");
-    await begun.promise;
-    wire.close();
-    setTimeout(left.resolve, 50);
-    assertAborted(await failedLater.promise, /client/);
-  });
+  for (const isLate of [false, true]) {
+    const begun = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const failed = Promise.withResolvers<unknown>();
+    const reader = isLate ? "a reader that begins later" : "its reader";
+    it(`fails ${reader} if the client goes away`, async (request) => {
+      begun.resolve();
+      if (isLate) await left.promise;
+      const reading = echo(request);
+      reading.catch(failed.resolve);
+      return await reading;
+    }, async (wire) => {
+      wire.write(HEAD + "a");
+      await begun.promise;
+      wire.close();
+      setTimeout(left.resolve, 50);
+      assertAborted(await failed.promise, /client/);
+    });
+  }
 
   let late: Promise<unknown> | undefined;
   it(
