@@ -17,7 +17,7 @@ import {
   type ServiceRequest,
 } from "../../../mod.ts";
 import { toFetch } from "../../../core/handler.ts";
-import { Wire } from "../../contract/wire.ts";
+import { type Answer, Wire } from "../../contract/wire.ts";
 import { until } from "../../support/postgres/until.ts";
 import {
   speaking,
@@ -49,14 +49,12 @@ async function answerOf(
   bytes = GET,
   options: Parameters<typeof speaking>[2] = {},
 ) {
-  const answering = Promise.withResolvers<
-    Awaited<ReturnType<Wire["answer"]>>
-  >();
+  let answer: Answer = { status: 0, lines: [], body: "" };
   const errors = await speaking(handle, async (wire) => {
     wire.write(bytes);
-    answering.resolve(await wire.answer(bytes.split(" ")[0]));
+    answer = await wire.answer(bytes.split(" ")[0]);
   }, options);
-  return { ...await answering.promise, errors };
+  return { ...answer, errors };
 }
 
 /** The bytes of a request with the key. */
@@ -227,7 +225,7 @@ test("the body of a HEAD, or of a client that goes away, is cancelled, and what 
     throw error;
   };
   for (const [method, size] of [["GET", 1], ["GET", 32e6], ["HEAD", 1]]) {
-    const start = (given: ReadableStreamDefaultController): void =>
+    const start = (given: ReadableStreamDefaultController) =>
       given.enqueue(new Uint8Array(Number(size)));
     const body = new ReadableStream({ start, cancel });
     const errors = await speaking(() => new Response(body), async (wire) => {

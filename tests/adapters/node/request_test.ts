@@ -42,10 +42,7 @@ for (const [kind, answering] of Object.entries(KINDS)) {
     "has a body of a known length, or in chunks, whatever packets it comes in",
     echo,
     async (wire) => {
-      const chunked = HEAD.replace(
-        "Content-Length: 3",
-        "Transfer-Encoding: chunked",
-      );
+      const chunked = HEAD.replace(/Con.*3/, "Transfer-Encoding: chunked");
       const bodies = [
         [[`${HEAD}abc`], "abc"],
         [[HEAD, "a", "bc"], "abc"],
@@ -136,11 +133,10 @@ for (const [kind, answering] of Object.entries(KINDS)) {
     "is sent by a client that expects 100 once it is told to go on",
     echo,
     async (wire) => {
-      wire.write(HEAD.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n"));
+      const head = HEAD.replace("Host", "Expect: 100-continue\r\nHost");
+      wire.write(head);
       assert.equal((await wire.answer()).status, 100);
-      wire.write(
-        `abc${HEAD.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n")}abc`,
-      );
+      wire.write(`abc${head}abc`);
       for (const body of ["abc", "", "abc"]) {
         assert.equal((await wire.answer()).body, body);
       }

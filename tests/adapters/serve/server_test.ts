@@ -3,14 +3,8 @@ import test from "node:test";
 import { listenError, listening } from "../../../adapters/serve/server.ts";
 
 test("the URL of a server is one that a client on the same machine can use", () => {
-  for (
-    const [hostname, host] of [
-      ["127.0.0.1", "127.0.0.1"],
-      ["0.0.0.0", "localhost"],
-      ["::", "localhost"],
-      ["::1", "[::1]"],
-    ] as const
-  ) {
+  const hosts = { "0.0.0.0": "localhost", "::": "localhost", "::1": "[::1]" };
+  for (const [hostname, host] of Object.entries({ a: "a", ...hosts })) {
     const { url } = listening({ hostname, port: 80 }, () => Promise.resolve());
     assert.equal(url, `http://${host}:80`);
   }
