@@ -74,7 +74,7 @@ export function endResponse(
 /** Calls back once if the client goes away before its answer is out; never after that. */
 export function whenGone({ req, res }: Exchange, callback: () => void): void {
   const { socket } = req;
-  let isOver = false; // Node closes the response while it tells of the closed socket
+  let isOver = false; // a listener that is removed while others are called is still called
   const onClose = (): void => {
     const isGone = res.destroyed || socket.destroyed;
     if (isOver || !isGone && !res.writableFinished) return;
