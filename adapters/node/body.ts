@@ -13,7 +13,7 @@ export interface NodeBody {
 
 /** Tells whether a request has a body that can be read: a `Request` of these methods has none. */
 export function hasBody(req: IncomingMessage): boolean {
-  return !/^(?:GET|HEAD|TRACE)$/.test(req.method ?? "") && announcesBody(req);
+  return !/^(?:GET|HEAD|TRACE)$/.test(String(req.method)) && announcesBody(req);
 }
 
 /** Tells whether another parser has read the body, as `express.json()` does, or makes text of its bytes. */
@@ -45,7 +45,6 @@ export function nodeBody(
   onFirstRead: () => void,
 ): Required<NodeBody> {
   let isRead = false;
-  let isOpen = false;
   let fail = (_reason: unknown): void => {};
   const source: UnderlyingByteSource = {
     type: "bytes",
@@ -56,26 +55,20 @@ export function nodeBody(
         controller.enqueue(new Uint8Array(chunk));
       };
       const onEnd = (): void => {
-        stop();
         controller.close();
         // A reader waiting with a buffer of its own gets it back (Streams §4.7.3).
         controller.byobRequest?.respond(0);
       };
-      const onClose = (): void => fail(clientGone());
-      const stop = (): void => {
-        req.off("data", onData).off("end", onEnd).off("close", onClose);
-        isOpen = false;
-      };
-      isOpen = true;
+      // A request is closed after its end too: an error made for nobody would cost some µs.
+      const onClose = (): unknown => req.readableEnded || fail(clientGone());
       fail = (reason) => {
-        if (!isOpen) return;
-        stop();
+        req.off("data", onData).off("end", onEnd).off("close", onClose);
         controller.error(reason);
       };
       // If another parser has read it before, nothing is left.
-      if (req.readableEnded) return onEnd();
-      if (req.destroyed) return onClose();
-      req.on("end", onEnd).on("close", onClose).on("data", onData).pause();
+      if (req.readableEnded) onEnd();
+      else if (req.destroyed) onClose();
+      else req.on("end", onEnd).on("close", onClose).on("data", onData).pause();
     },
     pull() {
       if (!isRead) {
@@ -84,22 +77,17 @@ export function nodeBody(
       }
       req.resume();
     },
-    cancel(reason) {
-      isRead = true;
-      fail(reason);
+    cancel() {
       req.pause();
     },
   };
   return {
     stream: new ReadableStream(source, { highWaterMark: 0 }),
     abandon() {
-      const isRest = isOpen;
-      // Skip the error if the body was fully read, the usual case.
-      if (isOpen) {
-        fail(new DOMException("The request is already answered", "AbortError"));
-      }
+      if (req.readableEnded) return false;
+      fail(new DOMException("The request is already answered", "AbortError"));
       req.resume();
-      return isRest;
+      return true;
     },
   };
 }
@@ -133,7 +121,6 @@ export function wholeBody(
   if (req.destroyed) reject(clientGone());
   else {
     onFirstRead();
-    // A request is closed after its end too: an error made for nobody would cost some µs.
     req.on("data", (chunk: Uint8Array) => void chunks.push(chunk))
       .on("end", () => resolve(concatenate(chunks)))
       .on("close", () => req.readableEnded || reject(clientGone()))

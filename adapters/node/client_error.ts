@@ -24,7 +24,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   ),
 };
 
-export function clientErrorListener(): (error: Error, socket: Socket) => void {
+export function clientErrorListener(): (
+  error: Error & { readonly code?: string },
+  socket: Socket,
+) => void {
   const refused = new WeakSet<Socket>();
   return (error, socket) => {
     // Node reports a broken connection again with every packet that arrives.
@@ -36,8 +39,7 @@ export function clientErrorListener(): (error: Error, socket: Socket) => void {
       current.shouldKeepAlive = false;
       current.once("close", () => socket.destroySoon());
     } else if (socket.writable && !current?.headersSent) {
-      const code = "code" in error ? String(error.code) : "";
-      refuse(socket, REFUSALS[code] ?? badRequest);
+      refuse(socket, REFUSALS[String(error.code)] ?? badRequest);
     } else {
       socket.destroy();
     }

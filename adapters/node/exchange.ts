@@ -47,7 +47,7 @@ export function endResponse(
   const isRest = exchange.body?.abandon() ?? true;
   if (req.complete || res.shouldKeepAlive || req.destroyed) {
     res.end(body ?? undefined);
-    if (isRest && !req.complete && announcesBody(req)) {
+    if (isRest && !req.complete && !req.destroyed && announcesBody(req)) {
       const cut = () => req.complete || req.socket.destroy();
       const timer = setTimeout(cut, MAX_DISCARD_TIME);
       req.once("close", () => clearTimeout(timer));
@@ -74,10 +74,11 @@ export function endResponse(
 /** Calls back once if the client goes away before its answer is out; never after that. */
 export function whenGone({ req, res }: Exchange, callback: () => void): void {
   const { socket } = req;
+  let isOver = false; // a listener that is removed while others are called is still called
   const onClose = (): void => {
     const isGone = res.destroyed || socket.destroyed;
-    if (!isGone && !res.writableFinished) return;
-    res.off("close", onClose);
+    if (isOver || !isGone && !res.writableFinished) return;
+    isOver = true;
     socket.off("close", onClose);
     if (!res.writableFinished) callback();
   };

@@ -7,7 +7,7 @@ export function findField(raw: readonly string[], name: string): string | null {
   for (let i = 0; i < raw.length; i += 2) {
     const field = raw[i];
     if (field?.length !== name.length) continue;
-    if (field !== name && field.toLowerCase() !== name.toLowerCase()) continue;
+    if (field.toLowerCase() !== name.toLowerCase()) continue;
     const value = String(raw[i + 1]);
     found = found === null ? value : `${found}, ${value}`;
   }

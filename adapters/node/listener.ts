@@ -40,10 +40,10 @@ export function createResponder(
     const scheme = "encrypted" in req.socket ? "https" : "http";
     const authority = isTrusted ? host : STAND_IN_HOST;
     // Express and its like remove the prefix of a mount from `url`, and keep the whole here.
-    const { originalUrl, url: target = "/" }: IncomingMessage & {
+    const { originalUrl = req.url }: IncomingMessage & {
       readonly originalUrl?: string;
     } = req;
-    const url = requestUrl(scheme, authority, originalUrl ?? target);
+    const url = requestUrl(scheme, authority, String(originalUrl));
     // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
     if (url === undefined || (host === null && req.httpVersion === "1.1")) {
       return fromAnswer(badRequest);

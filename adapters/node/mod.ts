@@ -93,7 +93,7 @@ function createFetchServer(
     headersTimeout,
     requestTimeout,
     keepAliveTimeout,
-    connectionsCheckingInterval: Math.min(1000, headersTimeout || Infinity),
+    connectionsCheckingInterval: 1000,
     // A request without Host is refused by the listener: Node would do it without a body.
     requireHostHeader: false,
     // A request that announces no body gets no stream events, of which we use none: it saves a tenth

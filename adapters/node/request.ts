@@ -26,7 +26,7 @@ export class NodeRequest implements ServiceRequest {
   }
 
   get method(): string {
-    return this.#exchange.req.method ?? "GET";
+    return String(this.#exchange.req.method);
   }
 
   get bodyUsed(): boolean {

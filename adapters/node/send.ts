@@ -12,8 +12,8 @@ import {
 
 export interface Outgoing {
   readonly status: number;
-  /** Empty for the usual one. */
-  readonly statusText: string;
+  /** Missing or empty for the usual one. */
+  readonly statusText?: string;
   /** Names and values in turn; a name may repeat. */
   readonly fields: readonly string[];
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
@@ -23,7 +23,7 @@ export interface Outgoing {
 export function fromAnswer({ status, headers, body }: Answer): Outgoing {
   const fields: string[] = [];
   for (const name in headers) fields.push(name, String(headers[name]));
-  return { status, statusText: "", fields, body };
+  return { status, fields, body };
 }
 
 /** The response that a fetch function returned; throws a `TypeError` if it cannot be sent. */

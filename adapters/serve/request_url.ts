@@ -30,8 +30,7 @@ export function requestUrl(
 
 function absoluteUrl(target: string): string | undefined {
   const [, path] = /^https?:\/\/[^/?#\\]*(.*)$/is.exec(target) ?? [];
-  const url = path === undefined ? null : URL.parse(target);
-  if (path === undefined || url === null) return undefined;
+  if (path === undefined || !URL.canParse(target)) return undefined;
   // Without credentials: a Request refuses a URL that has any (Fetch §5.4).
-  return url.origin + (path.startsWith("/") ? path : `/${path}`);
+  return new URL(target).origin + (path.startsWith("/") ? path : `/${path}`);
 }

@@ -70,11 +70,6 @@ export class Wire {
     this.#socket.resume();
   }
 
-  /** The number of bytes that are written and not yet taken by the server's side. */
-  get waiting(): number {
-    return this.#socket.writableLength;
-  }
-
   /** True once the server has closed its side, or reset the connection. */
   get isClosed(): boolean {
     return this.#isClosed;

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { test } from "node:test";
+import process from "node:process";
+import { after, test, type TestContext } from "node:test";
 import {
   type FetchFunction,
   type NodeListener,
@@ -16,10 +17,17 @@ import { RUNTIME } from "../../support/runtime.ts";
 const skip = RUNTIME !== "node" &&
   `${RUNTIME} has a server of its own; Node's is for Node`;
 
+after(async () => {
+  if (skip !== false) return;
+  await new Promise(setImmediate); // the last client may still be leaving
+  const left = process.getActiveResourcesInfo();
+  assert(!left.includes("Timeout"), "a timer outlives its client");
+});
+
 /** Registers a test of what only Node has; elsewhere it is reported as skipped. */
 export function testOnNode(
   name: string,
-  run: () => void | Promise<void>,
+  run: (context: TestContext) => void | Promise<void>,
 ): void {
   test(name, { skip }, run);
 }

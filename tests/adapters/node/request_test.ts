@@ -42,10 +42,7 @@ for (const [kind, answering] of Object.entries(KINDS)) {
     "has a body of a known length, or in chunks, whatever packets it comes in",
     echo,
     async (wire) => {
-      const chunked = HEAD.replace(
-        "Content-Length: 3",
-        "Transfer-Encoding: chunked",
-      );
+      const chunked = HEAD.replace(/Con.*3/, "Transfer-Encoding: chunked");
       const bodies = [
         [[`${HEAD}abc`], "abc"],
         [[HEAD, "a", "bc"], "abc"],
@@ -83,36 +80,38 @@ for (const [kind, answering] of Object.entries(KINDS)) {
     },
   );
 
-  const arrived = Promise.withResolvers<void>();
-  const failed = Promise.withResolvers<unknown>();
-  it("fails its reader if the client goes away", async (request) => {
-    const reading = echo(request);
-    arrived.resolve();
-    reading.catch(failed.resolve);
-    return await reading;
-  }, async (wire) => {
-    wire.write(HEAD + "a");
-    await arrived.promise;
-    wire.close();
-    assertAborted(await failed.promise, /client/);
-  });
+  it(
+    "has all values of a field, whatever the case of its name",
+    ({ headers }) => {
+      const names = ["host", "X-Y", "z", "undefined"];
+      return Promise.resolve(names.map((name) => headers.get(name)).join("; "));
+    },
+    async (wire) => {
+      wire.write("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n");
+      wire.write("x-y: c\r\nX-Y: HOST\r\nA: z\r\n\r\n");
+      assert.equal((await wire.answer()).body, "a, b; c, HOST; ; ");
+    },
+  );
 
-  const begun = Promise.withResolvers<void>();
-  const left = Promise.withResolvers<void>();
-  const failedLater = Promise.withResolvers<unknown>();
-  it("fails a reader that begins once the client is gone", async (request) => {
-    begun.resolve();
-    await left.promise;
-    const reading = echo(request);
-    reading.catch(failedLater.resolve);
-    return await reading;
-  }, async (wire) => {
-    wire.write(HEAD + "a");
-    await begun.promise;
-    wire.close();
-    setTimeout(left.resolve, 50);
-    assertAborted(await failedLater.promise, /client/);
-  });
+  for (const isLate of [false, true]) {
+    const begun = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const failed = Promise.withResolvers<unknown>();
+    const reader = isLate ? "a reader that begins later" : "its reader";
+    it(`fails ${reader} if the client goes away`, async (request) => {
+      begun.resolve();
+      if (isLate) await left.promise;
+      const reading = echo(request);
+      reading.catch(failed.resolve);
+      return await reading;
+    }, async (wire) => {
+      wire.write(HEAD + "a");
+      await begun.promise;
+      wire.close();
+      setTimeout(left.resolve, 50);
+      assertAborted(await failed.promise, /client/);
+    });
+  }
 
   let late: Promise<unknown> | undefined;
   it(
@@ -134,25 +133,16 @@ for (const [kind, answering] of Object.entries(KINDS)) {
     "is sent by a client that expects 100 once it is told to go on",
     echo,
     async (wire) => {
-      wire.write(HEAD.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n"));
+      const head = HEAD.replace("Host", "Expect: 100-continue\r\nHost");
+      wire.write(head);
       assert.equal((await wire.answer()).status, 100);
-      wire.write("abc");
-      assert.equal((await wire.answer()).body, "abc");
+      wire.write(`abc${head}abc`);
+      for (const body of ["abc", "", "abc"]) {
+        assert.equal((await wire.answer()).body, body);
+      }
     },
   );
 }
-
-test("a Request has every Host and Content-Type that was sent", async () => {
-  await speakingWell(({ url, headers }) => {
-    const fields = [headers.get("host"), headers.get("content-type")];
-    return new Response([url, ...fields].join("; "));
-  }, async (wire) => {
-    wire.write("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n");
-    wire.write("Content-Type: c\r\nContent-Type: d\r\n\r\n");
-    const seen = "http://localhost/; a, b; c, d";
-    assert.equal((await wire.answer()).body, seen);
-  });
-});
 
 test("a Request's body is a byte stream, and its signal does not abort once it is answered", async () => {
   let signal: AbortSignal | undefined;

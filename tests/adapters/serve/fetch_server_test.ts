@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { serve as serveOnBun } from "../../../adapters/bun/mod.ts";
 import { serve } from "../../../adapters/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { testFetchServer } from "../../contract/fetch_server_contract.ts";
@@ -7,15 +8,29 @@ import { RUNTIME } from "../../support/runtime.ts";
 
 testFetchServer(RUNTIME, await loadServe());
 
+const skip = RUNTIME !== "bun";
+
 test(
   "serve of Node's adapter refuses to run on Bun, because it could not close",
-  {
-    skip: RUNTIME !== "bun",
-  },
+  { skip },
   async () => {
     await assert.rejects(
       serve(() => new Response()),
       /@petstore\/service\/bun/,
     );
+  },
+);
+
+test(
+  "serve on Bun takes bodies up to its limit",
+  { skip },
+  async () => {
+    const options = { port: 0, maxRequestBodySize: 5 };
+    const { url, close } = await serveOnBun(() => new Response(), options);
+    for (const [body, status] of [["12345", 200], ["123456", 413]] as const) {
+      const answer = await fetch(url, { method: "POST", body });
+      assert.equal(answer.status, status);
+    }
+    await close();
   },
 );
