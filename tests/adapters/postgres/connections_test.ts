@@ -76,6 +76,24 @@ it("sends a read once more if its connection fails, or the server asks for it", 
   await assert.rejects(reading, { kind: "unavailable", message: /fails$/ });
 });
 
+it("plans a prepared statement once, whatever the database is set to", async ({ url, open }) => {
+  const storage = await open(url);
+  await storage.create(REX);
+  await runSql(
+    url,
+    `create table seen (mode text);
+    create function see() returns boolean language sql as $$
+      insert into seen values (current_setting('plan_cache_mode'));
+      select true;
+    $$;
+    alter table pets rename to stored;
+    create view pets as select * from stored where see()`,
+  );
+  await storage.list({ limit: 1 });
+  const rows = await runSql(url, "select mode from seen");
+  assert.deepEqual(rows, [{ mode: "force_generic_plan" }]);
+});
+
 it("goes on at the next server if several calls lose one together", async ({ url: direct, open }) => {
   const { line, server, url } = await detour(direct);
   const hosts = `${url.host},${server.host}:${server.port}`;
