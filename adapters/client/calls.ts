@@ -56,22 +56,23 @@ const petSchema: v.GenericSchema<unknown, Pet> = v.object({
 
 const petsSchema = v.array(petSchema, "must be an array");
 
-/** `GET /pets`, by query or by the address of a page. Ids must be above `after`, if that is known. */
+/** `GET /pets`, by query or by the address of a page, whose ids must be above `last`. */
 export function listPetsCall(
   page: PetsQuery | string,
   { base, origin }: Settings,
-  after = typeof page === "string" ? undefined : page.after,
+  last = 0n,
 ): ClientCall<PetsPage> {
+  const [url, after = last] = typeof page === "string"
+    ? [checkPage(page, origin)]
+    : [pageUrl(base, page), page.after];
   return {
     action: "list pets",
-    url: typeof page === "string"
-      ? checkPage(page, origin)
-      : pageUrl(base, page),
+    url,
     read(body, response) {
       const pets = check(petsSchema, body);
       if (typeof pets === "string") return pets;
       const isAscending = pets.every(({ id }, i) =>
-        id > (pets[i - 1]?.id ?? after ?? 0n)
+        id > (pets[i - 1]?.id ?? after)
       );
       if (!isAscending) return "the ids on the page are not ascending";
       const next = nextPage(response, origin);
