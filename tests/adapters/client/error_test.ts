@@ -61,6 +61,10 @@ test("every code of the service is among the codes that errors narrow by", () =>
     const error: unknown = new PetStoreError("No", { code });
     assert.ok(error instanceof PetStoreError);
     assert.equal((error satisfies AnyPetStoreError).code, code);
+    assert.deepEqual([`${error}`, error.uncertain], [
+      "PetStoreError: No",
+      false,
+    ]);
   }
 });
 

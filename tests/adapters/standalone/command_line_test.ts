@@ -81,7 +81,7 @@ for (
 }
 
 for (
-  const line of ["--help", "start --help", "keys --help", "copy --help a b", "copy"]
+  const line of ["--help", "start --help", "keys --help", "copy a -h", "copy"]
 ) {
   it(`${line} shows its usage and an example`, async (cwd) => {
     const { code, stdout } = await runToEnd(line.split(" "), { cwd });
