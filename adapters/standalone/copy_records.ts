@@ -54,7 +54,7 @@ export async function copyAll(job: Job): Promise<Result> {
     const pets = await compare(PETS, job);
     const columns = API_KEYS.columns.filter((name) => name !== "revoked");
     const apiKeys = await compare({ ...API_KEYS, columns }, job);
-    if (pets.count > 0) {
+    if (pets.count !== 0) {
       job.tell(
         `TO has ${pets.count} pets of FROM already: going on after the id ${pets.last}`,
       );

@@ -31,7 +31,9 @@ test("any pet comes back from createPet, getPet and listPets as it was sent", as
     last = created.id;
   }));
   const pet = await client.createPet({ name: "Rex", categoryId: INT64_MIN });
-  assert.equal(pet.status, "available");
+  // JSON.stringify throws.
+  const members = `"name":"Rex","categoryId":${INT64_MIN},"status":"available"`;
+  assert.equal(petToJson(pet), `{"id":${pet.id},${members}}`);
 });
 
 test("the client has a method for each operation that needs a key", () => {
@@ -43,16 +45,6 @@ test("the client has a method for each operation that needs a key", () => {
       typeof Reflect.get(client, `${name}`) !== "function"
     ),
     [],
-  );
-});
-
-test("petToJson writes a pet of the client exactly, if JSON.stringify throws", async () => {
-  const { client } = inProcess();
-  const pet = await client.createPet({ name: "Rex", categoryId: INT64_MIN });
-  assert.throws(() => JSON.stringify(pet), TypeError);
-  assert.equal(
-    petToJson(pet),
-    `{"id":1,"name":"Rex","categoryId":${INT64_MIN},"status":"available"}`,
   );
 });
 

@@ -148,12 +148,8 @@ test("a body may have 4 MiB, and one without end is not read to its end", async 
   const most = petJson(7n).padEnd(4 * 1024 * 1024);
   const { client } = scripted([json(most)]);
   assert.equal((await client.getPet(7n)).id, 7n);
-  const { message } = await fails(
-    "get",
-    json(`${most} `),
-    "invalid_response",
-    200,
-  );
+  const longer = json(`${most} `);
+  const { message } = await fails("get", longer, "invalid_response", 200);
   const limit = "JSON in UTF-8 of at most 4194304 bytes";
   assert.equal(message, `Cannot get pet: the response is not ${limit}`);
 
