@@ -21,6 +21,9 @@ const errorBodySchema = v.object({
 
 const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
 
+const REDIRECT =
+  "the answer is a redirect, and none is followed, so that the key goes nowhere else";
+
 /** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
 
@@ -101,20 +104,13 @@ function readRefusal(
   return isOwn ? output : undefined;
 }
 
-function describeStatus(
-  status: number,
-): [code: PetStoreErrorCode, reason: string] {
+function describeStatus(status: number): [PetStoreErrorCode, string] {
+  const answer = `the answer is ${status}`;
   if (status >= 400) {
-    const reason = `the answer is ${status}, and not from the service itself`;
-    return ["http_error", reason];
+    return ["http_error", `${answer}, and not from the service itself`];
   }
-  if (status >= 300 || status === 0) {
-    const reason =
-      "the answer is a redirect, and none is followed, so that the key goes nowhere else";
-    return ["http_error", reason];
-  }
-  const reason = `the answer is ${status}, which is not in the contract`;
-  return ["invalid_response", reason];
+  if (status >= 300 || status === 0) return ["http_error", REDIRECT];
+  return ["invalid_response", `${answer}, which is not in the contract`];
 }
 
 /** Parses JSON; `undefined` if it is not JSON. The parser's own message would quote the text. */

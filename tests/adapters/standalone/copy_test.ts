@@ -421,21 +421,6 @@ testWay(
 );
 
 testWay(
-  "copy leaves the file of another program alone",
-  [sqlite, sqlite],
-  async ([from, to]) => {
-    await fill(from, 3);
-    await to.query("create table notes (text)");
-    await assert.rejects(
-      copyHere([from.url, to.url]),
-      /database of another program/,
-    );
-    const tables = await to.query("select name from sqlite_schema");
-    assert.deepEqual(tables.map(({ name }) => name), ["notes"]);
-  },
-);
-
-testWay(
   "copy refuses one SQLite database by two addresses",
   [sqlite, sqlite],
   async ([from], folder) => {
