@@ -26,11 +26,11 @@ export async function runCopy(
   onOpen: typeof giveBackPermissions = giveBackPermissions,
 ): Promise<void> {
   const { values, positionals } = parseArguments(args, {});
-  if (values.help || positionals.length === 0) {
+  const [from, to] = positionals;
+  if (values.help || from === undefined) {
     return void process.stdout.write(HELP);
   }
-  const [from, to] = positionals;
-  if (from === undefined || to === undefined || positionals.length > 2) {
+  if (to === undefined || positionals.length > 2) {
     throw new UsageError("copy takes two addresses: copy FROM TO");
   }
   const databases = [

@@ -23,6 +23,8 @@ test("docs answers its page and its files, which talk only to their own server, 
   for (const path of others) {
     assert.equal(await show(new Request(ORIGIN + path)), undefined, path);
   }
+  const malformed = { headers: { host: "a/b" } };
+  assert.equal(await show(new Request(`${ORIGIN}/docs`, malformed)), undefined);
 });
 
 test("every file that the page asks for exists, with its media type", async () => {
