@@ -1,11 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
@@ -68,9 +62,12 @@ function testWay(
   }, { skip: isSkipped && skip, timeout });
 }
 
-/** Runs the command in this process, which keeps its permissions. */
-function copyHere(args: readonly string[]): Promise<void> {
-  return runCopy(args, async () => {});
+/** Runs the command in this process, which keeps its permissions unless `onOpen` gives them back. */
+function copyHere(
+  args: readonly string[],
+  onOpen = async (..._databases: unknown[]) => {},
+): Promise<void> {
+  return runCopy(args, onOpen);
 }
 
 /** Copies, at 5 s a page for the progress; `amid` runs once the first 1000 pets are written. */
@@ -426,21 +423,35 @@ testWay(
   async ([from], folder) => {
     await fill(from, 3);
     symlinkSync("a.db", join(folder, "link.db"));
+    const opened: unknown[] = [];
+    const onOpen = async (...both: unknown[]) => void opened.push(...both);
     for (const to of ["a.db", "./a.db", "link.db"]) {
-      const copying = copyHere([from.url, `sqlite:${folder}/${to}`]);
+      const copying = copyHere([from.url, `sqlite:${folder}/${to}`], onOpen);
       await assert.rejects(copying, /FROM and TO are the same database/);
     }
+    assert.equal(opened.length, 6);
   },
 );
 
-testWay("copy refuses one PostgreSQL database by two addresses", [
-  postgres,
-  postgres,
-], async ([from]) => {
-  await fill(from, 3);
-  const copying = copyHere([from.url, `${from.url}?connection_limit=3`]);
-  await assert.rejects(copying, /FROM and TO are the same database/);
-});
+testWay(
+  "copy refuses one PostgreSQL database by two addresses, and closes both",
+  [
+    postgres,
+    postgres,
+  ],
+  async ([from]) => {
+    await fill(from, 3);
+    const copying = copyHere([from.url, `${from.url}?connection_limit=3`]);
+    await assert.rejects(copying, /FROM and TO are the same database/);
+    const others = () =>
+      from.query(
+        `select cast(pid as text) from pg_stat_activity where datname = current_database()
+        and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      );
+    const isClosed = async () => (await others()).length === 0;
+    await until("no connection is open", isClosed, 10_000);
+  },
+);
 
 test("a line is written every 5 s at most, and shows no more than all", () => {
   const lines: string[] = [];
@@ -476,8 +487,6 @@ for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
       const side = { count: 2500, sha256: await petsSum(from) };
       assert.deepEqual([pets.from, pets.to], [side, side]);
       assert.deepEqual([apiKeys.copied, equal], [0, true]);
-      const left = readdirSync(cwd).filter((name) => !name.endsWith(".db"));
-      assert.deepEqual(left, []);
     },
   );
 }
