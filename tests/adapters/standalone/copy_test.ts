@@ -62,13 +62,8 @@ function testWay(
   }, { skip: isSkipped && skip, timeout });
 }
 
-/** Runs the command in this process, which keeps its permissions unless `onOpen` gives them back. */
-function copyHere(
-  args: readonly string[],
-  onOpen = async (..._databases: unknown[]) => {},
-): Promise<void> {
-  return runCopy(args, onOpen);
-}
+/** Keeps the permissions of this process, which others need. */
+const keep = async () => {};
 
 /** Copies, at 5 s a page for the progress; `amid` runs once the first 1000 pets are written. */
 async function copy(
@@ -407,7 +402,7 @@ testWay(
   [sqlite, sqlite],
   async ([from, to], folder) => {
     const refused = (reason: RegExp) =>
-      assert.rejects(copyHere([from.url, to.url]), reason);
+      assert.rejects(runCopy([from.url, to.url], keep), reason);
     await refused(/Cannot open .*a\.db: there is no such file/);
     assert.equal(existsSync(join(folder, "a.db")), false);
     writeFileSync(join(folder, "a.db"), "");
@@ -426,7 +421,7 @@ testWay(
     const opened: unknown[] = [];
     const onOpen = async (...both: unknown[]) => void opened.push(...both);
     for (const to of ["a.db", "./a.db", "link.db"]) {
-      const copying = copyHere([from.url, `sqlite:${folder}/${to}`], onOpen);
+      const copying = runCopy([from.url, `sqlite:${folder}/${to}`], onOpen);
       await assert.rejects(copying, /FROM and TO are the same database/);
     }
     assert.equal(opened.length, 6);
@@ -441,7 +436,7 @@ testWay(
   ],
   async ([from]) => {
     await fill(from, 3);
-    const copying = copyHere([from.url, `${from.url}?connection_limit=3`]);
+    const copying = runCopy([from.url, `${from.url}?connection_limit=3`], keep);
     await assert.rejects(copying, /FROM and TO are the same database/);
     const others = () =>
       from.query(
