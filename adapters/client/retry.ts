@@ -34,7 +34,7 @@ export function retryDelay(
   return retryAfter + random() * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
 }
 
-/** Waits `ms`. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
+/** Waits `ms`, or until the signal aborts, which ends the next attempt; leaves no timer and no listener. */
 export async function pause(
   ms: number,
   { setTimer }: Settings,
@@ -47,7 +47,6 @@ export async function pause(
   await promise;
   cancel();
   signal?.removeEventListener("abort", resolve);
-  signal?.throwIfAborted();
 }
 
 /**
