@@ -64,3 +64,13 @@ test("a number out of bounds is a RangeError, a fetch that is not a function a T
   make({ timeout: 1, retries: 0 })();
   make({ timeout: 2 ** 31 - 1, retries: 10 })();
 });
+
+test("a runtime that rounds integers is refused", () => {
+  const { parse } = JSON;
+  JSON.parse = (text) => parse(text);
+  try {
+    assert.throws(() => createClient({ baseUrl: BASE, key: KEY }), /64-bit/);
+  } finally {
+    JSON.parse = parse;
+  }
+});
