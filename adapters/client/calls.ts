@@ -10,9 +10,6 @@ import {
 } from "../../core/pets/pet.ts";
 import { isOn, type Settings } from "./options.ts";
 
-/** Says where the next page is, and what that is relative to. */
-type ResponseHead = Pick<Response, "headers" | "url">;
-
 /** One operation, about to be performed. */
 export interface ClientCall<T extends object> {
   readonly action: "list pets" | "create pet" | "get pet";
@@ -20,8 +17,8 @@ export interface ClientCall<T extends object> {
   /** The JSON text of a create. Calls without a body only read. */
   readonly body?: string;
   readonly idempotencyKey?: string | undefined;
-  /** Makes the result from the response's JSON body, or says what is wrong with it. */
-  read(body: unknown, response: ResponseHead): T | string;
+  /** Makes the result from the response's JSON body and fields, or says what is wrong with them. */
+  read(body: unknown, headers: Headers): T | string;
 }
 
 /** Selects the pets to list. */
@@ -56,25 +53,26 @@ const petSchema: v.GenericSchema<unknown, Pet> = v.object({
 
 const petsSchema = v.array(petSchema, "must be an array");
 
-/** `GET /pets`, by query or by the address of a page. Ids must be above `after`, if that is known. */
+/** `GET /pets`, by query or by the address of a page, whose ids must be above `last`. */
 export function listPetsCall(
   page: PetsQuery | string,
   { base, origin }: Settings,
-  after = typeof page === "string" ? undefined : page.after,
+  last = 0n,
 ): ClientCall<PetsPage> {
+  const [url, after = last] = typeof page === "string"
+    ? [checkPage(page, origin)]
+    : [pageUrl(base, page), page.after];
   return {
     action: "list pets",
-    url: typeof page === "string"
-      ? checkPage(page, origin)
-      : pageUrl(base, page),
-    read(body, response) {
+    url,
+    read(body, headers) {
       const pets = check(petsSchema, body);
       if (typeof pets === "string") return pets;
       const isAscending = pets.every(({ id }, i) =>
-        id > (pets[i - 1]?.id ?? after ?? 0n)
+        id > (pets[i - 1]?.id ?? after)
       );
       if (!isAscending) return "the ids on the page are not ascending";
-      const next = nextPage(response, origin);
+      const next = nextPage(headers.get("link"), url, origin);
       if (next === undefined) return { pets };
       if (typeof next === "string") return next;
       // Together with ascending ids this ends every walk, whatever the server does.
@@ -142,20 +140,20 @@ const LINK = /<([^<>]*)>((?:[ \t]*;(?:[^<>",;]|"[^"]*")*)*)/g;
 const IS_NEXT =
   /;[ \t]*rel[ \t]*=[ \t]*(?:next[ \t]*(?:;|$)|"(?:[^"]* )?next(?: [^"]*)?")/i;
 
-/** Reads the address of the next page, if there is one; a text says what is wrong with it. */
+/** Reads the address of the page after `url`, if there is one; a text says what is wrong with it. */
 function nextPage(
-  { headers, url }: ResponseHead,
+  field: string | null,
+  url: string,
   origin: string,
 ): URL | string | undefined {
-  const field = headers.get("link");
   if (field === null) return undefined;
   // Ignoring it would end a walk too early, and nobody would notice.
   if (/[^ \t,]/.test(field.replaceAll(LINK, ""))) {
     return "the Link header is malformed";
   }
   const [, target] =
-    field.matchAll(LINK).find(([, , parameters = ""]) =>
-      IS_NEXT.test(parameters)
+    field.matchAll(LINK).find(([, , parameters]) =>
+      IS_NEXT.test(String(parameters))
     ) ?? [];
   if (target === undefined) return undefined;
   const next = URL.parse(target, url); // RFC 3986 §5

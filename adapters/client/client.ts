@@ -106,16 +106,16 @@ export function makeClient(settings: Settings): Client {
     { limit = MAX_LIMIT, ...query }: PetsQuery,
     options: CallOptions,
   ): AsyncGenerator<Pet> {
-    let { after } = query;
+    let last: bigint | undefined;
     let next: PetsQuery | string | undefined = { ...query, limit };
     while (next !== undefined) {
-      const call = listPetsCall(next, settings, after);
+      const call = listPetsCall(next, settings, last);
       const page: PetsPage = await perform(call, options);
       for (const pet of page.pets) {
         options.signal?.throwIfAborted();
         yield pet;
       }
-      after = page.pets.at(-1)?.id;
+      last = page.pets.at(-1)?.id;
       ({ next } = page);
     }
   }

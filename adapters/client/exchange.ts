@@ -8,9 +8,7 @@ export interface Received {
   /** 0 if there is no response, or if a browser hides a redirect. */
   readonly status: number;
   readonly headers: Headers;
-  /** Its full address: relative references resolve against it. */
-  readonly url: string;
-  /** The body; `undefined` if it is not UTF-8, or longer than {@linkcode MAX_BODY_BYTES}. */
+  /** The body; `undefined` if it is missing, not UTF-8, or longer than {@linkcode MAX_BODY_BYTES}. */
   readonly text?: string | undefined;
   /** Tells why there is no response, or an incomplete one. */
   readonly fault?: "network_error" | "timeout";
@@ -43,11 +41,10 @@ export async function exchange(
   const ended = new Promise<never>((_resolve, reject) => {
     ending.signal.addEventListener("abort", () => reject(ending.signal.reason));
   });
-  let head = { status: 0, headers: new Headers(), url: call.url };
+  let head = { status: 0, headers: new Headers() };
   async function receive(): Promise<Received> {
     const response = await fetch(toRequest(call, key, ending.signal));
-    const { status, headers, url } = response;
-    head = { status, headers, url: url || call.url }; // made in process, it has no URL
+    head = { status: response.status, headers: response.headers };
     return { ...head, text: await readText(response, ending.signal) };
   }
   try {
@@ -86,12 +83,12 @@ function toRequest(
   });
 }
 
-/** Reads a body; stops and returns `undefined` if it is too long or not UTF-8. */
+/** Reads a body; stops and returns `undefined` if it is missing, too long or not UTF-8. */
 async function readText(
   { body }: Response,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (body === null) return "";
+  if (body === null) return undefined;
   let length = 0;
   const limit = new TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {

@@ -21,6 +21,9 @@ const errorBodySchema = v.object({
 
 const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
 
+const REDIRECT =
+  "the answer is a redirect, and none is followed, so that the key goes nowhere else";
+
 /** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
 
@@ -28,7 +31,7 @@ const MAX_SHOWN = 1000;
 export function readOutcome<T extends object>(
   received: Received,
   call: ClientCall<T>,
-  { key, now, uncertain }: Settings & { readonly uncertain: boolean },
+  { key, origin, now, uncertain }: Settings & { readonly uncertain: boolean },
 ): Outcome<T> {
   const { status, headers, text, fault, cause } = received;
   const isCreate = call.body !== undefined;
@@ -45,23 +48,19 @@ export function readOutcome<T extends object>(
     return new PetStoreError(message, { ...known, code });
   };
   if (fault !== undefined) {
-    return fail(fault, show(describeFault(received), key));
+    return fail(fault, show(describeFault(received, origin), key));
   }
   const body = parse(text);
   if (status === (isCreate ? 201 : 200)) {
     const result = body === undefined
       ? `the response is not JSON in UTF-8 of at most ${MAX_BODY_BYTES} bytes`
-      : call.read(body, received);
+      : call.read(body, headers);
     return typeof result === "string"
       ? fail("invalid_response", result)
       : { result };
   }
   const refusal = readRefusal(status, body);
-  if (refusal === undefined) {
-    const isSuccess = status >= 200 && status < 300;
-    const code = isSuccess ? "invalid_response" : "http_error";
-    return fail(code, describeStatus(status));
-  }
+  if (refusal === undefined) return fail(...describeStatus(status));
   // Below 500 the service refuses the request. A 503 with Retry-After means that nothing was changed;
   // without Retry-After, that the service cannot tell.
   const isCertain = statusOf.has(refusal.code) && !uncertain &&
@@ -71,8 +70,10 @@ export function readOutcome<T extends object>(
   return new PetStoreError(show(refusal.message, key), details);
 }
 
-function describeFault({ status, url, fault, cause }: Received): string {
-  const { origin } = new URL(url);
+function describeFault(
+  { status, fault, cause }: Received,
+  origin: string,
+): string {
   if (fault === "timeout") {
     return `no complete response in time from ${origin}`;
   }
@@ -103,19 +104,19 @@ function readRefusal(
   return isOwn ? output : undefined;
 }
 
-function describeStatus(status: number): string {
-  if (status === 0 || (status >= 300 && status < 400)) {
-    return "the answer is a redirect, and none is followed, so that the key goes nowhere else";
+function describeStatus(status: number): [PetStoreErrorCode, string] {
+  const answer = `the answer is ${status}`;
+  if (status >= 400) {
+    return ["http_error", `${answer}, and not from the service itself`];
   }
-  return status >= 400
-    ? `the answer is ${status}, and not from the service itself`
-    : `the answer is ${status}, which is not in the contract`;
+  if (status >= 300 || status === 0) return ["http_error", REDIRECT];
+  return ["invalid_response", `${answer}, which is not in the contract`];
 }
 
 /** Parses JSON; `undefined` if it is not JSON. The parser's own message would quote the text. */
-function parse(text = ""): unknown {
+function parse(text: string | undefined): unknown {
   try {
-    return parseJson(text);
+    return parseJson(String(text));
   } catch {
     return undefined;
   }

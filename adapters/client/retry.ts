@@ -8,7 +8,7 @@ import type { Settings } from "./options.ts";
 const MAX_PAUSE = 30_000;
 
 /** Statuses of failures that may pass: too slow, too many, out of reach (RFC 9110 §15, RFC 6585 §4). */
-const TRANSIENT = [408, 429, 502, 503, 504];
+const TRANSIENT: readonly unknown[] = [408, 429, 502, 503, 504];
 
 /**
  * Chooses the pause before the next attempt, in ms: what the response asks for, plus a random time
@@ -18,7 +18,7 @@ const TRANSIENT = [408, 429, 502, 503, 504];
  * @returns `undefined` if the call is not to be tried again, or not within 30 s: then the caller decides.
  */
 export function retryDelay(
-  { code, status = 0, uncertain, retryAfter = 0 }: PetStoreError,
+  { code, status, uncertain, retryAfter = 0 }: PetStoreError,
   { body, idempotencyKey }: ClientCall<object>,
   attempt: number,
   { retries, random }: Settings,
@@ -34,7 +34,7 @@ export function retryDelay(
   return retryAfter + random() * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
 }
 
-/** Waits `ms`. Rejects with the signal's reason if it aborts; leaves no timer and no listener. */
+/** Waits `ms`, or until the signal aborts, which ends the next attempt; leaves no timer and no listener. */
 export async function pause(
   ms: number,
   { setTimer }: Settings,
@@ -47,7 +47,6 @@ export async function pause(
   await promise;
   cancel();
   signal?.removeEventListener("abort", resolve);
-  signal?.throwIfAborted();
 }
 
 /**

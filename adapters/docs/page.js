@@ -56,8 +56,8 @@ function openStore({ dataset }) {
 
 /** Requests go to the server that this page came from, whatever public address the document has. */
 function show(spec, address, store) {
-  const base = address.pathname.slice(0, address.pathname.lastIndexOf("/"));
-  const item = `API key of ${base || "/"}`; // an origin may have several services
+  const base = new URL(".", address);
+  const item = `API key of ${base.pathname}`; // an origin may have several services
   spec.info.description = `<details>
 <summary>Read this before you write a client</summary>\n
 ${spec.info.description}\n</details>`;
@@ -73,13 +73,12 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
 \`deno task keys issue NAME\` (clone).
 </details>`;
   const ui = globalThis.SwaggerUIBundle({
-    spec: { ...spec, servers: [{ url: base || "/" }] },
+    spec: { ...spec, servers: [{ url: base.href }] },
     dom_id: "#reference",
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     syntaxHighlight: { theme: "tomorrow-night" }, // the default is too dark
     tryItOutEnabled: true,
-    persistAuthorization: false, // would use localStorage
     validatorUrl: null, // no badge from another server
     plugins: [{
       components: { ServersContainer: KeyState },
@@ -92,7 +91,7 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
         auth: {
           wrapActions: {
             authorize: checkKey(
-              `${base}/pets`,
+              new URL("pets?limit=1", base),
               (key) => store?.setItem(item, key),
             ),
             logout: (logout, { authSelectors }) => (authIds) => {
@@ -122,7 +121,7 @@ function checkKey(address, keep) {
     errActions.clear({ authId: AUTH_ID });
     try {
       const headers = { authorization: `Bearer ${key}` };
-      const response = await fetch(`${address}?limit=1`, { headers });
+      const response = await fetch(address, { headers });
       if (response.status === 401) authActions.logout([AUTH_ID]);
       if (!response.ok) throw await response.json();
     } catch ({ message = "the answer is an error" }) { // a proxy's has no message

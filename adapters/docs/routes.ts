@@ -104,8 +104,9 @@ function route(
  */
 function inPieces(answer: Answer): Answer {
   const { body } = answer;
-  const isLarge = body instanceof Uint8Array && body.byteLength > PIECE;
-  if (!("Deno" in globalThis) || !isLarge) return answer;
+  const isLarge = "Deno" in globalThis && body instanceof Uint8Array &&
+    body.byteLength > PIECE;
+  if (!isLarge) return answer;
   const length = { "content-length": String(body.byteLength) };
   const pieces = ReadableStream.from(piecesOf(body));
   return { ...withFields(answer, length), body: pieces };

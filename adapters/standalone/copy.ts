@@ -20,24 +20,17 @@ compared; the result is JSON. Stop the servers first: what they add meanwhile is
 command again. PGPASSWORD keeps a password out of the arguments, which others on this machine may see.
 `;
 
-const MORE = "FROM was written to meanwhile, and has more now. " +
-  "Stop the servers that use it, and run the same command again: it copies the rest";
-
-const DIFFERENT =
-  "TO is not the same as FROM. Stop all servers on both, and run the same command again; " +
-  "if it refuses then, or ends like this, copy to an empty database";
-
 /** Runs the command with the arguments that follow `copy`. */
 export async function runCopy(
   args: readonly string[],
   onOpen: typeof giveBackPermissions = giveBackPermissions,
 ): Promise<void> {
   const { values, positionals } = parseArguments(args, {});
-  if (values.help || positionals.length === 0) {
+  const [from, to] = positionals;
+  if (values.help || from === undefined) {
     return void process.stdout.write(HELP);
   }
-  const [from, to] = positionals;
-  if (from === undefined || to === undefined || positionals.length > 2) {
+  if (to === undefined || positionals.length > 2) {
     throw new UsageError("copy takes two addresses: copy FROM TO");
   }
   const databases = [
@@ -51,15 +44,11 @@ export async function runCopy(
     const target = await open(databases[1], "write");
     opened.push(target);
     await onOpen(...databases);
-    const result = await copyAll({ from: source, to: target, tell });
-    const tables = Object.values(result);
-    const equal = tables.every(({ from, to }) => from.sha256 === to.sha256);
-    const json = JSON.stringify({ ...result, equal }, null, 2);
-    process.stdout.write(`${json}\n`);
-    if (tables.some(({ more }) => more > 0)) tell(MORE);
-    if (equal) return;
-    tell(DIFFERENT);
-    process.exitCode = 1;
+    const job = { from: source, to: target, tell };
+    const { advice, ...result } = await copyAll(job);
+    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    advice.forEach(tell);
+    if (!result.equal) process.exitCode = 1;
   } finally {
     for (const database of opened) await database.close();
   }

@@ -21,20 +21,31 @@ const PAGE = 1000;
 /** The columns of text; all others are integers. */
 const TEXT: readonly string[] = ["name", "digest", "key"];
 
-/** Both databases, and a function that writes a line for people. */
+/** Both databases, a function that writes a line for people, and the time in ms for tests. */
 interface Job {
   readonly from: Transfer;
   readonly to: Transfer;
   readonly tell: (line: string) => void;
+  readonly now?: () => number;
 }
 
 type Copied = Awaited<ReturnType<typeof copyTable>>;
 type Survey = Awaited<ReturnType<typeof survey>>;
 
+/** Both tables, if they are equal in FROM and TO, and lines that say how to go on. */
+interface Result extends Readonly<Record<"pets" | "apiKeys", Copied>> {
+  readonly equal: boolean;
+  readonly advice: readonly string[];
+}
+
+const MORE =
+  "FROM was written to meanwhile, and has more now. Stop the servers that use it, and run the same command again: it copies the rest";
+
+const DIFFERENT =
+  "TO is not the same as FROM. Stop all servers on both, and run the same command again; if it refuses then, or ends like this, copy to an empty database";
+
 /** Copies what TO does not have; refuses to if FROM has rows that cannot be copied, or lacks rows that TO has. */
-export async function copyAll(
-  job: Job,
-): Promise<Readonly<Record<"pets" | "apiKeys", Copied>>> {
+export async function copyAll(job: Job): Promise<Result> {
   if (job.from.identity === job.to.identity) {
     throw new ConfigError("FROM and TO are the same database");
   }
@@ -43,18 +54,22 @@ export async function copyAll(
     const pets = await compare(PETS, job);
     const columns = API_KEYS.columns.filter((name) => name !== "revoked");
     const apiKeys = await compare({ ...API_KEYS, columns }, job);
-    if (pets.count > 0) {
+    if (pets.count !== 0) {
       job.tell(
         `TO has ${pets.count} pets of FROM already: going on after the id ${pets.last}`,
       );
     }
     const copiedPets = await copyTable(PETS, job, pets);
     await copyIdempotencyKeys(job);
-    return {
-      pets: copiedPets,
-      // From the first key on, to revoke it if it was revoked since.
-      apiKeys: await copyTable(API_KEYS, job, { ...apiKeys, last: 0n }),
-    };
+    // From the first key on, to revoke it if it was revoked since.
+    const copiedKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
+    const both = [copiedPets, copiedKeys];
+    const equal = both.every(({ from, to }) => from.sha256 === to.sha256);
+    const advice = [
+      ...both.some(({ more }) => more > 0) ? [MORE] : [],
+      ...equal ? [] : [DIFFERENT],
+    ];
+    return { pets: copiedPets, apiKeys: copiedKeys, equal, advice };
   } catch (cause) {
     if (!(cause instanceof StorageError)) throw cause;
     const message =
@@ -81,12 +96,12 @@ async function copyTable(
   job: Job,
   { count: earlier, last }: Survey,
 ) {
-  const { from, to, tell } = job;
+  const { from, to } = job;
   const source = await survey(from, table);
   // From now on TO gives no id that FROM has given, even if this ends early and a server uses TO.
   await to.continueAfter(table, source.given);
   const copied = source.count - earlier;
-  const progress = startProgress(`Copying ${table.plural}`, copied, tell);
+  const progress = startProgress(`Copying ${table.plural}`, copied, job);
   for await (const page of pages(from, table, last, source.last)) {
     await write(to, table, page);
     progress(page.length);
@@ -126,9 +141,9 @@ async function summarize(
   doing: string,
   table: Table,
   { count, last }: Survey,
-  { from, to, tell }: Job,
+  job: Job,
 ) {
-  const progress = startProgress(`${doing} ${table.plural}`, 2 * count, tell);
+  const progress = startProgress(`${doing} ${table.plural}`, 2 * count, job);
   // A pet as `GET` returns it: the same for every database.
   const toText = (row: Row) =>
     table === PETS ? petToJson(toPet(row)) : JSON.stringify(exact(row));
@@ -143,8 +158,8 @@ async function summarize(
     return { count, sha256: hash.digest("hex") };
   }
   const [ofFrom, ofTo] = await Promise.all([
-    summary(pages(from, table, 0n, last)),
-    summary(pages(to, table, 0n)),
+    summary(pages(job.from, table, 0n, last)),
+    summary(pages(job.to, table, 0n)),
   ]);
   return { from: ofFrom, to: ofTo };
 }
@@ -213,8 +228,7 @@ async function write(
 export function startProgress(
   stage: string,
   total: number,
-  tell: (line: string) => void,
-  now = () => performance.now(),
+  { tell, now = () => performance.now() }: Pick<Job, "tell" | "now">,
 ): (count: number) => void {
   let done = 0;
   let toldAt = now();

@@ -31,7 +31,9 @@ test("any pet comes back from createPet, getPet and listPets as it was sent", as
     last = created.id;
   }));
   const pet = await client.createPet({ name: "Rex", categoryId: INT64_MIN });
-  assert.equal(pet.status, "available");
+  // JSON.stringify throws.
+  const members = `"name":"Rex","categoryId":${INT64_MIN},"status":"available"`;
+  assert.equal(petToJson(pet), `{"id":${pet.id},${members}}`);
 });
 
 test("the client has a method for each operation that needs a key", () => {
@@ -43,16 +45,6 @@ test("the client has a method for each operation that needs a key", () => {
       typeof Reflect.get(client, `${name}`) !== "function"
     ),
     [],
-  );
-});
-
-test("petToJson writes a pet of the client exactly, if JSON.stringify throws", async () => {
-  const { client } = inProcess();
-  const pet = await client.createPet({ name: "Rex", categoryId: INT64_MIN });
-  assert.throws(() => JSON.stringify(pet), TypeError);
-  assert.equal(
-    petToJson(pet),
-    `{"id":1,"name":"Rex","categoryId":${INT64_MIN},"status":"available"}`,
   );
 });
 
@@ -85,12 +77,11 @@ test("listPets takes no address at another origin", async () => {
     ...["http://localhost:81/v1/pets", "http://user@localhost/v1/pets"],
     ...["", KEY],
   ];
+  const message =
+    "Wrong page: it must be the next of another page, at the origin of baseUrl";
   for (const address of addresses) {
-    await assert.rejects(
-      client.listPets(address),
-      (error) => error instanceof TypeError && !error.message.includes(KEY),
-      address,
-    );
+    const wrong = { name: "TypeError", message };
+    await assert.rejects(client.listPets(address), wrong, address);
   }
   assert.equal(requests.length, 0);
 });
@@ -98,19 +89,21 @@ test("listPets takes no address at another origin", async () => {
 test("a wrong argument rejects with a TypeError, and nothing is sent", async () => {
   const { client, requests } = scripted([]);
   const wrong = (value: unknown) => value as never;
-  const calls = [
-    () => client.createPet(wrong({ name: "Rex", categoryId: 1 })),
-    () => client.createPet(wrong({ name: "Rex", categoryId: "1" })),
-    () => client.createPet(wrong({ name: "Rex" })),
-    () => client.createPet(wrong({ categoryId: 1n })),
-    () => client.createPet(wrong(undefined)),
-    () => client.getPet(wrong(7)),
-    () => client.getPet(wrong("7")),
-    () => client.listPets(wrong({ after: 7 })),
-    () => collect(client.pets(wrong({ after: 7 }))),
-  ];
-  for (const call of calls) await assert.rejects(call(), TypeError);
-  const message = 'id must be a bigint, such as 7n or BigInt("7"), not number';
-  await assert.rejects(client.getPet(wrong(7)), { message });
+  const bigint = 'must be a bigint, such as 7n or BigInt("7"), not';
+  const create = (pet: unknown) => () => client.createPet(wrong(pet));
+  const calls = {
+    [`categoryId ${bigint} number`]: create({ name: "Rex", categoryId: 1 }),
+    [`categoryId ${bigint} string`]: create({ name: "Rex", categoryId: "1" }),
+    [`categoryId ${bigint} undefined`]: create({ name: "Rex" }),
+    "name must be a string, not undefined": create({ categoryId: 1n }),
+    [`id ${bigint} number`]: () => client.getPet(wrong(7)),
+    [`id ${bigint} string`]: () => client.getPet(wrong("7")),
+    [`after ${bigint} number`]: () => collect(client.pets(wrong({ after: 7 }))),
+    [`after ${bigint} string`]: () => client.listPets(wrong({ after: "7" })),
+  };
+  for (const [message, call] of Object.entries(calls)) {
+    await assert.rejects(call, { name: "TypeError", message });
+  }
+  await assert.rejects(create(undefined), TypeError);
   assert.equal(requests.length, 0);
 });

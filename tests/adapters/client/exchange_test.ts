@@ -206,10 +206,3 @@ test("no call leaves a timer or an open body", async () => {
     runs(300),
   );
 });
-
-test("the body of a refusal is read, so that the connection can be used again", async () => {
-  const watched = watchedBody(["<html>", "</html>"]);
-  const { client } = scripted([new Response(watched.body, { status: 404 })]);
-  await failure(client.getPet(1n));
-  assert.equal(watched.fate, "read");
-});

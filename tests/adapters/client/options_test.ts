@@ -59,7 +59,18 @@ test("a number out of bounds is a RangeError, a fetch that is not a function a T
     const named = /^RangeError: Wrong option retries: .* 0 to 10, not /;
     assert.throws(make({ retries }), named, `retries ${retries}`);
   }
-  assert.throws(make({ fetch: "fetch" as never }), TypeError);
+  const named = /^TypeError: Wrong option fetch: it must be a function, not /;
+  assert.throws(make({ fetch: "fetch" as never }), named);
   make({ timeout: 1, retries: 0 })();
   make({ timeout: 2 ** 31 - 1, retries: 10 })();
+});
+
+test("a runtime that rounds integers is refused", () => {
+  const { parse } = JSON;
+  JSON.parse = (text) => parse(text);
+  try {
+    assert.throws(() => createClient({ baseUrl: BASE, key: KEY }), /64-bit/);
+  } finally {
+    JSON.parse = parse;
+  }
 });

@@ -81,13 +81,13 @@ test("a walk asks for a page only when it comes to it; it can be left early, and
 });
 
 for (
-  const [what, pages, message, requests] of [
-    ["lead round in a circle", [[1n], [2n], [1n]], /not ascending/, 3],
-    ["are empty, and go on for ever", [[], []], /./, 1],
-    ["repeat a pet", [[1n, 1n]], /./, 1],
-    ["are out of order", [[2n, 1n]], /./, 1],
-    ["begin with the last of the page before", [[1n, 2n], [2n]], /./, 2],
-    ["begin before the page before", [[1n, 2n], [1n]], /./, 2],
+  const [what, pages, requests] of [
+    ["lead round in a circle", [[1n], [2n], [1n]], 3],
+    ["are empty, and go on for ever", [[], []], 1],
+    ["repeat a pet", [[1n, 1n]], 1],
+    ["are out of order", [[2n, 1n]], 1],
+    ["begin with the last of the page before", [[1n, 2n], [2n]], 2],
+    ["begin before the page before", [[1n, 2n], [1n]], 2],
   ] as const
 ) {
   test(`pages that ${what} end with an error`, async () => {
@@ -95,6 +95,7 @@ for (
     const { client, requests: sent } = scripted(scriptOf);
     const error = await failure(collect(client.pets()));
     assert.equal(error.code, "invalid_response");
+    const message = /the ids .* not ascending$|empty, yet it has a next one$/;
     assert.match(error.message, message);
     assert.equal(sent.length, requests);
   });

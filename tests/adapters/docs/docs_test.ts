@@ -17,11 +17,14 @@ test("docs answers its page and its files, which talk only to their own server, 
     assert.match(policy, /connect-src 'self';.*frame-ancestors 'none'/);
     assert.equal(headers.get("x-content-type-options"), "nosniff");
     assert.equal(headers.get("referrer-policy"), "no-referrer");
+    assert.equal(headers.get("cross-origin-resource-policy"), "same-origin");
   }
   const others = ["/", "/docs/", "/docs/x", "/Docs", "/v1/pets", "/docs/../x"];
   for (const path of others) {
     assert.equal(await show(new Request(ORIGIN + path)), undefined, path);
   }
+  const malformed = { headers: { host: "a/b" } };
+  assert.equal(await show(new Request(`${ORIGIN}/docs`, malformed)), undefined);
 });
 
 test("every file that the page asks for exists, with its media type", async () => {
@@ -77,12 +80,6 @@ test("a large file is sent in pieces of 128 KiB, and a small one whole", {
   }
 });
 
-test("the page has no inline script and no inline style", async () => {
-  const html = await text(await docs(), "/docs");
-  assert.doesNotMatch(html, /<script(?![^>]*\bsrc=)/);
-  assert.doesNotMatch(html, /<style|\bstyle=|\bon[a-z]+=/);
-});
-
 test("the page answers HEAD as GET, 304 if the browser has it, and any other method with 405", async () => {
   const show = await docs();
   const etag = (await ask(show, "/docs")).headers.get("etag") ?? "";
@@ -110,10 +107,10 @@ test("the page is told to remember the key only if `rememberKey` is true", async
   }
 });
 
-test("docs writes a path with $& into the page as it is", async () => {
-  const show = await docs({ openApiUrl: "/$&/openapi.json", path: "/$$" });
+test('docs writes a path with $&" into the page as it is', async () => {
+  const show = await docs({ openApiUrl: '/$&"/openapi.json', path: "/$$" });
   const html = await text(show, "/$$");
-  assert.ok(html.includes('data-openapi="$&amp;/openapi.json"'), html);
+  assert.ok(html.includes('data-openapi="$&amp;&quot;/openapi.json"'), html);
   assert.ok(html.includes('src="$$/page.js"'), html);
 });
 

@@ -82,7 +82,7 @@ const program = RUNTIME === "deno"
 for (
   const [line, command = line] of [
     ...[["--help", "start"], ["-h", "start"], ["start --help", "start"]],
-    ...[["keys list -h", "keys"], ["keys"], ["copy --help", "copy"], ["copy"]],
+    ...[["keys list -h", "keys"], ["keys"], ["copy a -h", "copy"], ["copy"]],
   ]
 ) {
   it(`${line} shows its usage and an example`, async (cwd) => {
