@@ -73,11 +73,11 @@ export function sharedRetentionContract(
     const keeps = await open();
     const forgets = await open({ idempotencyRetention: 0 });
     try {
-      for (const older of [2, 3, 4]) await keeps.create(REX, key(older));
-      const first = await keeps.create(REX, key(1));
-      const second = await forgets.create(REX, key(1));
+      for (const older of [1, 2, 3]) await keeps.create(REX, key(older));
+      const first = await keeps.create(REX, key(4));
+      const second = await forgets.create(REX, key(4));
       assert.ok(second.id > first.id);
-      const again = await keeps.create(REX, key(1));
+      const again = await keeps.create(REX, key(4));
       assert.deepEqual(again, { ...second, replayed: true });
     } finally {
       await Promise.all([keeps.close(), forgets.close()]);

@@ -21,6 +21,12 @@ export interface Dialect {
   readonly lastId: (id: bigint) => string;
 }
 
+export const SQLITE: Dialect = {
+  noTom: `CREATE TRIGGER no_tom BEFORE INSERT ON pets WHEN new.name = 'Tom'
+    BEGIN SELECT RAISE(ABORT, 'no_tom'); END`,
+  lastId: (id) => `INSERT INTO sqlite_sequence VALUES ('pets', ${id})`,
+};
+
 /** A key such as the service makes. */
 export function key(number: number): { readonly idempotencyKey: string } {
   return { idempotencyKey: String(number).padStart(64, "0") };
