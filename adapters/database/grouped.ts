@@ -83,13 +83,13 @@ export function grouped<Item, Result>(
   /** Results of the items in the queue that have keys. */
   const shared = new Map<unknown, Promise<Result>>();
   let scheduled: ReturnType<typeof setImmediate> | undefined;
-  /**
-   * The time that groups took, in ms. While requests hold up the event loop it does not count: the
-   * database may have answered already.
-   */
-  let clock = 0;
   /** When the clock was last set, in ms of `performance.now()`. */
-  let setAt = 0;
+  let setAt = performance.now();
+  /**
+   * Tells the time, in ms. While requests hold up the event loop it does not count: the database may
+   * have answered already.
+   */
+  let clock = setAt;
   let ticking: ReturnType<typeof setInterval> | undefined;
   /** When each group under way began, by the clock; ascending. */
   const underWay: number[] = [];

@@ -17,6 +17,7 @@ import {
   sqliteStorage,
 } from "../../../adapters/sqlite/mod.ts";
 import type { NewApiKeyRecord } from "../../../core/keys/issued_keys.ts";
+import { petId } from "../../../core/pets/pet.ts";
 import {
   type PetStorage,
   StorageError,
@@ -26,7 +27,7 @@ import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
-import { nextTask } from "../database/pauses.ts";
+import { turns } from "../database/pauses.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",
@@ -203,6 +204,22 @@ test(
   },
 );
 
+test("sqliteStorage says what it could not do once it is closed", async () => {
+  const storage = await sqliteStorage(newPath());
+  await storage.close();
+  const calls = {
+    "get pet": storage.get(petId(1n)),
+    "list pets": storage.list({ limit: 1 }),
+    "reach the storage": storage.ping(),
+    "keep API key": storage.apiKeys.insert(KEY),
+    "list API keys": storage.apiKeys.list(),
+  };
+  for (const [action, call] of Object.entries(calls)) {
+    const message = `Cannot ${action}: the storage is closed`;
+    await assert.rejects(call, { kind: "unavailable", message });
+  }
+});
+
 /** Locks a file from a connection of its own, and returns what unlocks it. */
 function lock(path: string, kind = "IMMEDIATE"): () => void {
   const other = new DatabaseSync(path);
@@ -221,7 +238,7 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
   const revoking = storage.apiKeys.revoke(1, new Date(5000));
   assert.deepEqual((await storage.list({ limit: 5 })).pets, []);
   // Only because the event loop goes on can this thread let go of the file.
-  for (let turn = 0; turn < 20; turn++) await nextTask();
+  await turns(20);
   unlock();
   assert.equal((await creating).length, 2);
   assert.equal(await revoking, undefined);
@@ -238,9 +255,9 @@ test("sqliteStorage finishes what waits for a locked file when it is closed", as
     const storage = await sqliteStorage(path);
     const unlock = lock(path);
     const writing = write(storage);
-    for (let turn = 0; turn < 5; turn++) await nextTask();
+    await turns();
     const closing = storage.close();
-    for (let turn = 0; turn < 5; turn++) await nextTask();
+    await turns();
     unlock();
     assert.equal(Number((await writing).id), 1);
     await closing;
