@@ -153,7 +153,7 @@ function accessReason(file: string): string | undefined {
       accessSync(path, constants.R_OK | constants.W_OK);
     }
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : "";
+    const { code } = cause as { readonly code?: string };
     if (code === "ENOENT") {
       return `the directory ${directory} does not exist; create it first`;
     }

@@ -134,8 +134,9 @@ for (const fate of ["deleted", "replaced"]) {
       await storage.ping();
       renameSync(path, `${path}.moved`);
       if (fate === "replaced") copyFileSync(`${path}.moved`, path);
+      if (fate === "deleted") await assertRefused(storage);
       await assertUnavailable(storage.ping(), /was deleted or replaced/);
-      await assertRefused(storage);
+      await assertUnavailable(storage.create(REX), /was deleted or replaced/);
       renameSync(`${path}.moved`, path);
       await storage.ping();
       await storage.create(REX);
