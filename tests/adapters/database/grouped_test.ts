@@ -33,7 +33,18 @@ function recorded(options: Options = {}) {
     },
   });
   const answer = (group: number) => answers[group]?.();
-  return { run, sent, answer, close };
+  /** Answers all groups as they are sent, until these items have their results. */
+  async function answerAll(items: readonly Promise<number>[]) {
+    const results = Promise.all(items);
+    let isOver = false;
+    const over = results.finally(() => isOver = true);
+    while (!isOver) {
+      for (const answer of answers) answer();
+      await nextTask();
+    }
+    return await over;
+  }
+  return { run, sent, answer, answerAll, close };
 }
 
 /** A queue of reads, which share a place if they are equal, and have four connections. */
@@ -48,7 +59,7 @@ const reads = (options: Options = {}) =>
 const atOnce: Options["send"] = (group) => Promise.resolve(group);
 
 test("grouped sends a read that finds nothing under way at once, and gathers those behind it", async () => {
-  const { run, sent, answer } = reads();
+  const { run, sent, answerAll } = reads();
   const first = run(1);
   assert.deepEqual(sent, [[1]]);
   const others = [run(1), run(2), run(1), run(3)];
@@ -56,14 +67,12 @@ test("grouped sends a read that finds nothing under way at once, and gathers tho
   while (sent.length === 1) await nextTask();
   // Equal ones share a place, but not that of the one that was sent before.
   assert.deepEqual(sent, [[1], [1, 2, 3]]);
-  answer(0);
-  answer(1);
-  assert.deepEqual(await Promise.all([first, ...others]), [1, 1, 2, 1, 3]);
+  assert.deepEqual(await answerAll([first, ...others]), [1, 1, 2, 1, 3]);
 });
 
 test("grouped has two groups under way, and more only once all but one take 100 ms", async (t) => {
   const pass = await stopClock(t);
-  const { run, sent, answer } = reads({ maxWait: 350 });
+  const { run, sent, answer, answerAll } = reads({ maxWait: 350 });
   const answers = [run(1), run(2)];
   await turns();
   assert.deepEqual(sent, [[1], [2]]);
@@ -82,19 +91,12 @@ test("grouped has two groups under way, and more only once all but one take 100 
   answer(2);
   await turns();
   assert.deepEqual(sent[4], [6, 7]);
-  for (const statement of sent.keys()) answer(statement);
-  await Promise.all(answers);
+  await answerAll(answers);
 });
 
 test("grouped fills groups up to their size; what is larger goes alone", async () => {
-  const { run, sent, answer } = reads({ maxGroup: 10 });
-  const answers = [1, 4, 6, 5, 20, 2].map(run);
-  while (sent.length < 5) {
-    for (const statement of sent.keys()) answer(statement);
-    await nextTask();
-  }
-  answer(4);
-  await Promise.all(answers);
+  const { run, sent, answerAll } = reads({ maxGroup: 10 });
+  await answerAll([1, 4, 6, 5, 20, 2].map(run));
   assert.deepEqual(sent, [[1], [4, 6], [5], [20], [2]]);
 });
 
@@ -106,21 +108,6 @@ test("grouped with one group under way gathers for a turn; a full group goes at 
   assert.deepEqual(sent, [[1, 2]]);
   assert.deepEqual(await Promise.all(creates), [1, 2, 3]);
   assert.deepEqual(sent, [[1, 2], [3]]);
-});
-
-test("grouped sends one group at a time unless it is told otherwise, and gathers meanwhile", async () => {
-  const { run, sent, answer } = recorded();
-  const first = run(1);
-  while (sent.length === 0) await nextTask();
-  const others = [run(2), run(3)];
-  await turns();
-  assert.deepEqual(sent, [[1]]);
-  answer(0);
-  await first;
-  while (sent.length === 1) await nextTask();
-  answer(1);
-  await Promise.all(others);
-  assert.deepEqual(sent, [[1], [2, 3]]);
 });
 
 test("grouped fails exactly the group that fails, and an item without a result", async () => {
@@ -151,7 +138,7 @@ test("grouped refuses items beyond maxQueue until there is room", async () => {
 
 test("grouped refuses items while the group under way hangs, and goes on", async (t) => {
   const pass = await stopClock(t);
-  const { run, sent, answer } = recorded({ maxWait: 60 });
+  const { run, sent, answerAll } = recorded({ maxWait: 60 });
   for (const round of [0, 2]) {
     const first = run(1);
     await turns();
@@ -165,13 +152,9 @@ test("grouped refuses items while the group under way hangs, and goes on", async
       "Cannot read: the database did not get to it within 60 ms",
     ]);
     await assert.rejects(run(4), /longer than 60 ms/);
-    answer(round);
-    await first;
-    await turns();
-    answer(round + 1);
-    await inTime;
+    await answerAll([first, inTime]);
     assert.deepEqual(sent.slice(round), [[1], [3]]);
-    await pass(20); // Nothing is under way any more.
+    await delay(50); // The queue stops its clock.
   }
 });
 
@@ -187,7 +170,7 @@ test("grouped has no timer while nothing is under way", async (t) => {
 
 test("grouped refuses at once what it cannot send in time, and says for how long", async (t) => {
   const pass = await stopClock(t);
-  const { run, sent, answer } = recorded({ maxGroup: 1, maxWait: 1999 });
+  const { run, answer, answerAll } = recorded({ maxGroup: 1, maxWait: 1999 });
   const first = run(0);
   // Each second in which requests hold up the event loop counts 20 ms.
   await pass(5000, 1000);
@@ -202,11 +185,7 @@ test("grouped refuses at once what it cannot send in time, and says for how long
   await assert.rejects(run(100), { ...refusal, retryAfter: 2 });
   await pass(21);
   await assert.rejects(run(100), { ...refusal, retryAfter: 3 });
-  for (const i of others.keys()) {
-    answer(i + 1);
-    await turns();
-  }
-  await Promise.all(others);
+  await answerAll(others);
 });
 
 test("grouped settles what it accepted before it is closed, and refuses the rest", async () => {
