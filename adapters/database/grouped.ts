@@ -8,12 +8,7 @@
  * A group is closed before it is sent, so a read sees all that was acknowledged before it came.
  */
 
-import {
-  clearImmediate,
-  clearInterval,
-  setImmediate,
-  setInterval,
-} from "node:timers";
+import { clearInterval, setImmediate, setInterval } from "node:timers";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** Settings of {@linkcode grouped}. */
@@ -186,7 +181,6 @@ export function grouped<Item, Result>(
   }
 
   function sendGroups(): void {
-    clearImmediate(scheduled);
     scheduled = undefined;
     refuseLate();
     while (queue.length > 0 && isFree()) sendGroup(takeGroup());

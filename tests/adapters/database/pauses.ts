@@ -16,14 +16,14 @@ export async function turns(count = 5): Promise<void> {
 }
 
 /**
- * Stops the clock. The function that it resolves to moves it on by so many ms in such steps; after each,
+ * Stops the clock, far in the future. The function that it resolves to moves it on by so many ms in such steps; after each,
  * a queue with something under way looks at it.
  */
 export async function stopClock(
   t: TestContext,
 ): Promise<(ms: number, step?: number) => Promise<void>> {
   await delay(50); // the queues of earlier tests have stopped looking
-  let time = 0;
+  let time = 1e9;
   const { mock } = t.mock.method(performance, "now", () => time);
   return async (ms, step = 20) => {
     const end = time + ms;

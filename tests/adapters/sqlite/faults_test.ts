@@ -79,6 +79,7 @@ test("sqliteStorage leaves the database of another program, or of another versio
     const before = readFileSync(path);
     await assertUnavailable(sqliteStorage(path), message);
     assert.deepEqual(readFileSync(path), before);
+    sql(path, "CREATE TABLE more (id INTEGER)"); // It is not locked either.
   }
 });
 
