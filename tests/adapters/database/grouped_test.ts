@@ -59,7 +59,7 @@ const reads = (options: Options = {}) =>
 const atOnce: Options["send"] = (group) => Promise.resolve(group);
 
 test("grouped sends a read that finds nothing under way at once, and gathers those behind it", async () => {
-  const { run, sent, answerAll } = reads();
+  const { run, sent, answerAll } = reads({ maxUnderWay: 2 });
   const first = run(1);
   assert.deepEqual(sent, [[1]]);
   const others = [run(1), run(2), run(1), run(3)];
