@@ -177,7 +177,7 @@ export function grouped<Item, Result>(
     underWay.splice(underWay.indexOf(began), 1);
     setClock();
     pace += (clock - began - pace) * WEIGHT;
-    if (queue.length > 0 || isClosed) scheduled ??= setImmediate(sendGroups);
+    scheduled ??= setImmediate(sendGroups);
   }
 
   function sendGroups(): void {
@@ -196,7 +196,7 @@ export function grouped<Item, Result>(
     const isAlone = maxUnderWay > 1 && underWay.length === 0 &&
       queue.length === 1;
     if ((isAlone || queued >= maxGroup) && isFree()) sendGroups();
-    else if (isFree()) scheduled ??= setImmediate(sendGroups);
+    else scheduled ??= setImmediate(sendGroups);
     return promise;
   }
 
