@@ -115,7 +115,8 @@ export function tablesContract(
     const storage = await open();
     await sql(noTom);
     const tom = newPet({ ...REX, name: "Tom" });
-    await assert.rejects(storage.create(tom, key(1)), /no_tom/);
+    const noFault = /^(?!StorageError).*no_tom/; // the database works
+    await assert.rejects(storage.create(tom, key(1)), noFault);
     assert.equal(Number(await sql("select count(*) from idempotency_keys")), 0);
     const rex = await storage.create(REX, key(1));
     assert.equal(rex.replayed, undefined);
