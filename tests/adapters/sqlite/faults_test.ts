@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -99,7 +100,7 @@ test("sqliteStorage makes no new file beside the log of one that is gone", async
   assert.ok(!existsSync(path));
 });
 
-test("sqliteStorage says that a file is damaged", async () => {
+test("sqliteStorage says that a file is damaged, and writes no more once it noticed", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
   await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
@@ -107,12 +108,15 @@ test("sqliteStorage says that a file is damaged", async () => {
   const bytes = readFileSync(path);
   bytes.fill(0xa5, 4096);
   writeFileSync(path, bytes);
-  const damaged = await sqliteStorage(path).catch((error) => error);
-  const error = damaged instanceof Error
-    ? damaged
-    : await damaged.list({ limit: 100 }).catch((error: unknown) => error);
-  assert.ok(error instanceof StorageError, `${error}`);
-  assert.match(error.message, /the file is damaged/);
+  const damaged = await sqliteStorage(path);
+  await assertUnavailable(damaged.list({ limit: 9 }), /the file is damaged/);
+  await damaged.ping();
+  const unknown = /^StorageError: Cannot create pet: the file is damaged/;
+  await assert.rejects(damaged.create(REX), unknown);
+  for (const act of [() => damaged.create(REX), () => damaged.ping()]) {
+    await assertUnavailable(act(), /writing stopped after a disk error/);
+  }
+  await damaged.close();
 });
 
 const options = {
@@ -121,7 +125,7 @@ const options = {
   ),
 };
 
-for (const fate of ["deleted", "replaced"]) {
+for (const fate of ["deleted", "replaced", "made unreadable"]) {
   test(
     `sqliteStorage notices that its file was ${fate}, and goes on if it is back`,
     options,
@@ -131,8 +135,9 @@ for (const fate of ["deleted", "replaced"]) {
       await storage.create(REX);
       await storage.ping();
       renameSync(path, `${path}.moved`);
+      if (fate === "made unreadable") symlinkSync(path, path);
       if (fate === "replaced") copyFileSync(`${path}.moved`, path);
-      if (fate === "deleted") await assertRefused(storage);
+      else await assertRefused(storage);
       await assertUnavailable(storage.ping(), /was deleted or replaced/);
       await assertUnavailable(storage.create(REX), /was deleted or replaced/);
       renameSync(`${path}.moved`, path);
