@@ -45,9 +45,6 @@ const FAULTS: Readonly<Record<string, Fault | string>> = {
       return page.pets.length > 0 ? page : { pets: [GHOST] };
     },
   }),
-  "list returns only pets with the status that is asked for": ({ list }) => ({
-    list: ({ limit, after = 0n }) => list({ limit, after }),
-  }),
   "list returns pages that together are all pets that match, in order": (
     { list },
   ) => ({
