@@ -19,7 +19,10 @@ export const PET_COLUMNS = "id, name, category_id, status";
 export function toPet(row: unknown): Pet {
   type Row = readonly [PetId, string, bigint, bigint | number];
   const [id, name, categoryId, code] = row as Row;
-  const status = STATUSES[Number(code)] as PetStatus; // the column has a CHECK
+  const status = STATUSES[Number(code)];
+  if (status === undefined) {
+    throw new RangeError(`Pet ${id} is stored with the unknown status ${code}`);
+  }
   return { id, name, categoryId, status };
 }
 
