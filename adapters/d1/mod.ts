@@ -68,13 +68,14 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
  * }
  * ```
  * @param binding `env.DB`. Not a session of it, which may read from a replica that lags behind.
- * @param options `idempotencyRetention`: how long an idempotency key is kept, in ms; 0 keeps none.
- * Default: 86400000 (24 hours).
  * @throws {RangeError} if `idempotencyRetention` is not an integer of at least 0.
  */
 export function d1Storage(
   binding: D1Binding,
-  options: { readonly idempotencyRetention?: number } = {},
+  options: {
+    /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+    readonly idempotencyRetention?: number;
+  } = {},
 ): PetDatabase {
   checkNames(options, ["idempotencyRetention"], "d1Storage");
   const { idempotencyRetention = 86_400_000 } = options;

@@ -8,12 +8,7 @@
  * A group is closed before it is sent, so a read sees all that was acknowledged before it came.
  */
 
-import {
-  clearImmediate,
-  clearInterval,
-  setImmediate,
-  setInterval,
-} from "node:timers";
+import { clearInterval, setImmediate, setInterval } from "node:timers";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** Settings of {@linkcode grouped}. */
@@ -83,13 +78,13 @@ export function grouped<Item, Result>(
   /** Results of the items in the queue that have keys. */
   const shared = new Map<unknown, Promise<Result>>();
   let scheduled: ReturnType<typeof setImmediate> | undefined;
-  /**
-   * The time that groups took, in ms. While requests hold up the event loop it does not count: the
-   * database may have answered already.
-   */
-  let clock = 0;
   /** When the clock was last set, in ms of `performance.now()`. */
-  let setAt = 0;
+  let setAt = performance.now();
+  /**
+   * Tells the time, in ms. While requests hold up the event loop it does not count: the database may
+   * have answered already.
+   */
+  let clock = setAt;
   let ticking: ReturnType<typeof setInterval> | undefined;
   /** When each group under way began, by the clock; ascending. */
   const underWay: number[] = [];
@@ -182,11 +177,10 @@ export function grouped<Item, Result>(
     underWay.splice(underWay.indexOf(began), 1);
     setClock();
     pace += (clock - began - pace) * WEIGHT;
-    if (queue.length > 0 || isClosed) scheduled ??= setImmediate(sendGroups);
+    scheduled ??= setImmediate(sendGroups);
   }
 
   function sendGroups(): void {
-    clearImmediate(scheduled);
     scheduled = undefined;
     refuseLate();
     while (queue.length > 0 && isFree()) sendGroup(takeGroup());
@@ -202,7 +196,7 @@ export function grouped<Item, Result>(
     const isAlone = maxUnderWay > 1 && underWay.length === 0 &&
       queue.length === 1;
     if ((isAlone || queued >= maxGroup) && isFree()) sendGroups();
-    else if (isFree()) scheduled ??= setImmediate(sendGroups);
+    else scheduled ??= setImmediate(sendGroups);
     return promise;
   }
 

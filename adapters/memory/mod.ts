@@ -25,12 +25,13 @@ export type { PetDatabase } from "../database/api_keys.ts";
  *
  * await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));
  * ```
- * @param options `idempotencyRetention`: how long an idempotency key is kept, in ms; 0 keeps none.
- * Default: 86400000 (24 hours).
- * @throws {RangeError} if it is not an integer of at least 0.
+ * @throws {RangeError} if `idempotencyRetention` is not an integer of at least 0.
  */
 export function memoryStorage(
-  options: { readonly idempotencyRetention?: number } = {},
+  options: {
+    /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+    readonly idempotencyRetention?: number;
+  } = {},
 ): PetDatabase {
   checkNames(options, ["idempotencyRetention"], "memoryStorage");
   const { idempotencyRetention = 86_400_000 } = options;

@@ -31,7 +31,8 @@ export class SqliteFile {
   readonly #main: OpenedFile;
   readonly #log: OpenedFile;
   readonly #looking: ReturnType<typeof setInterval>;
-  readonly #writes = new Set<Promise<unknown>>();
+  /** Fulfilled once all writes have ended. */
+  #writes: Promise<unknown> = Promise.resolve();
   #damage: unknown;
   /** The file that was deleted or replaced, if one was. */
   #missing: string | undefined;
@@ -86,13 +87,12 @@ export class SqliteFile {
     this.#assertOpen(action);
     const transact = () => this.#transact(action, work);
     const done = patiently(this.#lockTimeout, transact);
-    this.#writes.add(done);
+    // Without their results, which would be kept for ever.
+    this.#writes = Promise.allSettled([this.#writes, done]).then(() => {});
     try {
       return await done;
     } catch (error) {
       throw storageFault(action, error);
-    } finally {
-      this.#writes.delete(done);
     }
   }
 
@@ -107,7 +107,7 @@ export class SqliteFile {
 
   /** Finishes the writes under way and closes the file. */
   close(): Promise<void> {
-    return this.#closing ??= Promise.allSettled(this.#writes).then(() => {
+    return this.#closing ??= this.#writes.then(() => {
       clearInterval(this.#looking);
       this.#db.close();
     });

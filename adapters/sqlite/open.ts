@@ -67,7 +67,6 @@ function createPrivate(path: string): void {
 }
 
 function setUp(db: DatabaseSync, access: Access): void {
-  db.prepare("PRAGMA busy_timeout = 0").get();
   // First, because the file may not be ours; in a transaction, because another process may be creating
   // the tables.
   db.prepare("BEGIN").run();
@@ -128,14 +127,14 @@ function readNumber(db: DatabaseSync, sql: string): number {
 
 /** SQLite only says "unable to open database file". */
 function openReason(path: string, error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  const { name, message } = error as Error; // nobody throws anything else
   const file = resolve(path);
-  if (error.name === "NotCapable") {
+  if (name === "NotCapable") {
     const directory = dirname(file);
     return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
   }
   return (isAccessFault(error) ? accessReason(file) : undefined) ??
-    faultReason(error) ?? error.message;
+    faultReason(error) ?? message;
 }
 
 /** Finds out why a file cannot be opened or written. */
@@ -154,7 +153,7 @@ function accessReason(file: string): string | undefined {
       accessSync(path, constants.R_OK | constants.W_OK);
     }
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : "";
+    const { code } = cause as { readonly code?: string };
     if (code === "ENOENT") {
       return `the directory ${directory} does not exist; create it first`;
     }

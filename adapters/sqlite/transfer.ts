@@ -35,9 +35,9 @@ export async function sqliteTransfer(
     continueAfter: ({ name, plural }, id) =>
       file.write(`continue the ids of ${plural}`, () => {
         // The table has no row there before its first insert.
-        const insert = `INSERT INTO sqlite_sequence SELECT ?, 0
+        const insert = `INSERT INTO sqlite_sequence SELECT ?, ?
           WHERE NOT EXISTS (SELECT * FROM sqlite_sequence WHERE name = ?)`;
-        run(insert, [name, name]);
+        run(insert, [name, id, name]);
         const raise =
           "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?";
         run(raise, [id, name]);

@@ -45,9 +45,6 @@ const FAULTS: Readonly<Record<string, Fault | string>> = {
       return page.pets.length > 0 ? page : { pets: [GHOST] };
     },
   }),
-  "list returns only pets with the status that is asked for": ({ list }) => ({
-    list: ({ limit, after = 0n }) => list({ limit, after }),
-  }),
   "list returns pages that together are all pets that match, in order": (
     { list },
   ) => ({
@@ -349,29 +346,22 @@ function newPlace(
 function viewOf({ apiKeys, ...storage }: PetDatabase): PetDatabase {
   let isClosed = false;
 
-  function whileOpen<Values extends readonly unknown[], Result>(
-    method: (...values: Values) => Promise<Result>,
-  ): (...values: Values) => Promise<Result> {
-    return async (...values) => {
-      if (isClosed) throw new StorageError("unavailable", "closed");
-      return await method(...values);
-    };
+  function whileOpen<Methods extends object>(methods: Methods): Methods {
+    const guarded = Object.entries(methods).map(([name, method]) => [
+      name,
+      async (...values: readonly unknown[]) => {
+        if (isClosed) throw new StorageError("unavailable", "closed");
+        return await method(...values);
+      },
+    ]);
+    return Object.fromEntries(guarded);
   }
 
   return {
-    create: whileOpen(storage.create),
-    get: whileOpen(storage.get),
-    list: whileOpen(storage.list),
-    ping: whileOpen(storage.ping),
+    ...whileOpen(storage),
+    apiKeys: whileOpen(apiKeys),
     async close() {
       isClosed = true;
-    },
-    apiKeys: {
-      insert: whileOpen(apiKeys.insert),
-      insertFirst: whileOpen(apiKeys.insertFirst),
-      isActive: whileOpen(apiKeys.isActive),
-      list: whileOpen(apiKeys.list),
-      revoke: whileOpen(apiKeys.revoke),
     },
   };
 }

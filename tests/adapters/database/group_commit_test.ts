@@ -47,3 +47,15 @@ test("groupCommit rejects all creates with a key whose commit fails, or gives an
     }
   }
 });
+
+test("groupCommit says that it cannot create a pet if too many wait", async () => {
+  const { create } = groupCommit({
+    send: async () => [],
+    maxGroup: 1,
+    maxQueue: 0,
+  });
+  await assert.rejects(
+    create(REX),
+    /^StorageError: Cannot create pet: 0 others/,
+  );
+});

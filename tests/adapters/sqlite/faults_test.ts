@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,11 +13,9 @@ import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import {
-  type PetDatabase,
-  sqliteStorage,
-} from "../../../adapters/sqlite/mod.ts";
+import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import type { NewApiKeyRecord } from "../../../core/keys/issued_keys.ts";
+import { petId } from "../../../core/pets/pet.ts";
 import {
   type PetStorage,
   StorageError,
@@ -26,7 +25,7 @@ import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
-import { nextTask } from "../database/pauses.ts";
+import { turns } from "../database/pauses.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",
@@ -81,6 +80,7 @@ test("sqliteStorage leaves the database of another program, or of another versio
     const before = readFileSync(path);
     await assertUnavailable(sqliteStorage(path), message);
     assert.deepEqual(readFileSync(path), before);
+    sql(path, "CREATE TABLE more (id INTEGER)"); // It is not locked either.
   }
 });
 
@@ -100,7 +100,7 @@ test("sqliteStorage makes no new file beside the log of one that is gone", async
   assert.ok(!existsSync(path));
 });
 
-test("sqliteStorage says that a file is damaged", async () => {
+test("sqliteStorage says that a file is damaged, and writes no more once it noticed", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
   await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
@@ -108,12 +108,15 @@ test("sqliteStorage says that a file is damaged", async () => {
   const bytes = readFileSync(path);
   bytes.fill(0xa5, 4096);
   writeFileSync(path, bytes);
-  const damaged = await sqliteStorage(path).catch((error) => error);
-  const error = damaged instanceof Error
-    ? damaged
-    : await damaged.list({ limit: 100 }).catch((error: unknown) => error);
-  assert.ok(error instanceof StorageError, `${error}`);
-  assert.match(error.message, /the file is damaged/);
+  const damaged = await sqliteStorage(path);
+  await assertUnavailable(damaged.list({ limit: 9 }), /the file is damaged/);
+  await damaged.ping();
+  const unknown = /^StorageError: Cannot create pet: the file is damaged/;
+  await assert.rejects(damaged.create(REX), unknown);
+  for (const act of [() => damaged.create(REX), () => damaged.ping()]) {
+    await assertUnavailable(act(), /writing stopped after a disk error/);
+  }
+  await damaged.close();
 });
 
 const options = {
@@ -122,7 +125,7 @@ const options = {
   ),
 };
 
-for (const fate of ["deleted", "replaced"]) {
+for (const fate of ["deleted", "replaced", "made unreadable"]) {
   test(
     `sqliteStorage notices that its file was ${fate}, and goes on if it is back`,
     options,
@@ -132,9 +135,11 @@ for (const fate of ["deleted", "replaced"]) {
       await storage.create(REX);
       await storage.ping();
       renameSync(path, `${path}.moved`);
+      if (fate === "made unreadable") symlinkSync(path, path);
       if (fate === "replaced") copyFileSync(`${path}.moved`, path);
+      else await assertRefused(storage);
       await assertUnavailable(storage.ping(), /was deleted or replaced/);
-      await assertRefused(storage);
+      await assertUnavailable(storage.create(REX), /was deleted or replaced/);
       renameSync(`${path}.moved`, path);
       await storage.ping();
       await storage.create(REX);
@@ -203,6 +208,22 @@ test(
   },
 );
 
+test("sqliteStorage says what it could not do once it is closed", async () => {
+  const storage = await sqliteStorage(newPath());
+  await storage.close();
+  const calls = {
+    "get pet": storage.get(petId(1n)),
+    "list pets": storage.list({ limit: 1 }),
+    "reach the storage": storage.ping(),
+    "keep API key": storage.apiKeys.insert(KEY),
+    "list API keys": storage.apiKeys.list(),
+  };
+  for (const [action, call] of Object.entries(calls)) {
+    const message = `Cannot ${action}: the storage is closed`;
+    await assert.rejects(call, { kind: "unavailable", message });
+  }
+});
+
 /** Locks a file from a connection of its own, and returns what unlocks it. */
 function lock(path: string, kind = "IMMEDIATE"): () => void {
   const other = new DatabaseSync(path);
@@ -213,38 +234,21 @@ function lock(path: string, kind = "IMMEDIATE"): () => void {
   };
 }
 
-test("sqliteStorage waits for a locked file without stopping the event loop", async () => {
+test("sqliteStorage waits for a locked file without stopping the event loop, and closes afterwards", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
   const unlock = lock(path);
   const creating = Promise.all([storage.create(REX), storage.create(REX)]);
-  const revoking = storage.apiKeys.revoke(1, new Date(5000));
+  const inserting = storage.apiKeys.insert(KEY);
   assert.deepEqual((await storage.list({ limit: 5 })).pets, []);
+  await turns();
+  const closing = storage.close();
   // Only because the event loop goes on can this thread let go of the file.
-  for (let turn = 0; turn < 20; turn++) await nextTask();
+  await turns(20);
   unlock();
   assert.equal((await creating).length, 2);
-  assert.equal(await revoking, undefined);
-  await storage.close();
-});
-
-test("sqliteStorage finishes what waits for a locked file when it is closed", async () => {
-  const writes = [
-    (storage: PetDatabase) => storage.create(REX),
-    (storage: PetDatabase) => storage.apiKeys.insert(KEY),
-  ];
-  for (const write of writes) {
-    const path = newPath();
-    const storage = await sqliteStorage(path);
-    const unlock = lock(path);
-    const writing = write(storage);
-    for (let turn = 0; turn < 5; turn++) await nextTask();
-    const closing = storage.close();
-    for (let turn = 0; turn < 5; turn++) await nextTask();
-    unlock();
-    assert.equal(Number((await writing).id), 1);
-    await closing;
-  }
+  assert.equal((await inserting).id, 1);
+  await closing;
 });
 
 test("sqliteStorage gives up a file that stays locked, and nothing happened", async () => {

@@ -25,6 +25,7 @@ for (
     ["may not be read", 0o200, 0o700, "pets.db"],
     ["may not be written", 0o400, 0o700, "pets.db"],
     ["is in a folder that may not be written", 0o600, 0o500, ""],
+    ["is missing in a folder that may not be written", 0, 0o500, ""],
   ] as const
 ) {
   test(`a file that ${title} is refused with its reason when it is opened`, {
@@ -33,8 +34,10 @@ for (
     const folder = join(temporaryDirectory(), "folder");
     mkdirSync(folder);
     const path = join(folder, "pets.db");
-    await (await sqliteStorage(path)).close();
-    chmodSync(path, mode);
+    if (mode > 0) {
+      await (await sqliteStorage(path)).close();
+      chmodSync(path, mode);
+    }
     chmodSync(folder, folderMode);
     const child = startStorage({ prefix });
     child.send(`open ${path}`);

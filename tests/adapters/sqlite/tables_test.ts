@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
-import { tablesContract } from "../database/tables_contract.ts";
+import { SQLITE, tablesContract } from "../database/tables_contract.ts";
 
 const newPath = temporaryFiles();
 
@@ -21,8 +21,4 @@ tablesContract("sqliteStorage", async () => {
       }
     },
   };
-}, {
-  noTom: `CREATE TRIGGER no_tom BEFORE INSERT ON pets WHEN new.name = 'Tom'
-    BEGIN SELECT RAISE(ABORT, 'no_tom'); END`,
-  lastId: (id) => `INSERT INTO sqlite_sequence VALUES ('pets', ${id})`,
-});
+}, SQLITE);
