@@ -74,11 +74,15 @@ export async function runStart(args: readonly string[]): Promise<void> {
     ),
     options,
   );
-  service = await openService(config);
-  opening.resolve(service);
-  await service.openDocs();
-  await giveBackPermissions(config.database);
-  if (!shutdown.isStopping) await service.greet(server);
+  try {
+    service = await openService(config);
+    opening.resolve(service);
+    await service.openDocs();
+    await giveBackPermissions(config.database);
+    if (!shutdown.isStopping) await service.greet(server);
+  } catch (cause) {
+    if (!shutdown.isStopping) throw cause;
+  }
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */
