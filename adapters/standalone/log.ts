@@ -36,6 +36,8 @@ export function logLayer(log: Pick<Log, "request" | "fault">): Layer {
 }
 
 export function createLog({ requests }: { readonly requests: boolean }): Log {
+  let millisecond = NaN;
+  let time = "";
   const contexts = findContexts();
   /** The id of the current trace. */
   const traceId = () =>
@@ -45,8 +47,12 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
   return {
     request({ method, route = null, status, ms, id }) {
       if (!requests) return;
+      if (millisecond !== Date.now()) {
+        millisecond = Date.now();
+        time = new Date(millisecond).toISOString();
+      }
       const line = {
-        time: new Date().toISOString(),
+        time,
         method: method.slice(0, 20),
         route,
         status,

@@ -159,6 +159,16 @@ for (const [kind, script] of Object.entries(WRITERS)) {
     },
     { skip: NO_PIPES },
   );
+
+  it(
+    `a ${kind} pipe that nobody reads does not hold up the end`,
+    async (folder) => {
+      const pipe = createPipe(folder);
+      await assertEnds(startLogging("sh", "-c", script, pipe.path));
+      await pipe.read();
+    },
+    { skip: NO_PIPES },
+  );
 }
 
 const SINKS = {
