@@ -91,9 +91,8 @@ export function fault(
  * for any other error.
  */
 function resultCode(error: unknown): number {
-  if (!(error instanceof Error)) return 0;
   // On Deno an error from opening has no code.
-  if (error.message.startsWith("unable to open database file")) return CANTOPEN;
-  const { errcode = 0 } = error as { readonly errcode?: number };
-  return errcode === IOERR_SHMSIZE ? errcode : errcode & 0xff;
+  if (`${error}`.includes("unable to open database file")) return CANTOPEN;
+  const { errcode } = Object(error) as { readonly errcode?: number };
+  return errcode === IOERR_SHMSIZE ? errcode : Number(errcode) & 0xff;
 }
