@@ -8,7 +8,12 @@
  * A group is closed before it is sent, so a read sees all that was acknowledged before it came.
  */
 
-import { clearInterval, setImmediate, setInterval } from "node:timers";
+import {
+  clearImmediate,
+  clearInterval,
+  setImmediate,
+  setInterval,
+} from "node:timers";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** Settings of {@linkcode grouped}. */
@@ -177,10 +182,11 @@ export function grouped<Item, Result>(
     underWay.splice(underWay.indexOf(began), 1);
     setClock();
     pace += (clock - began - pace) * WEIGHT;
-    scheduled ??= setImmediate(sendGroups);
+    if (queue.length > 0 || isClosed) scheduled ??= setImmediate(sendGroups);
   }
 
   function sendGroups(): void {
+    clearImmediate(scheduled);
     scheduled = undefined;
     refuseLate();
     while (queue.length > 0 && isFree()) sendGroup(takeGroup());
@@ -196,7 +202,7 @@ export function grouped<Item, Result>(
     const isAlone = maxUnderWay > 1 && underWay.length === 0 &&
       queue.length === 1;
     if ((isAlone || queued >= maxGroup) && isFree()) sendGroups();
-    else scheduled ??= setImmediate(sendGroups);
+    else if (isFree()) scheduled ??= setImmediate(sendGroups);
     return promise;
   }
 
