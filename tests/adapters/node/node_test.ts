@@ -224,13 +224,20 @@ test("the body of a HEAD, or of a client that goes away, is cancelled, and what 
   const cancel = (): never => {
     throw error;
   };
-  for (const [method, size] of [["GET", 1], ["GET", 32e6], ["HEAD", 1]]) {
+  for (const body of ["small", "large", "late", "unwanted"]) {
+    const method = body === "unwanted" ? "HEAD" : "GET";
+    const isLate = body === "late"; // it comes when the client has gone
     const start = (given: ReadableStreamDefaultController) =>
-      given.enqueue(new Uint8Array(Number(size)));
-    const body = new ReadableStream({ start, cancel });
-    const errors = await speaking(() => new Response(body), async (wire) => {
-      wire.write(GET.replace("GET", String(method)));
-      await until("a head", () => wire.received !== "");
+      given.enqueue(new Uint8Array(body === "large" ? 32e6 : 1));
+    const stream = new ReadableStream({ start, cancel });
+    let isAsked = false;
+    const errors = await speaking(async ({ signal }) => {
+      isAsked = true;
+      if (isLate) await new Promise((go) => signal.onabort = go);
+      return new Response(stream);
+    }, async (wire) => {
+      wire.write(GET.replace("GET", method));
+      await until("a head", () => isLate ? isAsked : wire.received !== "");
     });
     await until("a report", () => errors.length > 0);
     assert.deepEqual(errors, [error]);
