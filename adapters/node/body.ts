@@ -77,7 +77,8 @@ export function nodeBody(
       }
       req.resume();
     },
-    cancel() {
+    cancel(reason) {
+      fail(reason); // what comes after it is for nobody
       req.pause();
     },
   };

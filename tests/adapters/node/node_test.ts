@@ -592,6 +592,25 @@ test("a client that leaves while another parser reads its body ends no server", 
   });
 });
 
+test("a body that another parser reads while the function runs is gone for it, and whole for the parser", async () => {
+  let read = "";
+  const listener = toNodeListener(async ({ bodyUsed }) => {
+    await new Promise((go) => setTimeout(go, 40));
+    return new Response(String(bodyUsed));
+  });
+  await speakingTo((req, res) => {
+    req.on("data", (chunk) => read += chunk).once("data", () => {
+      listener(req, res);
+      req.resume();
+    });
+  }, async (wire) => {
+    wire.write(`${POST}${FIVE}rig`);
+    setTimeout(() => wire.write("ht"), 20);
+    assert.equal((await wire.answer()).body, "true");
+    assert.equal(read, "right");
+  });
+});
+
 test("toNodeListener reports to console.error unless told otherwise", async (t) => {
   const { mock } = t.mock.method(console, "error", () => {});
   const error = new Error("secret");

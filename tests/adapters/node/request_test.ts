@@ -161,3 +161,36 @@ test("a Request's body is a byte stream, and its signal does not abort once it i
   });
   assert.equal(signal?.aborted, false);
 });
+
+test("a Request's body may be cancelled at any time, also while it comes", async () => {
+  const ways: readonly ((body: ReadableStream) => Promise<unknown>)[] = [
+    (body) => body.cancel(),
+    (body) => {
+      const reader = body.getReader();
+      return Promise.all([reader.read(), reader.cancel()]);
+    },
+    async (body) => {
+      const reader = body.getReader();
+      await reader.read();
+      await reader.cancel();
+    },
+  ];
+  const chunked = HEAD.replace(/Con.*3/, "Transfer-Encoding: chunked");
+  for (const cancel of ways) {
+    await speakingWell(async ({ body }) => {
+      await cancel(body as ReadableStream);
+      return new Response("ok");
+    }, async (wire) => {
+      for (const whole of [`${HEAD}abc`, `${chunked}0\r\n\r\n`]) {
+        wire.write(whole);
+        assert.equal((await wire.answer()).body, "ok");
+      }
+      wire.write(`${HEAD}a`);
+      await new Promise((go) => setTimeout(go, 20));
+      wire.write(`bc${HEAD}abc`);
+      for (let i = 0; i < 2; i++) {
+        assert.equal((await wire.answer()).body, "ok");
+      }
+    });
+  }
+});
