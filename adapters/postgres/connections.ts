@@ -99,7 +99,7 @@ const LOCK = {
 // Whatever the database's default. With another isolation, creates that take turns fail (40001). Prepared
 // pages would be planned each time, which takes longer than to read them. The plan that is kept must not be
 // that of an empty table, which is scanned, nor one that is compiled because any limit may be a large one.
-const SETTINGS = [
+export const SETTINGS = [
   "-c default_transaction_isolation=read\\ committed",
   "-c plan_cache_mode=force_generic_plan",
   "-c enable_seqscan=off",
@@ -192,7 +192,7 @@ export function postgresConnections(
     throw fault(
       "unavailable",
       `${action} at ${describeHosts(hosts)}`,
-      new AggregateError(faults),
+      faults.length === 1 ? faults[0] : new AggregateError(faults),
     );
   }
 

@@ -56,7 +56,8 @@ const CREATE = prepared(`WITH ${TURN}
     RETURNING id`);
 // By the clock of the database, which all servers share.
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
-const IS_EXPIRED = `known.created <= ${NOW} - $7::bigint`;
+const OLDEST = `${NOW} - $7::bigint`;
+const IS_EXPIRED = `known.created <= ${OLDEST}`;
 // For a batch with keys. What others committed while this waited for its turn cannot be selected, but it
 // conflicts: a key that is known and not expired stays as it is, is not in `claimed`, and the id of its
 // pet is never used. A key in `orphaned` counts as unused: its pet was deleted by hand. Each new key drops
@@ -65,11 +66,14 @@ const IS_EXPIRED = `known.created <= ${NOW} - $7::bigint`;
 // `logged` writes to the log even if every key is known. So the commit, and with it the replay, waits for
 // the synchronous standby as a create does: the pets may not be there yet. OFFSET 0 keeps the planner from
 // looking for the keys first: it would then skip `logged`, and `turn`, if every key is known.
-const CREATE_ONCE = prepared(`WITH ${TURN}, logged AS MATERIALIZED (
+//
+// Keys and pets are looked up one by one, in ways that leave only the index of the primary key: the plan may
+// be that of tables that were small, and a join would then read all of them. `created + 0` has no index.
+export const CREATE_ONCE = prepared(`WITH ${TURN}, logged AS MATERIALIZED (
       SELECT pg_logical_emit_message(true, 'petstore', '') FROM turn
     ), orphaned AS MATERIALIZED (
-      SELECT pet_id FROM idempotency_keys LEFT JOIN pets ON id = pet_id
-      WHERE key = ANY ($6) AND id IS NULL
+      SELECT pet_id FROM idempotency_keys WHERE key = ANY ($6)
+        AND (SELECT id FROM pets WHERE id = pet_id) IS NULL
     ), new AS MATERIALIZED (
       SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
       FROM (SELECT new.*
@@ -77,16 +81,16 @@ const CREATE_ONCE = prepared(`WITH ${TURN}, logged AS MATERIALIZED (
           FROM logged, unnest($1::text[], $2::bigint[], $3::smallint[], $6::text[])
             WITH ORDINALITY AS new (name, category_id, status, key, place)
           OFFSET 0) AS new
-        WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
-          WHERE known.key = new.key AND NOT ${IS_EXPIRED}
-            AND pet_id NOT IN (SELECT pet_id FROM orphaned))
+        WHERE (SELECT NOT ${IS_EXPIRED}
+            AND pet_id NOT IN (SELECT pet_id FROM orphaned)
+          FROM idempotency_keys AS known WHERE known.key = new.key) IS NOT TRUE
         ORDER BY place) AS sorted
     ), forgotten AS (
       DELETE FROM idempotency_keys AS known
-      WHERE ${IS_EXPIRED} AND key IN (
+      WHERE known.created + 0 <= ${OLDEST} AND key = ANY (ARRAY(
         SELECT key FROM idempotency_keys AS known
         WHERE ${IS_EXPIRED} AND key <> ALL (array_remove($6, NULL))
-        ORDER BY created LIMIT 2 * cardinality(array_remove($6, NULL)))
+        ORDER BY created LIMIT 2 * cardinality(array_remove($6, NULL))))
     ), claimed AS (
       INSERT INTO idempotency_keys AS known (key, pet_id, created)
       SELECT key, id, ${NOW} FROM new WHERE key IS NOT NULL

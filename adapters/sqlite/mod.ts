@@ -46,6 +46,9 @@ export interface SqliteStorageOptions {
   readonly idempotencyRetention?: number;
 }
 
+/** How many first pages are remembered, of the few limits that clients use. */
+const MAX_FIRST_PAGES = 16;
+
 /** The statements that list pages of one size. */
 interface Pages {
   readonly all: StatementSync;
@@ -143,7 +146,9 @@ export async function sqliteStorage(
   /** Returns what `readPage` does, and reads only if something has changed since the last time. */
   function firstPage(query: PetQuery): PetPage {
     const [current] = dataVersion.get() as unknown as readonly [unknown];
-    if (current !== version) firstPages.clear();
+    if (current !== version || firstPages.size === MAX_FIRST_PAGES) {
+      firstPages.clear();
+    }
     version = current;
     const key = `${query.limit} ${query.status}`;
     const page = firstPages.get(key) ?? freezePets(readPage(query));

@@ -89,10 +89,10 @@ export function readPort(text: string): number {
   return readInteger(text, 65_535);
 }
 
-export function readInteger(text: string, max: number): number {
+export function readInteger(text: string, max: number, min = 0): number {
   const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
-  if (value <= max) return value;
-  throw mustBe(`an integer from 0 to ${max}`, text);
+  if (value >= min && value <= max) return value;
+  throw mustBe(`an integer from ${min} to ${max}`, text);
 }
 
 function mustBe(what: string, text: string): Error {

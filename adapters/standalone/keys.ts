@@ -97,7 +97,11 @@ function issue(name: string): Action {
 }
 
 function revoke(operand: string): Action {
-  const id = check("ID", () => readInteger(operand, 999_999_999), UsageError);
+  const id = check(
+    "ID",
+    () => readInteger(operand, 999_999_999, 1),
+    UsageError,
+  );
   return async (keys) => {
     const record = await keys.revoke(id);
     if (record === undefined) {

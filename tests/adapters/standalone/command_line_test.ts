@@ -61,6 +61,7 @@ for (
     ["keys issue two words", /issue NAME \(in quotes if it has spaces\)/],
     ["keys revoke", /issue NAME/],
     ["keys revoke one", /^Cannot read ID: it must be an integer .* "one"\n/],
+    ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
     ["keys rotate 1", /issue NAME/],
     ["keys list", /no database at petstore\.db/, {}],
     ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }],
