@@ -4,6 +4,14 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { findField } from "./headers.ts";
 
+/** A request; of HTTP/2 if it has a stream. */
+export type NodeMessage = IncomingMessage & {
+  readonly stream?: {
+    readonly endAfterHeaders?: boolean;
+    readonly aborted?: boolean;
+  };
+};
+
 export interface NodeBody {
   /** Present if the body is read as a stream. */
   readonly stream?: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -22,12 +30,8 @@ export function isBodyUsed(req: IncomingMessage): boolean {
 }
 
 /** Tells whether bytes follow the header (RFC 9112 §6.3, RFC 9113 §8.1). */
-export function announcesBody(
-  req: IncomingMessage & {
-    readonly stream?: { readonly endAfterHeaders?: boolean };
-  },
-): boolean {
-  const isEnd = req.stream?.endAfterHeaders; // HTTP/2
+export function announcesBody(req: NodeMessage): boolean {
+  const isEnd = req.stream?.endAfterHeaders;
   if (isEnd !== undefined) return !isEnd;
   const length = findField(req.rawHeaders, "content-length");
   if (length !== null) return Number(length) !== 0;

@@ -1,11 +1,11 @@
 /** One request and its answer on Node, and when their connection is closed. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { announcesBody, type NodeBody } from "./body.ts";
+import { announcesBody, type NodeBody, type NodeMessage } from "./body.ts";
 import { findField } from "./headers.ts";
 
 export interface Exchange {
-  readonly req: IncomingMessage;
+  readonly req: NodeMessage;
   readonly res: ServerResponse;
   /** True if the client sends its body only when told so (RFC 9110 §10.1.1). */
   readonly awaitsContinue: boolean;
@@ -45,7 +45,9 @@ export function endResponse(
 ): void {
   const { req, res } = exchange;
   const isRest = exchange.body?.abandon() ?? true;
-  if (req.complete || res.shouldKeepAlive || req.destroyed) {
+  // In HTTP/2 the answer ends its stream, and the connection goes on.
+  const isKept = res.shouldKeepAlive || req.stream !== undefined;
+  if (req.complete || isKept || req.destroyed) {
     res.end(body ?? undefined);
     if (isRest && !req.complete && !req.destroyed && announcesBody(req)) {
       const cut = () => req.complete || req.socket.destroy();
@@ -73,14 +75,15 @@ export function endResponse(
 
 /** Calls back once if the client goes away before its answer is out; never after that. */
 export function whenGone({ req, res }: Exchange, callback: () => void): void {
-  const { socket } = req;
+  const { socket, stream } = req;
   let isOver = false; // a listener that is removed while others are called is still called
   const onClose = (): void => {
     const isGone = res.destroyed || socket.destroyed;
     if (isOver || !isGone && !res.writableFinished) return;
     isOver = true;
     socket.off("close", onClose);
-    if (!res.writableFinished) callback();
+    // In HTTP/2 an answer that was cut off has "finished" too.
+    if (!res.writableFinished || stream?.aborted) callback();
   };
   // An answer that waits behind another (pipelining) has no socket yet, and is told nothing.
   res.on("close", onClose);

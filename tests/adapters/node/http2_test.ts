@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { connect, createServer } from "node:http2";
+import { connect, constants, createServer } from "node:http2";
+import { LINGER } from "../../../adapters/node/exchange.ts";
 import { toNodeListener } from "../../../adapters/node/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { listen } from "../../support/ports.ts";
@@ -43,7 +44,9 @@ test("toNodeListener serves HTTP/2: a list, a create, and a create without a bod
   const typed = { ...post, "content-length": `${rex.length}` };
   assert.equal((await ask(pets(), typed, rex))[0], 201);
   const text = { ...post, "content-type": "text/plain" };
+  const begun = performance.now();
   const [missing, why] = await ask(pets(), text);
+  assert(performance.now() - begun < LINGER, "no stream lingers");
   assert.equal(missing, 400);
   assert.match(why, /is missing/);
 });
@@ -53,4 +56,43 @@ test("toNodeListener serves HTTP/2 to any fetch function", async () => {
     new Response(`${new URL(request.url).pathname} ${await request.text()}`);
   const post = { ":path": "/echo", ":method": "POST" };
   assert.deepEqual(await ask(echo, post, "abc"), [200, "/echo abc"]);
+});
+
+test("a client that cancels its HTTP/2 request aborts the signal, and cancels the body of the response", async () => {
+  const gone: string[] = [];
+  let leave = (): void => {};
+  let told = (): void => {};
+  const tell = (what: string): void => {
+    gone.push(what);
+    told();
+  };
+  const endless = (): ReadableStream =>
+    new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(1)),
+      cancel: () => tell("cancelled"),
+    });
+  const listener = toNodeListener(({ signal, url }) => {
+    setImmediate(leave);
+    if (url.endsWith("/endless")) return new Response(endless());
+    return new Promise<Response>((go) =>
+      signal.addEventListener("abort", () => {
+        tell(String(signal.reason));
+        go(new Response());
+      })
+    );
+  });
+  const server = createServer(listener as () => void);
+  const session = connect(`http://127.0.0.1:${await listen(server as never)}`);
+  for (const path of ["/waits", "/endless"]) {
+    const isTold = new Promise<void>((resolve) => told = resolve);
+    const stream = session.request({ ":path": path }).resume();
+    leave = () => stream.close(constants.NGHTTP2_CANCEL);
+    await isTold;
+  }
+  session.close();
+  server.close();
+  assert.deepEqual(gone, [
+    "AbortError: The client closed the connection",
+    "cancelled",
+  ]);
 });
