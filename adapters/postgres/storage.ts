@@ -108,7 +108,7 @@ export const CREATE_ONCE = prepared(`WITH ${TURN}, logged AS MATERIALIZED (
     )
     SELECT place, added.id FROM new LEFT JOIN added USING (id)
     WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)`);
-const REPLAYS = prepared(`SELECT key, id, name, category_id, status
+export const REPLAYS = prepared(`SELECT key, id, name, category_id, status
     FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`);
 const ACTION = "create pet";
 const PING = { text: "SELECT FROM pets LIMIT 1" };

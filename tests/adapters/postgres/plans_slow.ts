@@ -8,7 +8,7 @@ import {
   LIST_ALL,
   LIST_STATUS,
 } from "../../../adapters/postgres/reads.ts";
-import { CREATE_ONCE } from "../../../adapters/postgres/storage.ts";
+import { CREATE_ONCE, REPLAYS } from "../../../adapters/postgres/storage.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
 
 const PETS = 2_500_000;
@@ -134,9 +134,11 @@ testCluster(
         const all = (value: number) => arrayOf(keys.map(() => value));
         const pets = [all(7), all(7), all(0)];
         const values = [...pets, "'3s'", 0, arrayOf(keys), 86_400_000];
-        const blocks = await blocksOf(client, "CREATE_ONCE", values);
-        const what = `${state}, ${keys.length} of ${keys[0]}: ${blocks}`;
-        assert.ok(blocks <= 100 + 25 * keys.length, what);
+        const created = await blocksOf(client, "CREATE_ONCE", values);
+        const replayed = await blocksOf(client, "REPLAYS", [arrayOf(keys)]);
+        const what = `${keys.length} of ${keys[0]}: ${created}, ${replayed}`;
+        assert.ok(created <= 100 + 25 * keys.length, `${state}, ${what}`);
+        assert.ok(replayed <= 100 + 25 * keys.length, `${state}, ${what}`);
       };
       const creates = async (state: string) => {
         const hundred = Array.from({ length: 100 }, (_, i) => i);
@@ -146,7 +148,9 @@ testCluster(
         await create(state, hundred.map((i) => `expired ${i}`));
       };
       await client.query("analyze");
-      await client.query(`prepare CREATE_ONCE as ${CREATE_ONCE.text}`);
+      for (const [name, { text }] of Object.entries({ CREATE_ONCE, REPLAYS })) {
+        await client.query(`prepare ${name} as ${text}`);
+      }
       await creates("empty");
       await client.query(
         "insert into pets select i, 'Rex', 7, 0 from generate_series(1000, 1000000) as i",
