@@ -69,7 +69,10 @@ export function rememberKeys(
       if (known === undefined && !canBeKey(key)) return false;
       const remembering = seen;
       const digest = known?.digest ?? await sha256(key);
-      if (!await isActive(digest)) return false;
+      if (!await isActive(digest)) {
+        remembering.delete(key); // another look-up may have remembered it meanwhile
+        return false;
+      }
       if (remembering.size >= MAX_REMEMBERED) remembering.clear();
       // After forget() this is no longer the map that is read: an answer from before is not kept.
       remembering.set(key, { digest, askedAt });

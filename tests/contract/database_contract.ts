@@ -52,6 +52,19 @@ export function retentionContract(
   it: RegisterTest,
   newPlace: () => Promise<Open>,
 ): void {
+  it("a create whose idempotency key has expired adds a pet, and the first one stays", async () => {
+    const storage = await (await newPlace())({ idempotencyRetention: 0 });
+    try {
+      const pets = [];
+      for (const i of [0, 1, 0, 1, 0]) {
+        pets.push(await storage.create(REX, key(i)));
+      }
+      assert.deepEqual((await storage.list({ limit: 9 })).pets, pets);
+    } finally {
+      await storage.close();
+    }
+  });
+
   it("an idempotencyRetention is refused if it is not an integer of at least 0", async () => {
     const open = await newPlace();
     for (const idempotencyRetention of [-1, 0.5, NaN, Infinity]) {

@@ -346,14 +346,15 @@ async function walk(
   status?: PetStatus,
 ): Promise<readonly Pet[]> {
   const walked: Pet[] = [];
-  for (let after = 0n;;) {
-    const query = { limit, after, ...withStatus(status) };
+  for (let after: bigint | undefined;;) {
+    const start = after === undefined ? {} : { after };
+    const query = { limit, ...start, ...withStatus(status) };
     const { pets, last } = await storage.list(query);
     assert.ok(pets.length <= limit, `${pets.length} pets, limit ${limit}`);
     walked.push(...pets.map(plain));
     if (last === undefined) return walked;
     assert.equal(last, lastOf(pets).id);
-    assert.ok(last > after, "the walk goes on");
+    assert.ok(last > (after ?? 0n), "the walk goes on");
     after = last;
   }
 }
