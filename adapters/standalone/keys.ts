@@ -87,7 +87,10 @@ const list: Action = async (keys) => {
 };
 
 function issue(name: string): Action {
-  check("NAME", () => v.parse(nameSchema, name), UsageError);
+  const { issues } = v.safeParse(nameSchema, name);
+  if (issues !== undefined) {
+    throw new UsageError(`Cannot read NAME: it ${issues[0].message}`);
+  }
   return async (keys) => {
     const { key, record } = await keys.issue(name);
     const title = `Key ${record.id} for ${printable(name)}`;

@@ -57,7 +57,7 @@ for (
     ["keys list --json=yes", /^--json takes no value$/m],
     ["keys list --quiet", /^--quiet is for keys issue, without --json/],
     ["keys issue a --quiet --json", /^--quiet is for keys issue/],
-    ["keys issue ", /^Cannot read NAME: must not be empty\n/],
+    ["keys issue ", /^Cannot read NAME: it must not be empty\n/],
     ["keys issue two words", /issue NAME \(in quotes if it has spaces\)/],
     ["keys revoke", /issue NAME/],
     ["keys revoke one", /^Cannot read ID: it must be an integer .* "one"\n/],
