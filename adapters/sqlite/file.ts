@@ -66,15 +66,11 @@ export class SqliteFile {
   }
 
   /** @throws {StorageError} `unavailable`; its message names the action: "get pet". */
-  async read<T>(action: string, query: () => T): Promise<T> {
-    try {
-      return await patiently(this.#lockTimeout, () => {
-        this.#assertOpen(action);
-        return query();
-      });
-    } catch (error) {
-      throw storageFault(action, error);
-    }
+  read<T>(action: string, query: () => T): Promise<T> {
+    return this.#attempt(action, () => {
+      this.#assertOpen(action);
+      return query();
+    });
   }
 
   /**
@@ -85,15 +81,10 @@ export class SqliteFile {
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action);
-    const transact = () => this.#transact(action, work);
-    const done = patiently(this.#lockTimeout, transact);
+    const done = this.#attempt(action, () => this.#transact(action, work));
     // Without their results, which would be kept for ever.
     this.#writes = Promise.allSettled([this.#writes, done]).then(() => {});
-    try {
-      return await done;
-    } catch (error) {
-      throw storageFault(action, error);
-    }
+    return await done;
   }
 
   /** Queries the database, and checks that its files are still those that were opened. */
@@ -111,6 +102,11 @@ export class SqliteFile {
       clearInterval(this.#looking);
       this.#db.close();
     });
+  }
+
+  #attempt<T>(action: string, attempt: () => T): Promise<T> {
+    const explain = (error: unknown) => storageFault(action, error);
+    return patiently(this.#lockTimeout, attempt, explain);
   }
 
   #transact<T>(action: string, work: () => T): T {
@@ -191,18 +187,22 @@ export class SqliteFile {
 
 /**
  * Repeats an attempt while other processes lock the file, for at most `lockTimeout` ms. SQLite's own
- * `busy_timeout` would block the event loop meanwhile (1.8 s were seen).
+ * `busy_timeout` would block the event loop meanwhile (1.8 s were seen). Throws what `explain` makes of the
+ * last error.
  */
 export async function patiently<T>(
   lockTimeout: number,
   attempt: () => T,
+  explain: (error: unknown) => unknown,
 ): Promise<T> {
   const deadline = performance.now() + lockTimeout;
   for (;;) {
     try {
       return attempt();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= deadline) throw error;
+      if (!isBusy(error) || performance.now() >= deadline) {
+        throw explain(error);
+      }
     }
     await delay(Math.random() * MAX_PAUSE);
   }

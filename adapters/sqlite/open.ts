@@ -24,30 +24,28 @@ const APPLICATION_ID = 0x50455453;
  * @param access `read` also accepts a file that cannot be written, but none without tables.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
-export async function openSqliteFile(
+export function openSqliteFile(
   path: string,
   lockTimeout: number,
   access: Access,
 ): Promise<SqliteFile> {
-  try {
-    return await patiently(lockTimeout, () => {
-      if (access === "write") createPrivate(path);
-      else if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-        throw new Error("there is no such file");
-      }
-      const db = new DatabaseSync(path);
-      try {
-        setUp(db, access);
-        return new SqliteFile(path, db, lockTimeout);
-      } catch (error) {
-        db.close();
-        throw error;
-      }
-    });
-  } catch (error) {
-    const reason = openReason(path, error);
-    throw fault("unavailable", `open ${path}`, reason, error);
-  }
+  const open = () => {
+    if (access === "write") createPrivate(path);
+    else if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+      throw new Error("there is no such file");
+    }
+    const db = new DatabaseSync(path);
+    try {
+      setUp(db, access);
+      return new SqliteFile(path, db, lockTimeout);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  };
+  const explain = (error: unknown) =>
+    fault("unavailable", `open ${path}`, openReason(path, error), error);
+  return patiently(lockTimeout, open, explain);
 }
 
 /**

@@ -346,7 +346,8 @@ async function walk(
   status?: PetStatus,
 ): Promise<readonly Pet[]> {
   const walked: Pet[] = [];
-  for (let after: bigint | undefined;;) {
+  let after: bigint | undefined;
+  for (;;) {
     const start = after === undefined ? {} : { after };
     const query = { limit, ...start, ...withStatus(status) };
     const { pets, last } = await storage.list(query);
