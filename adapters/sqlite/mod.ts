@@ -146,13 +146,15 @@ export async function sqliteStorage(
   /** Returns what `readPage` does, and reads only if something has changed since the last time. */
   function firstPage(query: PetQuery): PetPage {
     const [current] = dataVersion.get() as unknown as readonly [unknown];
-    if (current !== version || firstPages.size === MAX_FIRST_PAGES) {
-      firstPages.clear();
-    }
+    if (current !== version) firstPages.clear();
     version = current;
     const key = `${query.limit} ${query.status}`;
-    const page = firstPages.get(key) ?? freezePets(readPage(query));
-    firstPages.set(key, page);
+    let page = firstPages.get(key);
+    if (page === undefined) {
+      if (firstPages.size >= MAX_FIRST_PAGES) firstPages.clear();
+      page = freezePets(readPage(query));
+      firstPages.set(key, page);
+    }
     return copyPage(page);
   }
 
