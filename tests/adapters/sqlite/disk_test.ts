@@ -140,7 +140,7 @@ for (const isKilled of [false, true]) {
   );
 }
 
-test("sqliteStorage writes no more once the disk has failed to sync", {
+test("sqliteStorage fulfils no create once the disk has failed to sync", {
   skip: NO_FAILING_DISK,
 }, async () => {
   const path = join(directory, "failing.db");
