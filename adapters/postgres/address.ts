@@ -25,6 +25,8 @@ export interface PostgresAddress {
     readonly ssl: ConnectionOptions | false;
     /** If true, SCRAM is bound to the encrypted channel if the server offers that. */
     readonly enableChannelBinding: boolean;
+    /** If true, a server that does not offer that is refused; the driver itself has no such setting. */
+    readonly requireChannelBinding: boolean;
     /** The name of this program in `pg_stat_activity`. */
     readonly application_name: string;
     /** The maximum number of connections. */
@@ -79,6 +81,7 @@ export function parsePostgresUrl(
         parameters.channel_binding ?? "disable",
         { "disable": false, "prefer": true, "require": true },
       ),
+      requireChannelBinding: parameters.channel_binding === "require",
       application_name: parameters.application_name ?? "petstore",
       max: readInteger(
         "connection_limit",

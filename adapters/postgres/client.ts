@@ -2,21 +2,32 @@
 
 import { setTimeout } from "node:timers";
 import pg from "pg";
-import type { PostgresHost } from "./address.ts";
+import type { PostgresAddress, PostgresHost } from "./address.ts";
 
 /** Time to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
 
 type Callback = (error: Error) => void;
 
+/** The part of the driver's connection that is used; its events are named after the server's messages. */
+interface DriverConnection {
+  readonly stream: { destroy(error?: Error): void };
+  on(
+    event: string,
+    listener: (message: { readonly mechanisms?: readonly string[] }) => void,
+  ): this;
+}
+
 /** The part of the driver's client that is used, so that it has a type without `@types/pg` too. */
 interface DriverClient {
-  readonly connection: { readonly stream: { destroy(): void } };
+  readonly connection: DriverConnection;
   connect(callback: Callback): void;
   end(callback?: Callback): Promise<unknown> | void;
 }
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
+
+type ClientConfig = pg.ClientConfig & PostgresAddress["driver"];
 
 const targets = new WeakMap<object, PostgresHost>();
 
@@ -30,16 +41,25 @@ export function clientsOf(
   currentHost: () => PostgresHost,
 ): new () => pg.Client {
   class Client extends DriverClient {
-    constructor(config: pg.ClientConfig) {
+    #refusal: Error | undefined;
+
+    constructor(config: ClientConfig) {
       const host = currentHost();
       // The pool makes the password non-enumerable, so `...` leaves it out.
       super({ ...config, password: config.password, ...host });
       targets.set(this, host);
+      if (!config.requireChannelBinding) return;
+      onUnbound(this.connection, () => {
+        this.#refusal = new Error(
+          "the server does not do what channel_binding=require asks for",
+        );
+        this.connection.stream.destroy();
+      });
     }
 
     override connect(callback: Callback): void {
       try {
-        super.connect(callback);
+        super.connect((error) => callback(this.#refusal ?? error));
       } catch (error) {
         // Deno throws if it may not use a socket, and the pool would wait for this client for ever.
         this.connection.stream.destroy();
@@ -56,4 +76,20 @@ export function clientsOf(
   }
   // The driver's type omits the settings that the pool passes to a client.
   return Client as unknown as new () => pg.Client;
+}
+
+/** Calls back if a server does not bind SCRAM to the encrypted channel, before it is sent a password. */
+function onUnbound(connection: DriverConnection, callback: () => void): void {
+  let isBound = false;
+  connection
+    .on("authenticationCleartextPassword", callback)
+    .on("authenticationMD5Password", callback)
+    .on("authenticationSASL", ({ mechanisms = [] }) => {
+      if (!mechanisms.includes("SCRAM-SHA-256-PLUS")) callback();
+    })
+    // The driver checks that the server knows the password too.
+    .on("authenticationSASLFinal", () => isBound = true)
+    .on("authenticationOk", () => {
+      if (!isBound) callback();
+    });
 }

@@ -94,7 +94,7 @@ function issue(name: string): Action {
   return async (keys) => {
     const { key, record } = await keys.issue(name);
     const title = `Key ${record.id} for ${printable(name)}`;
-    const text = `${title}. It is shown only now:\n\n    ${key}\n\n`;
+    const text = `${title}. It will not be shown again:\n\n    ${key}\n\n`;
     return { json: { ...toJson(record), key }, text, key };
   };
 }
@@ -112,7 +112,7 @@ function revoke(operand: string): Action {
     }
     const title = `Key ${id} for ${printable(record.name)}`;
     const since = record.revoked?.toISOString();
-    const text = `${title} is revoked since ${since}\n`;
+    const text = `${title} has been revoked since ${since}\n`;
     return { json: toJson(record), text };
   };
 }

@@ -14,6 +14,7 @@ const DEFAULTS: PostgresAddress = {
   driver: {
     ssl: false,
     enableChannelBinding: false,
+    requireChannelBinding: false,
     application_name: "petstore",
     max: 10,
   },
@@ -68,7 +69,7 @@ const addresses: Readonly<Record<string, Difference>> = {
     driver: { ssl: {} },
   },
   "postgres://localhost?channel_binding=require": {
-    driver: { enableChannelBinding: true },
+    driver: { enableChannelBinding: true, requireChannelBinding: true },
   },
   "postgres://localhost?pgbouncer=true&connection_limit=1000": {
     pgbouncer: true,

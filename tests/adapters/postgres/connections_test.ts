@@ -164,3 +164,44 @@ test("postgresStorage tries each host of its address once, in turn, and names wh
   assert.equal(tries, 1);
   server.close();
 });
+
+/** What a server says of authentication: a message of type R, with a code and more. */
+function authentication(code: number, more = ""): Buffer {
+  const content = Buffer.concat([Buffer.alloc(8), Buffer.from(more)]);
+  content.writeInt32BE(content.length);
+  content.writeInt32BE(code, 4);
+  return Buffer.concat([Buffer.from("R"), content]);
+}
+
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+
+for (
+  const [what, answer] of [
+    ["asks for the password", authentication(3)],
+    ["asks for its MD5 digest", authentication(5, "salt")],
+    ["has SCRAM without it", authentication(10, "SCRAM-SHA-256\0\0")],
+    ["asks for nothing", Buffer.concat([authentication(0), READY])],
+  ] as const
+) {
+  test(`postgresStorage with channel_binding=require refuses a server that ${what}, and sends it nothing`, async () => {
+    const received: Buffer[] = [];
+    const server = createServer((socket) => {
+      socket.on("error", () => {}).once("data", () => {
+        socket.on("data", (bytes) => received.push(Buffer.from(bytes)));
+        socket.write(answer);
+      });
+    });
+    const host = `127.0.0.1:${await listen(server)}`;
+    const opening = postgresStorage(
+      `postgres://ann:s3cret@${host}/pets?channel_binding=require`,
+      { openTimeout: 0 },
+    );
+    await assert.rejects(opening, {
+      kind: "unavailable",
+      message:
+        `Cannot open the database at ${host}: the server does not do what channel_binding=require asks for`,
+    });
+    assert.equal(Buffer.concat(received).toString("latin1"), "");
+    server.close();
+  });
+}
