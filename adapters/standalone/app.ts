@@ -1,10 +1,6 @@
 /** The standalone server as a list of layers around the service. */
 
-import {
-  type Layer,
-  type Service,
-  withFields,
-} from "../../core/http/message.ts";
+import type { Layer, Service } from "../../core/http/message.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { createService, type ServiceOptions } from "../../core/service.ts";
 import { createDrain, type Drain } from "./drain.ts";
@@ -38,7 +34,6 @@ export function createApp(
   const layers: readonly (Layer | undefined)[] = [
     metrics?.layer,
     logLayer(log),
-    requestIdLayer(),
     cors,
     layer,
     limitAddress && limitAddressLayer(limitAddress),
@@ -49,23 +44,5 @@ export function createApp(
       service,
     ),
     drain,
-  };
-}
-
-/**
- * Makes the layer that gives each answer an `X-Request-Id`: the client's own, if it is 1 to 128
- * unreserved characters, or one that no other process and no other start makes.
- */
-function requestIdLayer(): Layer {
-  const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
-  let count = 0;
-  return (service) => async (request, connection) => {
-    const sent = request.headers.get("x-request-id") ?? "";
-    const id = /^[A-Za-z0-9._~-]{1,128}$/.test(sent)
-      ? sent
-      : `${prefix}-${++count}`;
-    return withFields(await service(request, connection), {
-      "x-request-id": id,
-    });
   };
 }

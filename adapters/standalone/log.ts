@@ -1,7 +1,11 @@
 /** The log: JSON lines, requests on standard output, faults on standard error. */
 
 import { inspect } from "node:util";
-import type { Answer, Layer } from "../../core/http/message.ts";
+import {
+  type Answer,
+  type Layer,
+  withFields,
+} from "../../core/http/message.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { findContexts, SPAN, type Span } from "../../core/http/trace.ts";
 import { standardError, standardOutput } from "./output.ts";
@@ -12,26 +16,35 @@ export interface RequestLine extends Pick<Answer, "route" | "status"> {
   /** Time that the answer took, in ms. */
   readonly ms: number;
   /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
-  readonly id: string | undefined;
+  readonly id: string;
 }
 
 export interface Log {
   request(line: RequestLine): void;
-  fault(cause: unknown, id: string | undefined): void;
+  fault(cause: unknown, id: string): void;
   /** Writes text for people to standard error. Fulfilled once it is written; never if it cannot be. */
   tell(text: string): Promise<void>;
 }
 
-/** Makes the layer that logs requests, with the id that stands on their answers. */
+/**
+ * Makes the layer that logs requests, and gives each answer an `X-Request-Id`: the client's own, if it is 1 to
+ * 128 unreserved characters, or one that no other process and no other start makes.
+ */
 export function logLayer(log: Pick<Log, "request" | "fault">): Layer {
+  const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+  let count = 0;
   return (service) => async (request, connection) => {
     const start = performance.now();
-    const answer = await service(request, connection);
     const { method } = request;
-    const { status, route, headers: { "x-request-id": id } } = answer;
+    const sent = request.headers.get("x-request-id") ?? "";
+    const id = /^[A-Za-z0-9._~-]{1,128}$/.test(sent)
+      ? sent
+      : `${prefix}-${++count}`;
+    const answer = await service(request, connection);
+    const { status, route } = answer;
     if ("cause" in answer) log.fault(answer.cause, id);
     log.request({ method, route, status, ms: performance.now() - start, id });
-    return answer;
+    return withFields(answer, { "x-request-id": id });
   };
 }
 
