@@ -11,7 +11,7 @@ type Callback = (error: Error) => void;
 
 /** The part of the driver's connection that is used; its events are named after the server's messages. */
 interface DriverConnection {
-  readonly stream: { destroy(error?: Error): void };
+  readonly stream: { destroy(): void };
   on(
     event: string,
     listener: (message: { readonly mechanisms?: readonly string[] }) => void,
@@ -51,7 +51,7 @@ export function clientsOf(
       if (!config.requireChannelBinding) return;
       onUnbound(this.connection, () => {
         this.#refusal = new Error(
-          "the server does not do what channel_binding=require asks for",
+          "the server does not support channel_binding=require",
         );
         this.connection.stream.destroy();
       });

@@ -199,7 +199,7 @@ for (
     await assert.rejects(opening, {
       kind: "unavailable",
       message:
-        `Cannot open the database at ${host}: the server does not do what channel_binding=require asks for`,
+        `Cannot open the database at ${host}: the server does not support channel_binding=require`,
     });
     assert.equal(Buffer.concat(received).toString("latin1"), "");
     server.close();
