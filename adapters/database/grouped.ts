@@ -120,11 +120,13 @@ export function grouped<Item, Result>(
 
   /** Estimates the wait of an item that came now for its group, in ms. */
   function expectedWait(): number {
-    const wait = pace * Math.floor(queued / maxGroup);
+    // From one group to the next: two are under way, and more only if they take longer than PATIENCE.
+    const interval = Math.max(Math.min(pace / 2, PATIENCE), pace / maxUnderWay);
+    const wait = interval * Math.floor(queued / maxGroup);
+    if (isFree()) return wait;
+    if (underWay.length < maxUnderWay) return wait + Math.min(pace, PATIENCE);
     // A group that takes longer than others did may hang.
-    return isFree()
-      ? wait
-      : wait + Math.max(pace, clock - (underWay.at(-1) ?? clock));
+    return wait + Math.max(pace, clock - (underWay.at(-1) ?? clock));
   }
 
   function refusal(reason: string): StorageError {

@@ -60,7 +60,7 @@ export interface PostgresConnections {
   readonly maxConnections: number;
   /**
    * Sends a statement that changes nothing. If its connection fails, it is sent once more, on another
-   * one, within the same time.
+   * one; `timeout` holds for both answers together.
    */
   readonly read: Run;
   /** Sends a statement that changes something, in a transaction of its own. */

@@ -41,10 +41,11 @@ export function isConnectionUseless(error: unknown): boolean {
     (error as Notice).routine === "RevalidateCachedQuery";
 }
 
-/** Tells whether a read that failed with this may succeed on another connection. */
+/** Tells whether a read that failed with this may succeed on another connection: 40001, and 40P01, a deadlock. */
 export function canBeRepeated(error: unknown): boolean {
   const cause = error instanceof StorageError ? error.cause : error;
-  return isConnectionUseless(cause) || sqlState(cause) === "40001";
+  return isConnectionUseless(cause) ||
+    /^40(?:001|P01)$/.test(String(sqlState(cause)));
 }
 
 /** Tells whether all connections are in use: another server would not help. */

@@ -52,15 +52,18 @@ const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
       SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_LIMIT + 1}
     ) AS longest LIMIT size) AS page`;
-/** Pages of all pets (`$1` to `$3`), then those of a status; `place` is an index in the group. */
+/**
+ * Pages of a status (`$1` to `$4`), then those of all pets; `place` is an index in the group. `REINDEX` locks
+ * the indexes in this order too, as they were made: in the other one both would end in a deadlock.
+ */
 export const LIST_ALL: Statement = prepared(`SELECT page.*, place
-    FROM unnest($1::int[], $2::bigint[], $3::int[]) AS asked (place, after, size),
-      ${page("id > after ORDER BY id")}
+    FROM unnest($1::int[], $2::bigint[], $3::int[], $4::smallint[])
+        AS asked (place, after, size, code),
+      ${page(ofStatus("code", "after"))}
     UNION ALL
     SELECT page.*, place
-    FROM unnest($4::int[], $5::bigint[], $6::int[], $7::smallint[])
-        AS asked (place, after, size, code),
-      ${page(ofStatus("code", "after"))}`);
+    FROM unnest($5::int[], $6::bigint[], $7::int[]) AS asked (place, after, size),
+      ${page("id > after ORDER BY id")}`);
 
 const ACTIVE = prepared(
   "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
@@ -129,9 +132,9 @@ export function groupedReads(
     ];
     const some = asked.filter(({ code }) => code !== undefined);
     return read(ACTION.list, LIST_ALL, [
-      ...columns(asked.filter(({ code }) => code === undefined)),
       ...columns(some),
       some.map(({ code = null }) => code),
+      ...columns(asked.filter(({ code }) => code === undefined)),
     ]);
   }
 

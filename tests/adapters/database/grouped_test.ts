@@ -189,6 +189,22 @@ test("grouped refuses at once what it cannot send in time, and says for how long
   await answerAll(others);
 });
 
+test("grouped expects that groups go two at a time, and more if they hang", async (t) => {
+  const pass = await stopClock(t);
+  const { run, answer, answerAll } = reads({
+    ...{ maxGroup: 1, maxWait: 450, keyOf: () => undefined, sizeOf: () => 1 },
+  });
+  const slow = [run(1), run(2), run(3)];
+  await pass(300);
+  // The third began after 100 ms: they took 300, 300 and 200 ms.
+  for (const group of [0, 1, 2]) answer(group);
+  await Promise.all(slow);
+  // The pace is 126 ms, so a group is expected to go each 63 ms, after 100 ms. Two go at once.
+  const accepted = Array.from({ length: 8 }, (_, i) => run(i));
+  await assert.rejects(run(9), /longer than 450 ms/);
+  await answerAll(accepted);
+});
+
 test("grouped settles what it accepted before it is closed, and refuses the rest", async () => {
   const { run, close } = recorded({
     maxGroup: 2,

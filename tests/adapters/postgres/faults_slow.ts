@@ -157,6 +157,29 @@ it("lets a user who may only read and add use existing tables", async (cluster) 
   });
 });
 
+it("reads and creates while its table is reindexed, and ends in no deadlock", async (cluster) => {
+  const url = await cluster.newDatabase();
+  const name = new URL(url).pathname.slice(1);
+  await cluster.query(`alter database ${name} set deadlock_timeout = '20ms'`);
+  await using(url, async (storage) => {
+    let isOver = false;
+    const users = Array.from({ length: 50 }, async (_, user) => {
+      for (let i = user; !isOver; i++) {
+        const limit = 1 + i % 20;
+        await storage.list(i % 3 === 0 ? { limit, status: "sold" } : { limit });
+        if (user === 0) await storage.create(REX);
+      }
+    });
+    for (let i = 0; i < 30; i++) await runSql(url, "reindex table pets");
+    isOver = true;
+    await Promise.all(users);
+    const [ends] = await cluster.query(
+      `select deadlocks from pg_stat_database where datname = '${name}'`,
+    );
+    assert.equal(Number(ends?.deadlocks), 0);
+  });
+});
+
 it("takes turns whatever the isolation of transactions is set to", async (cluster) => {
   for (const isolation of ["repeatable read", "serializable"]) {
     const url = await cluster.newDatabase();

@@ -42,9 +42,9 @@ function together(pages: readonly Page[]): readonly string[] {
   ];
   const some = pages.filter(({ code }) => code !== undefined);
   return [
-    ...columns(pages.filter(({ code }) => code === undefined)),
     ...columns(some),
     arrayOf(some.map(({ code }) => code)),
+    ...columns(pages.filter(({ code }) => code === undefined)),
   ];
 }
 
