@@ -33,21 +33,22 @@ export function clientErrorListener(): (
     // Node reports a broken connection again with every packet that arrives.
     if (refused.has(socket)) return;
     refused.add(socket);
-    const current = currentResponse(socket);
-    if (current?.req.complete) {
-      // A request before this one is still to be answered; nothing may come between.
-      current.shouldKeepAlive = false;
-      current.once("close", () => socket.destroySoon());
-    } else if (socket.writable && !current?.headersSent) {
-      refuse(socket, REFUSALS[String(error.code)] ?? badRequest);
-    } else {
-      socket.destroy();
-    }
+    refuse(socket, REFUSALS[String(error.code)] ?? badRequest);
   };
 }
 
-/** Writes a refusal to a connection that has no answer under way, and closes it. */
+/** Closes a connection, with a refusal if no answer is under way there. */
 export function refuse(socket: Socket, refusal: Refusal): void {
+  // Node leaves the sockets of CONNECT without a listener, and an error without one ends the process.
+  socket.on("error", () => {});
+  const current = currentResponse(socket);
+  if (current?.req.complete) {
+    // A request before this one is still to be answered; nothing may come between.
+    current.shouldKeepAlive = false;
+    current.once("close", () => socket.destroySoon());
+    return;
+  }
+  if (!socket.writable || current?.headersSent) return void socket.destroy();
   const { status, headers, body } = refusal;
   const fields = {
     ...headers,
@@ -58,8 +59,6 @@ export function refuse(socket: Socket, refusal: Refusal): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
   ];
-  // Node leaves the sockets of CONNECT without a listener, and an error without one ends the process.
-  socket.on("error", () => {});
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once("close", () => clearTimeout(timer));

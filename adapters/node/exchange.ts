@@ -32,8 +32,13 @@ export function decideKeepAlive(
   // Nobody can be sure where such a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1).
   const isWronglyFramed = req.httpVersion === "1.0" &&
     findField(req.rawHeaders, "transfer-encoding") !== null;
+  // Node drops what follows the offer of another protocol, and may take the middle of a body for a request.
+  const isOfferingUpgrade = findField(req.rawHeaders, "upgrade") !== null;
   // A client that took too long is not waited for again (RFC 9110 §15.5.9).
-  if (status === 408 || !isOpen() || isWronglyFramed || isTooMuchUnread(req)) {
+  if (
+    status === 408 || !isOpen() || isWronglyFramed || isOfferingUpgrade ||
+    isTooMuchUnread(req)
+  ) {
     res.shouldKeepAlive = false;
   }
 }

@@ -640,6 +640,30 @@ test("a client that resets its CONNECT does not end the process", async () => {
   await server.close();
 });
 
+test("a CONNECT behind a create does not take the place of its answer", async () => {
+  await speaking(pets(), async (wire) => {
+    const create = withKey("POST /v1/pets", REX);
+    wire.write(`${create}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
+    assert.match(await wire.rest(), /^HTTP\/1\.1 201 /);
+    assert.equal(wire.received.split("HTTP/1.1 ").length, 2);
+  });
+});
+
+test("the middle of a body that follows the offer of another protocol is no request", async () => {
+  const storage = memoryStorage();
+  await speaking(pets({ storage }), async (wire) => {
+    const offer = "Connection: Upgrade\r\nUpgrade: other\r\n";
+    const inner = withKey("POST /v1/pets", REX);
+    const outer =
+      `POST /v1/no HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n`;
+    wire.write(withKey("GET /v1/pets", "", offer) + outer);
+    await until("an answer", () => wire.received.endsWith("[]"));
+    wire.write(inner);
+    await wire.rest();
+    assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+  });
+});
+
 test("a create behind an answer that closes the connection is not carried out", async () => {
   const storage = memoryStorage();
   await speaking(pets({ storage }), async (wire) => {
