@@ -81,11 +81,16 @@ function describeFault(
   return `${reason} from ${origin} (${innermostMessage(cause)})`;
 }
 
-/** Finds why a request failed: runtimes wrap the reason in errors that only say "fetch failed". */
-function innermostMessage(error: unknown): string {
+/**
+ * Finds why a request failed: runtimes wrap the reason in errors that only say "fetch failed". Looks no deeper
+ * than `depth`, because an error may be its own cause.
+ */
+function innermostMessage(error: unknown, depth = 9): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
-  if (inner !== undefined) return innermostMessage(inner);
+  if (inner !== undefined && depth > 0) {
+    return innermostMessage(inner, depth - 1);
+  }
   // Deno puts the whole URL in front of it.
   return error.message.replace(/^error sending request for url \(.*?\): /, "");
 }

@@ -113,7 +113,7 @@ export function readLastingDatabase(url: string, more = ""): LastingDatabase {
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     return { kind: "postgres", address: parsePostgresUrl(url) };
   }
-  const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^:].*)$/s.exec(url)?.[1];
+  const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/|file:)([^:].*)$/s.exec(url)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
   // Of anything else only the scheme is shown: what follows may hold a password.
   const [scheme] = /^[a-z0-9+.-]+:/i.exec(url) ?? [];

@@ -1,5 +1,7 @@
 /** Where the service is mounted, and its links. */
 
+import { normalizePath } from "./target.ts";
+
 export interface BaseUrl {
   /** The path of the base address: empty, or begins with `/` and does not end in one. */
   readonly path: string;
@@ -27,7 +29,7 @@ export function parseBaseUrl(baseUrl: string): BaseUrl {
       'it must be a path such as "/v1", or an http or https URL without user, query and fragment',
     );
   }
-  const { pathname } = url;
+  const pathname = normalizePath(url.pathname);
   const [, origin, written = "/"] = parts;
   const path = pathname === "/" ? "" : pathname;
   if (written !== pathname || path.endsWith("/") || path.includes("//")) {

@@ -364,6 +364,17 @@ test("every link in the documents leads to a file, and to a heading of it", () =
   }
 });
 
+test("Deno is started with -q: it would wait for a reader of its own lines", () => {
+  const commands = [
+    ...read("docs/operating.md").match(/deno (?:run|serve) [^`]+\.ts/g) ?? [],
+    ...read("docs/examples/systemd/petstore.service").match(/^ExecStart=.*/m) ??
+      [],
+    ...read("docs/examples/container/Dockerfile").match(/^CMD .*/m) ?? [],
+  ];
+  assert.equal(commands.length, 4);
+  for (const command of commands) assert.match(command, /[ "]-q\b/);
+});
+
 test("the tables have every setting and every error code", () => {
   for (const name of VARIABLES) {
     assert.match(

@@ -159,7 +159,9 @@ async function findMark(
   } catch (error) {
     if (!(error instanceof RefusedPet)) return {}; // a clause will say what is wrong
     throw new Error(
-      `${service.base} refuses the pet ${pet}: give a category that it has by --category ID. It says: ${error.message}`,
+      `${service.base} refuses the pet ${pet}: give a category that it has by --category ID. It says: ${
+        plain(error.message, service.key).slice(0, 1000)
+      }`,
     );
   }
 }

@@ -58,6 +58,12 @@ test("the judge says so if the store refuses its plain pet", async () => {
   const refuses = serviceWith("categories below 1 are 400");
   const judging = judge({ ...refuses, categoryId: 0n });
   await assert.rejects(judging, /refuses the pet .*--category ID.*refused/);
+  const fetch = async () => new Response("\u001b[31m secret", { status: 400 });
+  const echoes = judge({ ...refuses, fetch, key: "secret" });
+  await assert.rejects(echoes, ({ message }: Error) => {
+    assert.match(message, /It says: .*KEY$/);
+    return !message.includes("\u001b");
+  });
 });
 
 test("the judge goes on after a request that is never answered, and hides the key", async () => {

@@ -8,6 +8,7 @@ import {
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
 import { checkExact } from "../../core/json.ts";
+import { isSendable } from "../../core/keys/api_keys.ts";
 import { judge, PATIENCE, type Report, type Verdict } from "./judge.ts";
 
 const COMMAND = PROGRAM === "petstore" ? "petstore judge" : "deno task judge";
@@ -49,15 +50,20 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   if (help) return void process.stdout.write(HELP);
   const [address = "", ...more] = positionals;
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const [, base] = /^(https?:.*\/v1)\/?$/.exec(url?.href ?? "") ?? [];
+  const [, base] = /^(https?:[^@]*\/v1)\/?$/.exec(url?.href ?? "") ?? [];
   if (url === undefined || base === undefined || more.length > 0) {
     throw new UsageError(
-      "judge takes the base address of a service, which ends in /v1, such as http://localhost:3000/v1",
+      "judge takes the base address of a service, without a user, which ends in /v1, such as http://localhost:3000/v1",
     );
   }
   if (typeof key !== "string" || key === "") {
     throw new UsageError(
       "judge needs an API key of the service: set PETSTORE_KEY, or --key KEY",
+    );
+  }
+  if (!isSendable(key)) {
+    throw new UsageError(
+      "the API key must be visible ASCII characters without spaces",
     );
   }
   if (only !== undefined && only !== "spec") {

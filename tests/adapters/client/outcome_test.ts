@@ -247,10 +247,13 @@ test("the request id is on the error", async () => {
 
 test("a request that gets no response is network_error with its cause, and its first reason in the message", async () => {
   const reasons = new AggregateError(["a", "b"].map((why) => Error(why)));
+  const endless = new Error("its own cause");
+  endless.cause = endless;
   for (
     const [cause, reason] of [
       [new RangeError("at once"), "at once"],
       ["no route", "no route"],
+      [endless, "its own cause"],
       [new TypeError("fetch failed", { cause: reasons }), "a"],
       [new TypeError(`proxy refuses Bearer ${KEY}`), "proxy refuses Bearer …"],
       // As Deno puts it.

@@ -124,6 +124,20 @@ it("judge --help shows its usage and an example", async (cwd) => {
   assert.match(program.stdout(), /^Usage: .* judge ADDRESS .*\nExample: /m);
 });
 
+it("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async (cwd) => {
+  const path = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
+  for (
+    const args of [
+      ["--key", "a\nsecret", "http://localhost:1/v1"],
+      ["--key", "k", "http://u:secret@localhost:1/v1"],
+    ]
+  ) {
+    const program = run([...commandLine(path, ["-E"]), ...args], { cwd });
+    assert.equal(await program.exited, 2);
+    assert.doesNotMatch(program.stderr(), /secret/);
+  }
+});
+
 it(
   "a command whose output cannot be written says so, and exits with 1",
   async (cwd) => {

@@ -80,7 +80,7 @@ test("readConfig reads sqlite: and a path, as it is written", () => {
 
 const wrong: Readonly<Record<string, readonly string[]>> = {
   DATABASE_URL: ["", "petstore.db", "sqlite:", "sqlite://petstore.db"]
-    .concat("sqlite::memory:"),
+    .concat("sqlite::memory:", "sqlite:file:pets.db"),
   PETSTORE_API_KEYS: ["", "one,,two", "two words"],
   BASE_URL: ["v1", "/v1/", "ftp://example.com/v1"],
   CORS_ORIGINS: ["", "app.example.com", "https://app.example.com/"]

@@ -33,6 +33,7 @@ test("parseBaseUrl throws a TypeError for anything but a base address, and says 
     ...[["/v1/", "/v1/"], ["/v1//x", "/v1//x"], ["https://a/v1/", "/v1/"]],
     ...[["//evil.example/v1", "/v1"], ["/v1/../v2", "/v2"], ["/./v1", "/v1"]],
     ...[["/v 1", "/v%201"], ["/é", "/%C3%A9"], ["/<x>", "/%3Cx%3E"]],
+    ...[["/%761", "/v1"], ["/%7e", "/~"]],
     ...[["/v1\\x", "/v1/x"], ["/v1\n", "/v1"], ["https://a/v1 ", "/v1"]],
   ] as const;
   for (const [url = "", normal] of forms) {
