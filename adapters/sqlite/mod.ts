@@ -46,9 +46,6 @@ export interface SqliteStorageOptions {
   readonly idempotencyRetention?: number;
 }
 
-/** How many first pages are remembered, of the few limits that clients use. */
-const MAX_FIRST_PAGES = 16;
-
 /** The statements that list pages of one size. */
 interface Pages {
   readonly all: StatementSync;
@@ -109,7 +106,7 @@ export async function sqliteStorage(
   const dataVersion = file.prepare("PRAGMA data_version");
   /** The version of the data that the first pages were read from: another one after each commit by others. */
   let version: unknown;
-  /** The first pages that were read since the last change, by limit and status: most clients ask for one. */
+  /** The first pages that were read since the last change, by limit and status: 400 at most. */
   const firstPages = new Map<string, PetPage>();
   const byKey = file.prepare(
     `SELECT ${PET_COLUMNS} FROM pets WHERE id =
@@ -149,12 +146,8 @@ export async function sqliteStorage(
     if (current !== version) firstPages.clear();
     version = current;
     const key = `${query.limit} ${query.status}`;
-    let page = firstPages.get(key);
-    if (page === undefined) {
-      if (firstPages.size >= MAX_FIRST_PAGES) firstPages.clear();
-      page = freezePets(readPage(query));
-      firstPages.set(key, page);
-    }
+    const page = firstPages.get(key) ?? freezePets(readPage(query));
+    firstPages.set(key, page);
     return copyPage(page);
   }
 
