@@ -29,25 +29,19 @@ const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
 type ClientConfig = pg.ClientConfig & PostgresAddress["driver"];
 
-const targets = new WeakMap<object, PostgresHost>();
-
-/** Returns the host that a client connects to. */
-export function hostOf(client: object): PostgresHost | undefined {
-  return targets.get(client);
-}
-
-/** Clients that connect to the current host, and whose faults and ends reach the pool in time. */
+/** Clients that connect to the current host, their `target`, and whose faults and ends reach the pool in time. */
 export function clientsOf(
   currentHost: () => PostgresHost,
 ): new () => pg.Client {
   class Client extends DriverClient {
+    readonly target: PostgresHost;
     #refusal: Error | undefined;
 
     constructor(config: ClientConfig) {
-      const host = currentHost();
+      const target = currentHost();
       // The pool makes the password non-enumerable, so `...` leaves it out.
-      super({ ...config, password: config.password, ...host });
-      targets.set(this, host);
+      super({ ...config, password: config.password, ...target });
+      this.target = target;
       if (!config.requireChannelBinding) return;
       onUnbound(this.connection, () => {
         this.#refusal = new Error(

@@ -4,8 +4,12 @@ import { hash } from "node:crypto";
 import process from "node:process";
 import pg from "pg";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { describeHosts, type PostgresAddress } from "./address.ts";
-import { clientsOf, hostOf } from "./client.ts";
+import {
+  describeHosts,
+  type PostgresAddress,
+  type PostgresHost,
+} from "./address.ts";
+import { clientsOf } from "./client.ts";
 import {
   areAllTaken,
   canBeRepeated,
@@ -133,7 +137,7 @@ export function postgresConnections(
           ? BigInt
           : pg.types.getTypeParser(oid, format as "text"),
     },
-    async onConnect(client: pg.ClientBase) {
+    async onConnect(client: pg.ClientBase & { target?: PostgresHost }) {
       // After a failover the old server may be back, as a standby.
       if (address.writable) {
         const { rows } = await client.query<{ transaction_read_only: string }>(
@@ -144,7 +148,7 @@ export function postgresConnections(
         }
       }
       // It may have been pending at a server that hung until another one was found.
-      if (hostOf(client) === hosts[current]) return;
+      if (client.target === hosts[current]) return;
       throw new WrongServer("another server is used now");
     },
   });
