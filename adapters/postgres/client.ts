@@ -29,7 +29,7 @@ const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
 type ClientConfig = pg.ClientConfig & PostgresAddress["driver"];
 
-/** Clients that connect to the current host, their `target`, and whose faults and ends reach the pool in time. */
+/** Clients whose `target` is the host that was current, and whose faults and ends reach the pool in time. */
 export function clientsOf(
   currentHost: () => PostgresHost,
 ): new () => pg.Client {

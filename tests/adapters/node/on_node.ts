@@ -10,6 +10,13 @@ import {
   type NodeServeOptions,
   serve,
 } from "../../../adapters/node/mod.ts";
+import {
+  apiKeys,
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+  memoryStorage,
+} from "../../../mod.ts";
 import { Wire } from "../../contract/wire.ts";
 import { listen } from "../../support/ports.ts";
 import { RUNTIME } from "../../support/runtime.ts";
@@ -72,4 +79,29 @@ export async function speakingTo(
     wire.close();
     server.close();
   }
+}
+
+export const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+export const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
+export const REX = '{"name":"Rex","categoryId":1}';
+
+/** The service, with the key `secret`. */
+export function pets(options: Partial<HandlerOptions> = {}): Handler {
+  const keys = apiKeys(["secret"]);
+  return createHandler({ storage: memoryStorage(), keys, ...options });
+}
+
+/** The bytes of a request with the key. */
+export function withKey(
+  line: string,
+  body = "",
+  fields = `Content-Length: ${body.length}\r\n`,
+): string {
+  return `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n${fields}\r\n${body}`;
+}
+
+export function streamOf(
+  ...chunks: (string | Promise<string>)[]
+): ReadableStream<Uint8Array> {
+  return ReadableStream.from(chunks).pipeThrough(new TextEncoderStream());
 }

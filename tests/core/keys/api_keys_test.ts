@@ -107,35 +107,32 @@ test("rememberKeys forgets a key that has become invalid, and every key when it 
   }
 });
 
-test("a key that one of two look-ups calls invalid is not kept, whatever the other said", async () => {
-  const answer = Promise.withResolvers<boolean>();
+/** Keys whose first look-up answers when told to, and the later ones at once; that look-up is under way. */
+async function withSlowLookUp(...later: readonly boolean[]) {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
   const asked = Promise.withResolvers<void>();
-  let turn = 0;
-  const keys = rememberKeys(() => {
+  const answers = [promise, ...later];
+  const keys = rememberKeys(async () => {
     asked.resolve();
-    return [answer.promise, Promise.resolve(true)][turn++] ??
-      Promise.resolve(false);
+    return await answers.shift() ?? false;
   }, { maxAge: Infinity });
   const early = keys.verify("x");
   await asked.promise;
+  return { keys, early, answer: resolve };
+}
+
+test("a key that one of two look-ups calls invalid is not kept, whatever the other said", async () => {
+  const { keys, early, answer } = await withSlowLookUp(true);
   assert.equal(await keys.verify("x"), true);
-  answer.resolve(false);
+  answer(false);
   assert.equal(await early, false);
   assert.equal(await keys.verify("x"), false);
 });
 
 test("an answer from before forget is not kept", async () => {
-  const answer = Promise.withResolvers<boolean>();
-  const asked = Promise.withResolvers<void>();
-  let turn = 0;
-  const keys = rememberKeys(() => {
-    asked.resolve();
-    return turn++ === 0 ? answer.promise : Promise.resolve(false);
-  }, { maxAge: Infinity });
-  const early = keys.verify("x");
-  await asked.promise;
+  const { keys, early, answer } = await withSlowLookUp();
   keys.forget(); // as the key is revoked
-  answer.resolve(true);
+  answer(true);
   assert.equal(await early, true);
   assert.equal(await keys.verify("x"), false);
 });
