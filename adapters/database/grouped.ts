@@ -211,7 +211,8 @@ export function grouped<Item, Result>(
   return {
     async run(item) {
       if (isClosed) {
-        throw new StorageError("unavailable", "The storage is closed");
+        const message = `Cannot ${action}: the storage is closed`;
+        throw new StorageError("unavailable", message);
       }
       const key = keyOf?.(item);
       const same = shared.get(key);

@@ -2,7 +2,6 @@
 
 import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
 import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
-import type { PetPage } from "../../core/pets/pet_storage.ts";
 
 /** The stored number of each status: never reassign one. */
 export const STATUS_CODE: Readonly<Record<PetStatus, number>> = {
@@ -16,7 +15,7 @@ const STATUSES: readonly PetStatus[] = ["available", "pending", "sold"];
 /** The columns that {@linkcode toPet} reads. */
 export const PET_COLUMNS = "id, name, category_id, status";
 
-/** Reads a pet from a row of {@linkcode PET_COLUMNS}. */
+/** Reads a pet from a row of {@linkcode PET_COLUMNS}; frozen, because callers may share it. */
 export function toPet(row: unknown): Pet {
   type Row = readonly [PetId, string, bigint, bigint | number];
   const [id, name, categoryId, code] = row as Row;
@@ -24,18 +23,7 @@ export function toPet(row: unknown): Pet {
   if (status === undefined) {
     throw new RangeError(`Pet ${id} is stored with the unknown status ${code}`);
   }
-  return { id, name, categoryId, status };
-}
-
-/** Freezes the pets of a page, for callers that share them. */
-export function freezePets(page: PetPage): PetPage {
-  for (const pet of page.pets) Object.freeze(pet);
-  return page;
-}
-
-/** Copies a page for a caller that shares its pets. Bun reads a frozen array slowly. */
-export function copyPage(page: PetPage): PetPage {
-  return { ...page, pets: page.pets.slice() };
+  return Object.freeze({ id, name, categoryId, status });
 }
 
 /** The columns that {@linkcode toApiKeyRecord} reads. */

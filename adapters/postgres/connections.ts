@@ -179,7 +179,8 @@ export function postgresConnections(
   /** Lends a connection, to be released. Nothing was sent if this fails. */
   async function connect(action: string): Promise<pg.PoolClient> {
     if (closed !== undefined) {
-      throw new StorageError("unavailable", "The storage is closed");
+      const message = `Cannot ${action}: the storage is closed`;
+      throw new StorageError("unavailable", message);
     }
     const faults: unknown[] = [];
     for (let tries = 0; tries < hosts.length; tries++) {

@@ -2,20 +2,16 @@
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { MAX_LIMIT } from "../../core/pets/page.ts";
-import type { PetId } from "../../core/pets/pet.ts";
+import type { Pet, PetId } from "../../core/pets/pet.ts";
 import {
+  type PetPage,
   type PetQuery,
   type PetStorage,
   toPage,
 } from "../../core/pets/pet_storage.ts";
 import { grouped } from "../database/grouped.ts";
-import {
-  copyPage,
-  freezePets,
-  PET_COLUMNS,
-  STATUS_CODE,
-  toPet,
-} from "../database/stored_row.ts";
+import { groupedReads } from "../database/grouped_reads.ts";
+import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 import {
   type PostgresConnections,
   prepared,
@@ -69,48 +65,36 @@ const ACTIVE = prepared(
   "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
 );
 
-/** As in the ports. Pets are frozen, because callers who ask alike share them. */
-export function groupedReads(
+/** As in the ports. */
+export function postgresReads(
   { read, maxConnections }: PostgresConnections,
 ):
   & Pick<PetStorage, "get" | "list" | "close">
   & Pick<ApiKeyStorage, "isActive"> {
-  const limits = { maxGroup: MAX_ROWS, maxUnderWay: maxConnections };
+  async function sendGets(
+    ids: readonly PetId[],
+  ): Promise<(Pet | Error | undefined)[]> {
+    const [first = null, ...others] = ids;
+    const rows = others.length === 0
+      ? await read(ACTION.get, GET, [first])
+      : await read(ACTION.get, GET_ALL, [ids]);
+    const byId = new Map(rows.map((row) => [row[0], row]));
+    return ids.map((id) => {
+      const row = byId.get(id);
+      return row && orError(() => toPet(row));
+    });
+  }
 
-  const gets = grouped({
-    ...limits,
-    action: ACTION.get,
-    keyOf: (id: PetId) => id,
-    async send(ids) {
-      const [first = null, ...others] = ids;
-      const rows = others.length === 0
-        ? await read(ACTION.get, GET, [first])
-        : await read(ACTION.get, GET_ALL, [ids]);
-      const byId = new Map(rows.map((row) => [row[0], row]));
-      return ids.map((id) => {
-        const row = byId.get(id);
-        return row && orError(() => Object.freeze(toPet(row)));
-      });
-    },
-  });
-
-  const lists = grouped({
-    ...limits,
-    action: ACTION.list,
-    keyOf: ({ limit, status, after }: PetQuery) =>
-      `${limit} ${status} ${after}`,
-    sizeOf: ({ limit }) => limit > MAX_LIMIT ? MAX_ROWS : limit,
-    async send(queries) {
-      // The rows of a page that is alone have no place.
-      const rows = await readPages(queries);
-      const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
-      return queries.map(({ limit }, place) =>
-        orError(() =>
-          freezePets(toPage((pages.get(place) ?? []).map(toPet), limit))
-        )
-      );
-    },
-  });
+  async function sendLists(
+    queries: readonly PetQuery[],
+  ): Promise<(PetPage | Error)[]> {
+    // The rows of a page that is alone have no place.
+    const rows = await readPages(queries);
+    const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
+    return queries.map(({ limit }, place) =>
+      orError(() => toPage((pages.get(place) ?? []).map(toPet), limit))
+    );
+  }
 
   /** Reads one pet more than each page holds: it tells whether there is a next page. */
   function readPages(queries: readonly PetQuery[]): Promise<readonly Row[]> {
@@ -138,6 +122,9 @@ export function groupedReads(
     ]);
   }
 
+  const limits = { maxGroup: MAX_ROWS, maxUnderWay: maxConnections };
+  const pets = groupedReads({ ...limits, sendGets, sendLists });
+
   // Strangers can force look-ups, by keys of valid form.
   const keys = grouped({
     ...limits,
@@ -151,12 +138,11 @@ export function groupedReads(
   });
 
   return {
-    get: gets.run,
-    // A copy: the caller may change the object while it waits.
-    list: async (query) => copyPage(await lists.run({ ...query })),
+    get: pets.get,
+    list: pets.list,
     isActive: keys.run,
     async close() {
-      await Promise.all([gets, lists, keys].map(({ close }) => close()));
+      await Promise.all([pets.close(), keys.close()]);
     },
   };
 }

@@ -17,7 +17,7 @@ import {
   type Value,
 } from "./connections.ts";
 import { fault } from "./fault.ts";
-import { groupedReads, orError } from "./reads.ts";
+import { orError, postgresReads } from "./reads.ts";
 import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 
@@ -187,7 +187,7 @@ export async function openPostgres(
 
   const creates = groupCommit({ send: commit, maxGroup: 256 });
 
-  const { get, list, isActive, close } = groupedReads(connections);
+  const { get, list, isActive, close } = postgresReads(connections);
 
   return {
     apiKeys: {

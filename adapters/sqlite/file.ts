@@ -26,7 +26,9 @@ export class SqliteFile {
   /** The longest wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
   readonly #begin: StatementSync;
+  readonly #beginWrite: StatementSync;
   readonly #commit: StatementSync;
+  readonly #rollback: StatementSync;
   /** Where the file and its log are, and which file was there when it was opened. */
   readonly #main: OpenedFile;
   readonly #log: OpenedFile;
@@ -44,8 +46,10 @@ export class SqliteFile {
   constructor(path: string, db: DatabaseSync, lockTimeout: number) {
     this.#db = db;
     this.#lockTimeout = lockTimeout;
-    this.#begin = this.prepare("BEGIN IMMEDIATE");
+    this.#begin = this.prepare("BEGIN");
+    this.#beginWrite = this.prepare("BEGIN IMMEDIATE");
     this.#commit = this.prepare("COMMIT");
+    this.#rollback = this.prepare("ROLLBACK");
     // SQLite keeps its log beside the file that a symbolic link leads to.
     const realPath = realpathSync(path);
     const log = `${realPath}-wal`;
@@ -70,6 +74,35 @@ export class SqliteFile {
     return this.#attempt(action, () => {
       this.#assertOpen(action);
       return query();
+    });
+  }
+
+  /**
+   * Reads for each item, all in one transaction: without it SQLite locks and unlocks the file for each.
+   * An error is the result of its own item.
+   *
+   * @throws {StorageError} `unavailable`, as `read` does.
+   */
+  readEach<Item, Result>(
+    action: string,
+    items: readonly Item[],
+    query: (item: Item) => Result,
+  ): Promise<readonly (Result | Error)[]> {
+    const readItem = (item: Item) => {
+      try {
+        return query(item);
+      } catch (error) {
+        if (isBusy(error)) throw error;
+        return storageFault(action, error) as Error; // nobody throws anything else
+      }
+    };
+    return this.read(action, () => {
+      this.#begin.run();
+      try {
+        return items.map(readItem);
+      } finally {
+        this.#rollBack();
+      }
     });
   }
 
@@ -112,7 +145,7 @@ export class SqliteFile {
   #transact<T>(action: string, work: () => T): T {
     this.#assertUndamaged(action);
     if (this.#missing !== undefined) this.#assertInPlace(action);
-    this.#begin.run();
+    this.#beginWrite.run();
     let isCommitting = false;
     let result: T;
     try {
@@ -138,7 +171,7 @@ export class SqliteFile {
     // SQLite may have rolled back by itself, as when the disk is full.
     if (!this.#db.isTransaction) return;
     try {
-      this.prepare("ROLLBACK").run();
+      this.#rollback.run();
     } catch (error) {
       this.#damage ??= error;
     }

@@ -2,7 +2,7 @@
  * Pets in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On Node 22 that
  * module prints an `ExperimentalWarning` when it is loaded.
  *
- * A fulfilled create is on disk (`synchronous=FULL`). Creates that arrive together share one
+ * A fulfilled create is on disk (`synchronous=FULL`). Operations that arrive together share one
  * transaction. Any number of processes on one machine may use the same file; a network file system
  * does not work.
  *
@@ -10,8 +10,12 @@
  */
 
 import type { StatementSync } from "node:sqlite";
-import { MAX_LIMIT } from "../../core/pets/page.ts";
-import { type CheckedPet, type Pet, petId } from "../../core/pets/pet.ts";
+import {
+  type CheckedPet,
+  type Pet,
+  type PetId,
+  petId,
+} from "../../core/pets/pet.ts";
 import {
   type PetPage,
   type PetQuery,
@@ -24,14 +28,9 @@ import {
   type Created,
   groupCommit,
 } from "../database/group_commit.ts";
+import { groupedReads } from "../database/grouped_reads.ts";
+import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 import { openSqliteFile } from "./open.ts";
-import {
-  copyPage,
-  freezePets,
-  PET_COLUMNS,
-  STATUS_CODE,
-  toPet,
-} from "../database/stored_row.ts";
 
 export type { PetDatabase } from "../database/api_keys.ts";
 
@@ -103,11 +102,6 @@ export async function sqliteStorage(
   const byId = file.prepare(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`);
   /** By the limit: a page takes 1.07 times its request's processor time if `LIMIT` is a parameter. */
   const pages = new Map<number, Pages>();
-  const dataVersion = file.prepare("PRAGMA data_version");
-  /** The version of the data that the first pages were read from: another one after each commit by others. */
-  let version: unknown;
-  /** The first pages that were read since the last change, by limit and status: 400 at most. */
-  const firstPages = new Map<string, PetPage>();
   const byKey = file.prepare(
     `SELECT ${PET_COLUMNS} FROM pets WHERE id =
       (SELECT pet_id FROM idempotency_keys WHERE key = ? AND created > ?)`,
@@ -132,6 +126,11 @@ export async function sqliteStorage(
     return prepared;
   }
 
+  function readPet(id: PetId): Pet | undefined {
+    const row = byId.get(id);
+    return row === undefined ? undefined : toPet(row);
+  }
+
   function readPage({ limit, status, after = 0n }: PetQuery): PetPage {
     const { all, ofStatus } = pages.get(limit) ?? preparePages(limit);
     const rows = status === undefined
@@ -140,20 +139,8 @@ export async function sqliteStorage(
     return toPage(rows.map(toPet), limit);
   }
 
-  /** Returns what `readPage` does, and reads only if something has changed since the last time. */
-  function firstPage(query: PetQuery): PetPage {
-    const [current] = dataVersion.get() as unknown as readonly [unknown];
-    if (current !== version) firstPages.clear();
-    version = current;
-    const key = `${query.limit} ${query.status}`;
-    const page = firstPages.get(key) ?? freezePets(readPage(query));
-    firstPages.set(key, page);
-    return copyPage(page);
-  }
-
   function store({ name, categoryId, status }: CheckedPet): Pet {
     const code = STATUS_CODE[status];
-    firstPages.clear();
     const { lastInsertRowid } = insert.run(name, categoryId, code);
     return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
   }
@@ -175,6 +162,12 @@ export async function sqliteStorage(
     maxGroup: 256, // writing a pet blocks the event loop for 5 to 11 µs
   });
 
+  const reads = groupedReads({
+    maxGroup: 200, // in larger groups a page of 100 takes longer
+    sendGets: (ids) => file.readEach("get pet", ids, readPet),
+    sendLists: (queries) => file.readEach("list pets", queries, readPage),
+  });
+
   return {
     apiKeys: apiKeyStorage(
       (action, sql, ...values) =>
@@ -185,25 +178,13 @@ export async function sqliteStorage(
 
     create: (pet, options) => creates.create(pet, options?.idempotencyKey),
 
-    get: (id) =>
-      file.read("get pet", () => {
-        const row = byId.get(id);
-        return row === undefined ? undefined : toPet(row);
-      }),
-
-    list: (query) =>
-      file.read(
-        "list pets",
-        () =>
-          query.after === undefined && query.limit <= MAX_LIMIT
-            ? firstPage(query)
-            : readPage(query),
-      ),
+    get: reads.get,
+    list: reads.list,
 
     ping: () => file.ping(),
 
     async close() {
-      await creates.close();
+      await Promise.all([creates.close(), reads.close()]);
       await file.close();
     },
   };

@@ -219,7 +219,7 @@ test("grouped settles what it accepted before it is closed, and refuses the rest
   assert.deepEqual(settled, [1, 2, 3, 4, 5]);
   await assert.rejects(run(6), {
     kind: "unavailable",
-    message: "The storage is closed",
+    message: "Cannot read: the storage is closed",
   });
   await close();
 });

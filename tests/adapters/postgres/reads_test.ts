@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { Client } from "pg";
-import type { PetDatabase } from "../../../adapters/postgres/mod.ts";
+import {
+  type PetDatabase,
+  postgresStorage,
+} from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
-import type { PetQuery } from "../../../core/pets/pet_storage.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
+import { REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
+import { groupedReadsContract } from "../database/grouped_reads_contract.ts";
 import { until } from "../../support/postgres/until.ts";
 
 const shared = await sharedPostgres();
@@ -20,57 +23,21 @@ function it(
   });
 }
 
-const STATUSES = ["available", "pending", "sold"] as const;
-
 async function addPets(storage: PetDatabase, count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, (_, i) => {
-    const status = STATUSES[i % 2] ?? "sold";
-    return storage.create(newPet({ ...REX, name: `Rex ${i}`, status }));
-  }));
+  await Promise.all(Array.from({ length: count }, () => storage.create(REX)));
 }
 
-it("answers pages that share a statement as it answers each alone", async (storage) => {
-  await addPets(storage, 300);
-  const queries = [1, 20, 100, 101, 1000].flatMap((limit) =>
-    [undefined, ...STATUSES].flatMap((status) =>
-      [undefined, 0n, 7n, 290n, 300n, -(2n ** 63n), 2n ** 63n - 1n].map(
-        (after): PetQuery => ({
-          limit,
-          ...status && { status },
-          ...after !== undefined && { after },
-        }),
-      )
-    )
-  );
-  const together = await Promise.all(
-    queries.map((query) => storage.list(query)),
-  );
-  for (const [index, query] of queries.entries()) {
-    assert.deepEqual(together[index], await storage.list(query));
-  }
-  // Callers who ask alike share them.
-  assert.ok(together.every(({ pets }) => pets.every(Object.isFrozen)));
-});
-
-it("fails only reads of a row that cannot be read", async (storage, url) => {
-  await addPets(storage, 10);
-  await runSql(
-    url,
-    `alter table pets drop constraint pets_status_check;
-      update pets set status = 7 where id = 5`,
-  );
-  const gets = Array.from({ length: 10 }, (_, i) => petId(BigInt(i + 1)));
-  const reads = [
-    ...gets.map((id) => storage.get(id)),
-    ...gets.map((id) => storage.list({ limit: 2, after: id })),
-  ];
-  const outcomes = await Promise.allSettled(reads);
-  const failed = outcomes.flatMap(({ status }, index) =>
-    status === "rejected" ? [index] : []
-  );
-  // A page reads one pet more than it holds.
-  assert.deepEqual(failed, [4, 11, 12, 13]);
-});
+groupedReadsContract(
+  "postgresStorage",
+  async () => {
+    const url = await shared.emptyDatabase();
+    const sql = (text: string) => runSql(url, text);
+    return [await postgresStorage(url), sql];
+  },
+  `alter table pets drop constraint pets_status_check;
+    update pets set status = 7 where id = 5`,
+  { skip: shared.skip, timeout: 30_000 },
+);
 
 it("answers gets, and look-ups of keys, that share a statement, each for itself", async (storage) => {
   await addPets(storage, 50);
@@ -117,27 +84,5 @@ it("sends reads on other connections while some hang", async (storage, url) => {
     await Promise.all(reads);
   } finally {
     await locker.end();
-  }
-});
-
-it("lets all reads end that were accepted before close(), and then refuses more", async (storage) => {
-  const { get, list, apiKeys: { isActive } } = storage;
-  // More than one group of each, so that some wait.
-  const reads = Array.from({ length: 2000 }, (_, i) => [
-    get(petId(BigInt(i + 1))),
-    isActive(`${i}`),
-    ...i < 40 ? [list({ limit: 100, after: BigInt(i) })] : [],
-  ]);
-  await Promise.all([...reads.flat(), storage.close()]);
-  for (
-    const read of [
-      () => get(petId(1n)),
-      () => list({ limit: 1 }),
-      () => isActive("1"),
-      () => storage.ping(),
-    ]
-  ) {
-    const message = "The storage is closed";
-    await assert.rejects(read(), { kind: "unavailable", message });
   }
 });

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { petId } from "../../../core/pets/pet.ts";
+import { newPet, REX } from "../../support/new_pet.ts";
+import { temporaryFiles } from "../../support/temporary_directory.ts";
+import { groupedReadsContract } from "../database/grouped_reads_contract.ts";
+
+const newPath = temporaryFiles();
+
+groupedReadsContract(
+  "sqliteStorage",
+  async () => {
+    const path = newPath();
+    return [await sqliteStorage(path), (text) => {
+      const db = new DatabaseSync(path);
+      db.exec(text);
+      db.close();
+    }];
+  },
+  "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = 7 WHERE id = 5",
+);
+
+test("sqliteStorage fails only reads of a part of the file that is damaged, and goes on", async () => {
+  const path = newPath();
+  const long = newPet({ ...REX, name: "x".repeat(100) });
+  const storage = await sqliteStorage(path);
+  await Promise.all(Array.from({ length: 2000 }, () => storage.create(long)));
+  await storage.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0xa5, bytes.length - 4096); // the page of the last pets
+  writeFileSync(path, bytes);
+  const damaged = await sqliteStorage(path);
+  for (const round of ["first", "again"]) {
+    const [early, late, page] = await Promise.allSettled([
+      damaged.get(petId(1n)),
+      damaged.get(petId(2000n)),
+      damaged.list({ limit: 3 }),
+    ]);
+    const reason = /^StorageError: Cannot get pet: the file is damaged/;
+    assert.ok(late?.status === "rejected", round);
+    assert.match(`${late.reason}`, reason);
+    assert.equal(early?.status, "fulfilled", round);
+    assert.equal(page?.status, "fulfilled", round);
+  }
+  await damaged.close();
+});
+
+test("sqliteStorage sees in its next read what another connection has committed", async () => {
+  const path = newPath();
+  const [writer, reader] = await Promise.all([
+    sqliteStorage(path),
+    sqliteStorage(path),
+  ]);
+  for (let count = 1; count <= 50; count++) {
+    const earlier = reader.list({ limit: 100 }); // a group before it
+    const { id } = await writer.create(REX);
+    const [pet, page] = await Promise.all([
+      reader.get(id),
+      reader.list({ limit: 100 }),
+    ]);
+    assert.equal(pet?.id, id);
+    assert.equal(page.pets.length, count);
+    await earlier;
+  }
+  // No read is left open that would keep the log from being moved into the file.
+  const db = new DatabaseSync(path);
+  const checkpoint = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+  assert.deepEqual({ ...checkpoint }, { busy: 0, log: 0, checkpointed: 0 });
+  db.close();
+  await Promise.all([writer.close(), reader.close()]);
+});
