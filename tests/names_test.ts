@@ -43,7 +43,6 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/sqlite/mod.ts adapters/database/stored_row.ts",
   "adapters/sqlite/faults_test.ts":
     "adapters/sqlite/file.ts adapters/sqlite/open.ts",
-  "adapters/sqlite/reads_test.ts": "adapters/database/grouped_reads.ts",
   "adapters/postgres/contract_test.ts":
     "adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts adapters/postgres/storage.ts",
 

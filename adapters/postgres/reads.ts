@@ -1,16 +1,9 @@
 /** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
 
-import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { MAX_LIMIT } from "../../core/pets/page.ts";
-import type { Pet, PetId } from "../../core/pets/pet.ts";
-import {
-  type PetPage,
-  type PetQuery,
-  type PetStorage,
-  toPage,
-} from "../../core/pets/pet_storage.ts";
-import { grouped } from "../database/grouped.ts";
-import { groupedReads } from "../database/grouped_reads.ts";
+import { type PetQuery, toPage } from "../../core/pets/pet_storage.ts";
+import { type Grouped, grouped } from "../database/grouped.ts";
+import type { GroupedPetsOptions } from "../database/grouped_pets.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 import {
   type PostgresConnections,
@@ -18,12 +11,6 @@ import {
   type Row,
   type Statement,
 } from "./connections.ts";
-
-/** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
-const MAX_ROWS = 1000;
-
-/** The operations, as messages name them. */
-const ACTION = { get: "get pet", list: "list pets", isActive: "check API key" };
 
 /** The pets of a status, after an id, in the order of the index. */
 const ofStatus = (code: string, after: string) =>
@@ -65,37 +52,10 @@ const ACTIVE = prepared(
   "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
 );
 
-/** As in the ports. */
-export function postgresReads(
-  { read, maxConnections }: PostgresConnections,
-):
-  & Pick<PetStorage, "get" | "list" | "close">
-  & Pick<ApiKeyStorage, "isActive"> {
-  async function sendGets(
-    ids: readonly PetId[],
-  ): Promise<(Pet | Error | undefined)[]> {
-    const [first = null, ...others] = ids;
-    const rows = others.length === 0
-      ? await read(ACTION.get, GET, [first])
-      : await read(ACTION.get, GET_ALL, [ids]);
-    const byId = new Map(rows.map((row) => [row[0], row]));
-    return ids.map((id) => {
-      const row = byId.get(id);
-      return row && orError(() => toPet(row));
-    });
-  }
-
-  async function sendLists(
-    queries: readonly PetQuery[],
-  ): Promise<(PetPage | Error)[]> {
-    // The rows of a page that is alone have no place.
-    const rows = await readPages(queries);
-    const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
-    return queries.map(({ limit }, place) =>
-      orError(() => toPage((pages.get(place) ?? []).map(toPet), limit))
-    );
-  }
-
+/** Makes what sends groups of reads. */
+export function groupReads(
+  read: PostgresConnections["read"],
+): Pick<GroupedPetsOptions, "get" | "list"> {
   /** Reads one pet more than each page holds: it tells whether there is a next page. */
   function readPages(queries: readonly PetQuery[]): Promise<readonly Row[]> {
     const asked = queries.map(({ limit, status, after = 0n }, place) => ({
@@ -106,8 +66,8 @@ export function postgresReads(
     if (first !== undefined && others.length === 0) {
       const { after, size, code } = first;
       return code === undefined
-        ? read(ACTION.list, LIST, [after, size])
-        : read(ACTION.list, LIST_STATUS, [after, size, code]);
+        ? read("list pets", LIST, [after, size])
+        : read("list pets", LIST_STATUS, [after, size, code]);
     }
     const columns = (pages: typeof asked) => [
       pages.map(({ place }) => place),
@@ -115,36 +75,53 @@ export function postgresReads(
       pages.map(({ size }) => size),
     ];
     const some = asked.filter(({ code }) => code !== undefined);
-    return read(ACTION.list, LIST_ALL, [
+    return read("list pets", LIST_ALL, [
       ...columns(some),
       some.map(({ code = null }) => code),
       ...columns(asked.filter(({ code }) => code === undefined)),
     ]);
   }
 
-  const limits = { maxGroup: MAX_ROWS, maxUnderWay: maxConnections };
-  const pets = groupedReads({ ...limits, sendGets, sendLists });
+  return {
+    async get(ids) {
+      const [first = null, ...others] = ids;
+      const rows = others.length === 0
+        ? await read("get pet", GET, [first])
+        : await read("get pet", GET_ALL, [ids]);
+      const byId = new Map(rows.map((row) => [row[0], row]));
+      return ids.map((id) => {
+        const row = byId.get(id);
+        return row && orError(() => toPet(row));
+      });
+    },
 
-  // Strangers can force look-ups, by keys of valid form.
-  const keys = grouped({
+    async list(queries) {
+      // The rows of a page that is alone have no place.
+      const rows = await readPages(queries);
+      const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
+      return queries.map(({ limit }, place) =>
+        orError(() => toPage((pages.get(place) ?? []).map(toPet), limit))
+      );
+    },
+  };
+}
+
+/** Makes `isActive` of the port: strangers can force look-ups, by keys of valid form. */
+export function groupLookUps(
+  read: PostgresConnections["read"],
+  limits: GroupedPetsOptions["reads"],
+): Grouped<string, boolean> {
+  const action = "check API key";
+  return grouped({
     ...limits,
-    action: ACTION.isActive,
-    keyOf: (digest: string) => digest,
+    action,
+    keyOf: (digest) => digest,
     async send(digests) {
-      const rows = await read(ACTION.isActive, ACTIVE, [digests]);
+      const rows = await read(action, ACTIVE, [digests]);
       const active = new Set(rows.map(([digest]) => digest));
       return digests.map((digest) => active.has(digest));
     },
   });
-
-  return {
-    get: pets.get,
-    list: pets.list,
-    isActive: keys.run,
-    async close() {
-      await Promise.all([pets.close(), keys.close()]);
-    },
-  };
 }
 
 /** Returns what was thrown: one impossible row fails its own read, not the group. */

@@ -6,8 +6,8 @@ import { apiKeyStorage, type PetDatabase } from "../database/api_keys.ts";
 import {
   type Create,
   type Created,
-  groupCommit,
-} from "../database/group_commit.ts";
+  groupedPets,
+} from "../database/grouped_pets.ts";
 import type { PostgresAddress } from "./address.ts";
 import {
   DURABLY,
@@ -17,7 +17,7 @@ import {
   type Value,
 } from "./connections.ts";
 import { fault } from "./fault.ts";
-import { orError, postgresReads } from "./reads.ts";
+import { groupLookUps, groupReads, orError } from "./reads.ts";
 import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 
@@ -110,6 +110,8 @@ export const CREATE_ONCE = prepared(`WITH ${TURN}, logged AS MATERIALIZED (
     WHERE key IS NULL OR id IN (SELECT pet_id FROM claimed)`);
 export const REPLAYS = prepared(`SELECT key, id, name, category_id, status
     FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`);
+/** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
+const MAX_ROWS = 1000;
 const ACTION = "create pet";
 const PING = { text: "SELECT FROM pets LIMIT 1" };
 
@@ -185,9 +187,9 @@ export async function openPostgres(
     });
   }
 
-  const creates = groupCommit({ send: commit, maxGroup: 256 });
-
-  const { get, list, isActive, close } = postgresReads(connections);
+  const reads = { maxGroup: MAX_ROWS, maxUnderWay: connections.maxConnections };
+  const pets = groupedPets({ create: commit, ...groupReads(read), reads });
+  const lookUps = groupLookUps(read, reads);
 
   return {
     apiKeys: {
@@ -200,20 +202,17 @@ export async function openPostgres(
             (send) => send(numbered(sql), values),
           ),
       ),
-      isActive,
+      isActive: lookUps.run,
     },
 
-    create: (pet, options) => creates.create(pet, options?.idempotencyKey),
-
-    get,
-    list,
+    ...pets,
 
     async ping() {
       await read("reach the database", PING);
     },
 
     async close() {
-      await Promise.all([creates.close(), close()]);
+      await Promise.all([pets.close(), lookUps.close()]);
       await connections.close();
     },
   };

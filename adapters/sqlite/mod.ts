@@ -26,9 +26,8 @@ import { apiKeyStorage, type PetDatabase } from "../database/api_keys.ts";
 import {
   type Create,
   type Created,
-  groupCommit,
-} from "../database/group_commit.ts";
-import { groupedReads } from "../database/grouped_reads.ts";
+  groupedPets,
+} from "../database/grouped_pets.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 import { openSqliteFile } from "./open.ts";
 
@@ -157,15 +156,11 @@ export async function sqliteStorage(
     return created;
   }
 
-  const creates = groupCommit({
-    send: (batch) => file.write("create pet", () => batch.map(storeOnce)),
-    maxGroup: 256, // writing a pet blocks the event loop for 5 to 11 µs
-  });
-
-  const reads = groupedReads({
-    maxGroup: 200, // in larger groups a page of 100 takes longer
-    sendGets: (ids) => file.readEach("get pet", ids, readPet),
-    sendLists: (queries) => file.readEach("list pets", queries, readPage),
+  const pets = groupedPets({
+    create: (group) => file.write("create pet", () => group.map(storeOnce)),
+    get: (ids) => file.readEach("get pet", ids, readPet),
+    list: (queries) => file.readEach("list pets", queries, readPage),
+    reads: { maxGroup: 200 }, // in larger groups a page of 100 takes longer
   });
 
   return {
@@ -176,15 +171,12 @@ export async function sqliteStorage(
         file.write(action, () => file.prepare(sql).all(...values)),
     ),
 
-    create: (pet, options) => creates.create(pet, options?.idempotencyKey),
-
-    get: reads.get,
-    list: reads.list,
+    ...pets,
 
     ping: () => file.ping(),
 
     async close() {
-      await Promise.all([creates.close(), reads.close()]);
+      await pets.close();
       await file.close();
     },
   };

@@ -8,7 +8,7 @@ import { petId } from "../../../core/pets/pet.ts";
 import { REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { groupedReadsContract } from "../database/grouped_reads_contract.ts";
+import { groupedPetsContract } from "../database/grouped_pets_contract.ts";
 import { until } from "../../support/postgres/until.ts";
 
 const shared = await sharedPostgres();
@@ -27,7 +27,7 @@ async function addPets(storage: PetDatabase, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => storage.create(REX)));
 }
 
-groupedReadsContract(
+groupedPetsContract(
   "postgresStorage",
   async () => {
     const url = await shared.emptyDatabase();

@@ -6,11 +6,11 @@ import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
-import { groupedReadsContract } from "../database/grouped_reads_contract.ts";
+import { groupedPetsContract } from "../database/grouped_pets_contract.ts";
 
 const newPath = temporaryFiles();
 
-groupedReadsContract(
+groupedPetsContract(
   "sqliteStorage",
   async () => {
     const path = newPath();

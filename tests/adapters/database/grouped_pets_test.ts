@@ -4,8 +4,8 @@ import { test } from "node:test";
 import {
   type Create,
   type Created,
-  groupCommit,
-} from "../../../adapters/database/group_commit.ts";
+  groupedPets,
+} from "../../../adapters/database/grouped_pets.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
@@ -14,13 +14,18 @@ type Send = (creates: readonly Create[]) => Promise<(Created | Error)[]>;
 
 /** Creates pets of one letter each at once; a digit behind it is the key. */
 function create(send: Send, sent: readonly string[]): Promise<Created>[] {
-  const creates = groupCommit({ send, maxGroup: 100 });
-  return sent.map(([name = "", key]) =>
-    creates.create(newPet({ ...REX, name }), key)
-  );
+  const none = async () => [];
+  const { create } = groupedPets({
+    ...{ create: send, get: none, list: none },
+    reads: { maxGroup: 1 },
+  });
+  return sent.map(([name = "", key]) => {
+    const options = key === undefined ? {} : { idempotencyKey: key };
+    return create(newPet({ ...REX, name }), options);
+  });
 }
 
-test("groupCommit sends a key once, and tells the others with it what came of it", async () => {
+test("groupedPets sends a key once, and tells the others with it what came of it", async () => {
   const batches: string[][] = [];
   const pets = create(async (creates) => {
     batches.push(creates.map(({ pet }) => pet.name));
@@ -38,7 +43,7 @@ test("groupCommit sends a key once, and tells the others with it what came of it
   ]);
 });
 
-test("groupCommit rejects all creates with a key whose commit fails, or gives an error for it", async () => {
+test("groupedPets rejects all creates with a key whose commit fails, or gives an error for it", async () => {
   const fault = new StorageError("unavailable", "away");
   for (const send of [() => Promise.reject(fault), async () => [fault]]) {
     const creates = create(send, ["a1", "b1"]);
@@ -46,16 +51,4 @@ test("groupCommit rejects all creates with a key whose commit fails, or gives an
       assert.deepEqual(outcome, { status: "rejected", reason: fault });
     }
   }
-});
-
-test("groupCommit says that it cannot create a pet if too many wait", async () => {
-  const { create } = groupCommit({
-    send: async () => [],
-    maxGroup: 1,
-    maxQueue: 0,
-  });
-  await assert.rejects(
-    create(REX),
-    /^StorageError: Cannot create pet: 0 others/,
-  );
 });

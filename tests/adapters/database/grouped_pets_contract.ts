@@ -15,7 +15,7 @@ const STATUSES = ["available", "pending", "sold"] as const;
  * @param open opens a storage in a new database, and returns what runs SQL there.
  * @param impossible SQL that gives the pet 5 a status that there is not.
  */
-export function groupedReadsContract(
+export function groupedPetsContract(
   name: string,
   open: () => Promise<readonly [PetDatabase, (sql: string) => unknown]>,
   impossible: string,
@@ -109,6 +109,7 @@ export function groupedReadsContract(
       `Cannot ${action}: the storage is closed`;
     for (
       const [action, read] of [
+        ["create pet", storage.create(REX)],
         ["get pet", get(petId(1n))],
         ["list pets", list({ limit: 1 })],
         ["check API key", isActive("1")],
