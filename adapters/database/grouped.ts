@@ -184,7 +184,8 @@ export function grouped<Item, Result>(
     underWay.splice(underWay.indexOf(began), 1);
     setClock();
     pace += (clock - began - pace) * WEIGHT;
-    if (queue.length > 0 || isClosed) scheduled ??= setImmediate(sendGroups);
+    // Until the turn is over, none is alone: they go together.
+    scheduled ??= setImmediate(sendGroups);
   }
 
   function sendGroups(): void {
@@ -202,7 +203,7 @@ export function grouped<Item, Result>(
     queued += size;
     if (key !== undefined) shared.set(key, promise);
     const isAlone = maxUnderWay > 1 && underWay.length === 0 &&
-      queue.length === 1;
+      queue.length === 1 && scheduled === undefined;
     if ((isAlone || queued >= maxGroup) && isFree()) sendGroups();
     else if (isFree()) scheduled ??= setImmediate(sendGroups);
     return promise;

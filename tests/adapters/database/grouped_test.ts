@@ -70,6 +70,15 @@ test("grouped sends a read that finds nothing under way at once, and gathers tho
   assert.deepEqual(await answerAll([first, ...others]), [1, 1, 2, 1, 3]);
 });
 
+test("grouped gathers reads for the rest of the turn in which one was answered", async () => {
+  const { run, sent } = reads({ send: atOnce });
+  await run(1);
+  await Promise.all([run(2), run(3)]);
+  await nextTask();
+  await run(4);
+  assert.deepEqual(sent, [[1], [2, 3], [4]]);
+});
+
 test("grouped has two groups under way, and more only once all but one take 100 ms", async (t) => {
   const pass = await stopClock(t);
   const { run, sent, answer, answerAll } = reads({ maxWait: 350 });
