@@ -233,8 +233,6 @@ export function postgresConnections(
     work: (ask: Send, commit: Send) => Promise<T>,
   ): Promise<T> {
     const client = await connect(action);
-    const { host, port } = client;
-    const actionAtHost = `${action} at ${describeHosts([{ host, port }])}`;
 
     const sender = (changes: boolean): Send => async (...args) => {
       try {
@@ -243,6 +241,8 @@ export function postgresConnections(
         if (warning === undefined) return rows;
         throw new Error(warning);
       } catch (error) {
+        const { host, port } = client;
+        const actionAtHost = `${action} at ${describeHosts([{ host, port }])}`;
         throw statementFault(actionAtHost, error, { changes });
       }
     };
