@@ -193,7 +193,9 @@ export function grouped<Item, Result>(
     scheduled = undefined;
     refuseLate();
     while (queue.length > 0 && isFree()) sendGroup(takeGroup());
-    if (isClosed && underWay.length === 0) idle.resolve();
+    if (!isClosed || underWay.length > 0) return;
+    clearInterval(ticking);
+    idle.resolve();
   }
 
   function enqueue(item: Item, key: unknown): Promise<Result> {

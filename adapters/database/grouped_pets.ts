@@ -59,13 +59,14 @@ export function groupedPets(
     action: "list pets",
     send: list,
     keyOf: ({ limit, status, after }) => `${limit} ${status} ${after}`,
-    sizeOf: ({ limit }) => limit > MAX_LIMIT ? reads.maxGroup : limit,
+    sizeOf: ({ limit }) => limit <= MAX_LIMIT ? limit : reads.maxGroup,
   });
   /** The creates with a key that are not settled, for others with the same key. */
   const underWay = new Map<string, Promise<Created>>();
 
   return {
-    create(pet, { idempotencyKey: key } = {}) {
+    create(pet, options) {
+      const key = options?.idempotencyKey;
       // A copy: the caller may change the object while it waits.
       const create = { pet: { ...pet }, key };
       if (key === undefined) return creates.run(create);

@@ -160,8 +160,11 @@ export async function sqliteStorage(
     create: (group) => file.write("create pet", () => group.map(storeOnce)),
     get: (ids) => file.readEach("get pet", ids, readPet),
     list: (queries) => file.readEach("list pets", queries, readPage),
-    // In larger groups a page of 100 takes longer. With one under way, a read that is alone would wait.
-    reads: { maxGroup: 200, maxUnderWay: 2 },
+    reads: {
+      maxGroup: 200, // in larger ones a page of 100 takes longer
+      maxUnderWay: 2, // otherwise a read that is alone would wait for a turn
+      maxWait: Math.max(2000, lockTimeout),
+    },
   });
 
   return {

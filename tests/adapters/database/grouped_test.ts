@@ -167,14 +167,16 @@ test("grouped refuses items while the group under way hangs, and goes on", async
   }
 });
 
-test("grouped has no timer while nothing is under way", async (t) => {
+test("grouped has no timer while nothing is under way, and none once it is closed", async (t) => {
   const { mock } = t.mock.method(performance, "now");
-  const { run } = recorded({ send: atOnce });
-  await run(1);
-  await delay(50);
-  const looks = mock.callCount();
-  await delay(50);
-  assert.equal(mock.callCount(), looks);
+  const { run, close } = recorded({ send: atOnce });
+  for (const ends of [() => delay(50), close]) {
+    await run(1);
+    await ends();
+    const looks = mock.callCount();
+    await delay(50);
+    assert.equal(mock.callCount(), looks);
+  }
 });
 
 test("grouped refuses at once what it cannot send in time, and says for how long", async (t) => {
