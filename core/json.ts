@@ -41,7 +41,7 @@ export function parseJson(text: string): unknown {
 export function checkExact(): void {
   if (parseJson("9007199254740993") === 2n ** 53n + 1n) return;
   throw new Error(
-    "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 114, Firefox 135 or Safari 18.4",
+    "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 126, Firefox 135 or Safari 18.4",
   );
 }
 

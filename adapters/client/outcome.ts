@@ -99,10 +99,7 @@ function innermostMessage(error: unknown, depth = 9): string {
  * Reads a refusal of the service itself. A proxy may send errors of its own, even as JSON: the service's
  * agree with themselves and with the contract.
  */
-function readRefusal(
-  status: number,
-  body: unknown,
-): { readonly code: string; readonly message: string } | undefined {
+function readRefusal(status: number, body: unknown) {
   const { success, output } = v.safeParse(errorBodySchema, body);
   const isOwn = success && status >= 400 && BigInt(status) === output.status &&
     status === (statusOf.get(output.code) ?? status);

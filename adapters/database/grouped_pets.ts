@@ -35,7 +35,7 @@ export interface GroupedPetsOptions {
   /** The sizes of groups of reads are in rows. */
   readonly reads: Pick<
     GroupedOptions<never, never>,
-    "maxGroup" | "maxUnderWay"
+    "maxGroup" | "maxUnderWay" | "maxWait"
   >;
 }
 

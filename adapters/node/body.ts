@@ -110,9 +110,9 @@ export function wholeBody(
   req: IncomingMessage,
   onFirstRead: () => void,
 ): NodeBody & { readonly bytes: Promise<ArrayBuffer> } {
+  const chunks: Uint8Array[] = [];
   if (hasArrived(req)) {
     onFirstRead();
-    const chunks: Uint8Array[] = [];
     let chunk: Uint8Array | null;
     // The last call returns null, and ends the request for Node.
     while ((chunk = req.read()) !== null) chunks.push(chunk);
@@ -122,7 +122,6 @@ export function wholeBody(
     };
   }
   const { promise, resolve, reject } = Promise.withResolvers<ArrayBuffer>();
-  const chunks: Uint8Array[] = [];
   if (req.destroyed) reject(clientGone());
   else {
     onFirstRead();

@@ -24,12 +24,9 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   ),
 };
 
-export function clientErrorListener(): (
-  error: Error & { readonly code?: string },
-  socket: Socket,
-) => void {
+export function clientErrorListener() {
   const refused = new WeakSet<Socket>();
-  return (error, socket) => {
+  return (error: Error & { readonly code?: string }, socket: Socket): void => {
     // Node reports a broken connection again with every packet that arrives.
     if (refused.has(socket)) return;
     refused.add(socket);

@@ -55,7 +55,7 @@ export async function serve(
   handle: FetchFunction,
   options: NodeServeOptions = {},
 ): Promise<Server> {
-  const { port, hostname } = readServeOptions(
+  const { port, hostname, onError } = readServeOptions(
     options,
     "headersTimeout",
     "requestTimeout",
@@ -65,7 +65,7 @@ export async function serve(
     throw new TypeError("On Bun, use serve of @petstore/service/bun");
   }
   try {
-    const server = createFetchServer(handle, options);
+    const server = createFetchServer(createResponder(handle, onError), options);
     const close = closer(server);
     server.listen(port, hostname);
     await once(server, "listening");
@@ -78,11 +78,10 @@ export async function serve(
 }
 
 function createFetchServer(
-  handle: FetchFunction,
+  respond: ReturnType<typeof createResponder>,
   options: NodeServeOptions,
 ): HttpServer {
   const {
-    onError = console.error,
     requestTimeout = 30_000,
     // Node refuses one that is longer than requestTimeout.
     headersTimeout = Math.min(10_000, requestTimeout || Infinity),
@@ -102,7 +101,6 @@ function createFetchServer(
   };
   const server = createServer(settings);
   const isOpen = (): boolean => server.listening;
-  const respond = createResponder(handle, onError);
   const listener = (awaitsContinue: boolean): NodeListener => (req, res) =>
     respond({ req, res, awaitsContinue, isOpen });
   server.on("request", listener(false));

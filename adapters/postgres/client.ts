@@ -27,8 +27,6 @@ interface DriverClient {
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
-type ClientConfig = pg.ClientConfig & PostgresAddress["driver"];
-
 /** Clients whose `target` is the host that was current, and whose faults and ends reach the pool in time. */
 export function clientsOf(
   currentHost: () => PostgresHost,
@@ -37,7 +35,7 @@ export function clientsOf(
     readonly target: PostgresHost;
     #refusal: Error | undefined;
 
-    constructor(config: ClientConfig) {
+    constructor(config: pg.ClientConfig & PostgresAddress["driver"]) {
       const target = currentHost();
       // The pool makes the password non-enumerable, so `...` leaves it out.
       super({ ...config, password: config.password, ...target });

@@ -57,29 +57,7 @@ export type Send = (
   timeout?: number,
 ) => Promise<readonly Row[]>;
 
-type Run = (action: string, ...args: Parameters<Send>) => ReturnType<Send>;
-
-export interface PostgresConnections {
-  /** As the address says. */
-  readonly maxConnections: number;
-  /**
-   * Sends a statement that changes nothing. If its connection fails, it is sent once more, on another
-   * one; `timeout` holds for both answers together.
-   */
-  readonly read: Run;
-  /** Sends a statement that changes something, in a transaction of its own. */
-  readonly write: Run;
-  /**
-   * Runs a transaction (`READ COMMITTED`) that holds the advisory lock `lock` from beginning to end: of
-   * those with the same lock, one runs at a time.
-   */
-  transaction<T>(
-    action: string,
-    lock: bigint,
-    work: (send: Send) => Promise<T>,
-  ): Promise<T>;
-  close(): Promise<void>;
-}
+export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
 /**
  * To be selected by a transaction that writes: it waits for the disk even if the database is set not
@@ -114,7 +92,7 @@ export const SETTINGS = [
 export function postgresConnections(
   address: PostgresAddress,
   { connectTimeout, queryTimeout, lockTimeout }: Timeouts,
-): PostgresConnections {
+) {
   const { hosts, driver } = address;
   let current = 0;
   let closed: Promise<void> | undefined;
@@ -258,18 +236,24 @@ export function postgresConnections(
   }
 
   return {
-    maxConnections: driver.max,
-
-    async read(action, statement, values, timeout = queryTimeout) {
-      const deadline = performance.now() + timeout;
+    /**
+     * Sends a statement that changes nothing. If its connection fails, it is sent once more, on another
+     * one; `queryTimeout` holds for both answers together.
+     */
+    async read(
+      action: string,
+      statement: Statement,
+      values?: readonly Value[],
+    ) {
+      const deadline = performance.now() + queryTimeout;
       let isSent = false;
-      const send = (timeout: number) =>
+      const send = (timeout?: number) =>
         use(action, (ask) => {
           isSent = true;
           return ask(statement, values, timeout);
         });
       try {
-        return await send(timeout);
+        return await send();
       } catch (error) {
         const left = Math.floor(deadline - performance.now());
         if (!isSent || left < 1 || !canBeRepeated(error)) throw error;
@@ -277,9 +261,19 @@ export function postgresConnections(
       }
     },
 
-    write: (action, ...args) => use(action, (_, commit) => commit(...args)),
+    /** Sends a statement that changes something, in a transaction of its own. */
+    write: (action: string, ...args: Parameters<Send>) =>
+      use(action, (_, commit) => commit(...args)),
 
-    transaction: (action, lock, work) =>
+    /**
+     * Runs a transaction (`READ COMMITTED`) that holds the advisory lock `lock` from beginning to end: of
+     * those with the same lock, one runs at a time.
+     */
+    transaction: <T>(
+      action: string,
+      lock: bigint,
+      work: (send: Send) => Promise<T>,
+    ) =>
       use(action, async (ask, commit) => {
         await ask(BEGIN);
         await ask(LOCK, [`${lockTimeout}ms`, `${queryTimeout}ms`, lock]);
@@ -289,7 +283,7 @@ export function postgresConnections(
         return result;
       }),
 
-    close: () => closed ??= pool.end(),
+    close: (): Promise<void> => closed ??= pool.end(),
   };
 }
 

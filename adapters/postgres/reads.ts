@@ -5,29 +5,24 @@ import { type PetQuery, toPage } from "../../core/pets/pet_storage.ts";
 import { type Grouped, grouped } from "../database/grouped.ts";
 import type { GroupedPetsOptions } from "../database/grouped_pets.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
-import {
-  type PostgresConnections,
-  prepared,
-  type Row,
-  type Statement,
-} from "./connections.ts";
+import { type PostgresConnections, prepared, type Row } from "./connections.ts";
 
 /** The pets of a status, after an id, in the order of the index. */
 const ofStatus = (code: string, after: string) =>
   `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
 
 // One pet, or page, has a statement of its own: it takes half as long as a group of one.
-export const GET: Statement = prepared(
+export const GET = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
 );
 const GET_ALL = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id = ANY ($1::bigint[])`,
 );
-export const LIST: Statement = prepared(
+export const LIST = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
 );
 // With `status = $3` the planner might walk through the primary key: it does not know how rare a status is.
-export const LIST_STATUS: Statement = prepared(`SELECT ${PET_COLUMNS} FROM pets
+export const LIST_STATUS = prepared(`SELECT ${PET_COLUMNS} FROM pets
     WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
 // Longer pages than the service's have a statement of their own. With `LIMIT size` alone the planner would
 // expect a tenth of the table for each page.
@@ -39,7 +34,7 @@ const page = (condition: string) =>
  * Pages of a status (`$1` to `$4`), then those of all pets; `place` is an index in the group. `REINDEX` locks
  * the indexes in this order too, as they were made: in the other one both would end in a deadlock.
  */
-export const LIST_ALL: Statement = prepared(`SELECT page.*, place
+export const LIST_ALL = prepared(`SELECT page.*, place
     FROM unnest($1::int[], $2::bigint[], $3::int[], $4::smallint[])
         AS asked (place, after, size, code),
       ${page(ofStatus("code", "after"))}

@@ -88,7 +88,7 @@ async function createTables(
   access?: Access,
 ): Promise<void> {
   const action = "open the database";
-  const send: Send = (...args) => connections.read(action, ...args);
+  const send: Send = (statement) => connections.read(action, statement);
   // First without the lock, as a standby, or a user who may not create tables, can.
   if (await hasTables(send)) return;
   if (access === "read") {

@@ -187,7 +187,7 @@ export async function openPostgres(
     });
   }
 
-  const reads = { maxGroup: MAX_ROWS, maxUnderWay: connections.maxConnections };
+  const reads = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
   const pets = groupedPets({ create: commit, ...groupReads(read), reads });
   const lookUps = groupLookUps(read, reads);
 

@@ -17,12 +17,9 @@ const NOTADB = 26;
  */
 const IOERR_SHMSIZE = 4874;
 
-const IS_LOCKED = "another process keeps the file locked";
 const IS_FULL = "the disk is full";
 const REASONS: Readonly<Record<number, string>> = {
   3: "SQLite may not access the file",
-  [BUSY]: IS_LOCKED,
-  [LOCKED]: IS_LOCKED,
   7: "memory ran out",
   [READONLY]: "the file or its directory is read-only",
   [IOERR]: "reading or writing the disk failed",
@@ -31,7 +28,6 @@ const REASONS: Readonly<Record<number, string>> = {
   [IOERR_SHMSIZE]: IS_FULL,
   [CANTOPEN]:
     "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
-  [PROTOCOL]: IS_LOCKED,
   [NOTADB]: "the file is not an SQLite database",
 };
 
@@ -60,7 +56,9 @@ export function isAccessFault(error: unknown): boolean {
 
 /** Explains an error of SQLite; `undefined` for other errors and for mistakes in the SQL. */
 export function faultReason(error: unknown): string | undefined {
-  return REASONS[resultCode(error)];
+  return isBusy(error)
+    ? "another process keeps the file locked"
+    : REASONS[resultCode(error)];
 }
 
 /**

@@ -9,7 +9,6 @@
  * @module
  */
 
-import type { StatementSync } from "node:sqlite";
 import {
   type CheckedPet,
   type Pet,
@@ -42,12 +41,6 @@ export interface SqliteStorageOptions {
   readonly lockTimeout?: number;
   /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
-}
-
-/** The statements that list pages of one size. */
-interface Pages {
-  readonly all: StatementSync;
-  readonly ofStatus: StatementSync;
 }
 
 /**
@@ -100,7 +93,7 @@ export async function sqliteStorage(
   );
   const byId = file.prepare(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`);
   /** By the limit: a page takes 1.07 times its request's processor time if `LIMIT` is a parameter. */
-  const pages = new Map<number, Pages>();
+  const pages = new Map<number, ReturnType<typeof preparePages>>();
   const byKey = file.prepare(
     `SELECT ${PET_COLUMNS} FROM pets WHERE id =
       (SELECT pet_id FROM idempotency_keys WHERE key = ? AND created > ?)`,
@@ -113,7 +106,8 @@ export async function sqliteStorage(
       FROM idempotency_keys WHERE created <= ? ORDER BY created LIMIT 2)`,
   );
 
-  function preparePages(limit: number): Pages {
+  /** Prepares the statements that list pages of one size. */
+  function preparePages(limit: number) {
     // One more than the page holds tells whether there is a next one.
     const end = `id > ? ORDER BY id LIMIT ${Number(limit) + 1}`;
     const select = `SELECT ${PET_COLUMNS} FROM pets WHERE`;

@@ -17,10 +17,7 @@ export class UsageError extends Error {
 export function parseArguments(
   args: readonly string[],
   options: ParseArgsOptionsConfig,
-): {
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
-  readonly positionals: readonly string[];
-} {
+) {
   const all: ParseArgsOptionsConfig = {
     ...options,
     help: { type: "boolean", short: "h" },

@@ -29,14 +29,7 @@ interface Job {
   readonly now?: () => number;
 }
 
-type Copied = Awaited<ReturnType<typeof copyTable>>;
 type Survey = Awaited<ReturnType<typeof survey>>;
-
-/** Both tables, if they are equal in FROM and TO, and lines that say how to go on. */
-interface Result extends Readonly<Record<"pets" | "apiKeys", Copied>> {
-  readonly equal: boolean;
-  readonly advice: readonly string[];
-}
 
 const MORE =
   "FROM was written to meanwhile, and has more now. Stop the servers that use it, and run the same command again: it copies the rest";
@@ -44,8 +37,12 @@ const MORE =
 const DIFFERENT =
   "TO is not the same as FROM. Stop all servers on both, and run the same command again; if it refuses then, or ends like this, copy to an empty database";
 
-/** Copies what TO does not have; refuses to if FROM has rows that cannot be copied, or lacks rows that TO has. */
-export async function copyAll(job: Job): Promise<Result> {
+/**
+ * Copies what TO does not have; refuses to if FROM has rows that cannot be copied, or lacks rows that TO has.
+ *
+ * @returns both tables, if they are equal in FROM and TO, and lines that say how to go on.
+ */
+export async function copyAll(job: Job) {
   if (job.from.identity === job.to.identity) {
     throw new ConfigError("FROM and TO are the same database");
   }

@@ -3,7 +3,6 @@
 import process from "node:process";
 import { inspect } from "node:util";
 import { toFetch } from "../../core/handler.ts";
-import type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
@@ -86,9 +85,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */
-export async function loadServe(): Promise<
-  (handle: FetchFunction, options: ServeOptions) => Promise<Server>
-> {
+export async function loadServe() {
   if ("Deno" in globalThis) return (await import("../deno/mod.ts")).serve;
   if ("Bun" in globalThis) return (await import("../bun/mod.ts")).serve;
   return (await import("../node/mod.ts")).serve;

@@ -110,9 +110,7 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
   };
 }
 
-async function makeKey(
-  name: string,
-): Promise<NewApiKeyRecord & { readonly key: string }> {
+async function makeKey(name: string) {
   const check = v.safeParse(nameSchema, name);
   if (!check.success) {
     throw new RangeError(`The name of an API key ${check.issues[0].message}`);

@@ -17,11 +17,10 @@ const retryAfter: JsonObject = {
   },
 };
 
-/** A JSON body with this schema. */
-export function json(schema: string): JsonObject {
-  return {
-    "application/json": { schema: { $ref: `#/components/schemas/${schema}` } },
-  };
+/** A JSON body with this schema, and an example if there is one. */
+export function json(schema: string, example?: JsonObject): JsonObject {
+  const $ref = `#/components/schemas/${schema}`;
+  return { "application/json": { schema: { $ref }, ...example } };
 }
 
 /**
@@ -33,12 +32,11 @@ export function refused(
   refusal?: Refusal,
   headers?: JsonObject,
 ): JsonObject {
-  const { "application/json": body } = json("Error");
   const example = refusal && { example: JSON.parse(refusal.body) };
   return {
     description,
     ...headers && { headers },
-    content: { "application/json": { ...body as JsonObject, ...example } },
+    content: json("Error", example),
   };
 }
 

@@ -7,6 +7,6 @@ test("createHandler refuses a runtime that rounds, and says which do not", (t) =
   t.mock.method(JSON, "parse", (text: string) => parse(text));
   assert.throws(() => handleService(), {
     message:
-      "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 114, Firefox 135 or Safari 18.4",
+      "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 126, Firefox 135 or Safari 18.4",
   });
 });
