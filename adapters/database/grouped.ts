@@ -8,12 +8,7 @@
  * A group is closed before it is sent, so a read sees all that was acknowledged before it came.
  */
 
-import {
-  clearImmediate,
-  clearInterval,
-  setImmediate,
-  setInterval,
-} from "node:timers";
+import { clearImmediate, setImmediate } from "node:timers";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
 /** Settings of {@linkcode grouped}. */
@@ -40,11 +35,10 @@ export interface GroupedOptions<Item, Result> {
    * longer, by the pace of earlier groups; or later, if it was. Default: 2000.
    */
   readonly maxWait?: number;
-  /**
-   * The maximum number of groups under way. There are more than two only if others hang. Default: 1, and
-   * an item that finds nothing under way still waits for one turn of the event loop.
-   */
+  /** The maximum number of groups under way. There are more than two only if others hang. Default: 1. */
   readonly maxUnderWay?: number;
+  /** Sends an item that finds nothing under way at once. Default: false, so others of its turn join it. */
+  readonly sendsLoneItem?: boolean;
 }
 
 export interface Grouped<Item, Result> {
@@ -56,17 +50,17 @@ export interface Grouped<Item, Result> {
 
 interface Waiting<Item, Result> {
   readonly item: Item;
-  readonly key: unknown;
   readonly size: number;
   /** When it came, by the clock of the queue. */
   readonly since: number;
+  readonly promise: Promise<Result>;
   readonly resolve: (result: Result) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** The weight of the last group in the pace. */
+/** The weight of the last answer in the pace. */
 const WEIGHT = 0.2;
-/** The most that one turn of the event loop adds to the clock, in ms. */
+/** The interval of the clock, in ms. */
 const TICK = 20;
 /** A group that takes longer, in ms, may hang: others are sent beside it. */
 const PATIENCE = 100;
@@ -75,58 +69,50 @@ const PATIENCE = 100;
 export function grouped<Item, Result>(
   options: GroupedOptions<Item, Result>,
 ): Grouped<Item, Result> {
-  const { action, send, keyOf, sizeOf = () => 1, maxUnderWay = 1 } = options;
+  const { action, send, keyOf = () => Symbol(), sizeOf = () => 1 } = options;
   const { maxGroup, maxQueue = 10_000, maxWait = 2000 } = options;
-  let queue: Waiting<Item, Result>[] = [];
-  /** The size of the queue. */
+  const { maxUnderWay = 1, sendsLoneItem = false } = options;
+  /** The items that wait, by their keys, in the order in which they came. */
+  const queue = new Map<unknown, Waiting<Item, Result>>();
+  /** The sum of their sizes. */
   let queued = 0;
-  /** Results of the items in the queue that have keys. */
-  const shared = new Map<unknown, Promise<Result>>();
-  let scheduled: ReturnType<typeof setImmediate> | undefined;
-  /** When the clock was last set, in ms of `performance.now()`. */
-  let setAt = performance.now();
-  /**
-   * Tells the time, in ms. While requests hold up the event loop it does not count: the database may
-   * have answered already.
-   */
-  let clock = setAt;
-  let ticking: ReturnType<typeof setInterval> | undefined;
-  /** When each group under way began, by the clock; ascending. */
-  const underWay: number[] = [];
-  /** The time that a group takes, in ms: a moving average. */
+  /** Set while the queue is to be sent at the end of this turn of the event loop. */
+  let endOfTurn: ReturnType<typeof setImmediate> | undefined;
+  /** When each group under way was sent, by the clock; ascending. */
+  const sentAt: number[] = [];
+  /** When a group was last answered, by the clock. */
+  let answeredAt = 0;
+  /** The time from one answer to the next while groups are under way, in ms: a moving average. */
   let pace = 0;
-  let isClosed = false;
-  const idle = Promise.withResolvers<void>();
+  /**
+   * The time in ms, counted by an interval while groups are under way. If requests hold up the event loop
+   * for a second, it moves on by one tick: the database may have answered in the meantime.
+   */
+  let clock = 0;
+  /** The interval that moves the clock; it ends when it finds nothing under way. */
+  let ticking: ReturnType<typeof setInterval> | undefined;
+  /** Set by `close()`, and fulfilled when nothing waits and nothing is under way. */
+  let closing: PromiseWithResolvers<void> | undefined;
 
-  function setClock(): void {
-    const now = performance.now();
-    clock += Math.min(now - setAt, TICK);
-    setAt = now;
-  }
-
-  /** Runs while groups are under way: some may hang. */
   function tick(): void {
-    setClock();
-    if (underWay.length > 0) return sendGroups();
+    clock += TICK;
+    if (sentAt.length > 0) return sendGroups();
     clearInterval(ticking);
     ticking = undefined;
   }
 
-  /** Tells whether another group may be sent: all but one of those under way may hang. */
+  /** Tells whether another group may be sent: all but the last of those under way may hang. */
   function isFree(): boolean {
-    const last = underWay.at(-2) ?? -Infinity;
-    return underWay.length < maxUnderWay && clock - last >= PATIENCE;
+    const lastButOne = sentAt.at(-2) ?? -Infinity;
+    return sentAt.length < maxUnderWay && clock - lastButOne >= PATIENCE;
   }
 
-  /** Estimates the wait of an item that came now for its group, in ms. */
+  /** Estimates how long an item that came now would wait before it is sent, in ms. */
   function expectedWait(): number {
-    // From one group to the next: two are under way, and more only if they take longer than PATIENCE.
-    const interval = Math.max(Math.min(pace / 2, PATIENCE), pace / maxUnderWay);
-    const wait = interval * Math.floor(queued / maxGroup);
+    const wait = pace * Math.floor(queued / maxGroup);
     if (isFree()) return wait;
-    if (underWay.length < maxUnderWay) return wait + Math.min(pace, PATIENCE);
     // A group that takes longer than others did may hang.
-    return wait + Math.max(pace, clock - (underWay.at(-1) ?? clock));
+    return wait + Math.max(pace, clock - (sentAt.at(-1) ?? clock));
   }
 
   function refusal(reason: string): StorageError {
@@ -135,41 +121,52 @@ export function grouped<Item, Result>(
     });
   }
 
-  /** Removes the first items of the queue. */
-  function take(count: number): Waiting<Item, Result>[] {
-    const taken = queue.slice(0, count);
-    queue = queue.slice(count);
-    for (const { key, size } of taken) {
-      queued -= size;
-      shared.delete(key);
-    }
-    return taken;
+  function enqueue(key: unknown, item: Item): Promise<Result> {
+    const size = sizeOf(item);
+    const { promise, ...settle } = Promise.withResolvers<Result>();
+    queue.set(key, { item, size, since: clock, promise, ...settle });
+    queued += size;
+    const isAlone = queue.size === 1 && sentAt.length === 0 &&
+      endOfTurn === undefined;
+    if (!isFree()) return promise; // It is sent once another group is answered, or hangs.
+    if (queued >= maxGroup || sendsLoneItem && isAlone) sendGroups();
+    else endOfTurn ??= setImmediate(sendGroups);
+    return promise;
+  }
+
+  function dequeue(key: unknown, { size }: Waiting<Item, Result>): void {
+    queue.delete(key);
+    queued -= size;
   }
 
   function refuseLate(): void {
-    const oldest = clock - maxWait;
-    const firstInTime = queue.findIndex(({ since }) => since >= oldest);
-    const late = take(firstInTime < 0 ? queue.length : firstInTime);
-    for (const { reject } of late) {
-      reject(refusal(`the database did not get to it within ${maxWait} ms`));
+    for (const [key, waiting] of queue) {
+      if (clock - waiting.since <= maxWait) return;
+      dequeue(key, waiting);
+      waiting.reject(
+        refusal(`the database did not get to it within ${maxWait} ms`),
+      );
     }
   }
 
   function takeGroup(): readonly Waiting<Item, Result>[] {
+    const group: Waiting<Item, Result>[] = [];
     let size = 0;
-    const end = queue.findIndex((item, index) =>
-      (size += item.size) > maxGroup && index > 0
-    );
-    return take(end < 0 ? queue.length : end);
+    for (const [key, waiting] of queue) {
+      size += waiting.size;
+      if (size > maxGroup && group.length > 0) break;
+      dequeue(key, waiting);
+      group.push(waiting);
+    }
+    return group;
   }
 
   async function sendGroup(
     group: readonly Waiting<Item, Result>[],
   ): Promise<void> {
-    setClock();
     ticking ??= setInterval(tick, TICK);
     const began = clock;
-    underWay.push(began);
+    sentAt.push(began);
     try {
       const results = await send(group.map(({ item }) => item));
       for (const [index, { resolve, reject }] of group.entries()) {
@@ -181,58 +178,45 @@ export function grouped<Item, Result>(
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
-    underWay.splice(underWay.indexOf(began), 1);
-    setClock();
-    pace += (clock - began - pace) * WEIGHT;
-    // Until the turn is over, none is alone: they go together.
-    scheduled ??= setImmediate(sendGroups);
+    sentAt.splice(sentAt.indexOf(began), 1);
+    pace += (clock - Math.max(began, answeredAt) - pace) * WEIGHT;
+    answeredAt = clock;
+    // What comes in the rest of this turn goes together.
+    endOfTurn ??= setImmediate(sendGroups);
   }
 
   function sendGroups(): void {
-    clearImmediate(scheduled);
-    scheduled = undefined;
+    clearImmediate(endOfTurn);
+    endOfTurn = undefined;
     refuseLate();
-    while (queue.length > 0 && isFree()) sendGroup(takeGroup());
-    if (!isClosed || underWay.length > 0) return;
+    while (queue.size > 0 && isFree()) sendGroup(takeGroup());
+    if (closing === undefined || sentAt.length > 0) return;
     clearInterval(ticking);
-    idle.resolve();
-  }
-
-  function enqueue(item: Item, key: unknown): Promise<Result> {
-    const size = sizeOf(item);
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    queue.push({ item, key, size, since: clock, resolve, reject });
-    queued += size;
-    if (key !== undefined) shared.set(key, promise);
-    const isAlone = maxUnderWay > 1 && underWay.length === 0 &&
-      queue.length === 1 && scheduled === undefined;
-    if ((isAlone || queued >= maxGroup) && isFree()) sendGroups();
-    else if (isFree()) scheduled ??= setImmediate(sendGroups);
-    return promise;
+    closing.resolve();
   }
 
   return {
     async run(item) {
-      if (isClosed) {
+      if (closing !== undefined) {
         const message = `Cannot ${action}: the storage is closed`;
         throw new StorageError("unavailable", message);
       }
-      const key = keyOf?.(item);
-      const same = shared.get(key);
-      if (same !== undefined) return same;
-      if (queue.length >= maxQueue) {
+      const key = keyOf(item);
+      const same = queue.get(key);
+      if (same !== undefined) return same.promise;
+      if (queue.size >= maxQueue) {
         throw refusal(`${maxQueue} others are waiting already`);
       }
       if (expectedWait() > maxWait) {
         throw refusal(`it would wait longer than ${maxWait} ms`);
       }
-      return enqueue(item, key);
+      return enqueue(key, item);
     },
 
     close() {
-      isClosed = true;
-      scheduled ??= setImmediate(sendGroups);
-      return idle.promise;
+      closing ??= Promise.withResolvers();
+      endOfTurn ??= setImmediate(sendGroups);
+      return closing.promise;
     },
   };
 }

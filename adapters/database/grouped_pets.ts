@@ -50,12 +50,14 @@ export function groupedPets(
   });
   const gets = grouped({
     ...reads,
+    sendsLoneItem: true,
     action: "get pet",
     send: get,
     keyOf: (id) => id,
   });
   const lists = grouped({
     ...reads,
+    sendsLoneItem: true,
     action: "list pets",
     send: list,
     keyOf: ({ limit, status, after }) => `${limit} ${status} ${after}`,

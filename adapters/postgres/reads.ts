@@ -109,6 +109,7 @@ export function groupLookUps(
   const action = "check API key";
   return grouped({
     ...limits,
+    sendsLoneItem: true,
     action,
     keyOf: (digest) => digest,
     async send(digests) {

@@ -156,7 +156,6 @@ export async function sqliteStorage(
     list: (queries) => file.readEach("list pets", queries, readPage),
     reads: {
       maxGroup: 200, // in groups of 500, different pages of 100 take a fifth longer
-      maxUnderWay: 2, // otherwise a read that is alone would wait for a turn
       maxWait: Math.max(2000, lockTimeout),
     },
   });

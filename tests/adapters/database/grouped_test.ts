@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import {
   grouped,
   type GroupedOptions,
@@ -50,6 +49,7 @@ function recorded(options: Options = {}) {
 /** A queue of reads, which share a place if they are equal, and have four connections. */
 const reads = (options: Options = {}) =>
   recorded({
+    sendsLoneItem: true,
     maxUnderWay: 4,
     keyOf: (item) => item,
     sizeOf: (item) => item,
@@ -80,15 +80,15 @@ test("grouped gathers reads for the rest of the turn in which one was answered",
 });
 
 test("grouped has two groups under way, and more only once all but one take 100 ms", async (t) => {
-  const pass = await stopClock(t);
+  const { pass } = stopClock(t);
   const { run, sent, answer, answerAll } = reads({ maxWait: 350 });
   const answers = [run(1), run(2)];
   await turns();
   assert.deepEqual(sent, [[1], [2]]);
   answers.push(run(3), run(4));
-  await pass(99);
+  await pass(80);
   assert.equal(sent.length, 2);
-  await pass(1);
+  await pass(20);
   assert.deepEqual(sent[2], [3, 4]);
   answers.push(run(5));
   await turns();
@@ -146,7 +146,7 @@ test("grouped refuses items beyond maxQueue until there is room", async () => {
 });
 
 test("grouped refuses items while the group under way hangs, and goes on", async (t) => {
-  const pass = await stopClock(t);
+  const { pass } = stopClock(t);
   const { run, sent, answerAll } = recorded({ maxWait: 60 });
   for (const round of [0, 2]) {
     const first = run(1);
@@ -156,36 +156,33 @@ test("grouped refuses items while the group under way hangs, and goes on", async
     await pass(60);
     const inTime = run(3);
     assert.deepEqual(late, []);
-    await pass(1);
+    await pass(20);
     assert.deepEqual(late, [
       "Cannot read: the database did not get to it within 60 ms",
     ]);
     await assert.rejects(run(4), /longer than 60 ms/);
     await answerAll([first, inTime]);
     assert.deepEqual(sent.slice(round), [[1], [3]]);
-    await delay(50); // The queue stops its clock.
   }
 });
 
 test("grouped has no timer while nothing is under way, and none once it is closed", async (t) => {
-  const { mock } = t.mock.method(performance, "now");
+  const { pass, isTicking } = stopClock(t);
   const { run, close } = recorded({ send: atOnce });
-  for (const ends of [() => delay(50), close]) {
+  for (const ends of [() => pass(20), close]) {
     await run(1);
+    assert.ok(isTicking());
     await ends();
-    const looks = mock.callCount();
-    await delay(50);
-    assert.equal(mock.callCount(), looks);
+    assert.ok(!isTicking());
   }
 });
 
 test("grouped refuses at once what it cannot send in time, and says for how long", async (t) => {
   const { run, answer, answerAll } = recorded({ maxGroup: 1, maxWait: 1999 });
-  const pass = await stopClock(t); // Time without a group does not count.
+  const { pass } = stopClock(t);
   const first = run(0);
-  await pass(20, 10);
-  // Each second in which requests hold up the event loop counts 20 ms.
-  await pass(4000, 1000);
+  await turns();
+  await pass(100);
   answer(0);
   await first;
   // The group took 100 ms, and the pace is a fifth of it.
@@ -195,24 +192,39 @@ test("grouped refuses at once what it cannot send in time, and says for how long
     message: "Cannot read: it would wait longer than 1999 ms",
   };
   await assert.rejects(run(100), { ...refusal, retryAfter: 2 });
-  await pass(21);
+  await pass(40); // longer than the pace: it may hang
   await assert.rejects(run(100), { ...refusal, retryAfter: 3 });
   await answerAll(others);
 });
 
-test("grouped expects that groups go two at a time, and more if they hang", async (t) => {
-  const pass = await stopClock(t);
+test("grouped counts a turn that requests hold up as one tick of its clock", async () => {
+  const { run, answerAll } = recorded({ maxWait: 100 });
+  const first = run(1);
+  await turns();
+  const second = run(2);
+  const end = performance.now() + 300;
+  while (performance.now() < end);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.deepEqual(await answerAll([first, second]), [1, 2]);
+});
+
+test("grouped expects the pace at which groups were answered, however many go at a time", async (t) => {
+  const { pass } = stopClock(t);
   const { run, answer, answerAll } = reads({
-    ...{ maxGroup: 1, maxWait: 450, keyOf: () => undefined, sizeOf: () => 1 },
+    ...{ maxGroup: 1, maxWait: 450, keyOf: Symbol, sizeOf: () => 1 },
   });
-  const slow = [run(1), run(2), run(3)];
-  await pass(300);
-  // The third began after 100 ms: they took 300, 300 and 200 ms.
-  for (const group of [0, 1, 2]) answer(group);
-  await Promise.all(slow);
-  // The pace is 126 ms, so a group is expected to go each 63 ms, after 100 ms. Two go at once.
-  const accepted = Array.from({ length: 8 }, (_, i) => run(i));
-  await assert.rejects(run(9), /longer than 450 ms/);
+  const slow = [run(1), run(2)];
+  await turns();
+  await pass(200);
+  answer(0);
+  await slow[0];
+  await pass(100);
+  answer(1);
+  await slow[1];
+  // They took 200 and 300 ms, but one was answered 100 ms after the other: the pace is 40, then 52 ms.
+  // Two go at once, and each of the others after another 52 ms.
+  const accepted = Array.from({ length: 10 }, (_, i) => run(i));
+  await assert.rejects(run(10), /longer than 450 ms/);
   await answerAll(accepted);
 });
 
@@ -236,11 +248,11 @@ test("grouped settles what it accepted before it is closed, and refuses the rest
 });
 
 test("grouped can be closed if the last that wait are refused as too late", async (t) => {
-  let time = 0;
-  t.mock.method(performance, "now", () => time++);
+  const { pass } = stopClock(t);
   const { run, answer, close } = recorded({ maxGroup: 1, maxWait: 0 });
   const first = run(1);
   const late = assert.rejects(run(2), /within 0 ms/);
+  await pass(20);
   answer(0);
   await first;
   await Promise.all([close(), late]);

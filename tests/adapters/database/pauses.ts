@@ -1,7 +1,6 @@
 /** Lets time pass in tests of queues. */
 
 import type { TestContext } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 
 /** Resolves in another task. */
 export function nextTask(): Promise<void> {
@@ -15,22 +14,36 @@ export async function turns(count = 5): Promise<void> {
   }
 }
 
-/**
- * Stops the clock, far in the future. The function that it resolves to moves it on by so many ms in such steps; after each,
- * a queue with something under way looks at it.
- */
-export async function stopClock(
-  t: TestContext,
-): Promise<(ms: number, step?: number) => Promise<void>> {
-  await delay(50); // the queues of earlier tests have stopped looking
-  let time = 1e9;
-  const { mock } = t.mock.method(performance, "now", () => time);
-  return async (ms, step = 20) => {
-    const end = time + ms;
-    while (time < end) {
-      time = Math.min(time + step, end);
-      const looks = mock.callCount();
-      while (mock.callCount() === looks) await nextTask();
-    }
+/** The clock of queues, which a test moves. */
+export interface StoppedClock {
+  /** Moves it on by so many ms, in ticks of 20 ms. */
+  pass(ms: number): Promise<void>;
+  /** Tells whether a queue uses it. */
+  isTicking(): boolean;
+}
+
+/** Takes the place of intervals, by which queues tell the time, until the test is over. */
+export function stopClock(t: TestContext): StoppedClock {
+  const ticks = new Map<number, () => void>();
+  let last = 0;
+  const { setInterval, clearInterval } = globalThis;
+  Object.assign(globalThis, {
+    setInterval(tick: () => void) {
+      ticks.set(++last, tick);
+      return last;
+    },
+    clearInterval(id: number) {
+      if (!ticks.delete(id)) clearInterval(id); // that of an earlier test
+    },
+  });
+  t.after(() => void Object.assign(globalThis, { setInterval, clearInterval }));
+  return {
+    async pass(ms) {
+      for (let passed = 0; passed < ms; passed += 20) {
+        for (const tick of ticks.values()) tick();
+        await turns();
+      }
+    },
+    isTicking: () => ticks.size > 0,
   };
 }
