@@ -29,37 +29,19 @@
 export { createHandler, type Handler } from "./core/handler.ts";
 export type { HandlerOptions, RateLimitResult } from "./core/service.ts";
 
-export type { Fields, ServiceRequest } from "./core/http/message.ts";
+export type { ServiceRequest } from "./core/http/message.ts";
 export type { ErrorBody, ErrorCode } from "./core/http/refusal.ts";
 export { openApi } from "./core/operations/operations.ts";
 export type { JsonObject } from "./core/openapi/json_object.ts";
 
 export {
-  type brand,
-  type CheckedPet,
-  type NewPet,
   type Pet,
   type PetId,
-  petId,
   type PetStatus,
   petToJson,
 } from "./core/pets/pet.ts";
-export { checkNewPet } from "./core/pets/new_pet.ts";
-export {
-  type PetPage,
-  type PetQuery,
-  type PetStorage,
-  StorageError,
-  toPage,
-} from "./core/pets/pet_storage.ts";
-export { memoryStorage, type PetDatabase } from "./adapters/memory/mod.ts";
+export { type PetStorage, StorageError } from "./core/pets/pet_storage.ts";
+export { memoryStorage } from "./adapters/memory/mod.ts";
 
 export { type ApiKeys, apiKeys } from "./core/keys/api_keys.ts";
-export {
-  type ApiKeyRecord,
-  type ApiKeyStorage,
-  type IssuedKey,
-  type IssuedKeys,
-  issuedKeys,
-  type NewApiKeyRecord,
-} from "./core/keys/issued_keys.ts";
+export { type IssuedKeys, issuedKeys } from "./core/keys/issued_keys.ts";

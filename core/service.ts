@@ -63,7 +63,7 @@ export interface RateLimitResult {
   /** If false, the request is one too many: it is answered 429. */
   readonly allowed: boolean;
   /** Header fields of the answer by lower-case name, such as `ratelimit` and `retry-after`. */
-  readonly headers: Fields;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface ServiceOptions

@@ -86,6 +86,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "pets",
   ],
   "handler.ts": ["http", "options.ts", "service.ts"],
+  "storage.ts": ["pets", "keys"],
 };
 
 test("folders of the core are layers: each imports only those below it", () => {

@@ -21,7 +21,8 @@ export type { PetDatabase } from "../database/api_keys.ts";
  *
  * @example
  * ```ts
- * import { checkNewPet, memoryStorage } from "@petstore/service";
+ * import { memoryStorage } from "@petstore/service/memory";
+ * import { checkNewPet } from "@petstore/service/storage";
  *
  * await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));
  * ```

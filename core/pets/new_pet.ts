@@ -49,7 +49,8 @@ export function parseNewPet(body: unknown): CheckedPet | Refusal {
  *
  * @example
  * ```ts
- * import { checkNewPet, memoryStorage } from "@petstore/service";
+ * import { memoryStorage } from "@petstore/service";
+ * import { checkNewPet } from "@petstore/service/storage";
  *
  * const pet = await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));
  * ```

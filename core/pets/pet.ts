@@ -5,12 +5,8 @@ import { INT64_MAX, parseInt64 } from "../json.ts";
 /** Availability of a pet. */
 export type PetStatus = "available" | "pending" | "sold";
 
-/** Marks a type that only its checker makes; it exists in types alone. */
-declare const brand: unique symbol;
-export type { brand };
-
-/** Identifier of a pet: 1 to 2⁶³ − 1, ascending in order of creation, never reused. */
-export type PetId = bigint & { readonly [brand]: "PetId" };
+/** Identifier of a pet: 1 to 2⁶³ − 1, ascending in order of creation, never reused. Made by `petId`. */
+export type PetId = bigint & { readonly inTypesOnly: "PetId" };
 
 /** A pet as a client sends it, to be added. */
 export interface NewPet {
@@ -24,7 +20,7 @@ export interface NewPet {
 
 /** A pet to add that has been checked, with its status filled in. Made by `checkNewPet`. */
 export type CheckedPet = Required<NewPet> & {
-  readonly [brand]: "CheckedPet";
+  readonly inTypesOnly: "CheckedPet";
 };
 
 /** A pet as the service returns it. */
@@ -45,7 +41,8 @@ export const PET_STATUSES: readonly PetStatus[] = [
  *
  * @example
  * ```ts
- * import { memoryStorage, petId } from "@petstore/service";
+ * import { memoryStorage } from "@petstore/service";
+ * import { petId } from "@petstore/service/storage";
  *
  * const pet = await memoryStorage().get(petId(7n));
  * ```
@@ -69,7 +66,7 @@ export function parsePetId(text: string): PetId | undefined {
  *
  * @example
  * ```ts
- * import { petId, petToJson } from "@petstore/service";
+ * import { petId, petToJson } from "@petstore/service/storage";
  *
  * petToJson({ id: petId(7n), name: "Rex", categoryId: 1n, status: "sold" });
  * ```

@@ -63,7 +63,7 @@ export interface PetStorage {
  *
  * @example
  * ```ts
- * import { type Pet, type PetPage, toPage } from "@petstore/service";
+ * import { type Pet, type PetPage, toPage } from "@petstore/service/storage";
  *
  * const pageOf = (found: Pet[], limit: number): PetPage => toPage(found, limit);
  * ```

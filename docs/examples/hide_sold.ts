@@ -1,10 +1,10 @@
 import {
   apiKeys,
-  checkNewPet,
   createHandler,
   memoryStorage,
   type PetStorage,
 } from "../../mod.ts";
+import { checkNewPet } from "../../core/storage.ts";
 
 const storage = memoryStorage();
 const unsold: PetStorage = {

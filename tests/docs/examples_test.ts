@@ -116,6 +116,10 @@ test("every ts block is part of an example, line for line, and imports from the 
     "\n" + read(path)
       .replaceAll(/"(?:\.\.\/)+mod\.ts"/g, '"@petstore/service"')
       .replaceAll(
+        /"(?:\.\.\/)+core\/storage\.ts"/g,
+        '"@petstore/service/storage"',
+      )
+      .replaceAll(
         /"(?:\.\.\/)+adapters\/(\w+)\/mod\.ts"/g,
         '"@petstore/service/$1"',
       )

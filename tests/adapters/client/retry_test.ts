@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type Client, PetStoreError } from "../../../adapters/client/mod.ts";
-import type { CheckedPet, Pet } from "../../../mod.ts";
+import type { CheckedPet, Pet } from "../../../core/storage.ts";
 import { fc, runs } from "../../support/property.ts";
 import {
   failure,

@@ -1,0 +1,44 @@
+/**
+ * What an author of a storage needs beside {@linkcode PetStorage} itself: the checks and the types of what it
+ * is given and returns. `@petstore/service/contract` tests that it keeps the promises of the port.
+ *
+ * ```ts
+ * import { memoryStorage } from "@petstore/service";
+ * import { checkNewPet, petId, petToJson } from "@petstore/service/storage";
+ * import assert from "node:assert/strict";
+ *
+ * const storage = memoryStorage();
+ * await storage.create(checkNewPet({ name: "Rex", categoryId: 1n }));
+ * const pet = await storage.get(petId(1n));
+ * assert.equal(
+ *   pet && petToJson(pet),
+ *   '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
+ * );
+ * ```
+ *
+ * @module
+ */
+
+export {
+  type CheckedPet,
+  type NewPet,
+  type Pet,
+  type PetId,
+  petId,
+  type PetStatus,
+  petToJson,
+} from "./pets/pet.ts";
+export { checkNewPet } from "./pets/new_pet.ts";
+export {
+  type PetPage,
+  type PetQuery,
+  type PetStorage,
+  StorageError,
+  toPage,
+} from "./pets/pet_storage.ts";
+export type {
+  ApiKeyRecord,
+  ApiKeyStorage,
+  IssuedKey,
+  NewApiKeyRecord,
+} from "./keys/issued_keys.ts";

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+/** The names that an entry exports, types too. */
+function exported(path: string): readonly string[] {
+  const source = readFileSync(
+    new URL(`../../${path}`, import.meta.url),
+    "utf8",
+  );
+  const lists = source.matchAll(/^export (type )?\{([^}]*)\}/gm);
+  return [...lists].flatMap(([, , list = ""]) =>
+    list.match(/\w+(?=,|\s*$)/g) ?? []
+  );
+}
+
+test("mod.ts exports 20 names, which someone who embeds the service needs", () => {
+  const names = exported("mod.ts");
+  assert.equal(names.length, 20, names.join());
+});
+
+test("the entries of mod.ts and of storages share only pets, their storage and its error", () => {
+  const names = new Set(exported("mod.ts"));
+  assert.deepEqual(
+    exported("core/storage.ts").filter((name) => names.has(name)),
+    ["Pet", "PetId", "PetStatus", "petToJson", "PetStorage", "StorageError"],
+  );
+});
