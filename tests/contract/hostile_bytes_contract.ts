@@ -2,8 +2,10 @@
  * Answers to bytes that are meant to confuse servers: messages whose end can be read in two
  * ways, chunks that are none, floods, and clients that go away or take their time.
  *
- * Each message is followed at once by another request. Whatever happens to the message, there is never a
- * 5xx, never a second answer to it, and what follows it is never taken for its body.
+ * Each message is followed by another request, once it is answered or the server is silent. Whatever happens
+ * to the message, there is never a 5xx, never a second answer to it, and what follows it is never taken for
+ * its body. The request waits because Bun closes a connection on which one request comes while another
+ * waits for the storage: `hostile_bytes_slow.ts` has that.
  */
 
 import assert from "node:assert/strict";
@@ -26,12 +28,13 @@ const CHUNKED = "Transfer-Encoding: chunked\r\n";
 const JSON_TYPE = "Content-Type: application/json\r\n";
 const LENGTH = `Content-Length: ${REX.length}\r\n`;
 const IN_CHUNKS = `${SIZE}\r\n${REX}\r\n0\r\n\r\n`;
-/** A server that sends nothing for so long counts as silent, in ms. */
-const QUIET = 5000;
+/** A server that sends nothing for so long counts as silent, in ms: if it may be, and if it must answer. */
+const SILENCE = 1000;
+const QUIET = 3000;
 
 /** The connection is closed without an answer. */
 const NOTHING = 0;
-const REFUSED: readonly number[] = [NOTHING, 400];
+const REFUSED: readonly number[] = [NOTHING, 400, 408];
 const TAKEN: readonly number[] = [201];
 const EITHER: readonly number[] = [201, 400];
 
@@ -54,7 +57,7 @@ const CASES: readonly (readonly [what: string, fields: string, body: string, sta
   // Chunks (RFC 9112 §7.1)
   ["a chunk with extensions", CHUNKED, `${SIZE};a=b;c="d"\r\n${REX}\r\n0;e\r\n\r\n`, TAKEN],
   ["a space after a size", CHUNKED, `${SIZE} \r\n${REX}\r\n0\r\n\r\n`, EITHER],
-  ["a chunk of 16 EiB", CHUNKED, `ffffffffffffffff\r\n${REX}`, [...REFUSED, 408, 413]],
+  ["a chunk of 16 EiB", CHUNKED, `ffffffffffffffff\r\n${REX}`, [...REFUSED, 413]],
   ["a size beyond 64 bits", CHUNKED, `${"1".repeat(30)}\r\n${REX}\r\n0\r\n\r\n`, REFUSED],
   ["a chunk longer than its size", CHUNKED, `${(REX.length - 1).toString(16)}\r\n${REX}\r\n0\r\n\r\n`, REFUSED],
   ["chunks whose lines end in LF", CHUNKED, `${SIZE}\n${REX}\n0\n\n`, REFUSED],
@@ -66,7 +69,10 @@ const CASES: readonly (readonly [what: string, fields: string, body: string, sta
   ["a field of 1 MB", `X: ${"y".repeat(1e6)}\r\n${LENGTH}`, REX, [...REFUSED, 431]],
 ];
 
-/** Bun 1.4 takes what follows the last chunk for the next request, and refuses it. */
+/**
+ * Bun 1.4 takes what follows the last chunk for the next request, and refuses it: after the 201 or, if the
+ * create waits for the disk, in its place.
+ */
 const BUN_TAKES = "a trailer that claims a length";
 
 /** Clauses on hostile bytes. */
@@ -135,20 +141,20 @@ function createOf(
 ): [string, Clause] {
   const outcome = statuses === TAKEN ? "one request" : "never two requests";
   const check: Check = async (client) => {
-    // Bun closes a connection whose next request comes before an answer that it has to wait for: the key
-    // is known from now on, so there is none.
     const other = await client.addPet();
     const name = newName();
     const start = line(client, "POST", JSON_TYPE + fields);
     const message = start + body.replace(NAME, name);
-    const answers = await ask(client, message, other);
+    const quiet = statuses.includes(NOTHING) ? SILENCE : QUIET;
+    const answers = await ask(client, message, other, { quiet });
     const [first = { status: NOTHING }, second, ...more] = answers;
     const all = answers.map(({ status }) => status).join(", ");
     assert.ok(statuses.includes(first.status), `It is answered ${all}`);
-    const { runtime = second?.status === 400 ? "bun" : "" } = client;
+    const { runtime = all.endsWith("400") ? "bun" : "" } = client;
     if (runtime === "bun" && what === BUN_TAKES) {
-      assert.equal(all, "201, 400");
-    } else if (second !== undefined) {
+      return assert.match(all, /^(?:201, )?400$/);
+    }
+    if (second !== undefined) {
       assert.equal(second.status, 200);
       assert.ok(second.text.includes(other.name), "it answers what follows");
     }
@@ -159,9 +165,9 @@ function createOf(
   return [`a create with ${what} is ${outcome}`, quick(check)];
 }
 
-/** A clause for which the tests shorten the wait for a body. */
+/** A clause for which the tests shorten the wait for a body, which is longer than silence. */
 function quick(check: Check): Clause {
-  return { check, limits: { bodyTimeout: 1000 } };
+  return { check, limits: { bodyTimeout: 2 * SILENCE } };
 }
 
 /** The head of a request to the listing's address, to its end. */
@@ -175,19 +181,28 @@ interface Answer {
   readonly text: string;
 }
 
+/** Tells if a text has an answer to its end, or to the end of its head if it has no length. */
+function isWhole(text: string): boolean {
+  const [head = "", body] = text.split(/\r\n\r\n(.*)/s);
+  const length = /^content-length: *(\d+)/im.exec(head)?.[1];
+  return body !== undefined && body.length >= Number(length ?? 0);
+}
+
 /**
- * Sends bytes, followed by a request for a pet, and reads until the server closes the connection, has
- * sent a text (by default the name of that pet), or is silent.
+ * Sends bytes, and a request for a pet once they are answered or the server is silent. Reads until the
+ * server closes the connection, has sent a text (by default the name of that pet), or is silent again.
  */
 async function ask(
   client: PetsClient,
   bytes: string,
   pet: Pet,
-  { end = false, until = pet.name } = {},
+  { end = false, until = pet.name, quiet = QUIET } = {},
 ): Promise<readonly Answer[]> {
-  const sent = bytes + head(client, `GET ${pets(client)}/${pet.id}`);
-  client.report(sent);
-  const wire = await Wire.to(client.base, sent);
+  const next = head(client, `GET ${pets(client)}/${pet.id}`);
+  client.report(bytes + next);
+  const wire = await Wire.to(client.base, bytes);
+  if (bytes !== "") await wire.until(isWhole, quiet);
+  wire.write(next);
   if (end) wire.end();
   const raw = await wire.until((text) => text.includes(until), QUIET);
   wire.close();

@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 import { inNewFolder, RUNTIME } from "../adapters/standalone/program.ts";
 import { freePort } from "../support/ports.ts";
 import { withStandalone } from "../support/servers/standalone.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
+import { temporaryFiles } from "../support/temporary_directory.ts";
 import { findRuntimes, type FoundRuntime } from "../support/servers/start.ts";
 import { judge, judgeClause, type Report, type Verdict } from "./judge.ts";
 import {
@@ -41,18 +43,34 @@ function run(
   return { status, text: stdout + stderr };
 }
 
+const newPath = temporaryFiles();
+const postgres = await sharedPostgres();
+
+/** Opens a new database, by the storage that it is for. */
+const DATABASES = {
+  memory: () => "memory:",
+  SQLite: () => `sqlite:${newPath()}`,
+  PostgreSQL: () => postgres.emptyDatabase(),
+};
+
 for (const runtime of findRuntimes()) {
   const { name, command, missing } = runtime;
-  test(`the judge on ${name} finds no fault with our own server there`, {
-    skip: missing ?? false,
-  }, () =>
-    withStandalone(runtime, {}, ({ port }) => {
-      const address = `http://127.0.0.1:${port}/v1`;
-      const { status, text } = run([address, ...KEY], { command, name });
-      assert.equal(status, 0, text);
-      assert.match(text, /: \d+ hold, 0 fail, 0 cannot .*\n.*, 0 fail, 2 can/);
-      return Promise.resolve();
-    }));
+  for (const [storage, open] of Object.entries(DATABASES)) {
+    const skip = missing ?? (storage === "PostgreSQL" && postgres.skip);
+    test(
+      `the judge on ${name} finds no fault with our own server there, with ${storage}`,
+      { skip },
+      async () => {
+        const database = await open();
+        await withStandalone(runtime, { database }, async ({ port }) => {
+          const address = `http://127.0.0.1:${port}/v1`;
+          const { status, text } = run([address, ...KEY], { command, name });
+          assert.equal(status, 0, text);
+          assert.match(text, /: \d+ hold, 0 fail, 0 can.*\n.*, 0 fail, 2 can/);
+        });
+      },
+    );
+  }
 }
 
 const skip = RUNTIME !== "deno" && "the naive store runs on Deno";

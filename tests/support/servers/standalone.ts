@@ -18,9 +18,11 @@ export interface StandaloneOptions {
   readonly program?: "main" | "serve" | "parallel";
   /** The most descriptors that it may have open. Default: as many as this process. */
   readonly maxDescriptors?: number;
+  /** Its `DATABASE_URL`. Default: `memory:`. */
+  readonly database?: string;
 }
 
-/** A server under way. Its key is `secret`, its storage the memory. */
+/** A server under way. Its key is `secret`. */
 export interface Standalone extends Program {
   readonly port: number;
   /** Returns its memory, in bytes. */
@@ -62,7 +64,7 @@ export function testsOn(
 /** Starts a server, hands it to `work` once it listens, and ends it afterwards. */
 export async function withStandalone(
   runtime: FoundRuntime,
-  { program = "main", maxDescriptors }: StandaloneOptions,
+  { program = "main", maxDescriptors, database = "memory:" }: StandaloneOptions,
   work: (server: Standalone) => Promise<void>,
 ): Promise<void> {
   const limit = maxDescriptors === undefined
@@ -74,7 +76,7 @@ export async function withStandalone(
     {
       cwd: FOLDER,
       env: {
-        DATABASE_URL: "memory:",
+        DATABASE_URL: database,
         PETSTORE_API_KEYS: "secret",
         REQUEST_LOG: "off",
         SHUTDOWN_TIMEOUT: "1",
