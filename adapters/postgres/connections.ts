@@ -16,6 +16,7 @@ import {
   fault,
   isConnectionUseless,
   isNotReplicated,
+  isUnsent,
   type Notice,
   statementFault,
   WrongServer,
@@ -56,6 +57,9 @@ export type Send = (
   values?: readonly Value[],
   timeout?: number,
 ) => Promise<readonly Row[]>;
+
+/** Is given two ways to send: `ask` changes nothing yet, `commit` does. */
+type Work<T> = (ask: Send, commit: Send) => Promise<T>;
 
 export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
@@ -202,14 +206,20 @@ export function postgresConnections(
   }
 
   /**
-   * Lends a connection to `work`; if that fails, the connection is not used again.
-   *
-   * @param work is given two ways to send: `ask` changes nothing yet, `commit` does.
+   * Lends a connection to `work`, and once more another one if the first ended before a statement was
+   * sent: what `work` did until then is rolled back, even if that statement is COMMIT.
    */
-  async function use<T>(
-    action: string,
-    work: (ask: Send, commit: Send) => Promise<T>,
-  ): Promise<T> {
+  async function use<T>(action: string, work: Work<T>): Promise<T> {
+    try {
+      return await useOne(action, work);
+    } catch (error) {
+      if (!isUnsent(error)) throw error;
+      return await useOne(action, work);
+    }
+  }
+
+  /** Lends a connection to `work`; if that fails, the connection is not used again. */
+  async function useOne<T>(action: string, work: Work<T>): Promise<T> {
     const client = await connect(action);
 
     const sender = (changes: boolean): Send => async (...args) => {

@@ -13,6 +13,12 @@ const NOT_SENT =
 const NO_ANSWER =
   /^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
 
+/**
+ * The driver refuses to send a statement, because its connection was lost or closed: seen on Deno and Bun
+ * with `pg` 8.23 (`query()` in its `lib/client.js`), when that happens just after the pool lent it.
+ */
+const NOT_QUERYABLE = /^Client .* is not queryable$/;
+
 /** Codes of the operating system that may pass. ENOENT: a Unix socket. */
 const TRANSIENT =
   /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
@@ -48,6 +54,12 @@ export function canBeRepeated(error: unknown): boolean {
     /^40(?:001|P01)$/.test(String(sqlState(cause)));
 }
 
+/** Tells whether the driver sent nothing, because the connection had ended before. */
+export function isUnsent(error: unknown): boolean {
+  const cause = error instanceof StorageError ? error.cause : error;
+  return sqlState(cause) === undefined && NOT_QUERYABLE.test(messageOf(cause));
+}
+
 /** Tells whether all connections are in use: another server would not help. */
 export function areAllTaken(error: unknown): boolean {
   return /^timeout exceeded/.test(messageOf(error));
@@ -80,8 +92,9 @@ export function statementFault(
   { changes }: { readonly changes: boolean },
 ): unknown {
   const code = sqlState(error);
-  const mayHaveHappened = code === undefined ||
-    UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
+  const mayHaveHappened = code === undefined
+    ? !isUnsent(error)
+    : UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
   if (changes && mayHaveHappened) {
     return fault("outcome_unknown", action, error);
   }

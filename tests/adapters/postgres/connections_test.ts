@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
+import type pg from "pg";
+import { clientsOf } from "../../../adapters/postgres/client.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import type { StorageError } from "../../../core/pets/pet_storage.ts";
@@ -137,6 +139,57 @@ it("mistrusts all older connections once one does not answer", async ({ url: dir
   });
   await reading;
   assert.equal((await storage.create(REX)).name, "Rex");
+});
+
+// Not `pg`: on Node and Bun that is a copy for the tests.
+const driver: typeof pg.Client = Object.getPrototypeOf(clientsOf(() => ({})));
+
+/** Runs `call`; just before the driver is given the first statement with this word, `end` ends its connection. */
+async function endingBefore(
+  word: string,
+  end: (client: pg.Client) => void,
+  call: () => Promise<unknown>,
+): Promise<void> {
+  const { prototype } = driver;
+  const query: (config: pg.QueryConfig) => unknown = prototype.query;
+  let isOver = false;
+  prototype.query = function (this: pg.Client, config: pg.QueryConfig) {
+    // onConnect() gives a text alone.
+    if (!isOver && config.text?.includes(word)) {
+      isOver = true;
+      end(this);
+    }
+    return query.call(this, config);
+  } as typeof prototype.query;
+  try {
+    await call();
+  } finally {
+    prototype.query = query as typeof prototype.query;
+  }
+  assert.ok(isOver, word);
+}
+
+it("sends a read or create again, and a transaction from its beginning, if its connection ended before the driver could send it", async ({ url, open }) => {
+  const storage = await open(url);
+  const ends = [
+    (client: pg.Client) =>
+      client.connection.emit("error", new Error("read ECONNRESET")),
+    (client: pg.Client) => void client.end(),
+  ];
+  for (const [index, end] of ends.entries()) {
+    await endingBefore("FROM pets", end, () => storage.ping());
+    await endingBefore("INTO pets", end, () => storage.create(REX));
+    for (const word of ["BEGIN", "INTO api_keys", "COMMIT"]) {
+      const record = { name: word, digest: `${word} ${index}` };
+      await endingBefore(
+        word,
+        end,
+        () => storage.apiKeys.insert({ ...record, created: new Date(0) }),
+      );
+    }
+  }
+  assert.equal((await storage.list({ limit: 9 })).pets.length, 2);
+  assert.equal((await storage.apiKeys.list()).length, 6);
 });
 
 test("postgresStorage tries each host of its address once, in turn, and names what is wrong with each, without the password", async () => {

@@ -30,6 +30,21 @@ for (
       sqlError("08P01", "query_wait_timeout"), // PgBouncer did not send it on
       ...["40001", "53300", "55P03"].map((code) => sqlError(code)),
     ]],
+    ["a statement that the driver did not send", "unavailable", "unavailable", [
+      new Error(
+        "Client has encountered a connection error and is not queryable",
+      ),
+      new Error("Client was closed and is not queryable"),
+    ]],
+    // A trigger may say anything.
+    [
+      "the driver's words in an error of the server",
+      "unavailable",
+      "outcome_unknown",
+      [
+        sqlError("57P01", "Client was closed and is not queryable"),
+      ],
+    ],
     // A mistake in the SQL, and a value that is refused.
     ["an error of a statement", "itself", "itself", [
       ...["42601", "23514"].map((code) => sqlError(code)),
