@@ -1,7 +1,27 @@
 import { memoryStorage } from "../../mod.ts";
 import { storageContract } from "../../tests/contract/storage/mod.ts";
-import { describe, it } from "node:test";
+import { retentionContract } from "../../tests/contract/storage/mod.ts";
+import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { after, describe, it } from "node:test";
 
 describe("my storage", () => {
-  storageContract({ it, open: async () => memoryStorage() });
+  const open = async (options = {}) => memoryStorage(options);
+  storageContract({ it, open });
+  retentionContract({ it, open });
+});
+
+describe("my storage on a disk", () => {
+  const directory = mkdtempSync("pets-");
+  after(() => rmSync(directory, { recursive: true }));
+  let files = 0;
+
+  async function newPlace() {
+    const path = `${directory}/${++files}.db`;
+    return (options = {}) => sqliteStorage(path, options);
+  }
+
+  const open = async (options = {}) => (await newPlace())(options);
+  storageContract({ it, open, newPlace });
+  retentionContract({ it, open });
 });

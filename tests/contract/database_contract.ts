@@ -5,11 +5,15 @@ import { test, type TestOptions } from "node:test";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { REX } from "../support/new_pet.ts";
-import { type RegisterTest, storageContract } from "./storage/mod.ts";
+import { retentionContract, storageContract } from "./storage/mod.ts";
 
 /** Registers tests of `node:test` whose titles begin with the name of a storage. */
-export function itOf(name: string, options: TestOptions = {}): RegisterTest {
-  return (title, check) => test(`${name}: ${title}`, options, check);
+export function itOf(
+  name: string,
+  options: TestOptions = {},
+): (title: string, check: () => Promise<void>, timeout?: number) => void {
+  return (title, check, timeout = 60_000) =>
+    void test(`${name}: ${title}`, { timeout, ...options }, check);
 }
 
 /** Registers all tests of a storage; `newPlace` makes a place where nothing is stored. */
@@ -21,25 +25,31 @@ export function databaseContract(
   options?: TestOptions,
 ): void {
   const it = itOf(name, options);
-  const open = async () => await (await newPlace())();
+  const open = async (options?: Parameters<Open>[0]) =>
+    await (await newPlace())(options);
   storageContract({ it, open, newPlace });
-  retentionContract(it, newPlace);
+  retentionContract({ it, open });
+  retentionOptionContract(name, open, options);
 
-  it("a storage replaces an idempotency key that is too old for it, for other storages too", async () => {
-    const open = await newPlace();
-    const keeps = await open();
-    const forgets = await open({ idempotencyRetention: 0 });
-    try {
-      for (const older of [1, 2, 3]) await keeps.create(REX, key(older));
-      const first = await keeps.create(REX, key(4));
-      const second = await forgets.create(REX, key(4));
-      assert.ok(second.id > first.id);
-      const again = await keeps.create(REX, key(4));
-      assert.deepEqual(again, { ...second, replayed: true });
-    } finally {
-      await Promise.all([keeps.close(), forgets.close()]);
-    }
-  });
+  test(
+    `${name}: a storage replaces an idempotency key that is too old for it, for other storages too`,
+    options,
+    async () => {
+      const open = await newPlace();
+      const keeps = await open();
+      const forgets = await open({ idempotencyRetention: 0 });
+      try {
+        for (const older of [1, 2, 3]) await keeps.create(REX, key(older));
+        const first = await keeps.create(REX, key(4));
+        const second = await forgets.create(REX, key(4));
+        assert.ok(second.id > first.id);
+        const again = await keeps.create(REX, key(4));
+        assert.deepEqual(again, { ...second, replayed: true });
+      } finally {
+        await Promise.all([keeps.close(), forgets.close()]);
+      }
+    },
+  );
 }
 
 /** Opens a storage; those that are opened at one place share what they keep. */
@@ -47,30 +57,19 @@ export type Open<Storage extends PetStorage = PetStorage> = (
   options?: { readonly idempotencyRetention?: number },
 ) => Promise<Storage>;
 
-/** Registers the tests of one storage. */
-export function retentionContract(
-  it: RegisterTest,
-  newPlace: () => Promise<Open>,
+/** Registers the test of an option that our own storages have. */
+export function retentionOptionContract(
+  name: string,
+  open: Open,
+  options?: TestOptions,
 ): void {
-  it("a create whose idempotency key has expired adds a pet, and the first one stays", async () => {
-    const storage = await (await newPlace())({ idempotencyRetention: 0 });
-    try {
-      const pets = [];
-      for (const i of [0, 1, 0, 1, 0]) {
-        pets.push(await storage.create(REX, key(i)));
-      }
-      assert.deepEqual((await storage.list({ limit: 9 })).pets, pets);
-    } finally {
-      await storage.close();
-    }
-  });
-
-  it("an idempotencyRetention is refused if it is not an integer of at least 0", async () => {
-    const open = await newPlace();
+  const title = "is refused if it is not an integer of at least 0";
+  test(`${name}: an idempotencyRetention ${title}`, options, async () => {
     for (const idempotencyRetention of [-1, 0.5, NaN, Infinity]) {
       await assert.rejects(
         async () => await (await open({ idempotencyRetention })).close(),
         RangeError,
+        `idempotencyRetention ${idempotencyRetention}`,
       );
     }
   });

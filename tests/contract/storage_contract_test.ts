@@ -11,15 +11,19 @@ import { type Pet, petId } from "../../core/pets/pet.ts";
 import { type PetPage, StorageError } from "../../core/pets/pet_storage.ts";
 import {
   apiKeyStorageContract,
+  type ContractOptions,
   idempotencyContract,
   petStorageContract,
+  retentionContract,
   storageContract,
 } from "./storage/mod.ts";
 
-type Created = ReturnType<PetDatabase["create"]>;
+type Create = PetDatabase["create"];
+type Created = ReturnType<Create>;
+type Retention = { readonly idempotencyRetention?: number };
 
 /** Makes a storage that breaks a promise of one that keeps all. */
-type Fault = (sound: PetDatabase) => Partial<PetDatabase>;
+type Fault = (sound: PetDatabase, options: Retention) => Partial<PetDatabase>;
 
 /** A fault that breaks each clause, or another clause whose fault breaks this one as well. */
 const FAULTS: Readonly<Record<string, Fault | string>> = {
@@ -32,12 +36,6 @@ const FAULTS: Readonly<Record<string, Fault | string>> = {
   "create, get and list keep a delicate name exactly": ({ create }) => ({
     create: (pet, options) =>
       create({ ...pet, name: pet.name.normalize() }, options),
-  }),
-  "create, get and list keep any int64 exactly": ({ create }) => ({
-    create(pet, options) {
-      const categoryId = BigInt.asIntN(64, BigInt(Number(pet.categoryId)));
-      return create({ ...pet, categoryId }, options);
-    },
   }),
   "get and list find nothing if nothing was created": ({ list }) => ({
     async list(query) {
@@ -57,13 +55,6 @@ const FAULTS: Readonly<Record<string, Fault | string>> = {
   "list starts after any int64": ({ list }) => ({
     list: (query) =>
       list({ ...query, after: BigInt.asIntN(32, query.after ?? 0n) }),
-  }),
-  "list has a last id exactly when more pets match": ({ list }) => ({
-    async list(query) {
-      const { pets } = await list(query);
-      const last = pets.at(-1)?.id;
-      return last === undefined ? { pets } : { pets, last };
-    },
   }),
   "a walk during creates sees each earlier pet once, in order": ({ list }) => ({
     async list(query) {
@@ -222,6 +213,30 @@ const FAULTS: Readonly<Record<string, Fault | string>> = {
   },
   "create adds one pet for each idempotency key that several storages send at once":
     "create adds one pet if its idempotency key is sent 64 times at once",
+  "an idempotency key is known until its retention ends": (
+    _,
+    { idempotencyRetention = 0 },
+  ) => memoryStorage({ idempotencyRetention: idempotencyRetention / 1000 }),
+  "an idempotency key ends with its retention, and its pet stays": () =>
+    memoryStorage(),
+  "an idempotency key that is sent again ends no later": (
+    _,
+    { idempotencyRetention = 0 },
+  ) => {
+    const { create } = memoryStorage();
+    let [until, generation] = [0, 0];
+    return {
+      create(pet) {
+        if (performance.now() > until) generation++;
+        until = performance.now() + idempotencyRetention;
+        return create(pet, { idempotencyKey: `${generation}` });
+      },
+    };
+  },
+  "with a retention of 0 every create adds a pet": (
+    _,
+    { idempotencyRetention },
+  ) => memoryStorage({ idempotencyRetention: idempotencyRetention || 1000 }),
   "apiKeys: insert numbers records from 1, and list returns them in order":
     ofKeys((apiKeys) => ({
       async insert(record) {
@@ -324,6 +339,214 @@ const GHOST: Pet = {
   status: "sold",
 };
 
+const WITH_KEY =
+  "create keeps a pet exactly if it is sent with an idempotency key, and returns it again";
+
+/** A change of a pet that is given or returned. */
+type Change = <P extends Omit<Pet, "id">>(pet: P) => P;
+
+/** Changes of a pet, by the clause that blames them and by name. */
+const CHANGES: Readonly<Record<string, Readonly<Record<string, Change>>>> = {
+  "create, get and list keep a delicate name exactly": {
+    "drops the name": (pet) => ({ ...pet, name: "Rex" }),
+    "cuts the name": (pet) => ({ ...pet, name: pet.name.slice(0, 255) }),
+  },
+  "create, get and list keep any int64 exactly": {
+    "drops the category": (pet) => ({ ...pet, categoryId: 1n }),
+    "rounds the category": (pet) => {
+      const rounded = BigInt(Number(pet.categoryId));
+      return { ...pet, categoryId: BigInt.asIntN(64, rounded) };
+    },
+  },
+  "create, get and list keep each status": {
+    "drops the status": (pet) => ({ ...pet, status: "available" }),
+  },
+};
+
+/** Makes a fault of a change in each place where a pet is given or returned. */
+function inPlaces(change: Change): Readonly<Record<string, Fault>> {
+  const changePage = (page: PetPage) => ({
+    ...page,
+    pets: page.pets.map(change),
+  });
+  return {
+    "is kept": given("create", (pet, key) => [change(pet), key]),
+    "is kept with a key": given(
+      "create",
+      (pet, key) => key ? [change(pet), key] : [pet],
+    ),
+    "create returns": returned("create", change),
+    "create returns for a known key": returned(
+      "create",
+      (pet) => pet.replayed ? change(pet) : pet,
+    ),
+    "get returns": returned("get", (pet) => pet && change(pet)),
+    "list returns": returned("list", changePage),
+    "list returns for a status": returned(
+      "list",
+      (page, { status }) => status ? changePage(page) : page,
+    ),
+  };
+}
+
+/** Faults that operators make of a sound storage, by the clause that blames them and by name. */
+const OPERATED: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
+  "create returns to each of 300 at once the pet that it was given, with its id":
+    {
+      "swaps the answers of creates at once": ({ create }) => ({
+        create: swapAtOnce(create),
+      }),
+    },
+  "create tells new, known and missing idempotency keys apart if all are sent at once":
+    {
+      "swaps the answers of creates at once with a key": ({ create }) => {
+        const swap = swapAtOnce(create);
+        return { create: (pet, key) => (key ? swap : create)(pet, key) };
+      },
+    },
+  "list returns pages that together are all pets that match, in order": {
+    "swaps the pets of a page": returned(
+      "list",
+      (page) => ({ ...page, pets: page.pets.toReversed() }),
+    ),
+    "drops the status of a query": given(
+      "list",
+      ({ status: _, ...query }) => [query],
+    ),
+  },
+  "list starts after any int64": {
+    "repeats the last pet of a page on the next": given(
+      "list",
+      ({ after = 1n, ...query }) => [{ ...query, after: after - 1n }],
+    ),
+    "rounds the id of a query": given(
+      "list",
+      ({ after = 0n, ...query }) => [{ ...query, after: after & ~1n }],
+    ),
+  },
+  "list has a last id exactly when more pets match": {
+    "drops the last id": returned("list", ({ pets }) => ({ pets })),
+    "repeats the last id when no more pets match": returned(
+      "list",
+      ({ pets, last = pets.at(-1)?.id }) => last ? { pets, last } : { pets },
+    ),
+  },
+  "create adds a pet for each idempotency key, and for each create without one":
+    {
+      "repeats a create": ({ create }) => ({
+        create: (pet, key) => create(pet).then(() => create(pet, key)),
+      }),
+    },
+  "create gives each pet an id that is greater than all before": {
+    "repeats an id": returned(
+      "create",
+      (pet) => ({ ...pet, id: petId((pet.id + 1n) / 2n) }),
+    ),
+  },
+  "create returns the first pet of an idempotency key, whatever is sent with it later":
+    {
+      "drops that the pet is returned again": returned(
+        "create",
+        ({ replayed: _, ...pet }) => pet,
+      ),
+    },
+  "get and list see a pet once its create is fulfilled": {
+    "delays what get returns": ({ create, get }) => {
+      let shown = 0n;
+      return {
+        async create(pet, key) {
+          const created = await create(pet, key);
+          setTimeout(() => shown = created.id, 1);
+          return created;
+        },
+        get: async (id) => id > shown ? undefined : await get(id),
+      };
+    },
+  },
+  "apiKeys: insert numbers records from 1, and list returns them in order": {
+    "swaps the records": ofKeys(({ list }) => ({
+      list: async () => (await list()).toReversed(),
+    })),
+  },
+  "apiKeys: insert, revoke and list keep times to the millisecond": {
+    "rounds the times of records": ofKeys(({ list }) => ({
+      list: async () =>
+        (await list()).map((record) => ({
+          ...record,
+          created: new Date(record.created.setMilliseconds(0)),
+        })),
+    })),
+  },
+  "apiKeys: insertFirst keeps one record if 20 are sent at once": {
+    "drops the record that is kept": ofKeys(({ insertFirst }) => ({
+      insertFirst: (record) => insertFirst(record).then(() => undefined),
+    })),
+  },
+  "apiKeys: isActive is true for the digests of keys that are not revoked": {
+    "drops revocations": ofKeys(({ list }) => ({
+      isActive: async () => (await list()).length > 0,
+    })),
+  },
+};
+
+/** A fault that changes what a method returns. */
+function returned<N extends Name>(
+  name: N,
+  change: (
+    value: Returned<N>,
+    ...given: Given<N>
+  ) => Returned<N>,
+): Fault {
+  return (sound) => {
+    const method = sound[name] as Method<N>;
+    return {
+      [name]: async (...given: Given<N>) =>
+        change(await method(...given), ...given),
+    };
+  };
+}
+
+/** A fault that changes what a method is given. */
+function given<N extends Name>(
+  name: N,
+  change: (
+    ...given: Given<N>
+  ) => Given<N>,
+): Fault {
+  return (sound) => {
+    const method = sound[name] as Method<N>;
+    return {
+      [name]: (...given: Given<N>) => method(...change(...given)),
+    };
+  };
+}
+
+type Name = "create" | "get" | "list";
+type Given<N extends Name> = Parameters<PetDatabase[N]>;
+type Returned<N extends Name> = Awaited<ReturnType<PetDatabase[N]>>;
+type Method<N extends Name> = (...given: Given<N>) => Promise<Returned<N>>;
+
+/** Gives two creates that are under way at once the pets of each other. */
+function swapAtOnce(create: Create): Create {
+  let first: { own: Created; give(other: Created): void } | undefined;
+  return (pet, options) => {
+    const own = create(pet, options);
+    if (first !== undefined) {
+      const other = first;
+      first = undefined;
+      other.give(own);
+      return other.own;
+    }
+    return new Promise((give) => {
+      first = { own, give };
+      void own.catch(() => {}).then(() => {
+        if (first?.own === own) first = undefined;
+        give(own);
+      });
+    });
+  };
+}
+
 /** A fault of the storage of API keys. */
 function ofKeys(
   fault: (sound: ApiKeyStorage) => Partial<ApiKeyStorage>,
@@ -334,11 +557,12 @@ function ofKeys(
 /** Makes an empty place, and returns a function that opens a storage there. */
 function newPlace(
   fault: Fault = () => ({}),
+  options: Retention = {},
 ): () => Promise<PetDatabase> {
-  const kept = memoryStorage();
+  const kept = memoryStorage(options);
   return async () => {
     const sound = viewOf(kept);
-    return { ...sound, ...fault(sound) };
+    return { ...sound, ...fault(sound, options) };
   };
 }
 
@@ -374,31 +598,67 @@ function aWhile(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-type Contract = typeof storageContract;
+type Contract = (
+  options: Required<ContractOptions<PetDatabase>> & {
+    readonly open: (options?: Retention) => Promise<PetDatabase>;
+  },
+) => void;
 
-/** The clauses that a contract registers for a storage, by title. */
+/** The clauses that contracts register for a storage, by title. */
 function clausesOf(
   fault?: Fault,
-  contract: Contract = storageContract,
+  contracts: readonly Contract[] = [storageContract, retentionContract],
 ): ReadonlyMap<string, () => Promise<void>> {
   const clauses = new Map<string, () => Promise<void>>();
-  contract({
-    it(title, check) {
-      assert.ok(!clauses.has(title), title);
-      clauses.set(title, check);
-    },
-    open: async () => await newPlace(fault)(),
-    newPlace: async () => newPlace(fault),
-  });
+  for (const contract of contracts) {
+    contract({
+      it(title, check) {
+        assert.ok(!clauses.has(title), title);
+        clauses.set(title, check);
+      },
+      open: async (options: Retention = {}) => await newPlace(fault, options)(),
+      newPlace: async () => newPlace(fault),
+    });
+  }
   return clauses;
+}
+
+/** Asserts that a clause blames a fault, in words that say of what. */
+async function assertBlamed(fault: Fault, title: string): Promise<void> {
+  await assert.rejects(
+    async () => await clausesOf(fault).get(title)?.(),
+    ({ message }: Error) => {
+      assert.doesNotMatch(message, /^(Expected|Missing|Got|The expr|[\w']+ !)/);
+      return true;
+    },
+    `not blamed: ${title}`,
+  );
 }
 
 for (const [title, fault] of Object.entries(FAULTS)) {
   test(`a fault breaks the clause: ${title}`, async () => {
     const other = typeof fault === "string" ? FAULTS[fault] : fault;
     assert.ok(typeof other === "function", title);
-    await assert.rejects(async () => await clausesOf(other).get(title)?.());
+    await assertBlamed(other, title);
   });
+}
+
+for (const [title, changes] of Object.entries(CHANGES)) {
+  for (const [name, change] of Object.entries(changes)) {
+    for (const [place, fault] of Object.entries(inPlaces(change))) {
+      test(`a storage that ${name} of a pet that ${place} is blamed`, async () => {
+        await assertBlamed(fault, place.includes("key") ? WITH_KEY : title);
+      });
+    }
+  }
+}
+
+for (const [title, faults] of Object.entries(OPERATED)) {
+  for (const [name, fault] of Object.entries(faults)) {
+    test(`a storage that ${name} is blamed: ${title}`, async () => {
+      await assertBlamed(fault, title);
+    });
+  }
 }
 
 test("a storage without a fault keeps every clause", async () => {
@@ -408,13 +668,21 @@ test("a storage without a fault keeps every clause", async () => {
 });
 
 test("every clause of the contract is broken by a fault", () => {
-  assert.deepEqual([...clausesOf().keys()].sort(), Object.keys(FAULTS).sort());
+  const broken = Object.keys({ ...FAULTS, ...CHANGES, ...OPERATED });
+  const titles = [...clausesOf().keys()].sort();
+  assert.deepEqual(titles, [...broken, WITH_KEY].sort());
 });
 
 test("the contracts of pets, idempotency keys and API keys together are the whole", () => {
-  const alone = [petStorageContract, idempotencyContract, apiKeyStorageContract]
-    .flatMap((contract) => [...clausesOf(undefined, contract).keys()]);
-  assert.deepEqual(alone, [...clausesOf().keys()]);
+  const parts = [
+    petStorageContract,
+    idempotencyContract,
+    apiKeyStorageContract,
+  ];
+  assert.deepEqual(
+    [...clausesOf(undefined, parts).keys()],
+    [...clausesOf(undefined, [storageContract]).keys()],
+  );
 });
 
 test("the clauses on what outlives a storage are registered only if there are places", () => {
@@ -423,7 +691,24 @@ test("the clauses on what outlives a storage are registered only if there are pl
     it: (title) => titles.push(title),
     open: async () => await newPlace()(),
   });
-  const others = [...clausesOf().keys()]
+  const others = [...clausesOf(undefined, [storageContract]).keys()]
     .filter((title) => !titles.includes(title));
   assert.equal(others.length, 10);
+});
+
+test("a clause ends after a minute if the storage does not answer, and tells the framework that it may take longer", async (t) => {
+  const { setTimeout } = globalThis;
+  t.after(() => void Object.assign(globalThis, { setTimeout }));
+  Object.assign(globalThis, {
+    setTimeout: (then: () => void, ms: number) =>
+      setTimeout(then, ms < 60_000 ? ms : 20),
+  });
+  const clauses: [check: () => Promise<void>, timeout: number][] = [];
+  petStorageContract({
+    it: (_title, check, timeout) => clauses.push([check, timeout]),
+    open: newPlace(() => ({ create: () => new Promise(() => {}) })),
+  });
+  const [check, timeout] = clauses[0] ?? [];
+  assert.ok(check !== undefined && Number(timeout) > 60_000);
+  await assert.rejects(check, /did not answer, or not within 60 s/);
 });

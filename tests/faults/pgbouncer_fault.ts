@@ -46,7 +46,7 @@ async function newPlace(): Promise<() => Promise<PetDatabase>> {
 }
 
 storageContract({
-  it: itOf("postgresStorage behind PgBouncer", { skip, timeout: 60_000 }),
+  it: itOf("postgresStorage behind PgBouncer", { skip }),
   open: async () => await (await newPlace())(),
   newPlace,
 });

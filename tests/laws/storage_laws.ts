@@ -3,13 +3,12 @@
 import assert from "node:assert/strict";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import type { RegisterTest } from "../contract/storage/mod.ts";
 import { anyName, anyNewPet } from "../support/any_pet.ts";
 import { fc, runs } from "../support/property.ts";
 
 /** Registers the tests; `open` opens an empty storage. */
 export function storageLaws(
-  it: RegisterTest,
+  it: (title: string, check: () => Promise<void>) => void,
   open: () => Promise<PetStorage & { readonly apiKeys: ApiKeyStorage }>,
 ): void {
   it("create, get and list keep every pet exactly", async () => {

@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
-import { itOf, retentionContract } from "../../contract/database_contract.ts";
-import { storageContract } from "../../contract/storage/mod.ts";
+import {
+  itOf,
+  retentionOptionContract,
+} from "../../contract/database_contract.ts";
+import {
+  retentionContract,
+  storageContract,
+} from "../../contract/storage/mod.ts";
 import { REX } from "../../support/new_pet.ts";
 
 const it = itOf("memoryStorage");
-storageContract({ it, open: async () => memoryStorage() });
-retentionContract(it, async () => async (options) => memoryStorage(options));
+const open = async (options = {}) => memoryStorage(options);
+storageContract({ it, open });
+retentionContract({ it, open });
+retentionOptionContract("memoryStorage", open);
 
 test("memoryStorage returns pets that nobody can change", async () => {
   const storage = memoryStorage();

@@ -9,4 +9,4 @@ databaseContract("postgresStorage", async () => {
   // Sixteen of them are opened at once, and a server has a hundred connections.
   url.searchParams.set("connection_limit", "4");
   return (options) => postgresStorage(url.href, options);
-}, { skip, timeout: 30_000 });
+}, { skip });

@@ -1,18 +1,17 @@
 /** The promises of `ApiKeyStorage`: one test for each. */
 
-import assert from "node:assert/strict";
 import type {
   ApiKeyRecord,
   ApiKeyStorage,
   NewApiKeyRecord,
 } from "../../../core/keys/issued_keys.ts";
+import { assertClosed, assertRejected, assertSame } from "./assertions.ts";
 import {
   type Closable,
   type ContractOptions,
   inPlace,
   onStorage,
 } from "./contract_options.ts";
-import { assertUnavailable } from "./pet_storage_contract.ts";
 import { DELICATE_NAMES } from "./sample_pets.ts";
 
 /** A storage that keeps records of issued API keys. */
@@ -39,119 +38,106 @@ export function apiKeyStorageContract(
   const it = onStorage(options, "apiKeys: ");
 
   it("insert numbers records from 1, and list returns them in order", async ({ apiKeys }) => {
-    assert.deepEqual(await apiKeys.list(), []);
+    await assertListed(apiKeys, []);
     const expected: ApiKeyRecord[] = [];
     for (const id of [1, 2, 3]) {
-      const { name, created } = sampleRecord(id);
-      expected.push({ id, name, created });
-      assert.deepEqual(
-        plain(await apiKeys.insert(sampleRecord(id))),
-        expected.at(-1),
-      );
+      expected.push(await insert(apiKeys, sampleRecord(id), id));
     }
-    assert.deepEqual(await list(apiKeys), expected);
+    await assertListed(apiKeys, expected);
   });
 
   it("insert and list keep a delicate name exactly", async ({ apiKeys }) => {
+    const expected: ApiKeyRecord[] = [];
     for (const [i, name] of DELICATE_NAMES.entries()) {
-      const record = await apiKeys.insert({ ...sampleRecord(i), name });
-      assert.equal(record.name, name);
+      const record = { ...sampleRecord(i), name };
+      expected.push(await insert(apiKeys, record, i + 1));
     }
-    const names = (await apiKeys.list()).map(({ name }) => name);
-    assert.deepEqual(names, DELICATE_NAMES);
+    await assertListed(apiKeys, expected);
   });
 
   it("insert, revoke and list keep times to the millisecond", async ({ apiKeys }) => {
     const times = ["1970-01-01T00:00:00.001Z", "2026-02-28T23:59:59.999Z"]
       .map((time) => new Date(time));
-    for (const [i, time] of times.entries()) {
-      const { id } = await apiKeys.insert({
-        ...sampleRecord(i),
-        created: time,
-      });
-      await apiKeys.revoke(id, time);
+    const expected: ApiKeyRecord[] = [];
+    for (const [i, created] of times.entries()) {
+      const given = { ...sampleRecord(i), created };
+      const record = await insert(apiKeys, given, i + 1);
+      expected.push(await revoke(apiKeys, record, created));
     }
-    const records = await apiKeys.list();
-    assert.deepEqual(records.map(({ created }) => created), times);
-    assert.deepEqual(records.map(({ revoked }) => revoked), times);
+    await assertListed(apiKeys, expected);
   });
 
   it("insert rejects a digest that exists", async ({ apiKeys }) => {
-    const first = plain(await apiKeys.insert(sampleRecord(1)));
-    await assert.rejects(apiKeys.insert({ ...sampleRecord(1), name: "other" }));
-    assert.deepEqual(await list(apiKeys), [first]);
+    const first = await insert(apiKeys, sampleRecord(1), 1);
+    const again = { ...sampleRecord(1), name: "other" };
+    await assertRejected(
+      { insert: () => apiKeys.insert(again) },
+      "with a digest that exists, expected a rejection",
+    );
+    await assertListed(apiKeys, [first]);
   });
 
   it("insertFirst keeps one record if 20 are sent at once", async ({ apiKeys }) => {
-    const outcomes = await Promise.all(
-      Array.from(
-        { length: 20 },
-        (_, i) => apiKeys.insertFirst(sampleRecord(i)),
-      ),
-    );
-    const kept = outcomes.filter((record) => record !== undefined).map(plain);
-    assert.equal(kept.length, 1);
-    assert.deepEqual(await list(apiKeys), kept);
+    await assertOneKept(Array.from({ length: 20 }, () => apiKeys));
   });
 
   it("insertFirst keeps nothing if there was ever a record, a revoked one too", async ({ apiKeys }) => {
-    const { id } = await apiKeys.insert(sampleRecord(1));
-    assert.equal(await apiKeys.insertFirst(sampleRecord(2)), undefined);
-    await apiKeys.revoke(id, new Date(5000));
-    assert.equal(await apiKeys.insertFirst(sampleRecord(3)), undefined);
-    assert.equal((await apiKeys.list()).length, 1);
-    assert.equal(await apiKeys.isActive(sampleRecord(3).digest), false);
+    const record = await insert(apiKeys, sampleRecord(1), 1);
+    const what = "what insertFirst returned though a record exists";
+    assertSame(await apiKeys.insertFirst(sampleRecord(2)), undefined, what);
+    const revoked = await revoke(apiKeys, record, new Date(5000));
+    assertSame(await apiKeys.insertFirst(sampleRecord(3)), undefined, what);
+    await assertListed(apiKeys, [revoked]);
+    await assertActive(apiKeys, { 1: false, 2: false, 3: false });
   });
 
   it("isActive is true for the digests of keys that are not revoked", async ({ apiKeys }) => {
-    const [one, two, three] = [1, 2, 3].map((n) => sampleRecord(n).digest);
-    assert.equal(await apiKeys.isActive(`${one}`), false);
-    await apiKeys.insert(sampleRecord(1));
-    const { id } = await apiKeys.insert(sampleRecord(2));
-    await apiKeys.revoke(id, new Date(5000));
-    assert.equal(await apiKeys.isActive(`${one}`), true);
-    assert.equal(await apiKeys.isActive(`${two}`), false);
-    assert.equal(await apiKeys.isActive(`${three}`), false);
-    assert.equal(await apiKeys.isActive(""), false);
+    await assertActive(apiKeys, { 1: false });
+    await insert(apiKeys, sampleRecord(1), 1);
+    const second = await insert(apiKeys, sampleRecord(2), 2);
+    await revoke(apiKeys, second, new Date(5000));
+    await assertActive(apiKeys, { 1: true, 2: false, 3: false });
+    assertSame(await apiKeys.isActive(""), false, 'isActive("")');
   });
 
   it("revoke keeps the time of the first revocation", async ({ apiKeys }) => {
-    const { id, name, created } = await apiKeys.insert(sampleRecord(1));
-    const expected = { id, name, created, revoked: new Date(5000) };
-    for (const time of [5000, 6000]) {
-      const record = await apiKeys.revoke(id, new Date(time));
-      assert.deepEqual(record && plain(record), expected);
-    }
-    assert.deepEqual(await list(apiKeys), [expected]);
+    const record = await insert(apiKeys, sampleRecord(1), 1);
+    const revoked = await revoke(apiKeys, record, new Date(5000));
+    const again = await apiKeys.revoke(1, new Date(6000));
+    assertSame(again && plain(again), revoked, "a second revoke(1)");
+    await assertListed(apiKeys, [revoked]);
   });
 
   it("revoke returns undefined if no record has the id", async ({ apiKeys }) => {
-    await apiKeys.insert(sampleRecord(1));
+    const record = await insert(apiKeys, sampleRecord(1), 1);
     for (const id of [0, -1, 2, 1.5, 2 ** 53]) {
-      assert.equal(await apiKeys.revoke(id, new Date(5000)), undefined);
+      const revoked = await apiKeys.revoke(id, new Date(5000));
+      assertSame(revoked, undefined, `revoke(${id})`);
     }
-    assert.equal((await apiKeys.list())[0]?.revoked, undefined);
+    await assertListed(apiKeys, [record]);
   });
 
   it("a change of a date that was passed in or returned changes no record", async ({ apiKeys }) => {
     const given = sampleRecord(1);
-    const expected = new Date(given.created);
     const record = await apiKeys.insert(given);
     given.created.setTime(0);
     record.created.setTime(0);
     (await apiKeys.list())[0]?.created.setTime(0);
-    assert.deepEqual((await apiKeys.list())[0]?.created, expected);
+    const { name, created } = sampleRecord(1);
+    await assertListed(apiKeys, [{ id: 1, name, created }]);
   });
 
   it("every method rejects as unavailable after close", async (storage) => {
     const { apiKeys } = storage;
-    await apiKeys.insert(sampleRecord(1));
+    await insert(apiKeys, sampleRecord(1), 1);
     await storage.close();
-    await assertUnavailable(() => apiKeys.insert(sampleRecord(2)));
-    await assertUnavailable(() => apiKeys.insertFirst(sampleRecord(3)));
-    await assertUnavailable(() => apiKeys.isActive(sampleRecord(1).digest));
-    await assertUnavailable(() => apiKeys.list());
-    await assertUnavailable(() => apiKeys.revoke(1, new Date(5000)));
+    await assertClosed({
+      insert: () => apiKeys.insert(sampleRecord(2)),
+      insertFirst: () => apiKeys.insertFirst(sampleRecord(3)),
+      isActive: () => apiKeys.isActive(sampleRecord(1).digest),
+      list: () => apiKeys.list(),
+      revoke: () => apiKeys.revoke(1, new Date(5000)),
+    });
   });
 
   persistenceContract(options);
@@ -163,42 +149,87 @@ function persistenceContract(options: ContractOptions<KeepsApiKeys>): void {
 
   it("a storage that is opened again has every record", async (open) => {
     const first = await open();
-    await first.apiKeys.insert(sampleRecord(1));
-    await first.apiKeys.insert(sampleRecord(2));
-    await first.apiKeys.revoke(1, new Date(5000));
-    const records = await list(first.apiKeys);
+    const record = await insert(first.apiKeys, sampleRecord(1), 1);
+    const second = await insert(first.apiKeys, sampleRecord(2), 2);
+    const revoked = await revoke(first.apiKeys, record, new Date(5000));
     await first.close();
     const { apiKeys } = await open();
-    assert.equal(records.length, 2);
-    assert.deepEqual(await list(apiKeys), records);
-    assert.equal(await apiKeys.isActive(sampleRecord(1).digest), false);
-    assert.equal(await apiKeys.isActive(sampleRecord(2).digest), true);
-    assert.equal((await apiKeys.insert(sampleRecord(3))).id, 3);
+    await assertListed(apiKeys, [revoked, second]);
+    await assertActive(apiKeys, { 1: false, 2: true });
+    await insert(apiKeys, sampleRecord(3), 3);
   });
 
   it("insertFirst keeps one record if 16 storages send one at once", async (open) => {
     const storages = await Promise.all(Array.from({ length: 16 }, open));
-    const outcomes = await Promise.all(
-      storages.map(({ apiKeys }, i) => apiKeys.insertFirst(sampleRecord(i))),
-    );
-    const kept = outcomes.filter((record) => record !== undefined).map(plain);
-    assert.equal(kept.length, 1);
-    for (const { apiKeys } of storages) {
-      assert.deepEqual(await list(apiKeys), kept);
-    }
+    await assertOneKept(storages.map(({ apiKeys }) => apiKeys));
   });
 
   it("a storage sees a revocation once it is fulfilled in another", async (open) => {
     const [one, other] = [await open(), await open()];
-    const { id } = await one.apiKeys.insert(sampleRecord(1));
-    assert.equal(await other.apiKeys.isActive(sampleRecord(1).digest), true);
-    await one.apiKeys.revoke(id, new Date(5000));
-    assert.equal(await other.apiKeys.isActive(sampleRecord(1).digest), false);
+    const record = await insert(one.apiKeys, sampleRecord(1), 1);
+    await assertActive(other.apiKeys, { 1: true });
+    await revoke(one.apiKeys, record, new Date(5000));
+    await assertActive(other.apiKeys, { 1: false });
   });
 }
 
-async function list(apiKeys: ApiKeyStorage): Promise<readonly ApiKeyRecord[]> {
-  return (await apiKeys.list()).map(plain);
+/** Keeps a record, and asserts that the answer is what was given, with this id. */
+async function insert(
+  apiKeys: ApiKeyStorage,
+  given: NewApiKeyRecord,
+  id: number,
+): Promise<ApiKeyRecord> {
+  const record = plain(await apiKeys.insert(given));
+  const { name, created } = given;
+  assertSame(record, { id, name, created }, "the record that insert returned");
+  return record;
+}
+
+/** Revokes a key, and asserts that the answer is its record with the time. */
+async function revoke(
+  apiKeys: ApiKeyStorage,
+  record: ApiKeyRecord,
+  time: Date,
+): Promise<ApiKeyRecord> {
+  const revoked = await apiKeys.revoke(record.id, time);
+  const expected = { ...record, revoked: time };
+  assertSame(revoked && plain(revoked), expected, `revoke(${record.id})`);
+  return expected;
+}
+
+/** Asserts that of the records that these send at once, all at one place, one is kept and returned. */
+async function assertOneKept(senders: readonly ApiKeyStorage[]): Promise<void> {
+  const kept: ApiKeyRecord[] = [];
+  await Promise.all(senders.map(async (apiKeys, i) => {
+    const record = await apiKeys.insertFirst(sampleRecord(i));
+    if (record === undefined) return;
+    const { name, created } = sampleRecord(i);
+    const expected = { id: record.id, name, created };
+    assertSame(plain(record), expected, "the record of insertFirst");
+    kept.push(expected);
+  }));
+  assertSame(kept.length, 1, "the number of records that insertFirst returned");
+  for (const apiKeys of new Set(senders)) await assertListed(apiKeys, kept);
+}
+
+/** Asserts that list returns these records. */
+async function assertListed(
+  apiKeys: ApiKeyStorage,
+  expected: readonly ApiKeyRecord[],
+): Promise<void> {
+  const records = (await apiKeys.list()).map(plain);
+  assertSame(records, expected, "the records of list");
+}
+
+/** Asserts of sample records, by number, whether their keys are active. */
+async function assertActive(
+  apiKeys: ApiKeyStorage,
+  expected: Readonly<Record<number, boolean>>,
+): Promise<void> {
+  for (const [number, isActive] of Object.entries(expected)) {
+    const actual = await apiKeys.isActive(sampleRecord(Number(number)).digest);
+    assertSame(actual, isActive, `isActive for key ${number}`);
+  }
 }
 
 /** The members of a record that the service reads, to compare them. */

@@ -1,10 +1,17 @@
 /** Options of the contracts: where clauses are registered as tests, and the storages that they check. */
 
-/** Registers a test: `it` of `node:test`, of `bun:test` or of Vitest, or `Deno.test`. */
+/**
+ * Registers a test: `it` of `node:test`, of `bun:test` or of Vitest, or `Deno.test`. `timeout` is in ms, and
+ * longer than {@linkcode CLAUSE_TIMEOUT}, by which a clause ends itself.
+ */
 export type RegisterTest = (
   title: string,
   check: () => Promise<void>,
+  timeout: number,
 ) => unknown;
+
+/** Time that each clause has, in ms, so that a storage that does not answer fails; enough for a busy machine. */
+export const CLAUSE_TIMEOUT = 60_000;
 
 /** A storage, as far as every contract needs it. */
 export interface Closable {
@@ -37,15 +44,9 @@ export function onStorage<Storage extends Closable>(
   { it, open }: ContractOptions<Storage>,
   prefix = "",
 ): RegisterClause<Storage> {
+  const register = onOpener({ it, newOpener: async () => open }, prefix);
   return (title, check) =>
-    it(prefix + title, async () => {
-      const storage = await open();
-      try {
-        await check(storage);
-      } finally {
-        await storage.close();
-      }
-    });
+    register(title, async (open) => await check(await open()));
 }
 
 /** Registers clauses that open storages at a new place, if the options have places. */
@@ -54,18 +55,49 @@ export function inPlace<Storage extends Closable>(
   prefix = "",
 ): RegisterClause<() => Promise<Storage>> {
   if (newPlace === undefined) return () => {};
+  return onOpener({ it, newOpener: newPlace }, prefix);
+}
+
+/** Registers clauses that are given a function that opens storages; they are closed at the end. */
+export function onOpener<Storage extends Closable, Options extends unknown[]>(
+  { it, newOpener }: {
+    readonly it: RegisterTest;
+    readonly newOpener: () => Promise<
+      (...options: Options) => Promise<Storage>
+    >;
+  },
+  prefix = "",
+): RegisterClause<(...options: Options) => Promise<Storage>> {
+  async function checkOpened(
+    check: (open: (...options: Options) => Promise<Storage>) => Promise<void>,
+  ): Promise<void> {
+    const open = await newOpener();
+    const opened: Storage[] = [];
+    try {
+      await check(async (...options) => {
+        const storage = await open(...options);
+        opened.push(storage);
+        return storage;
+      });
+    } finally {
+      await Promise.all(opened.map((storage) => storage.close()));
+    }
+  }
   return (title, check) =>
-    it(prefix + title, async () => {
-      const open = await newPlace();
-      const opened: Storage[] = [];
-      try {
-        await check(async () => {
-          const storage = await open();
-          opened.push(storage);
-          return storage;
-        });
-      } finally {
-        await Promise.all(opened.map((storage) => storage.close()));
-      }
-    });
+    it(
+      prefix + title,
+      () => inTime(checkOpened(check)),
+      CLAUSE_TIMEOUT + 5000,
+    );
+}
+
+async function inTime(checking: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const limit = `${CLAUSE_TIMEOUT / 1000} s`;
+      reject(new Error(`The storage did not answer, or not within ${limit}`));
+    }, CLAUSE_TIMEOUT);
+  });
+  await Promise.race([checking, late]).finally(() => clearTimeout(timer));
 }

@@ -1,17 +1,27 @@
 /** The promises of `PetStorage` on idempotency keys: one test for each. */
 
 import assert from "node:assert/strict";
-import { checkNewPet } from "../../../core/pets/new_pet.ts";
-import type { Pet } from "../../../core/pets/pet.ts";
+import type { CheckedPet, Pet } from "../../../core/pets/pet.ts";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import {
   type ContractOptions,
   inPlace,
   onStorage,
 } from "./contract_options.ts";
-import { byId, idsOf, plain, REX, samplePet } from "./sample_pets.ts";
-
-const TOM = checkNewPet({ name: "Tom", categoryId: 2n, status: "sold" });
+import { assertAscending, assertSame } from "./assertions.ts";
+import {
+  assertCreated,
+  assertFound,
+  assertListed,
+  byId,
+  create,
+  DELICATE_INTEGERS,
+  DELICATE_NAMES,
+  idsOf,
+  plain,
+  REX,
+  samplePet,
+} from "./sample_pets.ts";
 
 /**
  * Registers a test for each promise of {@linkcode PetStorage} on idempotency keys.
@@ -31,64 +41,66 @@ export function idempotencyContract(
   const it = onStorage(options);
 
   it("create adds one pet if its idempotency key is sent again", async (storage) => {
-    const first = await storage.create(REX, key(1));
-    assert.equal(first.replayed, undefined);
+    const first = await create(storage, REX, key(1));
     assertReplay(await storage.create(REX, key(1)), first);
-    assert.deepEqual(await all(storage), [plain(first)]);
+    await assertAll(storage, [first]);
   });
 
   it("create adds a pet for each idempotency key, and for each create without one", async (storage) => {
     const pets = [
-      await storage.create(REX, key(1)),
-      await storage.create(REX, key(2)),
-      await storage.create(REX),
-      await storage.create(REX),
+      await create(storage, REX, key(1)),
+      await create(storage, REX, key(2)),
+      await create(storage, REX),
+      await create(storage, REX),
     ];
-    assert.ok(pets.every((pet) => pet.replayed === undefined));
-    assert.deepEqual(await all(storage), pets.map(plain));
+    await assertAll(storage, pets);
+  });
+
+  it("create keeps a pet exactly if it is sent with an idempotency key, and returns it again", async (storage) => {
+    const given = [
+      ...DELICATE_NAMES.map((name) => ({ ...samplePet(1), name })),
+      ...DELICATE_INTEGERS.map((categoryId) => ({ ...REX, categoryId })),
+      ...[2, 3, 4].map(samplePet),
+    ];
+    for (const [i, pet] of given.entries()) {
+      const first = await create(storage, pet, key(i));
+      await assertFound(storage, first);
+      assertReplay(await storage.create(pet, key(i)), first);
+    }
   });
 
   it("create returns the first pet of an idempotency key, whatever is sent with it later", async (storage) => {
-    const first = await storage.create(REX, key(1));
-    assertReplay(await storage.create(TOM, key(1)), first);
-    assert.deepEqual(await all(storage), [plain(first)]);
+    const first = await create(storage, samplePet(1), key(1));
+    assertReplay(await storage.create(samplePet(2), key(1)), first);
+    await assertAll(storage, [first]);
   });
 
   it("create adds one pet if its idempotency key is sent 64 times at once", async (storage) => {
+    const given = Array.from({ length: 64 }, (_, i) => samplePet(i));
     const created = await Promise.all(
-      Array.from({ length: 64 }, () => storage.create(REX, key(1))),
+      given.map((pet) => storage.create(pet, key(1))),
     );
-    const added = addedAmong(created);
-    assert.equal(added.length, 1);
-    assert.deepEqual(await all(storage), added);
-    assert.equal(new Set(idsOf(created)).size, 1);
+    await assertAll(storage, [assertOneAdded(given, created)]);
   });
 
   it("create tells new, known and missing idempotency keys apart if all are sent at once", async (storage) => {
-    const known = await storage.create(TOM, key(0));
-    const created = await Promise.all(
-      Array.from({ length: 300 }, (_, i) => {
-        const pet = samplePet(i);
-        if (i % 3 === 0) return storage.create(pet);
-        return storage.create(pet, key(i % 3 === 1 ? i : 0));
-      }),
-    );
-    for (const [i, pet] of created.entries()) {
-      if (i % 3 === 2) assertReplay(pet, known);
-      else assert.equal(pet.name, `Pet ${i}`);
-    }
-    const added = addedAmong(created);
-    assert.equal(added.length, 200);
-    assert.deepEqual(await all(storage), byId([known, ...added]));
+    const known = await create(storage, REX, key(0));
+    const added: Pet[] = [];
+    await Promise.all(Array.from({ length: 300 }, async (_, i) => {
+      const pet = samplePet(i);
+      if (i % 3 === 0) added.push(await create(storage, pet));
+      else if (i % 3 === 1) added.push(await create(storage, pet, key(i)));
+      else assertReplay(await storage.create(pet, key(0)), known);
+    }));
+    await assertAll(storage, byId([known, ...added]));
   });
 
   it("create gives greater ids after an idempotency key was sent again", async (storage) => {
-    const first = await storage.create(REX, key(1));
+    const first = await create(storage, REX, key(1));
     await storage.create(REX, key(1));
-    const next = await storage.create(REX, key(2));
-    assert.ok(next.id > first.id);
-    const last = await storage.create(REX);
-    assert.ok(last.id > next.id);
+    const next = await create(storage, REX, key(2));
+    const last = await create(storage, REX);
+    assertAscending(idsOf([first, next, last]));
   });
 
   persistenceContract(options);
@@ -100,46 +112,59 @@ function persistenceContract(options: ContractOptions<PetStorage>): void {
 
   it("a storage that is opened again knows the idempotency keys", async (open) => {
     const first = await open();
-    const pet = await first.create(REX, key(1));
+    const pet = await create(first, REX, key(1));
     await first.close();
     assertReplay(await (await open()).create(REX, key(1)), pet);
   });
 
   it("create adds one pet for each idempotency key that several storages send at once", async (open) => {
     const storages = await Promise.all(Array.from({ length: 4 }, open));
+    const added: Pet[] = [];
     for (let round = 0; round < 20; round++) {
-      const created = await Promise.all(
-        storages.flatMap((storage) =>
-          Array.from(
-            { length: 8 },
-            (_, i) => storage.create(REX, key(round * 8 + i % 4)),
-          )
-        ),
-      );
-      assert.equal(addedAmong(created).length, 4, `round ${round}`);
-      assert.equal(new Set(idsOf(created)).size, 4, `round ${round}`);
+      const given = Array.from({ length: 8 }, (_, i) => samplePet(i));
+      await Promise.all([1, 2, 3, 4].map(async (i) => {
+        const created = await Promise.all(
+          given.flatMap((pet, j) =>
+            storages[j % 4]?.create(pet, key(round * 4 + i)) ?? []
+          ),
+        );
+        added.push(assertOneAdded(given, created));
+      }));
     }
-    for (const storage of storages) {
-      assert.equal((await all(storage)).length, 80);
-    }
+    for (const storage of storages) await assertAll(storage, byId(added));
   });
 }
 
 /** An idempotency key such as the service makes. */
-function key(number: number): { readonly idempotencyKey: string } {
+export function key(number: number): { readonly idempotencyKey: string } {
   return { idempotencyKey: number.toString(16).padStart(64, "0") };
 }
 
-async function all(storage: PetStorage): Promise<readonly Pet[]> {
-  return (await storage.list({ limit: 1000 })).pets.map(plain);
+/** Asserts that the storage has these pets and no others. */
+function assertAll(
+  storage: PetStorage,
+  expected: readonly Pet[],
+): Promise<void> {
+  return assertListed(storage, { limit: 1000 }, expected);
 }
 
-function addedAmong(
+/** Asserts that of these creates with one key one added its pet, which the others returned. */
+function assertOneAdded(
+  given: readonly CheckedPet[],
   created: readonly (Pet & { readonly replayed?: true })[],
-): readonly Pet[] {
-  return created.filter((pet) => pet.replayed === undefined).map(plain);
+): Pet {
+  const index = created.findIndex(({ replayed }) => replayed === undefined);
+  const [pet, sent] = [created[index], given[index]];
+  assert.ok(pet && sent, "all creates with a new idempotency key were replays");
+  const first = assertCreated(pet, sent);
+  for (const [i, pet] of created.entries()) {
+    if (i !== index) assertReplay(pet, first);
+  }
+  return first;
 }
 
-function assertReplay(actual: Pet, first: Pet): void {
-  assert.deepEqual(plain(actual), { ...plain(first), replayed: true });
+/** Asserts that create returned the first pet of the idempotency key. */
+export function assertReplay(actual: Pet, first: Pet): void {
+  const what = "what create returned for a known idempotency key";
+  assertSame(plain(actual), { ...first, replayed: true }, what);
 }

@@ -3,7 +3,9 @@
  * `ApiKeyStorage`.
  *
  * It needs no test framework. Pass it the function that registers a test: `it` of `node:test`, of
- * `bun:test` or of Vitest, or `Deno.test`.
+ * `bun:test` or of Vitest, or `Deno.test`. Each test ends itself after a minute, which is enough on a busy
+ * machine, and tells the framework so. (`node:test` takes no such limit: with that on Bun, whose own is
+ * 5 seconds, pass `--timeout 65000`.)
  *
  * @module
  */
@@ -26,6 +28,10 @@ export type {
 } from "./contract_options.ts";
 export { idempotencyContract } from "./idempotency_contract.ts";
 export { petStorageContract } from "./pet_storage_contract.ts";
+export {
+  retentionContract,
+  type RetentionContractOptions,
+} from "./retention_contract.ts";
 
 /**
  * Registers the tests of all three contracts: on pets, on idempotency keys and on API keys.

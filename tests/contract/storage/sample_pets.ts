@@ -1,4 +1,4 @@
-/** Pets for the contracts, and comparisons of them. */
+/** Pets for the contracts, added and found again. */
 
 import { checkNewPet } from "../../../core/pets/new_pet.ts";
 import type {
@@ -7,7 +7,8 @@ import type {
   PetId,
   PetStatus,
 } from "../../../core/pets/pet.ts";
-import type { PetStorage } from "../../../core/pets/pet_storage.ts";
+import type { PetQuery, PetStorage } from "../../../core/pets/pet_storage.ts";
+import { assertSame } from "./assertions.ts";
 
 /** The statuses of pets. */
 export const STATUSES: readonly PetStatus[] = ["available", "pending", "sold"];
@@ -29,6 +30,16 @@ export const DELICATE_NAMES: readonly string[] = [
   "\u0080\u009f\ufffd\uffff\u{10ffff}",
 ];
 
+/** Integers that something on the way to the disk and back might change. */
+export const DELICATE_INTEGERS: readonly bigint[] = [
+  -(2n ** 63n),
+  -(2n ** 53n) - 1n,
+  -1n,
+  0n,
+  2n ** 53n + 1n,
+  2n ** 63n - 1n,
+];
+
 /** A pet to add. */
 export const REX: CheckedPet = checkNewPet({ name: "Rex", categoryId: 1n });
 
@@ -39,6 +50,22 @@ export function samplePet(number: number): CheckedPet {
   return checkNewPet({ name: `Pet ${number}`, categoryId, status });
 }
 
+/** Adds a pet, and asserts that the answer is what was given. */
+export async function create(
+  storage: PetStorage,
+  given: CheckedPet,
+  options?: Parameters<PetStorage["create"]>[1],
+): Promise<Pet> {
+  return assertCreated(await storage.create(given, options), given);
+}
+
+/** Asserts that create returned what it was given. */
+export function assertCreated(returned: Pet, given: CheckedPet): Pet {
+  const pet = plain(returned);
+  assertSame(pet, { id: pet.id, ...given }, "what create returned");
+  return pet;
+}
+
 /** Adds sample pets one after the other. */
 export async function createSamples(
   storage: PetStorage,
@@ -46,7 +73,7 @@ export async function createSamples(
 ): Promise<readonly Pet[]> {
   const pets: Pet[] = [];
   for (let number = 0; number < count; number++) {
-    pets.push(await storage.create(samplePet(number)));
+    pets.push(await create(storage, samplePet(number)));
   }
   return pets;
 }
@@ -57,8 +84,40 @@ export function createAtOnce(
   count: number,
 ): Promise<readonly Pet[]> {
   return Promise.all(
-    Array.from({ length: count }, (_, i) => storage.create(samplePet(i))),
+    Array.from({ length: count }, (_, i) => create(storage, samplePet(i))),
   );
+}
+
+/** Asserts that get and list, with and without the status, find this pet. */
+export async function assertFound(
+  storage: PetStorage,
+  pet: Pet,
+): Promise<void> {
+  const found = await storage.get(pet.id);
+  assertSame(
+    found && plain(found),
+    pet,
+    `get(${pet.id})`,
+  );
+  for (const filter of [{}, { status: pet.status }]) {
+    const query = { limit: 1, after: pet.id - 1n, ...filter };
+    await assertListed(storage, query, [pet]);
+  }
+}
+
+/** Asserts that list returns these pets. */
+export async function assertListed(
+  storage: PetStorage,
+  query: PetQuery,
+  expected: readonly Pet[],
+): Promise<void> {
+  const { pets } = await storage.list(query);
+  assertSame(pets.map(plain), expected, `the pets of ${listCall(query)}`);
+}
+
+/** A call of list, for messages. */
+export function listCall({ limit, after, status }: PetQuery): string {
+  return `list({ limit: ${limit}, after: ${after}, status: ${status} })`;
 }
 
 /** The members of a pet that the service reads, to compare them. */
