@@ -45,6 +45,11 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/sqlite/file.ts adapters/sqlite/open.ts",
   "adapters/postgres/contract_test.ts":
     "adapters/postgres/client.ts adapters/postgres/mod.ts adapters/postgres/schema.ts adapters/postgres/storage.ts",
+  "adapters/postgres/tables_test.ts":
+    "adapters/postgres/creates.ts adapters/postgres/statement.ts adapters/postgres/turn.ts adapters/database/schema_check.ts",
+  "adapters/database/grouped_test.ts": "adapters/database/closed.ts",
+
+  "adapters/postgres/connections_test.ts": "adapters/postgres/pool.ts",
 
   "adapters/standalone/copy_test.ts":
     "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",

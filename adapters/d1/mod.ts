@@ -15,6 +15,7 @@ import {
   type PetDatabase,
   type Run,
 } from "../database/api_keys.ts";
+import { closedError } from "../database/closed.ts";
 import { TABLES } from "../database/sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 import { d1Fault } from "./fault.ts";
@@ -91,7 +92,7 @@ export function d1Storage(
     kind: StorageError["kind"],
     ...statements: D1Statement[]
   ): Promise<readonly (readonly unknown[])[]> {
-    if (isClosed) throw d1Fault(action, "the storage is closed", "unavailable");
+    if (isClosed) throw closedError(action);
     const running = batch(binding, statements);
     underWay.add(running);
     try {

@@ -10,6 +10,7 @@
 
 import { clearImmediate, setImmediate } from "node:timers";
 import { StorageError } from "../../core/pets/pet_storage.ts";
+import { closedError } from "./closed.ts";
 
 /** Settings of {@linkcode grouped}. */
 export interface GroupedOptions<Item, Result> {
@@ -197,10 +198,7 @@ export function grouped<Item, Result>(
 
   return {
     async run(item) {
-      if (closing !== undefined) {
-        const message = `Cannot ${action}: the storage is closed`;
-        throw new StorageError("unavailable", message);
-      }
+      if (closing !== undefined) throw closedError(action);
       const key = keyOf(item);
       const same = queue.get(key);
       if (same !== undefined) return same.promise;

@@ -10,9 +10,10 @@ import type {
   NewApiKeyRecord,
 } from "../../core/keys/issued_keys.ts";
 import { type Pet, petId, type PetStatus } from "../../core/pets/pet.ts";
-import { StorageError, toPage } from "../../core/pets/pet_storage.ts";
+import { toPage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { PetDatabase } from "../database/api_keys.ts";
+import { closedError } from "../database/closed.ts";
 
 export type { PetDatabase } from "../database/api_keys.ts";
 
@@ -52,9 +53,7 @@ export function memoryStorage(
   let isClosed = false;
 
   function assertOpen(): void {
-    if (isClosed) {
-      throw new StorageError("unavailable", "The memory storage is closed");
-    }
+    if (isClosed) throw closedError("use the memory storage");
   }
 
   return {

@@ -1,8 +1,9 @@
-/** The driver's client, made to connect and to end in time. */
+/** The driver's client, made to connect and to end in time, and to remember a warning. */
 
 import { setTimeout } from "node:timers";
 import pg from "pg";
 import type { PostgresAddress, PostgresHost } from "./address.ts";
+import { isNotReplicated, type Notice } from "./fault.ts";
 
 /** Time to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
@@ -21,18 +22,29 @@ interface DriverConnection {
 /** The part of the driver's client that is used, so that it has a type without `@types/pg` too. */
 interface DriverClient {
   readonly connection: DriverConnection;
+  on(event: "error", listener: (error: Error) => void): this;
+  on(event: "notice", listener: (notice: Notice) => void): this;
   connect(callback: Callback): void;
   end(callback?: Callback): Promise<unknown> | void;
 }
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
-/** Clients whose `target` is the host that was current, and whose faults and ends reach the pool in time. */
+/** A connection that a pool lends. */
+export type Connection = pg.PoolClient & {
+  /** The host that was current when it was made. */
+  readonly target: PostgresHost;
+  /** The server's warning that a commit is on one machine only. */
+  readonly warning: string | undefined;
+};
+
+/** Clients whose faults and ends reach the pool in time; it lends them as {@linkcode Connection}. */
 export function clientsOf(
   currentHost: () => PostgresHost,
 ): new () => pg.Client {
   class Client extends DriverClient {
     readonly target: PostgresHost;
+    warning: string | undefined;
     #refusal: Error | undefined;
 
     constructor(config: pg.ClientConfig & PostgresAddress["driver"]) {
@@ -40,6 +52,12 @@ export function clientsOf(
       // The pool makes the password non-enumerable, so `...` leaves it out.
       super({ ...config, password: config.password, ...target });
       this.target = target;
+      this.on("notice", (notice) => {
+        if (isNotReplicated(notice)) this.warning = `${notice.message}`;
+      });
+      // The statement under way fails too. Without a listener the program would end, even if the server
+      // ends the connection in the packet that opens it.
+      this.on("error", () => {});
       if (!config.requireChannelBinding) return;
       onUnbound(this.connection, () => {
         this.#refusal = new Error(

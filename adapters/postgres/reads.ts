@@ -5,7 +5,8 @@ import { type PetQuery, toPage } from "../../core/pets/pet_storage.ts";
 import { type Grouped, grouped } from "../database/grouped.ts";
 import type { GroupedPetsOptions } from "../database/grouped_pets.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
-import { type PostgresConnections, prepared, type Row } from "./connections.ts";
+import type { PostgresConnections } from "./connections.ts";
+import { prepared, type Row } from "./statement.ts";
 
 /** The pets of a status, after an id, in the order of the index. */
 const ofStatus = (code: string, after: string) =>

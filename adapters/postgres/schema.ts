@@ -4,15 +4,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
+import { SCHEMA_LOCK } from "./turn.ts";
+import { assertVersion, NO_TABLES } from "../database/schema_check.ts";
 import type { Access } from "../database/transfer.ts";
-
-// Advisory locks: the upper half is "PETS" in ASCII.
-/** Held while the tables are created. */
-const SCHEMA_LOCK = 0x50455453_00000001n;
-/** Held while pets are added, so that ids become visible in ascending order. */
-export const PETS_LOCK = 0x50455453_00000002n;
-/** Held while API keys are added or revoked. */
-export const API_KEYS_LOCK = 0x50455453_00000003n;
 
 /** The version of the tables: raise it when {@linkcode TABLES} changes. */
 const SCHEMA_VERSION = 1;
@@ -91,9 +85,7 @@ async function createTables(
   const send: Send = (statement) => connections.read(action, statement);
   // First without the lock, as a standby, or a user who may not create tables, can.
   if (await hasTables(send)) return;
-  if (access === "read") {
-    throw new Error("it has no tables of this program; nothing was changed");
-  }
+  if (access === "read") throw new Error(NO_TABLES);
   await connections.transaction(action, SCHEMA_LOCK, async (send) => {
     if (await hasTables(send)) return;
     for (const text of TABLES) await send({ text });
@@ -116,12 +108,8 @@ async function hasTables(send: Send): Promise<boolean> {
   }
   if (isOurs === true) {
     const [[value] = []] = await send(VERSION);
-    const version = Number(value);
-    if (version === SCHEMA_VERSION) return true;
-    throw new Error(
-      `its tables are version ${version}, and this program knows version ${SCHEMA_VERSION}; ` +
-        "use the version of the program that made them",
-    );
+    assertVersion(Number(value), SCHEMA_VERSION);
+    return true;
   }
   if (isTaken === true) {
     throw new Error(

@@ -8,8 +8,10 @@ import {
   type Transfer,
 } from "../database/transfer.ts";
 import type { PostgresAddress } from "./address.ts";
-import { numbered, postgresConnections } from "./connections.ts";
-import { API_KEYS_LOCK, openSchema, PETS_LOCK } from "./schema.ts";
+import { postgresConnections } from "./connections.ts";
+import { openSchema } from "./schema.ts";
+import { numbered } from "./statement.ts";
+import { API_KEYS_LOCK, PETS_LOCK } from "./turn.ts";
 
 // Longer than a service's: one statement counts all pets.
 const TIMEOUTS = {

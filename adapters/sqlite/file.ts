@@ -4,6 +4,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
+import { closedError } from "../database/closed.ts";
 import {
   fault,
   isBusy,
@@ -178,8 +179,7 @@ export class SqliteFile {
   }
 
   #assertOpen(action: string): void {
-    if (this.#closing === undefined) return;
-    throw fault("unavailable", action, "the storage is closed");
+    if (this.#closing !== undefined) throw closedError(action);
   }
 
   #assertUndamaged(action: string): void {

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { assertVersion, NO_TABLES } from "../database/schema_check.ts";
 import type { Access } from "../database/transfer.ts";
 import { SCHEMA_VERSION, TABLES } from "../database/sqlite_tables.ts";
 import { fault, faultReason, isAccessFault } from "./fault.ts";
@@ -68,9 +69,7 @@ function setUp(db: DatabaseSync, access: Access): void {
   // First, because the file may not be ours; in a transaction, because another process may be creating
   // the tables.
   db.prepare("BEGIN").run();
-  if (!hasTables(db) && access === "read") {
-    throw new Error("it has no tables of this program; nothing was changed");
-  }
+  if (!hasTables(db) && access === "read") throw new Error(NO_TABLES);
   db.prepare("COMMIT").run();
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
@@ -106,11 +105,8 @@ function hasTables(db: DatabaseSync): boolean {
   const applicationId = readNumber(db, "PRAGMA application_id");
   const version = readNumber(db, "PRAGMA user_version");
   if (applicationId === APPLICATION_ID) {
-    if (version === SCHEMA_VERSION) return true;
-    throw new Error(
-      `its tables are version ${version}, and this program knows version ${SCHEMA_VERSION}; ` +
-        "use the version of the program that made them",
-    );
+    assertVersion(version, SCHEMA_VERSION);
+    return true;
   }
   const tables = readNumber(db, "SELECT count(*) FROM sqlite_schema");
   if (applicationId === 0 && version === 0 && tables === 0) return false;

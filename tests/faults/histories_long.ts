@@ -37,9 +37,9 @@ interface Mutant {
 const MUTANTS: readonly Mutant[] = [
   {
     title: "creates that take no lock",
-    file: "adapters/postgres/storage.ts",
-    from: "pg_advisory_xact_lock($5)",
-    to: "$5::bigint",
+    file: "adapters/postgres/turn.ts",
+    from: "pg_advisory_xact_lock(${lock})",
+    to: "${lock}::bigint",
     topology: postgres,
     faults: [],
   },
@@ -61,18 +61,18 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     title: "a commit that does not wait for the disk",
-    file: "adapters/postgres/connections.ts",
+    file: "adapters/postgres/turn.ts",
     from: `CASE current_setting('synchronous_commit') WHEN 'off'
-      THEN set_config('synchronous_commit', 'on', true) END`,
+        THEN set_config('synchronous_commit', 'on', true) END`,
     to: "set_config('synchronous_commit', 'off', true)",
     topology: postgres,
     faults: ["PostgreSQL killed"],
   },
   {
     title: "a replay that does not wait for the standby",
-    file: "adapters/postgres/storage.ts",
-    from: "SELECT pg_logical_emit_message(true, 'petstore', '') FROM turn",
-    to: "SELECT FROM turn",
+    file: "adapters/postgres/creates.ts",
+    from: "pg_logical_emit_message(true, 'petstore', '')",
+    to: "NULL",
     topology: standby,
     faults: ["standby gone, waits ended, then a failover"],
   },

@@ -36,7 +36,7 @@ test("memoryStorage says why it refuses an API key, and that it is closed", asyn
   await storage.close();
   await assert.rejects(
     storage.ping(),
-    /^StorageError: The memory .* is closed$/,
+    /^StorageError: Cannot use the memory storage: the storage is closed$/,
   );
 });
 

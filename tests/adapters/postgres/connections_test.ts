@@ -144,21 +144,17 @@ it("mistrusts all older connections once one does not answer", async ({ url: dir
 // Not `pg`: on Node and Bun that is a copy for the tests.
 const driver: typeof pg.Client = Object.getPrototypeOf(clientsOf(() => ({})));
 
-/** Runs `call`; just before the driver is given the first statement with this word, `end` ends its connection. */
-async function endingBefore(
+/** Runs `call`; `act` runs just before the driver is given a statement with this word. */
+async function actingBefore(
   word: string,
-  end: (client: pg.Client) => void,
+  act: (client: pg.Client, count: number) => void,
   call: () => Promise<unknown>,
 ): Promise<void> {
   const { prototype } = driver;
   const query: (config: pg.QueryConfig) => unknown = prototype.query;
-  let isOver = false;
+  let count = 0;
   prototype.query = function (this: pg.Client, config: pg.QueryConfig) {
-    // onConnect() gives a text alone.
-    if (!isOver && config.text?.includes(word)) {
-      isOver = true;
-      end(this);
-    }
+    if (config.text?.includes(word)) act(this, ++count);
     return query.call(this, config);
   } as typeof prototype.query;
   try {
@@ -166,22 +162,24 @@ async function endingBefore(
   } finally {
     prototype.query = query as typeof prototype.query;
   }
-  assert.ok(isOver, word);
+  assert.ok(count > 0, word);
 }
 
 it("sends a read or create again, and a transaction from its beginning, if its connection ended before the driver could send it", async ({ url, open }) => {
   const storage = await open(url);
   const ends = [
-    (client: pg.Client) =>
-      client.connection.emit("error", new Error("read ECONNRESET")),
+    ({ connection }: pg.Client) =>
+      void connection.emit("error", new Error("read ECONNRESET")),
     (client: pg.Client) => void client.end(),
   ];
-  for (const [index, end] of ends.entries()) {
-    await endingBefore("FROM pets", end, () => storage.ping());
-    await endingBefore("INTO pets", end, () => storage.create(REX));
+  for (const [index, endClient] of ends.entries()) {
+    const end = (client: pg.Client, count: number) =>
+      count === 1 && endClient(client);
+    await actingBefore("FROM pets", end, () => storage.ping());
+    await actingBefore("INTO pets", end, () => storage.create(REX));
     for (const word of ["BEGIN", "INTO api_keys", "COMMIT"]) {
       const record = { name: word, digest: `${word} ${index}` };
-      await endingBefore(
+      await actingBefore(
         word,
         end,
         () => storage.apiKeys.insert({ ...record, created: new Date(0) }),
@@ -190,6 +188,27 @@ it("sends a read or create again, and a transaction from its beginning, if its c
   }
   assert.equal((await storage.list({ limit: 9 })).pets.length, 2);
   assert.equal((await storage.apiKeys.list()).length, 6);
+});
+
+it("acknowledges a new pet although the pet of another key in its statement cannot be read", async ({ url, open }) => {
+  const storage = await open(url);
+  const [used, unused] = ["1", "2"].map((digit) => digit.repeat(64));
+  const create = (idempotencyKey = "") =>
+    storage.create(REX, { idempotencyKey });
+  const { id } = await create(used);
+  const fail = () => {
+    throw new Error("it fails");
+  };
+  await actingBefore("JOIN pets", fail, async () => {
+    const [replay, added] = await Promise.allSettled(
+      [create(used), create(unused)],
+    );
+    assert.equal(
+      replay.status === "rejected" && replay.reason.kind,
+      "unavailable",
+    );
+    assert.equal(added.status === "fulfilled" && added.value.id, id + 1n);
+  });
 });
 
 test("postgresStorage tries each host of its address once, in turn, and names what is wrong with each, without the password", async () => {

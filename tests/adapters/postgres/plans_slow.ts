@@ -1,14 +1,14 @@
 /** What statements read of large tables, whatever their plans were made for. */
 import assert from "node:assert/strict";
 import { Client } from "pg";
-import { SETTINGS } from "../../../adapters/postgres/connections.ts";
+import { CREATE_ONCE, REPLAYS } from "../../../adapters/postgres/creates.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { SETTINGS } from "../../../adapters/postgres/pool.ts";
 import {
   LIST,
   LIST_ALL,
   LIST_STATUS,
 } from "../../../adapters/postgres/reads.ts";
-import { CREATE_ONCE, REPLAYS } from "../../../adapters/postgres/storage.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
 
 const PETS = 2_500_000;

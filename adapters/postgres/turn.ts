@@ -1,0 +1,25 @@
+/** Turns: of the transactions that take the same lock, one runs at a time, on all servers. */
+
+// The upper half of each lock is "PETS" in ASCII.
+/** Held while the tables are created. */
+export const SCHEMA_LOCK = 0x50455453_00000001n;
+/** Held while pets are added, so that ids become visible in ascending order. */
+export const PETS_LOCK = 0x50455453_00000002n;
+/** Held while API keys are added or revoked. */
+export const API_KEYS_LOCK = 0x50455453_00000003n;
+
+/**
+ * Makes the columns to select first in a transaction that writes: it waits for its turn, which lasts until
+ * its commit is visible to all others. Its commit waits for the disk even if the database is set not to,
+ * and warns if it did not wait for a standby.
+ *
+ * @param timeout the parameter for the longest wait: `3000ms`.
+ * @param lock the parameter for the lock.
+ */
+export function takeTurn(timeout: string, lock: string): string {
+  return `set_config('lock_timeout', ${timeout}, true),
+      CASE current_setting('synchronous_commit') WHEN 'off'
+        THEN set_config('synchronous_commit', 'on', true) END,
+      set_config('client_min_messages', 'warning', true),
+      pg_advisory_xact_lock(${lock})`;
+}
