@@ -15,9 +15,10 @@ Example:  ${PROGRAM} copy sqlite:petstore.db postgres://petstore@127.0.0.1/petst
   FROM, TO    each sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
 
 Ids and keys stay what they are. TO must be empty, or have what an earlier copy of FROM wrote: the
-copy goes on after that, so it may be stopped at any time. In the end both sides are read again and
-compared; the result is JSON. Stop the servers first: what they add meanwhile is copied by running the
-command again. PGPASSWORD keeps a password out of the arguments, which others on this machine may see.
+copy goes on after that, so it may be stopped at any time. If anything was copied, both sides are read
+again in the end and compared; the result is JSON. Stop the servers first: what they add meanwhile is
+copied by running the command again. PGPASSWORD keeps a password out of the arguments, which others on
+this machine may see.
 `;
 
 /** Runs the command with the arguments that follow `copy`. */

@@ -30,6 +30,8 @@ interface Job {
 }
 
 type Survey = Awaited<ReturnType<typeof survey>>;
+type Sides = Awaited<ReturnType<typeof summarize>>;
+type Copied = Awaited<ReturnType<typeof copyTable>>;
 
 const MORE =
   "FROM was written to meanwhile, and has more now. Stop the servers that use it, and run the same command again: it copies the rest";
@@ -60,13 +62,19 @@ export async function copyAll(job: Job) {
     await copyIdempotencyKeys(job);
     // From the first key on, to revoke it if it was revoked since.
     const copiedKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
-    const both = [copiedPets, copiedKeys];
-    const equal = both.every(({ from, to }) => from.sha256 === to.sha256);
+    // If nothing is new, the first comparison is the proof; that of keys does not tell if they are revoked.
+    const isNew = copiedPets.copied !== 0 || copiedKeys.copied !== 0;
+    const both = {
+      pets: await verify(PETS, copiedPets, job, isNew ? undefined : pets.sides),
+      apiKeys: await verify(API_KEYS, copiedKeys, job),
+    };
+    const results = Object.values(both);
+    const equal = results.every(({ from, to }) => from.sha256 === to.sha256);
     const advice = [
-      ...both.some(({ more }) => more > 0) ? [MORE] : [],
+      ...results.some(({ more }) => more > 0) ? [MORE] : [],
       ...equal ? [] : [DIFFERENT],
     ];
-    return { pets: copiedPets, apiKeys: copiedKeys, equal, advice };
+    return { ...both, equal, advice };
   } catch (cause) {
     if (!(cause instanceof StorageError)) throw cause;
     const message =
@@ -76,18 +84,21 @@ export async function copyAll(job: Job) {
 }
 
 /** Compares all rows of TO with those of FROM. Changes nothing. */
-async function compare(table: Table, job: Job): Promise<Survey> {
+async function compare(
+  table: Table,
+  job: Job,
+): Promise<Survey & { readonly sides: Sides }> {
   await survey(job.from, table);
   const target = await survey(job.to, table);
   const sides = await summarize("Comparing", table, target, job);
-  if (sides.from.sha256 === sides.to.sha256) return target;
+  if (sides.from.sha256 === sides.to.sha256) return { ...target, sides };
   throw new ConfigError(
     `TO has ${table.plural} that FROM does not have. Nothing was changed: ` +
       "TO must be empty, or have only what an earlier copy of FROM wrote",
   );
 }
 
-/** Copies the rows after the id `last`, up to the last that FROM has now; returns what both have, and what is new. */
+/** Copies the rows after the id `last`, up to the last that FROM has now. */
 async function copyTable(
   table: Table,
   job: Job,
@@ -103,10 +114,20 @@ async function copyTable(
     await write(to, table, page);
     progress(page.length);
   }
-  const sides = await summarize("Verifying", table, source, job);
+  return { earlier, copied, source };
+}
+
+/** Reads both sides again, unless they were compared already; returns what both have, and what is new. */
+async function verify(
+  table: Table,
+  { earlier, copied, source }: Copied,
+  job: Job,
+  compared?: Sides,
+) {
+  const sides = compared ?? await summarize("Verifying", table, source, job);
   // FROM may have given more meanwhile.
-  const now = await survey(from, table);
-  await to.continueAfter(table, now.given);
+  const now = await survey(job.from, table);
+  await job.to.continueAfter(table, now.given);
   return { earlier, copied, more: now.count - source.count, ...sides };
 }
 

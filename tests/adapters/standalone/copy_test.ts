@@ -150,6 +150,22 @@ for (const [way, places] of Object.entries(WAYS)) {
     assert.deepEqual([again.pets.copied, again.apiKeys.copied], [0, 0]);
   });
 
+  it("reads the pets again at the end if it copied something, and only then", async ([from, to]) => {
+    await fill(from, 2500);
+    const readsAgain = async () => {
+      const { pets, equal, notes } = await copy([from, to]);
+      assert.equal(equal, true);
+      assert.deepEqual([pets.from, pets.to.count], [pets.to, 2500]);
+      return notes.some((line) => line.startsWith("Verifying pets"));
+    };
+    assert.equal(await readsAgain(), true);
+    assert.equal(await readsAgain(), false);
+    const storage = await from.open();
+    await issuedKeys(storage.apiKeys).issue("new");
+    await storage.close();
+    assert.equal(await readsAgain(), true);
+  });
+
   it("takes idempotency keys along, but for pets that are not copied", async ([from, to]) => {
     const before = await from.open();
     await Promise.all(
@@ -220,8 +236,8 @@ for (const [way, places] of Object.entries(WAYS)) {
       "Comparing API keys: 0 of 0",
       "TO has 1000 pets of FROM already: going on after the id 1000",
       "Copying pets: 1500 of 1500",
-      "Verifying pets: 5000 of 5000",
       "Copying API keys: 0 of 0",
+      "Verifying pets: 5000 of 5000",
       "Verifying API keys: 0 of 0",
     ]);
     assert.deepEqual([animals.earlier, animals.copied], [1000, 1500]);
