@@ -3,7 +3,7 @@
 import { parseBaseUrl } from "./http/base_url.ts";
 import { corsLayer } from "./http/cors.ts";
 import { type Service, toResponse } from "./http/message.ts";
-import { traced } from "./http/trace.ts";
+import { traced } from "./trace.ts";
 import { checkFunction, checkNames } from "./options.ts";
 import { createService, type HandlerOptions } from "./service.ts";
 

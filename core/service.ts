@@ -25,6 +25,7 @@ import type { Context, Endpoint } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
 import { checkFunction, checkIntegers } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
+import { report } from "./report.ts";
 
 /** Settings of `createHandler`. */
 export interface HandlerOptions {
@@ -152,11 +153,6 @@ export function createService(
       return { ...complete(refusalFor(cause), mounted, counted), cause };
     }
   };
-}
-
-/** Calls a reporter. If it fails itself, that is ignored. */
-export function report(reporter: () => unknown): void {
-  (async () => await reporter())().catch(() => {});
 }
 
 /** @throws {TypeError} if `rateLimit` returned something else, or a field that cannot be sent. */

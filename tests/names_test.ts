@@ -17,7 +17,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "core/handler_contract_test.ts":
     "core/service.ts core/operations/create_pet.ts core/operations/get_pet.ts core/operations/list_pets.ts",
   "core/messages_test.ts": "core/http/message.ts core/http/refusal.ts",
-  "core/keys/api_keys_test.ts": "core/http/sha256.ts",
+  "core/keys/api_keys_test.ts": "core/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
   "laws/authorization_test.ts": "core/keys/authenticate.ts",
   "laws/openapi_test.ts":
@@ -25,7 +25,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "core/openapi/openapi_test.ts":
     "core/openapi/document.ts core/operations/get_openapi.ts",
   "core/pets/new_pet_test.ts": "core/name.ts",
-  "core/handler_test.ts": "core/options.ts",
+  "core/handler_test.ts": "core/options.ts core/report.ts",
 
   "adapters/serve/fetch_server_test.ts":
     "adapters/bun/mod.ts adapters/node/mod.ts adapters/serve/guard.ts",

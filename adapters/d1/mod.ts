@@ -10,17 +10,14 @@
 import type { Pet } from "../../core/pets/pet.ts";
 import { type StorageError, toPage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
-import {
-  apiKeyStorage,
-  type PetDatabase,
-  type Run,
-} from "../database/api_keys.ts";
+import { apiKeyStorage, type Run } from "../database/api_keys.ts";
+import type { PetDatabase } from "../database/pet_database.ts";
 import { closedError } from "../database/closed.ts";
 import { TABLES } from "../database/sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
 import { d1Fault } from "./fault.ts";
 
-export type { PetDatabase } from "../database/api_keys.ts";
+export type { PetDatabase } from "../database/pet_database.ts";
 
 /** A D1 database, the `env.DB` of a Worker: the part of it that is used. */
 export interface D1Binding {

@@ -1,14 +1,7 @@
 /** Records of issued API keys, in SQL that every database takes. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
-
-/** A {@linkcode PetStorage}, and a place beside it for the records of issued API keys. */
-export interface PetDatabase extends PetStorage {
-  /** The records of issued API keys, kept where the pets are. */
-  readonly apiKeys: ApiKeyStorage;
-}
 
 /** Runs a statement; fulfilled with its rows. `action` names it in messages. */
 export type Run = (

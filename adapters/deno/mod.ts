@@ -6,7 +6,7 @@
 
 import { toResponse } from "../../core/http/message.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
-import { report } from "../../core/service.ts";
+import { report } from "../../core/report.ts";
 import { failed, guard } from "../serve/guard.ts";
 import {
   type FetchFunction,

@@ -12,10 +12,10 @@ import type {
 import { type Pet, petId, type PetStatus } from "../../core/pets/pet.ts";
 import { toPage } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
-import type { PetDatabase } from "../database/api_keys.ts";
+import type { PetDatabase } from "../database/pet_database.ts";
 import { closedError } from "../database/closed.ts";
 
-export type { PetDatabase } from "../database/api_keys.ts";
+export type { PetDatabase } from "../database/pet_database.ts";
 
 /**
  * Makes an empty storage.

@@ -10,7 +10,7 @@ import {
 } from "../serve/request_url.ts";
 import type { FetchFunction, ServeOptions } from "../serve/server.ts";
 import { checkNames } from "../../core/options.ts";
-import { report } from "../../core/service.ts";
+import { report } from "../../core/report.ts";
 import { badRequest } from "./client_error.ts";
 import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";

@@ -8,11 +8,11 @@
  * @module
  */
 
-import type { PetDatabase } from "../database/api_keys.ts";
+import type { PetDatabase } from "../database/pet_database.ts";
 import { parsePostgresUrl } from "./address.ts";
 import { openPostgres, type PostgresStorageOptions } from "./storage.ts";
 
-export type { PetDatabase } from "../database/api_keys.ts";
+export type { PetDatabase } from "../database/pet_database.ts";
 export type { PostgresStorageOptions } from "./storage.ts";
 
 /**

@@ -1,7 +1,8 @@
 /** The storage in PostgreSQL, of an address that is parsed. */
 
 import { checkIntegers, checkNames } from "../../core/options.ts";
-import { apiKeyStorage, type PetDatabase } from "../database/api_keys.ts";
+import { apiKeyStorage } from "../database/api_keys.ts";
+import type { PetDatabase } from "../database/pet_database.ts";
 import { groupedPets } from "../database/grouped_pets.ts";
 import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";

@@ -3,7 +3,7 @@
 import { serviceOf } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
-import { report } from "../../core/service.ts";
+import { report } from "../../core/report.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
 import { type FetchFunction, noTunnel } from "./server.ts";
 

@@ -21,7 +21,8 @@ import {
   toPage,
 } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
-import { apiKeyStorage, type PetDatabase } from "../database/api_keys.ts";
+import { apiKeyStorage } from "../database/api_keys.ts";
+import type { PetDatabase } from "../database/pet_database.ts";
 import {
   type Create,
   type Created,
@@ -30,7 +31,7 @@ import {
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
 import { openSqliteFile } from "./open.ts";
 
-export type { PetDatabase } from "../database/api_keys.ts";
+export type { PetDatabase } from "../database/pet_database.ts";
 
 /** Settings of {@linkcode sqliteStorage}. */
 export interface SqliteStorageOptions {

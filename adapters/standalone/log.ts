@@ -7,7 +7,7 @@ import {
   withFields,
 } from "../../core/http/message.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { findContexts, SPAN, type Span } from "../../core/http/trace.ts";
+import { findContexts, SPAN, type Span } from "../../core/trace.ts";
 import { standardError, standardOutput } from "./output.ts";
 
 /** The log line of a request: never a key, a body, or a path with an id. */

@@ -1,7 +1,7 @@
 /** Counts of this process, for Prometheus to read at `/metrics`. */
 
 import type { Layer } from "../../core/http/message.ts";
-import { knownMethod } from "../../core/http/trace.ts";
+import { knownMethod } from "../../core/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 

@@ -1,7 +1,7 @@
 /** Opens the databases that the programs can be told to use. Only the driver in use is loaded. */
 
 import process from "node:process";
-import type { PetDatabase } from "../database/api_keys.ts";
+import type { PetDatabase } from "../database/pet_database.ts";
 import { describeHosts, type PostgresAddress } from "../postgres/address.ts";
 import type { Database } from "./config.ts";
 import { standardError } from "./output.ts";

@@ -1,7 +1,7 @@
 /** Content that does not change while the process lives, with `ETag` and 304. */
 
 import type { Answer, Fields, ServiceRequest } from "./message.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../sha256.ts";
 
 export type StaticContent = (
   request: Pick<ServiceRequest, "headers">,

@@ -3,7 +3,7 @@
  * a digest that is nearly right says nothing about the key behind it.
  */
 
-import { sha256 } from "../http/sha256.ts";
+import { sha256 } from "../sha256.ts";
 
 /** The port that {@linkcode createHandler} asks whether a bearer token is a valid API key. */
 export interface ApiKeys {

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { type ApiKeys, rememberKeys } from "./api_keys.ts";
-import { sha256 } from "../http/sha256.ts";
+import { sha256 } from "../sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
 import { nameSchema } from "../name.ts";
 

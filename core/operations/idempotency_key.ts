@@ -1,7 +1,7 @@
 /** The header `Idempotency-Key` of `createPet` (draft-ietf-httpapi-idempotency-key-header). */
 
 import { Refusal } from "../http/refusal.ts";
-import { sha256 } from "../http/sha256.ts";
+import { sha256 } from "../sha256.ts";
 
 /**
  * Matches the header: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test, type TestOptions } from "node:test";
-import type { PetDatabase } from "../../../adapters/database/api_keys.ts";
+import type { PetDatabase } from "../../../adapters/database/pet_database.ts";
 import { type Pet, petId } from "../../../core/pets/pet.ts";
 import type { PetQuery } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../../support/new_pet.ts";

@@ -10,7 +10,7 @@ import { parsePostgresUrl } from "../../../adapters/postgres/address.ts";
 import { postgresTransfer } from "../../../adapters/postgres/transfer.ts";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { sqliteTransfer } from "../../../adapters/sqlite/transfer.ts";
-import type { PetDatabase } from "../../../adapters/database/api_keys.ts";
+import type { PetDatabase } from "../../../adapters/database/pet_database.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 
 /** A database. */

@@ -1,4 +1,4 @@
-import { sha256 } from "../../../core/http/sha256.ts";
+import { sha256 } from "../../../core/sha256.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { apiKeys, rememberKeys } from "../../../core/keys/api_keys.ts";

@@ -1,6 +1,6 @@
 /** The trace of a request, read from where `@opentelemetry/api` keeps it, if the program uses that. */
 
-import type { Service, ServiceRequest } from "./message.ts";
+import type { Service, ServiceRequest } from "./http/message.ts";
 
 /** The key of the current span in a context. */
 export const SPAN: symbol = Symbol.for("OpenTelemetry Context Key SPAN");
