@@ -8,7 +8,7 @@ import { isNotReplicated, type Notice } from "./fault.ts";
 /** Time to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
 
-type Callback = (error: Error) => void;
+type Callback = (error?: Error) => void;
 
 /** The part of the driver's connection that is used; its events are named after the server's messages. */
 interface DriverConnection {
@@ -68,12 +68,16 @@ export function clientsOf(
     }
 
     override connect(callback: Callback): void {
+      const finish = (error?: Error) => {
+        // The driver leaves the connection open if it has no password for it.
+        if (error) this.connection.stream.destroy();
+        callback(this.#refusal ?? error);
+      };
       try {
-        super.connect((error) => callback(this.#refusal ?? error));
+        super.connect(finish);
       } catch (error) {
         // Deno throws if it may not use a socket, and the pool would wait for this client for ever.
-        this.connection.stream.destroy();
-        callback(error as Error);
+        finish(error as Error);
       }
     }
 

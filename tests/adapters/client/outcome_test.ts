@@ -184,6 +184,7 @@ test("only the service's own 503 with a number of seconds proves that no pet was
     const [response, code, uncertain] of [
       [own(headers), "service_unavailable", false],
       [own({ "retry-after": "soon" }), "service_unavailable", true],
+      [own({ "retry-after": "" }), "service_unavailable", true],
       [page(503, headers), "http_error", true],
       [refusal("internal_error", 503, headers), "http_error", true],
     ] as const

@@ -6,6 +6,7 @@ import { type D1Binding, d1Storage } from "../../../adapters/d1/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { databaseContract, itOf } from "../../contract/database_contract.ts";
 import { storageLaws } from "../../laws/storage_laws.ts";
+import { countKept } from "../../support/garbage.ts";
 import { REX } from "../../support/new_pet.ts";
 import { SQLITE, tablesContract } from "../database/tables_contract.ts";
 
@@ -109,6 +110,22 @@ test("d1Storage closes once what is under way has ended, and refuses what comes 
   assert.equal(isClosed, false);
   resolve([]);
   await Promise.all([ping, closing]);
+});
+
+test("d1Storage keeps nothing of an operation that has ended", async () => {
+  const { batch, ...binding } = imitation();
+  const results: WeakRef<object>[] = [];
+  const storage = d1Storage({
+    ...binding,
+    async batch(statements) {
+      const all = await batch(statements);
+      results.push(new WeakRef(all));
+      return all;
+    },
+  });
+  for (let i = 0; i < 5; i++) await storage.create(REX);
+  assert.equal(results.length > 4, true);
+  assert.equal(await countKept(results), 0);
 });
 
 test("d1Storage does not write to the table of another program", async () => {

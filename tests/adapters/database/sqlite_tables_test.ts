@@ -9,6 +9,20 @@ import { temporaryFiles } from "../../support/temporary_directory.ts";
 
 const newPath = temporaryFiles();
 
+test("every table is STRICT: SQLite refuses a value of another type", () => {
+  const db = new DatabaseSync(":memory:");
+  for (const sql of TABLES) db.exec(sql);
+  const tables = db.prepare(
+    "SELECT name, strict FROM pragma_table_list WHERE name NOT LIKE 'sqlite%'",
+  ).all().map(({ name, strict }) => [name, strict]).sort();
+  assert.deepEqual(tables, [
+    ["api_keys", 1],
+    ["idempotency_keys", 1],
+    ["pets", 1],
+  ]);
+  db.close();
+});
+
 /** Says how SQLite finds the rows of a page of any status, and of one. */
 async function plansOf(
   storage: PetStorage,

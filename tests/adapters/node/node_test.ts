@@ -112,6 +112,23 @@ test("the status text of a response is sent; a 500 has its own if the response c
   }
 });
 
+test("a stream whose head cannot be sent is cancelled, and what cancel throws is not reported", async () => {
+  let reason: unknown;
+  const body = new ReadableStream({
+    cancel(given) {
+      reason = given;
+      throw new Error("not cancelled");
+    },
+  });
+  const headers = { "x-a": "\u0001" };
+  const { status, errors } = await answerOf(() =>
+    new Response(body, { headers })
+  );
+  assert.equal(status, 500);
+  assert.match(String(reason), /Invalid character in header content/);
+  assert.deepEqual(errors, [reason]);
+});
+
 test("a wrong length or coding from the fetch function is put right", async () => {
   await speaking(() =>
     new Response("hello", {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
+import process from "node:process";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
 import type pg from "pg";
@@ -209,6 +210,31 @@ it("acknowledges a new pet although the pet of another key in its statement cann
     );
     assert.equal(added.status === "fulfilled" && added.value.id, id + 1n);
   });
+});
+
+test("postgresStorage takes the password from PGPASSWORD if the address has none, and says so if that is missing, and leaves no connection open", async () => {
+  const received: string[] = [];
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).once("data", () => {
+      socket.write(authentication(3));
+      socket.once("data", (bytes) => {
+        received.push(bytes.toString());
+        socket.destroy();
+      });
+    });
+  });
+  const url = `postgres://ann@127.0.0.1:${await listen(server)}/pets`;
+  const open = () => postgresStorage(url, { openTimeout: 0 });
+  await assert.rejects(open(), /asks for a password: put it into the address/);
+  assert.deepEqual(received, []);
+  process.env.PGPASSWORD = "s3cret";
+  try {
+    await assert.rejects(open());
+  } finally {
+    delete process.env.PGPASSWORD;
+  }
+  assert.match(received.join(), /s3cret/);
+  await new Promise((closed) => server.close(closed)); // no connection is left open
 });
 
 test("postgresStorage tries each host of its address once, in turn, and names what is wrong with each, without the password", async () => {

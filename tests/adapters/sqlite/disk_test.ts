@@ -1,11 +1,12 @@
 /** `sqliteStorage` on a disk that is full, failing or read-only. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { type Pet, petId } from "../../../core/pets/pet.ts";
 import {
@@ -21,6 +22,7 @@ import {
   NO_SMALL_DISK,
   withSmallDisk,
 } from "../../support/small_disk.ts";
+import { until } from "../../support/postgres/until.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
@@ -60,6 +62,32 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
     assert.equal(await reopened.get(petId(last + 1n)), undefined);
     await reopened.close();
   }));
+
+test(
+  "sqliteStorage moves what its deleted log holds into the file once a full disk has space",
+  { skip: NO_SMALL_DISK },
+  () =>
+    withSmallDisk(directory, async (disk) => {
+      const path = join(disk, "full.db");
+      const filler = join(disk, "filler");
+      const storage = await sqliteStorage(path);
+      const create = () => storage.create(BIG_REX);
+      await Promise.all(Array.from({ length: 200 }, create));
+      assert.throws(() => writeFileSync(filler, new Uint8Array(5_000_000)));
+      rmSync(`${path}-wal`);
+      await assert.rejects(storage.ping(), /-wal was deleted or replaced/);
+      await delay(250); // it looks again each 100 ms
+      rmSync(filler);
+      await until(
+        "the file has it all",
+        () => readFileSync(path).includes(BIG_REX.name),
+      );
+      await storage.close();
+      const reopened = await sqliteStorage(path);
+      assert.equal((await reopened.list({ limit: 999 })).pets.length, 200);
+      await reopened.close();
+    }),
+);
 
 test("sqliteStorage refuses to open a file on a read-only disk", {
   skip: NO_SMALL_DISK,

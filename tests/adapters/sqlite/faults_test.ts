@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, StatementSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
@@ -20,12 +20,13 @@ import {
   type PetStorage,
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
+import { countKept } from "../../support/garbage.ts";
 import { until } from "../../support/postgres/until.ts";
 import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
-import { turns } from "../database/pauses.ts";
+import { stopClock, turns } from "../database/pauses.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",
@@ -98,6 +99,24 @@ test("sqliteStorage makes no new file beside the log of one that is gone", async
   );
   assert.deepEqual(readFileSync(`${path}-wal`), log);
   assert.ok(!existsSync(path));
+});
+
+test("sqliteStorage opens no file whose disk cannot have a write-ahead log", async (t) => {
+  const path = newPath();
+  const { prepare } = DatabaseSync.prototype;
+  t.after(() => DatabaseSync.prototype.prepare = prepare);
+  // As SQLite answers on a network file system: the mode stays what it was.
+  DatabaseSync.prototype.prepare = function (sql, ...rest) {
+    return prepare.call(
+      this,
+      sql.replace("journal_mode = WAL", "journal_mode"),
+      ...rest,
+    );
+  };
+  await assertUnavailable(
+    sqliteStorage(path),
+    /: its file system does not support SQLite's write-ahead log; use a local disk$/,
+  );
 });
 
 test("sqliteStorage says that a file is damaged, and writes no more once it noticed", async () => {
@@ -208,6 +227,15 @@ test(
   },
 );
 
+test("sqliteStorage keeps nothing of a create that has ended", async () => {
+  const storage = await sqliteStorage(newPath());
+  const create = async () => new WeakRef(await storage.create(REX));
+  const pets: WeakRef<object>[] = [];
+  for (let i = 0; i < 5; i++) pets.push(await create());
+  assert.equal(await countKept(pets), 0);
+  await storage.close();
+});
+
 test("sqliteStorage says what it could not do once it is closed", async () => {
   const storage = await sqliteStorage(newPath());
   await storage.close();
@@ -260,6 +288,30 @@ test("sqliteStorage gives up a file that stays locked, and nothing happened", as
   unlock();
   const pet = await storage.create(REX);
   assert.deepEqual((await storage.list({ limit: 5 })).pets, [pet]);
+  await storage.close();
+});
+
+test("a read waits for its turn in sqliteStorage as long as another may wait for a locked file", async (t) => {
+  const clock = stopClock(t);
+  const path = newPath();
+  const storage = await sqliteStorage(path, { lockTimeout: 60_000 });
+  const { id } = await storage.create(REX);
+  const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
+  const { get } = StatementSync.prototype;
+  let isLocked = true;
+  t.after(() => StatementSync.prototype.get = get);
+  Object.assign(StatementSync.prototype, {
+    get(this: StatementSync, ...values: Parameters<typeof get>) {
+      if (isLocked) throw busy;
+      return get.apply(this, values);
+    },
+  });
+  const reads = [storage.get(id)];
+  await turns();
+  reads.push(storage.get(id));
+  await clock.pass(30_000);
+  isLocked = false;
+  for (const pet of await Promise.all(reads)) assert.equal(pet?.id, id);
   await storage.close();
 });
 
