@@ -2,8 +2,7 @@
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { corsLayer } from "./http/cors.ts";
-import { type Service, toResponse } from "./http/message.ts";
-import { traced } from "./trace.ts";
+import { responder, type Service } from "./http/message.ts";
 import { checkFunction, checkNames } from "./options.ts";
 import { createService, type HandlerOptions } from "./service.ts";
 
@@ -54,24 +53,21 @@ export function createHandler(options: HandlerOptions): Handler {
 const services = new WeakMap<object, Service>();
 
 /**
- * Makes a fetch function of a service; it passes its second argument on. Adapters find the service again
- * by {@linkcode serviceOf}.
+ * Makes a fetch function of a service. Adapters find the service again by {@linkcode serviceOf}, and pass it
+ * the connection too.
  */
-export function toFetch(
-  service: Service,
-): (request: Request, connection?: unknown) => Promise<Response> {
-  const answer = traced(service);
-  function handle(request: Request, connection?: unknown): Promise<Response> {
+export function toFetch(service: Service): Handler {
+  const respond = responder(service);
+  function handle(request: Request): Promise<Response> {
     // A likely mistake: `app.use("/v1", handle)` passes Node's own request.
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError(
         "handle takes a Request: on Node, mount toNodeListener(handle)",
       );
     }
-    return answer(request, connection)
-      .then((answer) => toResponse(answer, request.method));
+    return respond(request);
   }
-  services.set(handle, answer);
+  services.set(handle, service);
   return handle;
 }
 

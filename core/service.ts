@@ -26,6 +26,7 @@ import { operations } from "./operations/operations.ts";
 import { checkFunction, checkIntegers } from "./options.ts";
 import { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 import { report } from "./report.ts";
+import { traced } from "./trace.ts";
 
 /** Settings of `createHandler`. */
 export interface HandlerOptions {
@@ -119,7 +120,7 @@ export function createService(
     `Cannot find this path: ${baseUrl.path}/openapi.json describes those of the service`,
   );
 
-  return async (request) => {
+  return traced(async (request) => {
     let mounted: Mounted | undefined;
     let counted: Fields | undefined;
     try {
@@ -152,7 +153,7 @@ export function createService(
       report(() => onError?.(cause, request));
       return { ...complete(refusalFor(cause), mounted, counted), cause };
     }
-  };
+  });
 }
 
 /** @throws {TypeError} if `rateLimit` returned something else, or a field that cannot be sent. */

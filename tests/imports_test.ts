@@ -86,9 +86,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   operations: ["http", "json.ts", "sha256.ts", "pets", "keys", "openapi"],
   "service.ts": [
     ...["http", "json.ts", "keys", "openapi", "operations", "options.ts"],
-    ...["pets", "report.ts"],
+    ...["pets", "report.ts", "trace.ts"],
   ],
-  "handler.ts": ["http", "options.ts", "service.ts", "trace.ts"],
+  "handler.ts": ["http", "options.ts", "service.ts"],
   "storage.ts": ["pets", "keys"],
 };
 

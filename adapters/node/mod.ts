@@ -7,6 +7,7 @@
 import { once } from "node:events";
 import { createServer, type Server as HttpServer } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
+import { noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "./client_error.ts";
 import { createResponder, type NodeListener } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
@@ -14,7 +15,6 @@ import {
   type FetchFunction,
   listenError,
   listening,
-  noTunnel,
   readServeOptions,
   type ServeOptions,
   type Server,

@@ -1,27 +1,27 @@
 /** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
 import { serviceOf } from "../../core/handler.ts";
-import { toResponse } from "../../core/http/message.ts";
+import { responder, toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
+import { noTunnel } from "../../core/http/target.ts";
 import { report } from "../../core/report.ts";
 import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
-import { type FetchFunction, noTunnel } from "./server.ts";
-
-export type ConnectedFunction = (
-  request: Request,
-  connection?: unknown,
-) => Response | Promise<Response>;
+import type { FetchFunction } from "./server.ts";
 
 /**
- * A fetch function that never fails: if `handle` throws, or returns no `Response` or one that cannot be
+ * Makes a function that never fails: if `handle` throws, or returns no `Response` or one that cannot be
  * sent, the client is told `500`, and `onError` the cause. `handle` gets a URL that parses and has the path
- * of the request target, and no CONNECT. A handler of `createHandler` does all this itself.
+ * of the request target, and no CONNECT. A handler of `createHandler` does all this itself: its service is
+ * called instead, and given the connection too.
  */
 export function guard(
   handle: FetchFunction,
   onError: (error: unknown) => void,
-): ConnectedFunction {
-  const guarded = async (request: Request): Promise<Response> => {
+): ReturnType<typeof responder> {
+  const service = serviceOf(handle);
+  if (service !== undefined) return responder(service);
+  return async (request: Request): Promise<Response> => {
+    if (request.method === "CONNECT") return toResponse(noTunnel);
     try {
       makeUrlSafe(request);
       const response = await handle(request);
@@ -38,13 +38,6 @@ export function guard(
       return failed(error, onError);
     }
   };
-  const answer: ConnectedFunction = serviceOf(handle) === undefined
-    ? guarded
-    : handle;
-  return (request, connection) =>
-    request.method === "CONNECT"
-      ? toResponse(noTunnel)
-      : answer(request, connection);
 }
 
 /** Reports an error and answers 500; for the runtime too, if it cannot send a response. */

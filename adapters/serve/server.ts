@@ -1,6 +1,5 @@
 /** Types and messages that the HTTP adapters share. Each exports a `serve` for a fetch function. */
 
-import { Refusal } from "../../core/http/refusal.ts";
 import { checkNames } from "../../core/options.ts";
 
 /** Answers a request. It may throw or reject: the client is then told `500`, and no more. */
@@ -45,12 +44,6 @@ export function readServeOptions(
     options;
   return { port, hostname, onError };
 }
-
-/** The client takes this server for a proxy (RFC 9110 §9.3.6). */
-export const noTunnel: Refusal = new Refusal(
-  "bad_request",
-  "Cannot open tunnel: this server is not a proxy",
-);
 
 /** Makes the {@linkcode Server} of an address; calls `close` once at most. */
 export function listening(

@@ -4,6 +4,7 @@
  */
 
 import process from "node:process";
+import { responder } from "../../core/http/message.ts";
 import { type Config, readConfig } from "./config.ts";
 import { reportAndExit } from "./command_line.ts";
 import { openService, type Service } from "./service.ts";
@@ -76,6 +77,7 @@ function joinWorkers(onEnding: () => void): () => Promise<void> {
   };
 }
 
+const respond = responder(service.answer);
 const server = {
   // Deno takes `fetch` and `onListen` only; the rest is for Bun, as in `../bun/mod.ts`.
   hostname: config.host,
@@ -92,7 +94,7 @@ const server = {
       sending.add(completed);
       completed.then(done, done);
     }
-    return service.handle(request, info);
+    return respond(request, info);
   },
   /** Deno calls it, in one worker only, once the server listens. */
   onListen(

@@ -63,6 +63,12 @@ export function withFields(answer: Answer, fields: Fields): Answer {
   return { ...answer, headers: { ...answer.headers, ...fields } };
 }
 
+/** Makes the function for servers that pass a `Request` and want a `Response`: Deno's and Bun's. */
+export function responder(service: Service) {
+  return async (request: Request, connection?: unknown): Promise<Response> =>
+    toResponse(await service(request, connection), request.method);
+}
+
 /** Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110 §9.3.2). */
 export function toResponse(
   { status, headers, body }: Answer,

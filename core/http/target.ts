@@ -27,13 +27,20 @@ const malformedTarget = new Refusal(
   "Cannot read the request: its target must be a path or an http address",
 );
 
+/** The client takes this server for a proxy (RFC 9110 §9.3.6). */
+export const noTunnel: Refusal = new Refusal(
+  "bad_request",
+  "Cannot open tunnel: this server is not a proxy",
+);
+
 /**
  * Reads path and query out of `request.url`, after checking the `Host` (RFC 9112 §3.2 asks for 400): runtimes
  * build the URL from it, so one with a `/` in it would choose the path.
  */
 export function parseTarget(
-  request: Pick<ServiceRequest, "url" | "headers">,
+  request: Pick<ServiceRequest, "method" | "url" | "headers">,
 ): Target | Refusal {
+  if (request.method === "CONNECT") return noTunnel;
   const host = request.headers.get("host");
   if (host !== null && !HOST.test(host)) return malformedHost;
   try {

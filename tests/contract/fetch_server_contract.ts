@@ -7,6 +7,7 @@ import type {
   ServeOptions,
   Server,
 } from "../../adapters/serve/server.ts";
+import { toFetch } from "../../core/handler.ts";
 import { Wire } from "./wire.ts";
 
 /** A `serve` of the adapters. */
@@ -259,6 +260,23 @@ export function testFetchServer(name: string, serve: Serve): void {
 
   it("a body can be sent back while it arrives", async ({ speak }) => {
     const wire = await speak((request) => new Response(request.body));
+    wire.write("POST / HTTP/1.1\r\nHost: a\r\n");
+    wire.write("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+    wire.write("6\r\n world\r\n0\r\n\r\n");
+    assert.equal((await wire.answer()).body, "hello world");
+  });
+
+  it("a function is given the request alone, and may pass it on to a service, whose streams come in full", async ({ speak }) => {
+    const echo = toFetch(async ({ body }) => ({
+      status: 200,
+      headers: {},
+      body,
+    }));
+    assert.equal(echo.length, 1);
+    const wire = await speak((...given: [Request]) => {
+      assert.equal(given.length, 1);
+      return echo(...given);
+    });
     wire.write("POST / HTTP/1.1\r\nHost: a\r\n");
     wire.write("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
     wire.write("6\r\n world\r\n0\r\n\r\n");

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Refusal } from "../../../core/http/refusal.ts";
-import { normalizePath, parseTarget } from "../../../core/http/target.ts";
+import {
+  normalizePath,
+  noTunnel,
+  parseTarget,
+} from "../../../core/http/target.ts";
 
 /** A request as a server makes it: with any text as its URL. */
 function request(url: string): Request {
@@ -41,6 +45,11 @@ test("parseTarget answers 400 if the runtime can make no URL of the target", () 
     },
   };
   assert.ok(parseTarget(broken as Request) instanceof Refusal);
+});
+
+test("parseTarget refuses CONNECT, whose target is no path", () => {
+  const tunnel = { ...request("http://h:80"), method: "CONNECT" };
+  assert.equal(parseTarget(tunnel), noTunnel);
 });
 
 test("normalizePath decodes encoded unreserved characters once, and nothing else", () => {
