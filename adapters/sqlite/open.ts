@@ -6,6 +6,8 @@ import {
   constants,
   existsSync,
   openSync,
+  readlinkSync,
+  realpathSync,
   statSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -55,14 +57,27 @@ export function openSqliteFile(
  * @throws {Error} if the file is gone but its log is there: with a new file SQLite would empty the log.
  */
 function createPrivate(path: string): void {
-  if (existsSync(`${path}-wal`) && !existsSync(path)) {
+  const file = followLinks(path);
+  if (existsSync(`${file}-wal`) && !existsSync(file)) {
     throw new Error(
-      `the file is gone, but ${path}-wal is there, which may have pets of it; put the file or a backup back, or move the log away`,
+      `the file is gone, but ${file}-wal is there, which may have pets of it; put the file or a backup back, or move the log away`,
     );
   }
   try {
-    closeSync(openSync(path, "wx", 0o600));
+    // Not a file that exists: closing it would end the locks that this process has on it.
+    closeSync(openSync(file, "wx", 0o600));
   } catch { /* It exists, or cannot be created: SQLite says which. */ }
+}
+
+/** Returns where symbolic links lead, even if no file is there yet. SQLite follows as many. */
+function followLinks(path: string): string {
+  let file = path;
+  try {
+    for (let links = 0; links < 200; links++) {
+      file = resolve(realpathSync(dirname(file)), readlinkSync(file));
+    }
+  } catch { /* It is no link. */ }
+  return file;
 }
 
 function setUp(db: DatabaseSync, access: Access): void {

@@ -93,10 +93,14 @@ test("sqliteStorage makes no new file beside the log of one that is gone", async
   await storage.close();
   rmSync(path);
   writeFileSync(`${path}-wal`, log);
-  await assertUnavailable(
-    sqliteStorage(path),
-    /: the file is gone, but .*-wal is there, .* put the file or a backup back, or move the log away$/,
-  );
+  const link = newPath();
+  symlinkSync(path, link);
+  for (const opened of [path, link]) {
+    await assertUnavailable(
+      sqliteStorage(opened),
+      /: the file is gone, but .*-wal is there, .* put the file or a backup back, or move the log away$/,
+    );
+  }
   assert.deepEqual(readFileSync(`${path}-wal`), log);
   assert.ok(!existsSync(path));
 });

@@ -1,7 +1,13 @@
 /** The modes of files, and files that the user may not use: root may, unless it gives its privileges up. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
@@ -61,6 +67,24 @@ test(
     process.umask(before);
     await storage.create(REX);
     assert.deepEqual(modes(path), ["600", "600", "600"]);
+    await storage.close();
+  },
+);
+
+test(
+  "sqliteStorage makes files that only their owner can read where a symbolic link leads",
+  { skip: hasNoModes },
+  async () => {
+    const folder = temporaryDirectory();
+    mkdirSync(join(folder, "data"));
+    symlinkSync("data/link.db", join(folder, "pets.db"));
+    symlinkSync("real.db", join(folder, "data/link.db"));
+    const before = process.umask(0);
+    const storage = await sqliteStorage(join(folder, "pets.db"));
+    process.umask(before);
+    await storage.create(REX);
+    const real = join(folder, "data/real.db");
+    assert.deepEqual(modes(real), ["600", "600", "600"]);
     await storage.close();
   },
 );
