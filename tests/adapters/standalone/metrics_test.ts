@@ -1,6 +1,8 @@
 /** `/metrics` for Prometheus, also judged by its own tool. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
@@ -10,6 +12,8 @@ import { shuttingDown } from "../../../core/http/refusal.ts";
 import { createService } from "../../../core/service.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
 import { skipping } from "../../support/skipping.ts";
+import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
+import { ask, startMain, testInFolder } from "./program.ts";
 
 const skip = skipping(
   spawnSync("promtool").error !== undefined &&
@@ -98,6 +102,46 @@ test("a create waits until the storage is done with it; a fault and the time are
   const buckets = durations.match(/(?<=le=").*/g)?.join() ?? "";
   assert.match(buckets, /^0.005"} 0,0.01"} 0,0.025"} 1,.*,\+Inf"} 1$/);
 });
+
+testInFolder(
+  "a full disk shows in the metrics and on standard error, while the server stays ready for reads",
+  (cwd) =>
+    withSmallDisk(cwd, async (disk) => {
+      const server = await startMain({ cwd: disk, env: { METRICS: "on" } });
+      const pet = '{"name":"Rex","categoryId":1}';
+      try {
+        fill(disk);
+        let status = 201;
+        // The log may have room for some more.
+        while (status === 201) {
+          ({ status } = await ask(server, "/v1/pets", pet));
+        }
+        assert.equal(status, 503);
+        for (const path of ["/readyz", "/v1/pets"]) {
+          assert.equal((await ask(server, path)).status, 200);
+        }
+        const { text } = await ask(server, "/metrics");
+        assert.match(text, /^petstore_storage_faults_total 1$/m);
+      } finally {
+        await server.end();
+      }
+      assert.match(
+        server.stderr(),
+        /"error":"Cannot create pet: the disk is full \(unavailable\)"/,
+      );
+    }),
+  { skip: NO_SMALL_DISK },
+);
+
+/** Writes until a disk is full. */
+function fill(disk: string): void {
+  const filler = openSync(join(disk, "filler"), "w");
+  try {
+    for (;;) writeSync(filler, new Uint8Array(4096));
+  } catch {
+    closeSync(filler);
+  }
+}
 
 test(
   "promtool finds no fault in it, before the first request and after",
