@@ -1,52 +1,16 @@
 /** The storage in D1 on an imitation of D1, and on a D1 that fails. `tests/workers/` has the real one. */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import { type D1Binding, d1Storage } from "../../../adapters/d1/mod.ts";
+import { d1Storage } from "../../../adapters/d1/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { databaseContract, itOf } from "../../contract/database_contract.ts";
 import { storageLaws } from "../../laws/storage_laws.ts";
 import { countKept } from "../../support/garbage.ts";
 import { REX } from "../../support/new_pet.ts";
 import { SQLITE, tablesContract } from "../database/tables_contract.ts";
+import { imitation } from "./imitation.ts";
 
 const KEY = { idempotencyKey: "k" };
-
-type Prepared = ReturnType<D1Binding["prepare"]> & {
-  run(): readonly object[];
-};
-
-/** SQLite in memory as if it were D1: integers come out as JSON has them, and errors as text. */
-function imitation(): D1Binding {
-  const db = new DatabaseSync(":memory:");
-  const round = (_: string, value: unknown) =>
-    typeof value === "bigint" ? Number(value) : value;
-  return {
-    prepare(sql): Prepared {
-      const bind = (...values: (string | number)[]): Prepared => ({
-        bind,
-        run() {
-          const statement = db.prepare(sql);
-          statement.setReadBigInts(true);
-          return JSON.parse(JSON.stringify(statement.all(...values), round));
-        },
-      });
-      return bind();
-    },
-
-    async batch(statements) {
-      db.exec("BEGIN");
-      try {
-        const all = (statements as Prepared[]).map((one) => one.run());
-        db.exec("COMMIT");
-        return all.map((results) => ({ results }));
-      } catch (error) {
-        db.exec("ROLLBACK");
-        throw new Error(`D1_ERROR: ${(error as Error).message}: SQLITE_ERROR`);
-      }
-    },
-  };
-}
 
 const NAME = "d1Storage on an imitation";
 databaseContract(NAME, async () => {

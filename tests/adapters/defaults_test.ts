@@ -1,0 +1,289 @@
+/** Each number that a comment names as the default of an option is what the code does, by a clock of the test's. */
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { createClient } from "../../adapters/client/mod.ts";
+import { d1Storage } from "../../adapters/d1/mod.ts";
+import { grouped } from "../../adapters/database/grouped.ts";
+import { clientsOf } from "../../adapters/postgres/client.ts";
+import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { readServeOptions } from "../../adapters/serve/server.ts";
+import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+import { createRateLimiter } from "../../adapters/standalone/rate_limit.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+import { REX } from "../support/new_pet.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
+import { runSql } from "../support/postgres/sql.ts";
+import { temporaryFiles } from "../support/temporary_directory.ts";
+import { stopClock, turns } from "./database/pauses.ts";
+import { imitation } from "./d1/imitation.ts";
+
+const { skip, emptyDatabase } = await sharedPostgres();
+const newPath = temporaryFiles();
+const KEY = { idempotencyKey: "0".repeat(64) };
+
+/** Tells whether a limit is reached at `n`: in ms, bytes or what it counts. */
+type IsReached = (n: number, t: TestContext) => Promise<boolean>;
+
+/** By the file and name of an option. */
+const MEASURES: Readonly<Record<string, IsReached>> = {
+  "core/service.ts maxBodyBytes": async (n) =>
+    (await post(new Uint8Array(n + 1))).status === 413,
+  "core/service.ts bodyTimeout": async (n, t) =>
+    await endsWithin(n, t, () => post(new ReadableStream())),
+  "adapters/client/options.ts timeout": (n, t) =>
+    endsWithin(n, t, () => listPets(() => new Promise(() => {}))),
+  async "adapters/client/options.ts retries"(n, t) {
+    let calls = 0;
+    await endsWithin(Infinity, t, () =>
+      listPets(async () => {
+        calls++;
+        return new Response(null, { status: 503 });
+      }));
+    return calls <= n + 1;
+  },
+  "adapters/memory/mod.ts idempotencyRetention": (n, t) =>
+    isForgotten(n, t, performance, memoryStorage()),
+  "adapters/sqlite/mod.ts idempotencyRetention": async (n, t) =>
+    await isForgotten(n, t, Date, await sqliteStorage(newPath())),
+  "adapters/d1/mod.ts idempotencyRetention": (n, t) =>
+    isForgotten(n, t, Date, d1Storage(imitation())),
+  async "adapters/sqlite/mod.ts lockTimeout"(n, t) {
+    const path = newPath();
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN EXCLUSIVE");
+    try {
+      return await givesUpAt(n, t, () => sqliteStorage(path));
+    } finally {
+      other.close();
+    }
+  },
+  async "adapters/postgres/storage.ts connectTimeout"(n, t) {
+    const { connectTimeout } = await openPretended(t);
+    return connectTimeout <= n;
+  },
+  async "adapters/postgres/storage.ts queryTimeout"(n, t) {
+    const { queryTimeout } = await openPretended(t);
+    return queryTimeout <= n;
+  },
+  "adapters/postgres/storage.ts openTimeout": (n, t) =>
+    givesUpAt(n, t, () => postgresStorage("postgres://a@127.0.0.1:1/pets")),
+  async "adapters/postgres/storage.ts idempotencyRetention"(n) {
+    // In minutes, because the clock is the database's and goes on.
+    const url = await emptyDatabase();
+    const storage = await postgresStorage(url);
+    await storage.create(REX, KEY);
+    const age = Math.floor(n / 60_000) * 60_000;
+    await runSql(url, `update idempotency_keys set created = created - ${age}`);
+    const { replayed } = await storage.create(REX, KEY);
+    await storage.close();
+    return replayed === undefined;
+  },
+  "adapters/standalone/rate_limit.ts maxCallers": async (n) => {
+    const limit = { requests: 1, seconds: 1 };
+    const limiter = createRateLimiter("key", limit, { now: () => 0 });
+    for (let caller = 0; caller <= n; caller++) limiter(`${caller}`);
+    return limiter("0").allowed; // it was forgotten
+  },
+  "adapters/serve/server.ts port": async (n) => readServeOptions({}).port <= n,
+  async "adapters/database/grouped.ts maxQueue"(n, t) {
+    stopClock(t);
+    const { run } = hanging();
+    run(0);
+    await turns();
+    for (let waiting = 0; waiting < n; waiting++) run(waiting);
+    const isRefused = watch(run(n));
+    await turns();
+    return isRefused();
+  },
+  async "adapters/database/grouped.ts maxWait"(n, t) {
+    const clock = stopClock(t);
+    const { run } = hanging();
+    run(0);
+    await turns();
+    const isRefused = watch(run(1));
+    await clock.pass(n + 1); // in ticks of 20 ms
+    return isRefused();
+  },
+  async "adapters/database/grouped.ts maxUnderWay"(n, t) {
+    const clock = stopClock(t);
+    const { run, sent } = hanging();
+    for (let item = 0; item < 9; item++) run(item);
+    await clock.pass(1000); // those under way may hang
+    return sent.length <= n;
+  },
+  async "adapters/database/grouped.ts sizeOf"(n, t) {
+    stopClock(t);
+    const { run, sent } = hanging(9 * n);
+    for (let item = 0; item < 9; item++) run(item);
+    await turns();
+    return sent[0] === 9;
+  },
+};
+
+/** The tests that measure what one runtime alone does. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "adapters/node/mod.ts headersTimeout": "node/node_test.ts",
+  "adapters/node/mod.ts requestTimeout": "node/node_test.ts",
+  "adapters/node/mod.ts keepAliveTimeout": "node/node_test.ts",
+  "adapters/bun/mod.ts maxRequestBodySize": "standalone/serve_test.ts",
+};
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+/** An option whose comment names a number as its default. */
+const IN_COMMENTS =
+  /Default: (\d[\d,]*)(?:(?!\*\/)[^])*\*\/\s+readonly (\w+)\?:/g;
+
+/** The documented defaults, by option. */
+const DOCUMENTED = new Map<string, number>(
+  [
+    ...globSync("{core,adapters}/**/*.ts", { cwd: ROOT }).flatMap((path) =>
+      [...read(path).matchAll(IN_COMMENTS)].map((
+        [, number, option],
+      ) => [`${path} ${option}`, number])
+    ),
+    [
+      "adapters/standalone/rate_limit.ts maxCallers",
+      /Up to ([\d,]+) callers/.exec(read("docs/operating.md"))?.[1],
+    ],
+  ].map((
+    [option, number],
+  ) => [`${option}`, Number(number?.replaceAll(",", ""))]),
+);
+
+test("every documented default is measured", () => {
+  assert.deepEqual(
+    Object.keys({ ...MEASURES, ...ELSEWHERE }).sort(),
+    [...DOCUMENTED.keys()].sort(),
+  );
+});
+
+for (const [option, isReached] of Object.entries(MEASURES)) {
+  const number = DOCUMENTED.get(option) ?? NaN;
+  test(`${option} is ${number} by default`, {
+    skip: option.endsWith("idempotencyRetention") && /postgres/.test(option) &&
+      skip,
+  }, async (t) => {
+    const measured = [
+      await isReached(number - 1, t),
+      await isReached(number, t),
+    ];
+    assert.deepEqual(measured, [false, true]);
+  });
+}
+
+async function post(body: Uint8Array | ReadableStream): Promise<Response> {
+  const keys = apiKeys(["secret"]);
+  const handle = createHandler({ storage: memoryStorage(), keys });
+  const headers = { authorization: "Bearer secret" };
+  const init = { method: "POST", headers, body, duplex: "half" };
+  return await handle(new Request("http://a/v1/pets", init as RequestInit));
+}
+
+function listPets(
+  fetch: () => Promise<Response>,
+): Promise<unknown> {
+  return createClient({ baseUrl: "http://a/v1", key: "k", fetch }).listPets();
+}
+
+/** Tells whether a call ends if timers of up to `ms` end, and no longer ones. */
+async function endsWithin(
+  ms: number,
+  t: TestContext,
+  call: () => Promise<unknown>,
+): Promise<boolean> {
+  const { setTimeout } = globalThis;
+  const restore = () => void Object.assign(globalThis, { setTimeout });
+  t.after(restore);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  Object.assign(globalThis, {
+    setTimeout(then: () => void, delay: number) {
+      if (delay > ms) resolve(false);
+      return setTimeout(delay > ms ? () => {} : then, 0);
+    },
+  });
+  call().then(() => resolve(true), () => resolve(true));
+  return await promise.finally(restore);
+}
+
+/** Tells whether a call that is tried again and again gives up after so many ms, by `performance.now`. */
+async function givesUpAt(
+  ms: number,
+  t: TestContext,
+  call: () => Promise<unknown>,
+): Promise<boolean> {
+  const times = [0, ms];
+  const clock = t.mock.method(performance, "now", () => times.shift() ?? 1e12);
+  await assert.rejects(call);
+  clock.mock.restore();
+  return clock.mock.callCount() === 2;
+}
+
+/** Tells whether an idempotency key is forgotten after so many ms. */
+async function isForgotten(
+  ms: number,
+  t: TestContext,
+  clock: { now(): number },
+  storage: PetStorage,
+): Promise<boolean> {
+  let time = 1e9;
+  const { mock } = t.mock.method(clock, "now", () => time);
+  await storage.create(REX, KEY);
+  time += ms;
+  const { replayed } = await storage.create(REX, KEY);
+  mock.restore();
+  await storage.close();
+  return replayed === undefined;
+}
+
+/** A queue whose groups are never answered, and the sizes of those that were sent. */
+function hanging(maxGroup = 1) {
+  const sent: number[] = [];
+  const { run } = grouped<number, void>({
+    action: "wait",
+    maxGroup,
+    send(group) {
+      sent.push(group.length);
+      return new Promise(() => {});
+    },
+  });
+  return { run, sent };
+}
+
+/** Returns what tells whether the call has been refused. */
+function watch(call: Promise<unknown>): () => boolean {
+  let isRefused = false;
+  call.catch(() => isRefused = true);
+  return () => isRefused;
+}
+
+/** Opens PostgreSQL with a driver that only notes the limits of time that it is given. */
+async function openPretended(t: TestContext) {
+  const times = { connectTimeout: NaN, queryTimeout: NaN };
+  const driver = Object.getPrototypeOf(clientsOf(() => ({}))).prototype;
+  const { connect, query } = driver;
+  t.after(() => void Object.assign(driver, { connect, query }));
+  Object.assign(driver, {
+    connect(
+      this: { _connectionTimeoutMillis: number },
+      callback: () => void,
+    ) {
+      times.connectTimeout = this._connectionTimeoutMillis;
+      callback();
+    },
+    query({ query_timeout }: { readonly query_timeout: number }) {
+      times.queryTimeout = query_timeout;
+      throw new Error("no query is sent");
+    },
+  });
+  const { mock } = t.mock.method(performance, "now", () => 0);
+  await assert.rejects(postgresStorage("postgres://a@127.0.0.1/pets"));
+  mock.restore();
+  Object.assign(driver, { connect, query });
+  return times;
+}
