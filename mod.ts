@@ -26,8 +26,12 @@
  * @module
  */
 
-export { createHandler, type Handler } from "./core/handler.ts";
-export type { HandlerOptions, RateLimitResult } from "./core/service.ts";
+export {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+} from "./core/handler.ts";
+export type { RateLimitResult } from "./core/service.ts";
 
 export type { ServiceRequest } from "./core/http/message.ts";
 export type { ErrorBody, ErrorCode } from "./core/http/refusal.ts";

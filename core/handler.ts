@@ -1,13 +1,56 @@
-/** The service as a fetch function, and the way back for adapters without `Request` and `Response`. */
+/** The service as a fetch function, its options, and the way back for adapters without `Request` and `Response`. */
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { corsLayer } from "./http/cors.ts";
-import { responder, type Service } from "./http/message.ts";
-import { checkFunction, checkNames } from "./options.ts";
-import { createService, type HandlerOptions } from "./service.ts";
+import {
+  responder,
+  type Service,
+  type ServiceRequest,
+} from "./http/message.ts";
+import { checkExact } from "./json.ts";
+import type { ApiKeys } from "./keys/api_keys.ts";
+import { checkFunction, checkIntegers, checkNames } from "./options.ts";
+import type { PetStorage } from "./pets/pet_storage.ts";
+import {
+  createService,
+  type RateLimitResult,
+  type ServiceOptions,
+} from "./service.ts";
 
 /** The service as a fetch function. It never rejects. */
 export type Handler = (request: Request) => Promise<Response>;
+
+/** Settings of `createHandler`. */
+export interface HandlerOptions {
+  /** Keeps the pets. */
+  readonly storage: PetStorage;
+  /** Says which API keys are valid. */
+  readonly keys: ApiKeys;
+  /**
+   * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
+   * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
+   */
+  readonly baseUrl?: string;
+  /**
+   * The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). A `Content-Length` below
+   * it is trusted; if you replace the body, delete the header.
+   */
+  readonly maxBodyBytes?: number;
+  /** Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
+  readonly bodyTimeout?: number;
+  /**
+   * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
+   * of all, `"*"`. Default: none but those of the service's own origin.
+   */
+  readonly cors?: { readonly origins: readonly string[] | "*" };
+  /** Counts each request with a valid API key. Default: no limit. */
+  readonly rateLimit?: (key: string) => Promise<RateLimitResult>;
+  /**
+   * Receives the cause of every 500 and 503, which the client never sees, and the request. If it fails
+   * itself, that is ignored. Default: `console.error`.
+   */
+  readonly onError?: (cause: unknown, request: ServiceRequest) => void;
+}
 
 const OPTIONS: readonly (keyof HandlerOptions)[] = [
   "storage",
@@ -34,20 +77,39 @@ const OPTIONS: readonly (keyof HandlerOptions)[] = [
  * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
  */
 export function createHandler(options: HandlerOptions): Handler {
-  checkNames(options, OPTIONS, "createHandler");
-  const {
-    baseUrl = "/v1",
-    cors,
-    onError = (cause) => console.error(cause),
-    ...others
-  } = options;
-  checkFunction(onError, "onError");
-  const service = createService({
-    ...others,
-    baseUrl: parseBaseUrl(baseUrl),
-    onError,
-  });
+  const service = createService(readHandlerOptions(options));
+  const { cors } = options;
   return toFetch(cors === undefined ? service : corsLayer(cors)(service));
+}
+
+/** Checks the options, and fills in the defaults; `cors` is for a layer. Throws as `createHandler` does. */
+export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
+  checkExact();
+  checkNames(options, OPTIONS, "createHandler");
+  const { storage, keys, baseUrl = "/v1", rateLimit } = options;
+  const { maxBodyBytes = 65_536, bodyTimeout = 10_000 } = options;
+  const { onError = (cause) => console.error(cause) } = options;
+  if (storage instanceof Promise) {
+    throw new TypeError("Wrong option storage: it is a promise, so await it");
+  }
+  for (const method of ["create", "get", "list"] as const) {
+    checkFunction(storage?.[method], `storage.${method}`);
+  }
+  checkFunction(keys?.verify, "keys.verify");
+  checkIntegers({ maxBodyBytes }, 1);
+  // A longer timer would fire at once.
+  checkIntegers({ bodyTimeout }, 1, 2 ** 31 - 1);
+  if (rateLimit !== undefined) checkFunction(rateLimit, "rateLimit");
+  checkFunction(onError, "onError");
+  return {
+    storage,
+    keys,
+    baseUrl: parseBaseUrl(baseUrl),
+    maxBodyBytes,
+    bodyTimeout,
+    rateLimit,
+    onError,
+  };
 }
 
 const services = new WeakMap<object, Service>();

@@ -85,10 +85,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   openapi: ["http", "name.ts", "pets", "keys"],
   operations: ["http", "json.ts", "sha256.ts", "pets", "keys", "openapi"],
   "service.ts": [
-    ...["http", "json.ts", "keys", "openapi", "operations", "options.ts"],
-    ...["pets", "report.ts", "trace.ts"],
+    ...["http", "keys", "openapi", "operations", "pets", "report.ts"],
+    "trace.ts",
   ],
-  "handler.ts": ["http", "options.ts", "service.ts"],
+  "handler.ts": [
+    ...["http", "json.ts", "keys", "options.ts", "pets", "service.ts"],
+  ],
   "storage.ts": ["pets", "keys"],
 };
 

@@ -35,7 +35,8 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/node/body.ts adapters/node/headers.ts",
   "adapters/client/http_test.ts":
     "adapters/client/client.ts adapters/client/mod.ts",
-  "adapters/docs/docs_test.ts": "adapters/docs/mod.ts adapters/docs/routes.ts",
+  "adapters/docs/docs_test.ts":
+    "adapters/docs/in_pieces.ts adapters/docs/mod.ts",
 
   "adapters/memory/memory_test.ts": "adapters/memory/mod.ts",
   "adapters/d1/d1_test.ts": "adapters/d1/fault.ts adapters/d1/mod.ts",

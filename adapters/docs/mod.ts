@@ -11,10 +11,11 @@
 import { toResponse } from "../../core/http/message.ts";
 import { Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
-import { parseTarget } from "../../core/http/target.ts";
-import { type DocsOptions, docsRoutes, loadDocs } from "./routes.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
+import { createPipeline } from "../../core/service.ts";
+import { createPage, type DocsOptions } from "./page.ts";
 
-export type { DocsOptions } from "./routes.ts";
+export type { DocsOptions } from "./page.ts";
 
 /** Answers requests for the page and its files, and any other path with `undefined`. */
 export type Docs = (request: Request) => Promise<Response | undefined>;
@@ -39,17 +40,19 @@ export type Docs = (request: Request) => Promise<Response | undefined>;
  * @throws {Error} if the package `swagger-ui-dist` is not installed or cannot be read.
  */
 export async function docs(options: DocsOptions = {}): Promise<Docs> {
-  const routes = docsRoutes(options);
-  await loadDocs(routes);
-  const find = createRouter(routes);
+  const { endpoints, load } = createPage(options);
+  await load();
+  const find = createRouter(endpoints);
+  const service = createPipeline(
+    (method, path) => find(method, path) ?? notHere,
+    { keys: apiKeys([]), onError: console.error },
+  );
   return async function showDocs(request) {
-    const target = parseTarget(request);
-    if (target instanceof Refusal) return undefined;
-    const found = find(request.method, target.path);
-    if (found === undefined) return undefined;
-    const answer = "status" in found
-      ? found
-      : await found.route.answer(request);
+    const answer = await service(request);
+    // Without a route: neither the page nor one of its files.
+    if (answer.route === undefined) return undefined;
     return toResponse(answer, request.method);
   };
 }
+
+const notHere = new Refusal("not_found", "Cannot find this path");

@@ -35,12 +35,15 @@ export function readConfig(
   return {
     database,
     /** Keys that are accepted in addition to issued ones. */
-    fixedKeys: read("PETSTORE_API_KEYS", (text) => apiKeys(splitList(text))),
-    baseUrl: read("BASE_URL", parseBaseUrl) ?? parseBaseUrl("/v1"),
-    cors: read(
-      "CORS_ORIGINS",
-      (text) => corsLayer({ origins: text === "*" ? text : splitList(text) }),
+    fixedKeys: read(
+      "PETSTORE_API_KEYS",
+      (text) => checked(splitList(text), apiKeys),
     ),
+    baseUrl: read("BASE_URL", (text) => checked(text, parseBaseUrl)) ?? "/v1",
+    cors: read("CORS_ORIGINS", (text) => {
+      const origins = text === "*" ? text : splitList(text);
+      return checked({ origins } as const, corsLayer);
+    }),
     /** For each API key, and for each address if there is no valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
     host: read("PETSTORE_HOST", String) ?? "127.0.0.1",
@@ -65,6 +68,12 @@ export function check<T>(
     const { message } = cause as Error;
     throw new Wrong(`Cannot read ${name}: ${message}`, { cause });
   }
+}
+
+/** Returns a value that the service can be made of: `make` throws if not. */
+function checked<T>(value: T, make: (value: T) => unknown): T {
+  make(value);
+  return value;
 }
 
 function readSwitch(text: string): boolean {

@@ -28,7 +28,7 @@ export class Metrics {
     return { ...storage, create };
   }
 
-  readonly route: Endpoint = {
+  readonly endpoint: Endpoint = {
     method: "GET",
     path: "/metrics",
     isPublic: true,

@@ -1,11 +1,12 @@
 /** The standalone service, put together from a configuration. */
 
 import { toFetch } from "../../core/handler.ts";
+import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { JSON_HEADERS } from "../../core/http/message.ts";
+import { anyOf, apiKeys } from "../../core/keys/api_keys.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import type { Endpoint } from "../../core/operations/operation.ts";
-import { docsRoutes, loadDocs } from "../docs/routes.ts";
+import { createPage } from "../docs/page.ts";
 import { origin } from "../serve/server.ts";
 import { createApp } from "./app.ts";
 import { howToInstall, PROGRAM } from "./command_line.ts";
@@ -26,35 +27,31 @@ export async function openService(config: Config, open = openStorage) {
   const issued = issuedKeys(storage.apiKeys);
   const log = createLog({ requests: config.requestLog });
   const { baseUrl, fixedKeys, cors, rateLimit } = config;
+  const { path } = parseBaseUrl(baseUrl);
   const limitKey = rateLimit && createRateLimiter("key", rateLimit);
-  const docs = docsRoutes({
-    openApiUrl: `${baseUrl.path}/openapi.json`,
+  const page = createPage({
+    openApiUrl: `${path}/openapi.json`,
     path: "/docs",
     alias: "/",
     rememberKey: true,
   });
   let loading: Promise<string | undefined> | undefined;
   /** Reads the page; fulfilled with why that is not possible: the service works without it. */
-  const openDocs = () =>
-    loading ??= loadDocs(docs).then(() => undefined, explain);
+  const openDocs = () => loading ??= page.load().then(() => undefined, explain);
   const app = createApp({
     storage,
-    keys: fixedKeys === undefined ? issued : {
-      verify: async (key) =>
-        await fixedKeys.verify(key) || await issued.verify(key),
-    },
+    keys: fixedKeys === undefined ? issued : anyOf(apiKeys(fixedKeys), issued),
     baseUrl,
     ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
     log,
     metrics: config.metrics ? new Metrics() : undefined,
-    cors,
+    ...cors && { cors },
     limitAddress: rateLimit && createRateLimiter("address", rateLimit),
-    routes: docs.map(({ answer, ...route }): Endpoint => ({
-      ...route,
-      isPublic: true,
-      async run({ request }) {
+    endpoints: page.endpoints.map((endpoint) => ({
+      ...endpoint,
+      async run(call) {
         const problem = await openDocs();
-        if (problem === undefined) return await answer(request);
+        if (problem === undefined) return await endpoint.run(call);
         const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
         return { status: 404, headers, body: `${problem}\n` };
       },
@@ -92,9 +89,9 @@ export async function openService(config: Config, open = openStorage) {
     ): Promise<void> {
       const problem = await openDocs();
       const server = origin(address.hostname, address.port);
-      const pets = `${server}${baseUrl.path}/pets`;
-      const page = problem ?? `Read and try it at ${server}/docs`;
-      const told = log.tell(`${page}\n`);
+      const pets = `${server}${path}/pets`;
+      const docs = problem ?? `Read and try it at ${server}/docs`;
+      const told = log.tell(`${docs}\n`);
       if (fixedKeys !== undefined) {
         return void log.tell(`The pet store listens at ${pets}\n`);
       }

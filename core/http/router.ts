@@ -10,14 +10,18 @@ export interface Route {
   readonly path: string;
 }
 
-/**
- * Finds a route, and the last segment of the path, which stands for its parameter if it has one; or answers
- * `OPTIONS` or 405; `undefined` if no route has the path.
- */
+/** A route that was found. */
+export interface Found<R extends Route> {
+  readonly route: R;
+  /** The segment that stands for the parameter of a template; empty if the path is no template. */
+  readonly parameter: string;
+}
+
+/** Finds a route, or answers `OPTIONS` or 405; `undefined` if no route has the path. */
 export type Router<R extends Route> = (
   method: string,
   path: string,
-) => { readonly route: R; readonly parameter: string } | Answer | undefined;
+) => Found<R> | Answer | undefined;
 
 /**
  * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of a
@@ -34,11 +38,11 @@ export function createRouter<R extends Route>(
   }
 
   return (method, path) => {
+    const exact = byPath.get(path);
+    if (exact !== undefined) return exact(method, "");
     const start = path.lastIndexOf("/") + 1;
     const last = path.slice(start);
-    const found = byPath.get(path) ??
-      byPath.get(path.slice(0, start) + (last && "?"));
-    return found?.(method, last);
+    return byPath.get(path.slice(0, start) + (last && "?"))?.(method, last);
   };
 }
 

@@ -1,11 +1,7 @@
 /** Content that does not change while the process lives, with `ETag` and 304. */
 
-import type { Answer, Fields, ServiceRequest } from "./message.ts";
+import type { Fields, Service } from "./message.ts";
 import { sha256 } from "../sha256.ts";
-
-export type StaticContent = (
-  request: Pick<ServiceRequest, "headers">,
-) => Promise<Answer>;
 
 /**
  * Answers 200 with a content, these fields and an `ETag`, or 304 if the client has it. Both are made on first
@@ -15,7 +11,7 @@ export type StaticContent = (
 export function staticContent(
   text: () => string | Promise<string>,
   headers: Fields,
-): StaticContent {
+): Service {
   let making: ReturnType<typeof make> | undefined;
 
   async function make() {

@@ -14,11 +14,11 @@ import {
 } from "./operation.ts";
 
 /** Answers 200 with the pet; 404 if there is no such pet, or if the text can be no pet's id. */
-async function run({ petId }: Call, { storage }: Context): Promise<Answer> {
-  const id = parsePetId(petId);
+async function run({ parameter }: Call, { storage }: Context): Promise<Answer> {
+  const id = parsePetId(parameter);
   const pet = id === undefined ? undefined : await storage.get(id);
   return pet === undefined
-    ? petNotFound(petId)
+    ? petNotFound(parameter)
     : jsonAnswer(200, petToJson(pet));
 }
 

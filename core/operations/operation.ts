@@ -2,9 +2,13 @@
 
 import type { BaseUrl } from "../http/base_url.ts";
 import type { BodyLimits } from "../http/body.ts";
-import type { Answer, Fields, ServiceRequest } from "../http/message.ts";
+import type {
+  Answer,
+  Fields,
+  Service,
+  ServiceRequest,
+} from "../http/message.ts";
 import type { Route } from "../http/router.ts";
-import type { StaticContent } from "../http/static_content.ts";
 import type { DescribedOperation } from "../openapi/document.ts";
 import type { PetStorage } from "../pets/pet_storage.ts";
 
@@ -13,8 +17,8 @@ export interface Call {
   readonly request: ServiceRequest;
   /** The raw query, without its `?`. */
   readonly query: string;
-  /** The last segment of the path, which stands for `{petId}` if the path has it. */
-  readonly petId: string;
+  /** The parameter that the path ends in, such as a pet's id, as it was sent; empty if it has none. */
+  readonly parameter: string;
   /** The API key, which is valid; empty if the endpoint is public. */
   readonly apiKey: string;
 }
@@ -24,21 +28,25 @@ export interface Context extends BodyLimits {
   readonly storage: PetStorage;
   readonly baseUrl: BaseUrl;
   /** Answers with the OpenAPI document, or with 304. */
-  readonly document: StaticContent;
+  readonly document: Service;
 }
 
-/** A route, and what it does. */
+/** A route at its full path, and what it does. */
 export interface Endpoint extends Route {
   /** If true, it is answered without an API key. */
-  readonly isPublic?: boolean;
+  readonly isPublic?: boolean | undefined;
   /** Header fields of all its responses, errors too. */
-  readonly fields?: (baseUrl: BaseUrl) => Fields;
+  readonly fields?: Fields | undefined;
   /** Answers a call. Rejects only with what nobody expected. */
-  readonly run: (call: Call, context: Context) => Promise<Answer>;
+  readonly run: (call: Call) => Promise<Answer>;
 }
 
-/** An operation of the contract; its path is below the base address. */
-export interface Operation extends Endpoint, DescribedOperation {}
+/** An operation of the contract: an endpoint below any base address. */
+export interface Operation extends DescribedOperation {
+  readonly isPublic?: boolean;
+  readonly fields?: (baseUrl: BaseUrl) => Fields;
+  readonly run: (call: Call, context: Context) => Promise<Answer>;
+}
 
 /** The errors of every operation that needs a key and asks the storage. */
 export const COMMON_ERRORS = [

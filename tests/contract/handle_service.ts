@@ -2,8 +2,7 @@
 
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { createHandler } from "../../core/handler.ts";
-import type { HandlerOptions } from "../../core/service.ts";
+import { createHandler, type HandlerOptions } from "../../core/handler.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { OpenService } from "./ask.ts";

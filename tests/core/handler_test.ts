@@ -3,9 +3,12 @@ import process from "node:process";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { createHandler, type Handler } from "../../core/handler.ts";
+import {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+} from "../../core/handler.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import type { HandlerOptions } from "../../core/service.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { storageThat } from "../support/storage_that.ts";

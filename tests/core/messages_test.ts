@@ -2,11 +2,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { createService, type ServiceOptions } from "../../core/service.ts";
+import {
+  createHandler,
+  type HandlerOptions,
+  serviceOf,
+} from "../../core/handler.ts";
 
 /** Makes a create wrong. */
 interface Trial {
@@ -14,7 +17,7 @@ interface Trial {
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: BodyInit | null;
-  readonly options?: Partial<ServiceOptions>;
+  readonly options?: Partial<HandlerOptions>;
 }
 
 function body(
@@ -60,13 +63,14 @@ for (const [expected, trial] of Object.entries(trials)) {
     let told = 0;
     const storage = memoryStorage();
     const keys = apiKeys(["secret"]);
-    const service = createService({
+    const handle = createHandler({
       storage,
       keys,
-      baseUrl: parseBaseUrl("/v1"),
       onError: () => void told++,
       ...trial.options,
     });
+    const service = serviceOf(handle);
+    assert.ok(service);
     const { body = '{"name":"Rex","categoryId":1}' } = trial;
     const answer = await service({
       method: trial.method ?? "POST",

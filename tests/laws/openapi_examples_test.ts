@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import type { HandlerOptions } from "../../core/service.ts";
+import type { HandlerOptions } from "../../core/handler.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";

@@ -5,7 +5,6 @@ import type { RequestLine } from "../../../adapters/standalone/log.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
 import { toFetch } from "../../../core/handler.ts";
-import { parseBaseUrl } from "../../../core/http/base_url.ts";
 import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
 import { storageThat } from "../../support/storage_that.ts";
 
@@ -16,7 +15,6 @@ function open(storage: PetStorage = memoryStorage()) {
   const { answer, drain } = createApp({
     storage,
     keys: apiKeys(["secret"]),
-    baseUrl: parseBaseUrl("/v1"),
     metrics: new Metrics(),
     limitAddress: createRateLimiter("address", { requests: 1, seconds: 60 }),
     log: {

@@ -4,25 +4,12 @@ import {
   ConfigError,
   readConfig,
 } from "../../../adapters/standalone/config.ts";
-import type { Layer } from "../../../core/http/message.ts";
-
-/** The origin that a page of `origin` is told may read. */
-async function allowed(
-  cors: Layer | undefined,
-  origin: string,
-): Promise<string | undefined> {
-  const answer = { status: 200, headers: {}, body: null };
-  const service = cors?.(async () => answer);
-  const request = new Request("http://localhost/", { headers: { origin } });
-  return (await service?.(request))?.headers["access-control-allow-origin"];
-}
 
 test("readConfig answers the defaults if nothing is set", () => {
-  const { baseUrl, ...config } = readConfig({});
-  assert.equal(baseUrl.path, "/v1");
-  assert.deepEqual(config, {
+  assert.deepEqual(readConfig({}), {
     database: { kind: "sqlite", path: "petstore.db" },
     fixedKeys: undefined,
+    baseUrl: "/v1",
     cors: undefined,
     rateLimit: undefined,
     host: "127.0.0.1",
@@ -33,8 +20,8 @@ test("readConfig answers the defaults if nothing is set", () => {
   });
 });
 
-test("readConfig reads every variable", async () => {
-  const { baseUrl, fixedKeys, cors, ...config } = readConfig({
+test("readConfig reads every variable", () => {
+  const config = readConfig({
     DATABASE_URL: "memory:",
     PETSTORE_API_KEYS: "one, two",
     BASE_URL: "https://api.example.com/pets/v1",
@@ -46,16 +33,11 @@ test("readConfig reads every variable", async () => {
     METRICS: "on",
     SHUTDOWN_TIMEOUT: "3600",
   });
-  assert.equal(baseUrl.url, "https://api.example.com/pets/v1");
-  for (const key of ["one", "two", "three"]) {
-    assert.equal(await fixedKeys?.verify(key), key !== "three", key);
-  }
-  for (const origin of ["https://app.example.com", "http://localhost:3000"]) {
-    assert.equal(await allowed(cors, origin), origin);
-  }
-  assert.equal(await allowed(cors, "https://evil.example"), undefined);
   assert.deepEqual(config, {
     database: { kind: "memory" },
+    fixedKeys: ["one", "two"],
+    baseUrl: "https://api.example.com/pets/v1",
+    cors: { origins: ["https://app.example.com", "http://localhost:3000"] },
     rateLimit: { requests: 999_999_999, seconds: 99_999 },
     host: "0.0.0.0",
     port: 65535,
@@ -137,7 +119,7 @@ test("readConfig says what is wrong, and shows neither a password nor a key", ()
   }
 });
 
-test("readConfig reads CORS_ORIGINS=* as every origin", async () => {
+test("readConfig reads CORS_ORIGINS=* as every origin", () => {
   const { cors } = readConfig({ CORS_ORIGINS: "*" });
-  assert.equal(await allowed(cors, "https://any.example"), "*");
+  assert.deepEqual(cors, { origins: "*" });
 });

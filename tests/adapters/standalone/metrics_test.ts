@@ -7,9 +7,8 @@ import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
-import { parseBaseUrl } from "../../../core/http/base_url.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
-import { createService } from "../../../core/service.ts";
+import { createHandler, serviceOf } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
 import { skipping } from "../../support/skipping.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
@@ -65,7 +64,7 @@ function valuesOf(text: string) {
 
 /** Asks for `/metrics`. */
 async function text(metrics: Metrics): Promise<string> {
-  return `${(await metrics.route.run({} as never, {} as never)).body}`;
+  return `${(await metrics.endpoint.run({} as never)).body}`;
 }
 
 test("a create waits until the storage is done with it; a fault and the time are counted", async () => {
@@ -75,11 +74,10 @@ test("a create waits until the storage is done with it; a fault and the time are
   const { promise, reject } = Promise.withResolvers<never>();
   const create = () => (begun.resolve(), promise);
   const storage = metrics.watch({ ...memoryStorage(), create });
-  const service = createService({
-    storage,
-    keys: apiKeys(["secret"]),
-    baseUrl: parseBaseUrl("/v1"),
-  });
+  const keys = apiKeys(["secret"]);
+  const handle = createHandler({ storage, keys, onError: () => {} });
+  const service = serviceOf(handle);
+  assert.ok(service);
   const { now } = performance;
   let time = 1000;
   performance.now = () => time;

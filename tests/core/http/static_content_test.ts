@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Answer } from "../../../core/http/message.ts";
-import {
-  type StaticContent,
-  staticContent,
-} from "../../../core/http/static_content.ts";
+import type { Answer, Service } from "../../../core/http/message.ts";
+import { staticContent } from "../../../core/http/static_content.ts";
 
 test("staticContent answers 304 to *, and to a list that has its tag, weak or strong: with the tag, how to store it, and nothing else", async () => {
   const stored = { "cache-control": "no-cache" };
@@ -22,8 +19,7 @@ test("staticContent answers 304 to *, and to a list that has its tag, weak or st
   const others = [tag.slice(1), tag.slice(0, -1), tag.toUpperCase(), "", '"x"']
     .concat(tag.slice(1, -1), '"x", *', `"x,${tag.slice(1)}`);
   for (const field of [...matching, ...others]) {
-    const headers = new Headers({ "if-none-match": field });
-    const answer = await content({ headers });
+    const answer = await ask(content, { "if-none-match": field });
     const isKnown = matching.includes(field);
     if (isKnown) {
       const headers = { ...stored, etag: tag };
@@ -35,8 +31,8 @@ test("staticContent answers 304 to *, and to a list that has its tag, weak or st
   }
 });
 
-function ask(content: StaticContent): ReturnType<StaticContent> {
-  return content(new Request("http://localhost/"));
+function ask(content: Service, headers: HeadersInit = {}): Promise<Answer> {
+  return content(new Request("http://localhost/", { headers }));
 }
 
 function text({ body }: Answer): string {

@@ -1,13 +1,11 @@
-/** The page and its files as routes. */
+/** The page and its files as endpoints. */
 
 import { readFile } from "node:fs/promises";
-import { type Answer, withFields } from "../../core/http/message.ts";
-import type { Route } from "../../core/http/router.ts";
-import {
-  type StaticContent,
-  staticContent,
-} from "../../core/http/static_content.ts";
+import type { Service } from "../../core/http/message.ts";
+import { staticContent } from "../../core/http/static_content.ts";
+import type { Endpoint } from "../../core/operations/operation.ts";
 import { checkNames } from "../../core/options.ts";
+import { inPieces } from "./in_pieces.ts";
 
 /** Settings of `docs`. */
 export interface DocsOptions {
@@ -24,12 +22,12 @@ export interface DocsOptions {
   readonly rememberKey?: boolean;
 }
 
-/** The size of the pieces in which Deno sends a large file, in bytes. */
-const PIECE = 128 * 1024;
-
-/** A route of the page or one of its files; it needs no key. */
-export interface DocsRoute extends Route {
-  readonly answer: StaticContent;
+/** The page as parts of a server. */
+export interface Page {
+  /** The page and its files, which need no key. Each reads its file when it is first asked for. */
+  readonly endpoints: readonly Endpoint[];
+  /** Reads all files now; rejected if one cannot be read. */
+  load(): Promise<void>;
 }
 
 /**
@@ -52,8 +50,8 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["page.js", JAVASCRIPT, "./page.js"],
 ];
 
-/** Makes the routes, or throws as `docs` does. Each reads its file when it is first asked. */
-export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
+/** Makes the page, or throws as `docs` does. */
+export function createPage(options: DocsOptions): Page {
   checkNames(options, ["openApiUrl", "path", "alias", "rememberKey"], "docs");
   const { openApiUrl = "/v1/openapi.json", path = "/docs" } = options;
   const { alias = path, rememberKey } = options;
@@ -67,55 +65,38 @@ export function docsRoutes(options: DocsOptions): readonly DocsRoute[] {
       .replaceAll("__files__", () => escapeHtml(relative(page, path)))
       .replaceAll("__openApi__", () => escapeHtml(relative(page, openApiUrl)))
       .replaceAll("__rememberKey__", `${rememberKey === true}`);
-  const pages = [...new Set([path, alias])];
-  return [
-    ...pages.map((page) => route(page, HTML, () => html(page))),
+  const contents = [
+    ...[...new Set([path, alias])].map((page) =>
+      [page, content(HTML, () => html(page))] as const
+    ),
     ...FILES.map(([name, mediaType, specifier]) =>
-      route(`${path}/${name}`, mediaType, () => readText(specifier))
+      [
+        `${path}/${name}`,
+        content(mediaType, () => readText(specifier)),
+      ] as const
     ),
   ];
+  return {
+    endpoints: contents.map(([path, show]) => ({
+      method: "GET",
+      path,
+      isPublic: true,
+      run: async ({ request }) => inPieces(await show(request)),
+    })),
+    async load() {
+      const request = new Request(`http://localhost${path}`);
+      await Promise.all(contents.map(([, show]) => show(request)));
+    },
+  };
 }
 
-/** Reads all files now. @throws {Error} if one cannot be read. */
-export async function loadDocs(routes: readonly DocsRoute[]): Promise<void> {
-  const request = { headers: new Headers() };
-  await Promise.all(routes.map(({ answer }) => answer(request)));
-}
-
-function route(
-  path: string,
-  mediaType: string,
-  text: () => Promise<string>,
-): DocsRoute {
-  const content = staticContent(text, {
+function content(mediaType: string, text: () => Promise<string>): Service {
+  return staticContent(text, {
     "content-type": mediaType,
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
   });
-  const answer: StaticContent = async (request) =>
-    inPieces(await content(request));
-  return { method: "GET", path, answer };
-}
-
-/**
- * Has a large file sent piece by piece, as the client takes it. Deno would copy all of it for each client
- * that asks and reads nothing, as HTTP/2 allows 200 times a connection; Bun and Node do not.
- */
-function inPieces(answer: Answer): Answer {
-  const { body } = answer;
-  const isLarge = "Deno" in globalThis && body instanceof Uint8Array &&
-    body.byteLength > PIECE;
-  if (!isLarge) return answer;
-  const length = { "content-length": String(body.byteLength) };
-  const pieces = ReadableStream.from(piecesOf(body));
-  return { ...withFields(answer, length), body: pieces };
-}
-
-function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
-  for (let start = 0; start < body.byteLength; start += PIECE) {
-    yield body.subarray(start, start + PIECE);
-  }
 }
 
 async function readText(specifier: string): Promise<string> {
