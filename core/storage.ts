@@ -29,13 +29,8 @@ export {
   petToJson,
 } from "./pets/pet.ts";
 export { checkNewPet } from "./pets/new_pet.ts";
-export {
-  type PetPage,
-  type PetQuery,
-  type PetStorage,
-  StorageError,
-  toPage,
-} from "./pets/pet_storage.ts";
+export { type Page, type PageRequest, toPage } from "./pets/page.ts";
+export { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 export type {
   ApiKeyRecord,
   ApiKeyStorage,

@@ -49,6 +49,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/postgres/tables_test.ts":
     "adapters/postgres/creates.ts adapters/postgres/statement.ts adapters/postgres/turn.ts adapters/database/schema_check.ts",
   "adapters/database/grouped_test.ts": "adapters/database/closed.ts",
+  "adapters/defaults_test.ts": "adapters/database/retention.ts",
 
   "adapters/postgres/connections_test.ts": "adapters/postgres/pool.ts",
 

@@ -8,10 +8,12 @@
  */
 
 import type { Pet } from "../../core/pets/pet.ts";
-import { type StorageError, toPage } from "../../core/pets/pet_storage.ts";
+import { rowsToRead, toPage } from "../../core/pets/page.ts";
+import type { StorageError } from "../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import { apiKeyStorage, type Run } from "../database/api_keys.ts";
 import type { PetDatabase } from "../database/pet_database.ts";
+import { DEFAULT_RETENTION } from "../database/retention.ts";
 import { closedError } from "../database/closed.ts";
 import { TABLES } from "../database/sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../database/stored_row.ts";
@@ -76,7 +78,7 @@ export function d1Storage(
   } = {},
 ): PetDatabase {
   checkNames(options, ["idempotencyRetention"], "d1Storage");
-  const { idempotencyRetention = 86_400_000 } = options;
+  const { idempotencyRetention = DEFAULT_RETENTION } = options;
   checkIntegers({ idempotencyRetention }, 0);
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
@@ -141,8 +143,7 @@ export function d1Storage(
     async list({ limit, status, after = 0n }) {
       const only = status ? `status = ${STATUS_CODE[status]} AND` : "";
       const sql = `${SELECT} ${only} ${PAGE}`;
-      // One more than the page holds tells whether there is a next one.
-      const rows = await read("list pets", sql, `${after}`, limit + 1);
+      const rows = await read("list pets", sql, `${after}`, rowsToRead(limit));
       return toPage(rows.map(readPet), limit);
     },
 

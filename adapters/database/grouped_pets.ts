@@ -1,12 +1,12 @@
 /** Pets in groups: creates, gets or pages that arrive together share a statement or a transaction. */
 
-import { MAX_LIMIT } from "../../core/pets/page.ts";
+import {
+  MAX_LIMIT,
+  type Page,
+  type PageRequest,
+} from "../../core/pets/page.ts";
 import type { CheckedPet, Pet, PetId } from "../../core/pets/pet.ts";
-import type {
-  PetPage,
-  PetQuery,
-  PetStorage,
-} from "../../core/pets/pet_storage.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { grouped, type GroupedOptions } from "./grouped.ts";
 
 /** The maximum number of pets that are created at once. */
@@ -31,7 +31,7 @@ export interface GroupedPetsOptions {
   /** Reads pets, which are frozen: callers who ask alike share them. */
   readonly get: GroupedOptions<PetId, Pet | undefined>["send"];
   /** Reads pages of such pets. */
-  readonly list: GroupedOptions<PetQuery, PetPage>["send"];
+  readonly list: GroupedOptions<PageRequest, Page>["send"];
   /** The sizes of groups of reads are in rows. */
   readonly reads: Pick<
     GroupedOptions<never, never>,

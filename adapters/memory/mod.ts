@@ -10,9 +10,10 @@ import type {
   NewApiKeyRecord,
 } from "../../core/keys/issued_keys.ts";
 import { type Pet, petId, type PetStatus } from "../../core/pets/pet.ts";
-import { toPage } from "../../core/pets/pet_storage.ts";
+import { rowsToRead, toPage } from "../../core/pets/page.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { PetDatabase } from "../database/pet_database.ts";
+import { DEFAULT_RETENTION } from "../database/retention.ts";
 import { closedError } from "../database/closed.ts";
 
 export type { PetDatabase } from "../database/pet_database.ts";
@@ -36,7 +37,7 @@ export function memoryStorage(
   } = {},
 ): PetDatabase {
   checkNames(options, ["idempotencyRetention"], "memoryStorage");
-  const { idempotencyRetention = 86_400_000 } = options;
+  const { idempotencyRetention = DEFAULT_RETENTION } = options;
   checkIntegers({ idempotencyRetention }, 0);
   // The pet of each idempotency key and when it was added, in ms; oldest first.
   const byKey = new Map<
@@ -85,7 +86,7 @@ export function memoryStorage(
       assertOpen();
       const pets = lists[status ?? "all"];
       const start = indexAfter(pets, after);
-      return toPage(pets.slice(start, start + limit + 1), limit);
+      return toPage(pets.slice(start, start + rowsToRead(limit)), limit);
     },
 
     async ping() {

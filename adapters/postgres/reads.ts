@@ -1,7 +1,7 @@
 /** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
 
 import { MAX_LIMIT } from "../../core/pets/page.ts";
-import { type PetQuery, toPage } from "../../core/pets/pet_storage.ts";
+import { type PageRequest, rowsToRead, toPage } from "../../core/pets/page.ts";
 import { type Grouped, grouped } from "../database/grouped.ts";
 import type { GroupedPetsOptions } from "../database/grouped_pets.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../database/stored_row.ts";
@@ -29,7 +29,9 @@ export const LIST_STATUS = prepared(`SELECT ${PET_COLUMNS} FROM pets
 // expect a tenth of the table for each page.
 const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
-      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${MAX_LIMIT + 1}
+      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${
+    rowsToRead(MAX_LIMIT)
+  }
     ) AS longest LIMIT size) AS page`;
 /**
  * Pages of a status (`$1` to `$4`), then those of all pets; `place` is an index in the group. `REINDEX` locks
@@ -52,10 +54,9 @@ const ACTIVE = prepared(
 export function groupReads(
   read: PostgresConnections["read"],
 ): Pick<GroupedPetsOptions, "get" | "list"> {
-  /** Reads one pet more than each page holds: it tells whether there is a next page. */
-  function readPages(queries: readonly PetQuery[]): Promise<readonly Row[]> {
+  function readPages(queries: readonly PageRequest[]): Promise<readonly Row[]> {
     const asked = queries.map(({ limit, status, after = 0n }, place) => ({
-      ...{ place, after, size: limit + 1 },
+      ...{ place, after, size: rowsToRead(limit) },
       code: status && STATUS_CODE[status],
     }));
     const [first, ...others] = asked;

@@ -3,6 +3,7 @@
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import { apiKeyStorage } from "../database/api_keys.ts";
 import type { PetDatabase } from "../database/pet_database.ts";
+import { DEFAULT_RETENTION } from "../database/retention.ts";
 import { groupedPets } from "../database/grouped_pets.ts";
 import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";
@@ -49,7 +50,7 @@ export async function openPostgres(
     connectTimeout = 3000,
     queryTimeout = 5000,
     openTimeout = 10_000,
-    idempotencyRetention = 86_400_000,
+    idempotencyRetention = DEFAULT_RETENTION,
   } = options;
   checkIntegers({ connectTimeout, queryTimeout }, 1);
   checkIntegers({ openTimeout, idempotencyRetention }, 0);

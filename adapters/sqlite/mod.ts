@@ -16,13 +16,15 @@ import {
   petId,
 } from "../../core/pets/pet.ts";
 import {
-  type PetPage,
-  type PetQuery,
+  type Page,
+  type PageRequest,
+  rowsToRead,
   toPage,
-} from "../../core/pets/pet_storage.ts";
+} from "../../core/pets/page.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import { apiKeyStorage } from "../database/api_keys.ts";
 import type { PetDatabase } from "../database/pet_database.ts";
+import { DEFAULT_RETENTION } from "../database/retention.ts";
 import {
   type Create,
   type Created,
@@ -78,7 +80,8 @@ export async function sqliteStorage(
     ["lockTimeout", "idempotencyRetention"],
     "sqliteStorage",
   );
-  const { lockTimeout = 5000, idempotencyRetention = 86_400_000 } = options;
+  const { lockTimeout = 5000, idempotencyRetention = DEFAULT_RETENTION } =
+    options;
   if (path === "" || path === ":memory:" || path.startsWith("file:")) {
     throw new TypeError(
       `The path of an SQLite file must be a path in the file system, not ${
@@ -109,8 +112,7 @@ export async function sqliteStorage(
 
   /** Prepares the statements that list pages of one size. */
   function preparePages(limit: number) {
-    // One more than the page holds tells whether there is a next one.
-    const end = `id > ? ORDER BY id LIMIT ${Number(limit) + 1}`;
+    const end = `id > ? ORDER BY id LIMIT ${rowsToRead(Number(limit))}`;
     const select = `SELECT ${PET_COLUMNS} FROM pets WHERE`;
     const prepared = {
       all: file.prepare(`${select} ${end}`),
@@ -125,7 +127,7 @@ export async function sqliteStorage(
     return row === undefined ? undefined : toPet(row);
   }
 
-  function readPage({ limit, status, after = 0n }: PetQuery): PetPage {
+  function readPage({ limit, status, after = 0n }: PageRequest): Page {
     const { all, ofStatus } = pages.get(limit) ?? preparePages(limit);
     const rows = status === undefined
       ? all.all(after)

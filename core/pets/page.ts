@@ -1,9 +1,26 @@
-/** Which page of pets a caller wants. Paging is by key (`after`): a page costs the same at any depth. */
+/** Pages of pets. Paging is by key (`after`): a page costs the same at any depth. */
 
 import { quote, Refusal } from "../http/refusal.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "../json.ts";
-import { PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
-import type { PetQuery } from "./pet_storage.ts";
+import { type Pet, PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
+
+/** The page that a caller wants. */
+export interface PageRequest {
+  /** Return at most this many: 1 or more. */
+  readonly limit: number;
+  /** Return only pets with this status. */
+  readonly status?: PetStatus;
+  /** Return only pets whose id is greater: any int64. */
+  readonly after?: bigint;
+}
+
+/** A page of pets. */
+export interface Page {
+  /** The pets that match, ascending by id. */
+  readonly pets: readonly Pet[];
+  /** The id of the last of them if more pets match. */
+  readonly last?: PetId;
+}
 
 export const MIN_LIMIT = 1;
 export const MAX_LIMIT = 100;
@@ -22,7 +39,7 @@ const AFTER_RULE = `one integer from ${INT64_MIN} to ${INT64_MAX}`;
  * @returns the page, or a 400 that names every parameter that is out of bounds, repeated, or not in
  * canonical decimal form (`05`, `+5`, `1e1`, `10.0`, empty).
  */
-export function parsePage(query: string): PetQuery | Refusal {
+export function parsePage(query: string): PageRequest | Refusal {
   // The constructor takes one leading "?" away: without this one, "??limit=5" would set the limit.
   const parameters = new URLSearchParams(`?${query}`);
   const problems: string[] = [];
@@ -59,8 +76,30 @@ export function parsePage(query: string): PetQuery | Refusal {
   };
 }
 
+/** The number of pets to read for a page of `limit`: one more tells whether there is a next page. */
+export function rowsToRead(limit: number): number {
+  return limit + 1;
+}
+
+/**
+ * Makes a page of at most `limit` pets from the first `limit + 1` pets that match.
+ *
+ * @example
+ * ```ts
+ * import { type Pet, type Page, toPage } from "@petstore/service/storage";
+ *
+ * const pageOf = (found: Pet[], limit: number): Page => toPage(found, limit);
+ * ```
+ */
+export function toPage(found: readonly Pet[], limit: number): Page {
+  if (found.length <= limit) return { pets: found };
+  const pets = found.slice(0, limit);
+  const last = pets.at(-1)?.id;
+  return last === undefined ? { pets } : { pets, last };
+}
+
 /** The query of the page that follows the pet `last`. */
-export function nextPage({ limit, status }: PetQuery, last: PetId): string {
+export function nextPage({ limit, status }: PageRequest, last: PetId): string {
   const only = status === undefined ? "" : `&status=${status}`;
   return `limit=${limit}${only}&after=${last}`;
 }

@@ -1,24 +1,7 @@
 /** The storage port. `@petstore/service/contract` has a test for each promise written here. */
 
-import type { CheckedPet, Pet, PetId, PetStatus } from "./pet.ts";
-
-/** Which pets {@linkcode PetStorage.list} returns. */
-export interface PetQuery {
-  /** Return at most this many: 1 or more. */
-  readonly limit: number;
-  /** Return only pets with this status. */
-  readonly status?: PetStatus;
-  /** Return only pets whose id is greater: any int64. */
-  readonly after?: bigint;
-}
-
-/** A page of pets. */
-export interface PetPage {
-  /** The pets that match, ascending by id. */
-  readonly pets: readonly Pet[];
-  /** The id of the last of them if more pets match. */
-  readonly last?: PetId;
-}
+import type { Page, PageRequest } from "./page.ts";
+import type { CheckedPet, Pet, PetId } from "./pet.ts";
 
 /**
  * Keeps pets. Every method returns a promise, and rejects with a {@linkcode StorageError} if the fault
@@ -46,7 +29,7 @@ export interface PetStorage {
   get(id: PetId): Promise<Pet | undefined>;
 
   /** Returns the pets that match, ascending by id, and says whether more do. */
-  list(query: PetQuery): Promise<PetPage>;
+  list(request: PageRequest): Promise<Page>;
 
   /** Fulfilled if the storage can answer now; rejected with the reason if not. */
   ping(): Promise<void>;
@@ -56,23 +39,6 @@ export interface PetStorage {
    * method then rejects as `unavailable`.
    */
   close(): Promise<void>;
-}
-
-/**
- * Makes the page of a query whose limit is `limit` from the first `limit + 1` pets that match.
- *
- * @example
- * ```ts
- * import { type Pet, type PetPage, toPage } from "@petstore/service/storage";
- *
- * const pageOf = (found: Pet[], limit: number): PetPage => toPage(found, limit);
- * ```
- */
-export function toPage(found: readonly Pet[], limit: number): PetPage {
-  if (found.length <= limit) return { pets: found };
-  const pets = found.slice(0, limit);
-  const last = pets.at(-1)?.id;
-  return last === undefined ? { pets } : { pets, last };
 }
 
 /**

@@ -8,7 +8,8 @@ import type {
   ApiKeyStorage,
 } from "../../core/keys/issued_keys.ts";
 import { type Pet, petId } from "../../core/pets/pet.ts";
-import { type PetPage, StorageError } from "../../core/pets/pet_storage.ts";
+import type { Page } from "../../core/pets/page.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import {
   apiKeyStorageContract,
   type ContractOptions,
@@ -365,7 +366,7 @@ const CHANGES: Readonly<Record<string, Readonly<Record<string, Change>>>> = {
 
 /** Makes a fault of a change in each place where a pet is given or returned. */
 function inPlaces(change: Change): Readonly<Record<string, Fault>> {
-  const changePage = (page: PetPage) => ({
+  const changePage = (page: Page) => ({
     ...page,
     pets: page.pets.map(change),
   });
@@ -590,7 +591,7 @@ function viewOf({ apiKeys, ...storage }: PetDatabase): PetDatabase {
   };
 }
 
-function without(hidden: ReadonlySet<bigint>, page: PetPage): PetPage {
+function without(hidden: ReadonlySet<bigint>, page: Page): Page {
   return { ...page, pets: page.pets.filter(({ id }) => !hidden.has(id)) };
 }
 

@@ -11,7 +11,8 @@ import {
   PET_STATUSES,
   petId,
 } from "../../core/pets/pet.ts";
-import type { PetQuery, PetStorage } from "../../core/pets/pet_storage.ts";
+import type { PageRequest } from "../../core/pets/page.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
 import { anyNewPet } from "../support/any_pet.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
@@ -80,7 +81,7 @@ function get(id: bigint): Command {
   );
 }
 
-function list(query: PetQuery): Command {
+function list(query: PageRequest): Command {
   return command(
     `list(${fc.stringify(query)})`,
     (model) => {

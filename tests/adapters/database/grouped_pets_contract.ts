@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test, type TestOptions } from "node:test";
 import type { PetDatabase } from "../../../adapters/database/pet_database.ts";
 import { type Pet, petId } from "../../../core/pets/pet.ts";
-import type { PetQuery } from "../../../core/pets/pet_storage.ts";
+import type { PageRequest } from "../../../core/pets/page.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 
 const STATUSES = ["available", "pending", "sold"] as const;
@@ -47,7 +47,7 @@ export function groupedPetsContract(
     const queries = [1, 20, 100, 101, 1000].flatMap((limit) =>
       [undefined, ...STATUSES].flatMap((status) =>
         [undefined, 0n, 7n, 290n, 300n, -(2n ** 63n), 2n ** 63n - 1n].map(
-          (after): PetQuery => ({
+          (after): PageRequest => ({
             limit,
             ...status && { status },
             ...after !== undefined && { after },

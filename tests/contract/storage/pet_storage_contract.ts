@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { type Pet, petId, type PetStatus } from "../../../core/pets/pet.ts";
-import type { PetQuery, PetStorage } from "../../../core/pets/pet_storage.ts";
+import type { PageRequest } from "../../../core/pets/page.ts";
+import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import { assertAscending, assertClosed, assertSame } from "./assertions.ts";
 import {
   type ContractOptions,
@@ -317,7 +318,7 @@ async function assertWalk(
   status?: PetStatus,
 ): Promise<void> {
   const walked: Pet[] = [];
-  let query: PetQuery = { limit, ...withStatus(status) };
+  let query: PageRequest = { limit, ...withStatus(status) };
   for (;;) {
     const { pets, last } = await storage.list(query);
     walked.push(...pets.map(plain));

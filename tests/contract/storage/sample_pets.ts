@@ -7,7 +7,8 @@ import type {
   PetId,
   PetStatus,
 } from "../../../core/pets/pet.ts";
-import type { PetQuery, PetStorage } from "../../../core/pets/pet_storage.ts";
+import type { PageRequest } from "../../../core/pets/page.ts";
+import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import { assertSame } from "./assertions.ts";
 
 /** The statuses of pets. */
@@ -108,7 +109,7 @@ export async function assertFound(
 /** Asserts that list returns these pets. */
 export async function assertListed(
   storage: PetStorage,
-  query: PetQuery,
+  query: PageRequest,
   expected: readonly Pet[],
 ): Promise<void> {
   const { pets } = await storage.list(query);
@@ -116,7 +117,7 @@ export async function assertListed(
 }
 
 /** A call of list, for messages. */
-export function listCall({ limit, after, status }: PetQuery): string {
+export function listCall({ limit, after, status }: PageRequest): string {
   return `list({ limit: ${limit}, after: ${after}, status: ${status} })`;
 }
 
