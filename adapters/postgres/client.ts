@@ -36,6 +36,10 @@ export type Connection = pg.PoolClient & {
   readonly target: PostgresHost;
   /** The server's warning that a commit is on one machine only. */
   readonly warning: string | undefined;
+  /** False if it may hang; initially true. */
+  isTrusted: boolean;
+  /** Ends it at once. */
+  cut(): void;
 };
 
 /** Clients whose faults and ends reach the pool in time; it lends them as {@linkcode Connection}. */
@@ -45,6 +49,7 @@ export function clientsOf(
   class Client extends DriverClient {
     readonly target: PostgresHost;
     warning: string | undefined;
+    isTrusted = true;
     #refusal: Error | undefined;
 
     constructor(config: pg.ClientConfig & PostgresAddress["driver"]) {
@@ -63,14 +68,18 @@ export function clientsOf(
         this.#refusal = new Error(
           "the server does not support channel_binding=require",
         );
-        this.connection.stream.destroy();
+        this.cut();
       });
+    }
+
+    cut(): void {
+      this.connection.stream.destroy();
     }
 
     override connect(callback: Callback): void {
       const finish = (error?: Error) => {
         // The driver leaves the connection open if it has no password for it.
-        if (error) this.connection.stream.destroy();
+        if (error) this.cut();
         callback(this.#refusal ?? error);
       };
       try {
@@ -83,8 +92,7 @@ export function clientsOf(
 
     override end(callback?: Callback): Promise<unknown> | void {
       // The driver waits for the server to close the connection; one that hangs never does.
-      const cut = () => this.connection.stream.destroy();
-      setTimeout(cut, END_TIMEOUT).unref();
+      setTimeout(() => this.cut(), END_TIMEOUT).unref();
       return super.end(callback);
     }
   }

@@ -1,5 +1,6 @@
 /** Reads, writes and transactions in PostgreSQL, each on a connection that a pool lends. */
 
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import { describeHosts, type PostgresAddress } from "./address.ts";
 import type { Connection } from "./client.ts";
 import {
@@ -8,7 +9,7 @@ import {
   isUnsent,
   statementFault,
 } from "./fault.ts";
-import { connectionPool, type Timeouts } from "./pool.ts";
+import { connectionPool, type PoolOptions } from "./pool.ts";
 import type { Row, Statement, Value } from "./statement.ts";
 import { takeTurn } from "./turn.ts";
 
@@ -36,10 +37,10 @@ const COMMIT = { text: "COMMIT" };
 /** Connects at the first statement. */
 export function postgresConnections(
   address: PostgresAddress,
-  timeouts: Timeouts,
+  options: PoolOptions,
 ) {
-  const { queryTimeout, lockTimeout } = timeouts;
-  const pool = connectionPool(address, timeouts);
+  const { queryTimeout, lockTimeout } = options;
+  const pool = connectionPool(address, options);
 
   async function query(
     connection: Connection,
@@ -95,8 +96,10 @@ export function postgresConnections(
     try {
       return await lend(action, work);
     } catch (error) {
-      if (!isUnsent(error)) throw error;
-      return await lend(action, work);
+      if (isUnsent(error)) return await lend(action, work);
+      // A primary that was replaced still takes connections, and no standby or lock answers there.
+      if (error instanceof StorageError) await pool.look();
+      throw error;
     }
   }
 

@@ -60,6 +60,11 @@ export function isUnsent(error: unknown): boolean {
   return sqlState(cause) === undefined && NOT_QUERYABLE.test(messageOf(cause));
 }
 
+/** Tells whether the server lacks a function, or may not run it for this user. */
+export function isRefused(error: unknown): boolean {
+  return /^(?:0A|42)/.test(String(sqlState(error)));
+}
+
 /** Tells whether all connections are in use: another server would not help. */
 export function areAllTaken(error: unknown): boolean {
   return /^timeout exceeded/.test(messageOf(error));
@@ -102,7 +107,7 @@ export function statementFault(
   return fault("unavailable", action, error);
 }
 
-/** A server that takes no writes, or is not the one in use. During a switchover none is right. */
+/** A server that takes no writes, or not the latest, or is not in use. During a switchover none is right. */
 export class WrongServer extends Error {}
 
 /** Tells whether a server that failed may work a moment later. */
@@ -121,7 +126,8 @@ export function isTransient(error: unknown): boolean {
 function reason(error: unknown): string {
   // One error for each server, or for each address of its name.
   if (error instanceof AggregateError) {
-    return error.errors.map(reason).join("; ");
+    const reasons = error.errors.map(reason).join("; ");
+    return error.message === "" ? reasons : `${error.message}: ${reasons}`;
   }
   const message = messageOf(error);
   // Prepared statements are missing (26000), or exist already.

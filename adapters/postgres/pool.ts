@@ -1,17 +1,27 @@
-/** The pool of connections to PostgreSQL: they go to one of the servers of the address. */
+/** The pool of connections to PostgreSQL: they go to the server in use. */
 
 import process from "node:process";
 import pg from "pg";
 import { closedError } from "../database/closed.ts";
-import { describeHosts, type PostgresAddress } from "./address.ts";
+import {
+  describeHosts,
+  type PostgresAddress,
+  type PostgresHost,
+} from "./address.ts";
 import { clientsOf, type Connection } from "./client.ts";
-import { areAllTaken, fault, WrongServer } from "./fault.ts";
+import { areAllTaken, fault } from "./fault.ts";
+import { hostInUse, standingOf } from "./host_in_use.ts";
 
-/** Time limits, in ms: for a connection at each server, a statement's result, and another's lock. */
-export interface Timeouts {
+/** Time limits in ms, and more. */
+export interface PoolOptions {
+  /** For a connection at each server. */
   readonly connectTimeout: number;
+  /** For a statement's result. */
   readonly queryTimeout: number;
+  /** For another's lock. */
   readonly lockTimeout: number;
+  /** Called with a sentence when another server is used from now on. */
+  readonly onMove?: ((message: string) => void) | undefined;
 }
 
 /** Lends connections, each to be released. */
@@ -20,6 +30,8 @@ export interface ConnectionPool {
   take(action: string): Promise<Connection>;
   /** Lends no connection again that is open now: if one is lost, the others may hang. */
   mistrust(): void;
+  /** Looks for a server with a later timeline, after a failed write; never rejects. */
+  look(): Promise<unknown>;
   /** Ends the connections, those that are lent once they are released. */
   close(): Promise<void>;
 }
@@ -37,19 +49,15 @@ export const SETTINGS = [
 /** Makes a pool, which connects when a connection is taken. */
 export function connectionPool(
   address: PostgresAddress,
-  { connectTimeout, queryTimeout, lockTimeout }: Timeouts,
+  { connectTimeout, queryTimeout, lockTimeout, onMove }: PoolOptions,
 ): ConnectionPool {
-  const { hosts, driver } = address;
-  /** The index of the server in use; it changes if no connection to that server can be made. */
-  let current = 0;
-  /** The connections that were made since one was last lost. */
-  let trusted = new WeakSet<pg.PoolClient>();
+  const { hosts, driver, writable } = address;
+  const open = new Set<Connection>();
   /** Set by `close()`. */
   let closed: Promise<void> | undefined;
 
-  const pool = new pg.Pool({
+  const settings = {
     ...driver,
-    Client: clientsOf(() => hosts[current] ?? {}),
     connectionTimeoutMillis: connectTimeout,
     query_timeout: queryTimeout,
     idleTimeoutMillis: 30_000,
@@ -65,60 +73,92 @@ export function connectionPool(
           ? BigInt
           : pg.types.getTypeParser(oid, format as "text"),
     },
-    onConnect: (client: pg.ClientBase) => assertUsable(client as Connection),
+  };
+
+  const server = hostInUse(address, askOnce, (message) => {
+    mistrust();
+    // Reads under way are sent again. No create waits any longer for what will not come.
+    for (const connection of open) connection.cut();
+    onMove?.(message);
   });
-  pool.on("connect", (client: pg.PoolClient) => trusted.add(client));
+
+  const pool = new pg.Pool({
+    ...settings,
+    Client: clientsOf(() => server.current ?? {}),
+    onConnect: (client: pg.ClientBase) =>
+      server.check((client as Connection).target, client),
+  });
+  pool.on("connect", (client: pg.PoolClient) => open.add(client as Connection));
+  pool.on(
+    "remove",
+    (client: pg.PoolClient) => open.delete(client as Connection),
+  );
   // The pool has dropped an idle connection that ended; nothing else is to be done.
   pool.on("error", () => {});
 
-  async function assertUsable(client: Connection): Promise<void> {
-    // After a failover the old server may be back, as a standby.
-    if (address.writable) {
-      const { rows } = await client.query<{ transaction_read_only: string }>(
-        "SHOW transaction_read_only",
-      );
-      if (rows[0]?.transaction_read_only !== "off") {
-        throw new WrongServer("the server is read-only");
-      }
+  function mistrust(): void {
+    for (const connection of open) connection.isTrusted = false;
+  }
+
+  /** Asks a host for its standing, on a connection for this alone. */
+  async function askOnce(host: PostgresHost) {
+    const one = new pg.Pool({
+      ...settings,
+      query_timeout: connectTimeout,
+      Client: clientsOf(() => host),
+    });
+    try {
+      const client = await one.connect();
+      return await standingOf(client).finally(() => client.release(true));
+    } finally {
+      await one.end();
     }
-    // It may have been pending at a server that hung until another one was found.
-    if (client.target === hosts[current]) return;
-    throw new WrongServer("another server is used now");
+  }
+
+  async function end(): Promise<void> {
+    await Promise.all([pool.end(), server.idle()]);
   }
 
   /** Lends a connection to the server in use. */
   async function connect(): Promise<Connection> {
-    const client = await pool.connect();
-    if (trusted.has(client)) return client as Connection;
+    const client = await pool.connect() as Connection;
+    if (client.isTrusted) return client;
     client.release(true);
     return await connect();
+  }
+
+  /** Lends a connection to the server in use, or to another one if that is lost. */
+  async function connectToAny(): Promise<Connection> {
+    const faults: unknown[] = [];
+    const tried = server.current;
+    try {
+      if (tried !== undefined) return await connect();
+    } catch (error) {
+      if (hosts.length === 1 || areAllTaken(error)) throw error;
+      faults.push(error);
+    }
+    // Others that failed at the same server may have moved already.
+    if (server.current === tried) faults.push(...await server.look(true));
+    if (server.current !== tried) return await connect();
+    throw new AggregateError(faults, writable ? "no host accepts writes" : "");
   }
 
   return {
     async take(action) {
       if (closed !== undefined) throw closedError(action);
-      const faults: unknown[] = [];
-      for (const _ of hosts) {
-        const tried = current;
-        try {
-          return await connect();
-        } catch (error) {
-          faults.push(error);
-          if (areAllTaken(error)) break;
-          // Others that failed at the same server must not skip the next one.
-          if (current === tried) current = (current + 1) % hosts.length;
-        }
+      try {
+        return await connectToAny();
+      } catch (error) {
+        const where = `${action} at ${describeHosts(hosts)}`;
+        throw fault("unavailable", where, error);
       }
-      throw fault(
-        "unavailable",
-        `${action} at ${describeHosts(hosts)}`,
-        faults.length === 1 ? faults[0] : new AggregateError(faults),
-      );
     },
 
-    mistrust: () => void (trusted = new WeakSet()),
+    mistrust,
 
-    close: () => closed ??= pool.end(),
+    look: () => server.look(false),
+
+    close: () => closed ??= end(),
   };
 }
 

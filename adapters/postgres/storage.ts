@@ -30,6 +30,11 @@ export interface PostgresStorageOptions {
   readonly openTimeout?: number;
   /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
+  /**
+   * Called with a sentence, such as `moved to db2:5432, timeline 7`, when another server of the address is
+   * used from now on. Default: nothing is called.
+   */
+  readonly onMove?: (message: string) => void;
 }
 
 /** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
@@ -43,7 +48,13 @@ export async function openPostgres(
 ): Promise<PetDatabase> {
   checkNames(
     options,
-    ["connectTimeout", "queryTimeout", "openTimeout", "idempotencyRetention"],
+    [
+      "connectTimeout",
+      "queryTimeout",
+      "openTimeout",
+      "idempotencyRetention",
+      "onMove",
+    ],
     "postgresStorage",
   );
   const {
@@ -51,14 +62,19 @@ export async function openPostgres(
     queryTimeout = 5000,
     openTimeout = 10_000,
     idempotencyRetention = DEFAULT_RETENTION,
+    onMove,
   } = options;
   checkIntegers({ connectTimeout, queryTimeout }, 1);
   checkIntegers({ openTimeout, idempotencyRetention }, 0);
 
   // Less than `queryTimeout`, otherwise a lock timeout looks like an unknown outcome.
   const lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6));
-  const timeouts = { connectTimeout, queryTimeout, lockTimeout };
-  const connections = postgresConnections(address, timeouts);
+  const connections = postgresConnections(address, {
+    connectTimeout,
+    queryTimeout,
+    lockTimeout,
+    onMove,
+  });
   const { read, transaction } = connections;
   try {
     await openSchema(connections, openTimeout);

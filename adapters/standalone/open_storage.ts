@@ -17,9 +17,14 @@ export async function openStorage(database: Database): Promise<PetDatabase> {
     case "postgres": {
       const { openPostgres } = await import("../postgres/storage.ts");
       const { address } = database;
-      return await waitingFor(address, () => openPostgres(address));
+      return await waitingFor(address, () => openPostgres(address, { onMove }));
     }
   }
+}
+
+/** Writes a line to the log of faults. */
+function onMove(message: string): void {
+  standardError.write(`${JSON.stringify({ time: new Date(), message })}\n`);
 }
 
 /** Opens PostgreSQL; if that takes long, says on standard error what it is waiting for. */

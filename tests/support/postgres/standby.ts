@@ -1,4 +1,4 @@
-/** A second server that follows a first by streaming replication. */
+/** A second server that follows a first by streaming replication, or that is made of a copy of it. */
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -20,6 +20,34 @@ export async function missingStandby(): Promise<string | false> {
   if (binaries.missing !== false) return binaries.missing;
   return !existsSync(join(binaries.folder, "pg_basebackup")) &&
     "There is no pg_basebackup; TEST_POSTGRES_BIN may name a folder that has it";
+}
+
+/** Starts a standby with what a server has now; it hears nothing of it later, and needs no `pg_basebackup`. */
+export async function startCopy(primary: Cluster): Promise<Standby> {
+  await primary.stop();
+  const { prefix } = serverAccount();
+  const copy = await startCluster({
+    fill: async (data) => {
+      await runWell([
+        ...prefix,
+        "cp",
+        "-a",
+        join(primary.folder, "data"),
+        data,
+      ]);
+      await runWell([...prefix, "touch", join(data, "standby.signal")]);
+    },
+  });
+  await primary.start();
+  return promotable(copy);
+}
+
+function promotable(standby: Cluster): Standby {
+  return Object.assign(standby, {
+    async promote() {
+      await standby.query("select pg_promote()");
+    },
+  });
 }
 
 /**
@@ -52,9 +80,5 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
     );
     return row?.state === "streaming" && row.sync_state === "sync";
   });
-  return Object.assign(standby, {
-    async promote() {
-      await standby.query("select pg_promote()");
-    },
-  });
+  return promotable(standby);
 }
