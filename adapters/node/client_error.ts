@@ -4,8 +4,8 @@ import { STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { Refusal } from "../../core/http/refusal.ts";
-import { LINGER } from "./exchange.ts";
 import { currentResponse } from "./pipeline.ts";
+import { LINGER } from "./unread_body.ts";
 
 export const badRequest: Refusal = new Refusal(
   "bad_request",

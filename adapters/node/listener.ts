@@ -22,13 +22,16 @@ import { fromAnswer, fromResponse, type Outgoing, send } from "./send.ts";
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * Makes the function that answers an exchange when it has its turn, and never throws. The service itself
- * needs no `Request` and `Response`, which cost as much as the rest of a small request.
+ * Makes the listener of a fetch function, for a server of ours or any other. The service itself needs no
+ * `Request` and `Response`, which cost as much as the rest of a small request.
  */
-export function createResponder(
+export function createListener(
   handle: FetchFunction,
   onError: (error: unknown) => void,
-): (exchange: Exchange) => void {
+  { awaitsContinue = false, server }: Partial<
+    Pick<Exchange, "awaitsContinue" | "server">
+  > = {},
+): NodeListener {
   const service = serviceOf(handle);
 
   async function answer(exchange: Exchange): Promise<Outgoing> {
@@ -64,14 +67,15 @@ export function createResponder(
         const statusText = "Internal Server Error";
         send({ ...fromAnswer(internalError), statusText }, exchange);
       }
-      // If the client went away, that is all that an AbortError says.
+      // If the client went away, an AbortError says no more than that.
       const isDeparture = exchange.req.socket.destroyed &&
         error instanceof DOMException && error.name === "AbortError";
       if (!isDeparture) report(() => onError(error));
     }
   }
 
-  return (exchange) => queueResponse(exchange, respond);
+  return (req, res) =>
+    queueResponse({ req, res, awaitsContinue, server }, respond);
 }
 
 /**
@@ -95,7 +99,5 @@ export function toNodeListener(
 ): NodeListener {
   checkNames(options, ["onError"], "toNodeListener");
   const { onError = console.error } = options;
-  const isOpen = (): boolean => true;
-  const respond = createResponder(handle, onError);
-  return (req, res) => respond({ req, res, awaitsContinue: false, isOpen });
+  return createListener(handle, onError);
 }

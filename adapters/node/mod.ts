@@ -9,7 +9,7 @@ import { createServer, type Server as HttpServer } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "./client_error.ts";
-import { createResponder, type NodeListener } from "./listener.ts";
+import { createListener, type NodeListener } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
 import {
   type FetchFunction,
@@ -65,7 +65,7 @@ export async function serve(
     throw new TypeError("On Bun, use serve of @petstore/service/bun");
   }
   try {
-    const server = createFetchServer(createResponder(handle, onError), options);
+    const server = createFetchServer(handle, onError, options);
     const close = closer(server);
     server.listen(port, hostname);
     await once(server, "listening");
@@ -78,7 +78,8 @@ export async function serve(
 }
 
 function createFetchServer(
-  respond: ReturnType<typeof createResponder>,
+  handle: FetchFunction,
+  onError: (error: unknown) => void,
   options: NodeServeOptions,
 ): HttpServer {
   const {
@@ -100,13 +101,12 @@ function createFetchServer(
     optimizeEmptyRequests: true,
   };
   const server = createServer(settings);
-  const isOpen = (): boolean => server.listening;
-  const listener = (awaitsContinue: boolean): NodeListener => (req, res) =>
-    respond({ req, res, awaitsContinue, isOpen });
-  server.on("request", listener(false));
-  server.on("checkContinue", listener(true));
+  const listen = (awaitsContinue: boolean): NodeListener =>
+    createListener(handle, onError, { awaitsContinue, server });
+  server.on("request", listen(false));
+  server.on("checkContinue", listen(true));
   // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open).
-  server.on("checkExpectation", listener(false));
+  server.on("checkExpectation", listen(false));
   server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));
   server.on("clientError", clientErrorListener());
   return server;

@@ -1,14 +1,11 @@
-/** Writes a response on Node, whichever kind of function made it. */
+/** Writes a response on Node, whichever kind of function made it, and says if the connection is kept after it. */
 
 import { Buffer } from "node:buffer";
 import type { Answer } from "../../core/http/message.ts";
 import { clientGone } from "./body.ts";
-import {
-  decideKeepAlive,
-  endResponse,
-  type Exchange,
-  whenGone,
-} from "./exchange.ts";
+import { type Exchange, whenGone } from "./exchange.ts";
+import { findField } from "./headers.ts";
+import { endLater, isTooMuch, limitRest } from "./unread_body.ts";
 
 export interface Outgoing {
   readonly status: number;
@@ -132,8 +129,36 @@ function writeHead(
   fields: string[],
   exchange: Exchange,
 ): void {
-  decideKeepAlive(exchange, status);
-  exchange.res.writeHead(status, statusText || undefined, fields);
+  const { res } = exchange;
+  if (mustClose(exchange, status)) res.shouldKeepAlive = false;
+  res.writeHead(status, statusText || undefined, fields);
+}
+
+/** Tells whether the connection must be closed after a response. */
+function mustClose({ req, server }: Exchange, status: number): boolean {
+  // A client that took too long is not waited for again (RFC 9110 §15.5.9).
+  return status === 408 || server?.listening === false ||
+    // Node drops what follows the offer of another protocol, and may take the middle of a body for a request.
+    findField(req.rawHeaders, "upgrade") !== null ||
+    // Nobody can be sure where such a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1).
+    req.httpVersion === "1.0" &&
+      findField(req.rawHeaders, "transfer-encoding") !== null ||
+    !req.complete && isTooMuch(req);
+}
+
+/** Ends a response, of which `body` is all or the rest. */
+function endResponse(
+  exchange: Exchange,
+  body: string | Uint8Array | null,
+): void {
+  const { req, res } = exchange;
+  const isBodyLeft = exchange.body?.abandon() !== false && !req.complete &&
+    !req.destroyed;
+  // In HTTP/2 the answer ends its stream, and the connection goes on.
+  const isKept = res.shouldKeepAlive || req.stream !== undefined;
+  if (isBodyLeft && !isKept) return endLater(exchange, body);
+  res.end(body ?? undefined);
+  if (isBodyLeft) limitRest(req);
 }
 
 /** The fields without those by which the server says how the body is delimited (RFC 9112 §6). */

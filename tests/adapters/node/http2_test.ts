@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, constants, createServer } from "node:http2";
-import { LINGER } from "../../../adapters/node/exchange.ts";
 import { toNodeListener } from "../../../adapters/node/mod.ts";
+import { LINGER } from "../../../adapters/node/unread_body.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { listen } from "../../support/ports.ts";
 import { testOnNode as test } from "./on_node.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Server as HttpServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { PassThrough } from "node:stream";
-import { endResponse } from "../../../adapters/node/exchange.ts";
+import { endLater } from "../../../adapters/node/unread_body.ts";
 import {
   type NodeListener,
   serve,
@@ -292,7 +292,7 @@ test("of a body that nobody wants 64 KiB are read before the last answer; tiny c
   for (const [size, count] of [[32_768, 2], [64, 1024], [1, 1024]] as const) {
     const req = Object.assign(new PassThrough(), { complete: false });
     const res = new PassThrough();
-    endResponse({ req, res } as never, "no");
+    endLater({ req, res } as never, "no");
     assert.equal(String(res.read()), "no");
     for (let i = 0; i <= count; i++) {
       assert.equal(req.isPaused(), false);

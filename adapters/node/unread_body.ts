@@ -1,0 +1,58 @@
+/**
+ * The rest of a body that nobody reads. If it is short, it is discarded, and the connection goes on; otherwise
+ * the connection is closed, but only after the client could read its answer.
+ */
+
+import type { IncomingMessage } from "node:http";
+import { announcesBody } from "./body.ts";
+import type { Exchange } from "./exchange.ts";
+import { findField } from "./headers.ts";
+
+/** The most that is read of a body nobody wants, in bytes; beyond it the connection is not used again. */
+const MAX_DISCARD = 64 * 1024;
+/** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
+const MIN_PIECE = 64;
+/** Time that the rest may take if the connection goes on, in ms. */
+const MAX_DISCARD_TIME = 10_000;
+/** Time for which a connection is kept for a client that goes on sending, so that it can read its answer, in ms. */
+export const LINGER = 1000;
+
+/** Tells whether more may come of a body that is not complete than is worth reading. */
+export function isTooMuch(req: IncomingMessage): boolean {
+  // A client that still waits for its 100 Continue may send its body or not: Node closes there by itself.
+  if (!announcesBody(req)) return false;
+  const length = findField(req.rawHeaders, "content-length");
+  return length === null || Number(length) > MAX_DISCARD;
+}
+
+/** Closes a connection that is kept after its response, if the rest of the body takes too long. */
+export function limitRest(req: IncomingMessage): void {
+  if (!announcesBody(req)) return;
+  const cut = () => req.complete || req.socket.destroy();
+  const timer = setTimeout(cut, MAX_DISCARD_TIME);
+  req.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * Ends a response, of which `body` is all or the rest, while the client is still sending. A socket that is
+ * closed with unread bytes is reset, and a reset takes the response with it (RFC 9112 §9.6): so it is written
+ * whole, but ended only when the client stops, or has had time to read it.
+ */
+export function endLater(
+  { req, res }: Exchange,
+  body: string | Uint8Array | null,
+): void {
+  if (body === null) res.flushHeaders();
+  else res.write(body);
+  const end = (): void => {
+    clearTimeout(timer);
+    res.end();
+  };
+  const timer = setTimeout(end, LINGER);
+  let left = MAX_DISCARD;
+  req.on("data", (chunk: Uint8Array) => {
+    left -= Math.max(chunk.length, MIN_PIECE);
+    // No more is read; the client, its way blocked, has time to read its answer.
+    if (left < 0) req.pause();
+  }).once("close", end).resume();
+}
