@@ -11,6 +11,7 @@ import {
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
+import { shuttingDown } from "../../core/http/refusal.ts";
 import { storageThat } from "../support/storage_that.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
@@ -45,6 +46,34 @@ test("a body that was read before is a fault, and onError is told what to do", a
     request.text().then(() => handle(request));
   await send(behindParser, "POST", "/pets", { body: REX });
   assert.match(String(causes), /mount the pet store before body parsers/);
+});
+
+test("of members with the same name in a body the last one counts, whatever the others are", async () => {
+  const handle = handler();
+  const body =
+    '{"name":7,"status":"sold","name":"Rex","categoryId":"x","categoryId":1,"st\\u0061tus":"pending"}';
+  const { status, text } = await send(handle, "POST", "/pets", { body });
+  const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"pending"}';
+  assert.deepEqual([status, text], [201, pet]);
+  const wrong = `{"name":"Rex",${REX.slice(1, -1)},"name":7}`;
+  assertError(
+    await send(handle, "POST", "/pets", { body: wrong }),
+    "bad_request",
+  );
+});
+
+test("a response of getPet that is sent before the key is checked does not say that it is deprecated", async () => {
+  const answers = [
+    await send(handler(), "PUT", "/pets/1"),
+    await send(handler(), "GET", "/pets/1", { headers: { host: "a/b" } }),
+    shuttingDown,
+  ];
+  assert.deepEqual(answers.map(({ status }) => status), [405, 400, 503]);
+  for (const { headers } of answers) {
+    const names = [...new Headers(headers as HeadersInit).keys()];
+    assert.ok(names.includes("content-type"));
+    assert.doesNotMatch(names.join(), /sunset|deprecation|link/);
+  }
 });
 
 /** Runs `act`, and fails if it leaves a rejection that nobody handles. */

@@ -30,6 +30,17 @@ test("apiKeys throws a TypeError, without the key, if a key cannot be sent", () 
   });
 });
 
+test("every key is hashed before it is compared, so that time tells nothing of how much of it is right", async (t) => {
+  const keys = apiKeys(["pet_secret"]);
+  const guesses = ["pet_secres", "x", "pet_secret".repeat(9), "pet_secret"];
+  const { mock } = t.mock.method(crypto.subtle, "digest");
+  for (const [index, guess] of guesses.entries()) {
+    assert.equal(await keys.verify(guess), guess === "pet_secret");
+    // The key itself is hashed at the first.
+    assert.equal(mock.callCount(), index + 2, guess);
+  }
+});
+
 test("sha256 is SHA-256 in lower-case hexadecimal", async () => {
   // FIPS 180-2, appendix B.1
   assert.equal(
