@@ -57,7 +57,8 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/start.ts",
-  "adapters/standalone/app_test.ts": "adapters/standalone/drain.ts",
+  "adapters/standalone/app_test.ts":
+    "adapters/standalone/admission.ts adapters/standalone/probes.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
   "adapters/standalone/serve_test.ts": "adapters/standalone/shutdown.ts",

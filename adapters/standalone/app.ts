@@ -5,9 +5,10 @@ import { corsLayer } from "../../core/http/cors.ts";
 import type { Layer, Service } from "../../core/http/message.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { createService } from "../../core/service.ts";
-import { createDrain, type Drain } from "./drain.ts";
+import { createDrain, type Drain } from "./admission.ts";
 import { type Log, logLayer } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { createProbes } from "./probes.ts";
 import { limitAddressLayer, type RateLimiter } from "./rate_limit.ts";
 
 /** The parts of the server. A layer that is left out adds nothing. */
@@ -26,7 +27,7 @@ export function createApp(
   { log, metrics, limitAddress, endpoints = [], ...options }: AppParts,
 ): Pick<Drain, "drain"> & { readonly answer: Service } {
   const { storage, cors } = options;
-  const { drain, probes, layer } = createDrain(storage);
+  const { drain, layer: drainLayer } = createDrain();
   const service = createService(
     readHandlerOptions({
       ...options,
@@ -34,7 +35,7 @@ export function createApp(
       onError: () => {}, // the layer of the log has the cause from the answer
     }),
     [
-      ...probes,
+      ...createProbes(storage),
       ...metrics === undefined ? [] : [metrics.endpoint],
       ...endpoints,
     ],
@@ -44,7 +45,7 @@ export function createApp(
     metrics?.layer,
     logLayer(log),
     cors && corsLayer(cors),
-    layer,
+    drainLayer,
     limitAddress && limitAddressLayer(limitAddress),
   ];
   return {

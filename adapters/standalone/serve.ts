@@ -7,7 +7,7 @@ import process from "node:process";
 import { responder } from "../../core/http/message.ts";
 import { type Config, readConfig } from "./config.ts";
 import { reportAndExit } from "./command_line.ts";
-import { openService, type Service } from "./service.ts";
+import { type OpenService, openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
 /** The info that Deno and Bun pass to `fetch` in addition to the request. */
@@ -20,7 +20,7 @@ interface FetchInfo {
 
 const config: Config = await Promise.try(readConfig, process.env)
   .catch(reportAndExit);
-let opened: Service | undefined;
+let opened: OpenService | undefined;
 /** What came with the first request: on Bun it stops the server. */
 let first: FetchInfo | undefined;
 /** Deno's responses on their way: a process that ends when an answer is made would not send it. */
@@ -41,7 +41,7 @@ const { stop } = stopOnSignal({
   timeout: config.shutdownTimeout,
 });
 const othersDone = joinWorkers(stop);
-const service: Service = opened = await openService(config)
+const service: OpenService = opened = await openService(config)
   .catch(reportAndExit);
 
 /**

@@ -19,7 +19,7 @@ import { createRateLimiter } from "./rate_limit.ts";
 /** Pause before another attempt to issue the first key, in ms. */
 const ISSUE_INTERVAL = 1000;
 
-export type Service = Awaited<ReturnType<typeof openService>>;
+export type OpenService = Awaited<ReturnType<typeof openService>>;
 
 /** Opens the storage and builds the service on it. */
 export async function openService(config: Config, open = openStorage) {

@@ -3,11 +3,13 @@
 import process from "node:process";
 import { inspect } from "node:util";
 import { toFetch } from "../../core/handler.ts";
+import type { Service } from "../../core/http/message.ts";
+import { onceOpen } from "./admission.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readConfig, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { standardError } from "./output.ts";
-import { openService, type Service } from "./service.ts";
+import { type OpenService, openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
 const HELP = `start: runs the server
@@ -53,7 +55,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
     onError: (error: unknown) =>
       void standardError.write(`${inspect(error)}\n`),
   };
-  let service: Service | undefined;
+  let service: OpenService | undefined;
   const shutdown = stopOnSignal({
     async finish() {
       // Requests that wait for the storage to open are not answered.
@@ -67,15 +69,12 @@ export async function runStart(args: readonly string[]): Promise<void> {
   const serve = await loadServe();
   // Before the storage is opened: a port that is in use leaves no file behind.
   const server = await serve(
-    toFetch((request, connection) =>
-      service?.answer(request, connection) ??
-        opening.promise.then(({ answer }) => answer(request, connection))
-    ),
+    toFetch(onceOpen(opening.promise)),
     options,
   );
   try {
     service = await openService(config);
-    opening.resolve(service);
+    opening.resolve(service.answer);
     await service.openDocs();
     await giveBackPermissions(config.database);
     if (!shutdown.isStopping) await service.greet(server);

@@ -1,0 +1,52 @@
+/** When requests are let in: once the service is open, and until it is to end. */
+
+import { cutShort } from "../../core/http/body.ts";
+import type { Layer, Service } from "../../core/http/message.ts";
+import { shuttingDown } from "../../core/http/refusal.ts";
+import { parseTarget } from "../../core/http/target.ts";
+
+/** The paths that are answered to the end; `/readyz` then refuses, as it should. */
+const TO_THE_END = ["/livez", "/metrics"];
+
+/** A service that can be used before it is open: requests wait for it. */
+export function onceOpen(opening: Promise<Service>): Service {
+  let opened: Service | undefined;
+  opening.then((service) => opened = service);
+  return (request, connection) =>
+    opened?.(request, connection) ??
+      opening.then((service) => service(request, connection));
+}
+
+/** Counts the requests in flight, and ends a service in order. */
+export interface Drain {
+  readonly layer: Layer;
+  /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
+  drain(): Promise<void>;
+}
+
+export function createDrain(): Drain {
+  let inFlight = 0;
+  /** Set by `drain()`; fulfilled once no request is in flight. */
+  let drained: PromiseWithResolvers<void> | undefined;
+
+  return {
+    layer: (service) => async (request, connection) => {
+      if (drained !== undefined) {
+        const target = parseTarget(request);
+        const isAnswered = "path" in target && TO_THE_END.includes(target.path);
+        if (!isAnswered) return shuttingDown;
+      }
+      inFlight++;
+      const answer = await service(request, connection);
+      if (--inFlight === 0) drained?.resolve();
+      // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
+      const isCut = drained !== undefined && answer.body === cutShort.body;
+      return isCut ? { ...shuttingDown, route: answer.route } : answer;
+    },
+    drain() {
+      drained ??= Promise.withResolvers();
+      if (inFlight === 0) drained.resolve();
+      return drained.promise;
+    },
+  };
+}

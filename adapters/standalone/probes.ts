@@ -1,0 +1,38 @@
+/** The probes for orchestrators and load balancers: is the process alive, and is it ready? */
+
+import { jsonAnswer } from "../../core/http/message.ts";
+import { Refusal } from "../../core/http/refusal.ts";
+import type { Endpoint } from "../../core/operations/operation.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
+
+const ok = jsonAnswer(200, '{"status":"ok"}');
+const notReady = new Refusal(
+  "service_unavailable",
+  "Cannot reach the storage now",
+  { "retry-after": "1" },
+);
+
+/** Makes `/livez`, and `/readyz`, which asks the storage. */
+export function createProbes(
+  storage: Pick<PetStorage, "ping">,
+): readonly Endpoint[] {
+  let pinging: Promise<void> | undefined;
+  return [
+    { method: "GET", path: "/livez", isPublic: true, run: async () => ok },
+    {
+      method: "GET",
+      path: "/readyz",
+      isPublic: true,
+      async run() {
+        try {
+          // All who ask meanwhile share one ping, because strangers may ask as often as they like.
+          pinging ??= storage.ping().finally(() => pinging = undefined);
+          await pinging;
+          return ok;
+        } catch (cause) {
+          return { ...notReady, cause };
+        }
+      },
+    },
+  ];
+}
