@@ -61,7 +61,8 @@ const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/admission.ts adapters/standalone/probes.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
-  "adapters/standalone/serve_test.ts": "adapters/standalone/shutdown.ts",
+  "adapters/standalone/serve_test.ts":
+    "adapters/standalone/shutdown.ts adapters/standalone/workers.ts",
 };
 
 const listed = Object.values(COVERED).flatMap((sources) => sources.split(" "));

@@ -56,10 +56,7 @@ export function listening(
 }
 
 /** The origin of a server, as a URL that a client on the same machine can use. */
-export function origin(hostname: string | undefined, port: number): string {
-  if (hostname === undefined) {
-    throw new Error("DENO_SERVE_ADDRESS must be a TCP address");
-  }
+export function origin(hostname: string, port: number): string {
   if (hostname === "0.0.0.0" || hostname === "::") hostname = "localhost";
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return `http://${host}:${port}`;

@@ -4,80 +4,53 @@
  */
 
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { responder } from "../../core/http/message.ts";
-import { type Config, readConfig } from "./config.ts";
 import { reportAndExit } from "./command_line.ts";
+import { type Config, readConfig } from "./config.ts";
 import { type OpenService, openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
+import { joinWorkers } from "./workers.ts";
 
-/** The info that Deno and Bun pass to `fetch` in addition to the request. */
+/** What Deno and Bun pass to `fetch` in addition to the request. */
 interface FetchInfo {
   /** Deno: settles when the response is sent. */
   readonly completed?: Promise<unknown>;
-  /** Bun: stops listening and settles when what is in flight is sent. */
+  /** Bun, whose server it is: stops listening and settles when what is in flight is sent. */
   stop?(): Promise<void>;
 }
 
 const config: Config = await Promise.try(readConfig, process.env)
   .catch(reportAndExit);
-let opened: OpenService | undefined;
-/** What came with the first request: on Bun it stops the server. */
-let first: FetchInfo | undefined;
-/** Deno's responses on their way: a process that ends when an answer is made would not send it. */
+const workers = joinWorkers();
+
+/** Unset until it is open: a signal may come before. */
+let service: OpenService | undefined;
+/** Deno's responses that are not sent yet: a process that ends when an answer is made would not send it. */
 const sending = new Set<Promise<unknown>>();
+/** Bun's server, which comes with every request. */
+let bunServer: FetchInfo | undefined;
 
 const { stop } = stopOnSignal({
   async finish() {
-    await opened?.drain();
+    await service?.drain();
     await Promise.allSettled(sending);
-    await first?.stop?.();
+    await bunServer?.stop?.();
     // Deno's `completed` settles just before the last bytes of the response are on their way.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await delay(50);
   },
   async close() {
-    await opened?.close();
-    await othersDone();
+    await service?.close();
+    await workers.leave();
   },
   timeout: config.shutdownTimeout,
 });
-const othersDone = joinWorkers(stop);
-const service: OpenService = opened = await openService(config)
+workers.othersLeave.then(stop);
+
+const { answer, greet } = service = await openService(config)
   .catch(reportAndExit);
+const respond = responder(answer);
 
-/**
- * Makes this worker of `deno serve --parallel` known to the others. The first that exits ends the process
- * for all: so they wait for each other.
- *
- * @param onEnding called when another worker is done: one that was loading missed the signal.
- * @returns a function that says that this worker is done, and settles when all the others are too.
- */
-function joinWorkers(onEnding: () => void): () => Promise<void> {
-  const own = { worker: crypto.randomUUID(), done: false };
-  const others = new Map<string, boolean>();
-  const all = Promise.withResolvers<void>();
-  const channel = new BroadcastChannel("petstore workers");
-  const announce = () => channel.postMessage(own);
-  const check = () => {
-    if (own.done && others.values().every((done) => done)) all.resolve();
-  };
-
-  channel.onmessage = ({ data }: MessageEvent<typeof own>) => {
-    if (!others.has(data.worker)) announce(); // a newcomer does not know this worker yet
-    others.set(data.worker, data.done);
-    if (data.done) onEnding();
-    check();
-  };
-  announce();
-
-  return () => {
-    own.done = true;
-    announce();
-    check();
-    return all.promise;
-  };
-}
-
-const respond = responder(service.answer);
 const server = {
   // Deno takes `fetch` and `onListen` only; the rest is for Bun, as in `../bun/mod.ts`.
   hostname: config.host,
@@ -86,21 +59,26 @@ const server = {
   reusePort: false,
   idleTimeout: 30,
   maxRequestBodySize: 1024 * 1024,
+
   fetch(request: Request, info?: FetchInfo): Promise<Response> {
-    first ??= info;
     const completed = info?.completed;
-    if (completed !== undefined) {
-      const done = () => sending.delete(completed);
+    if (completed === undefined) bunServer = info;
+    else {
+      const forget = () => sending.delete(completed);
       sending.add(completed);
-      completed.then(done, done);
+      completed.then(forget, forget);
     }
     return respond(request, info);
   },
-  /** Deno calls it, in one worker only, once the server listens. */
+
+  /** Deno calls it, in one worker only, once the server listens; without `hostname` if that is not on TCP. */
   onListen(
-    address: { readonly hostname: string; readonly port: number },
+    { hostname, port }: { readonly hostname?: string; readonly port: number },
   ): void {
-    service.greet(address).catch(reportAndExit);
+    if (hostname === undefined) {
+      reportAndExit(new Error("DENO_SERVE_ADDRESS must be a TCP address"));
+    }
+    greet({ hostname, port }).catch(reportAndExit);
   },
 };
 

@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  listenError,
-  listening,
-  origin,
-} from "../../../adapters/serve/server.ts";
+import { listenError, listening } from "../../../adapters/serve/server.ts";
 
 test("the URL of a server is one that a client on the same machine can use", () => {
   const hosts = { "0.0.0.0": "localhost", "::": "localhost", "::1": "[::1]" };
@@ -12,12 +8,6 @@ test("the URL of a server is one that a client on the same machine can use", () 
     const { url } = listening({ hostname, port: 80 }, () => Promise.resolve());
     assert.equal(url, `http://${host}:80`);
   }
-});
-
-test("a server on a socket of another kind, as DENO_SERVE_ADDRESS may ask for, is refused", () => {
-  assert.throws(() => origin(undefined, 80), {
-    message: "DENO_SERVE_ADDRESS must be a TCP address",
-  });
 });
 
 test("a server that cannot listen says why in words, or as the runtime does", () => {

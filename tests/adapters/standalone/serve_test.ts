@@ -95,3 +95,14 @@ testInFolder(
   },
   { skip: NODE },
 );
+
+testInFolder(
+  "serve.ts refuses a DENO_SERVE_ADDRESS that is no TCP address",
+  async (cwd) => {
+    const address = `unix:${cwd}/socket`;
+    const env = { DATABASE_URL: "memory:", DENO_SERVE_ADDRESS: address };
+    const started = startServe({ cwd, env });
+    await assert.rejects(started, /DENO_SERVE_ADDRESS must be a TCP address/);
+  },
+  { skip: RUNTIME !== "deno" && "only deno serve takes it" },
+);

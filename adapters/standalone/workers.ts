@@ -1,0 +1,57 @@
+/**
+ * The workers of `deno serve --parallel`: several in one process. The first that exits ends the process for
+ * all, so each waits until all can leave. Without `--parallel`, and on Bun, there is one, which waits for nobody.
+ */
+
+/** What a worker tells the others. */
+interface Message {
+  /** Names the worker that tells it. */
+  readonly worker: string;
+  readonly isLeaving: boolean;
+}
+
+/** The workers, as one of them sees them. */
+export interface Workers {
+  /** Fulfilled when another worker begins to leave: one that was loading missed the signal. */
+  readonly othersLeave: Promise<void>;
+  /** Tells the others that this worker can leave; fulfilled once all can. */
+  leave(): Promise<void>;
+}
+
+/** Makes this worker known to the others. */
+export function joinWorkers(): Workers {
+  const worker = crypto.randomUUID();
+  const channel = new BroadcastChannel("petstore workers");
+  const othersLeave = Promise.withResolvers<void>();
+  const allLeave = Promise.withResolvers<void>();
+  /** By their names, whether the others that are known are leaving. */
+  const others = new Map<string, boolean>();
+  let isLeaving = false;
+
+  function tell(): void {
+    channel.postMessage({ worker, isLeaving } satisfies Message);
+  }
+
+  function check(): void {
+    const isLast = others.values().every((leaves) => leaves);
+    if (isLeaving && isLast) allLeave.resolve();
+  }
+
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (!others.has(data.worker)) tell(); // a newcomer does not know this worker yet
+    others.set(data.worker, data.isLeaving);
+    if (data.isLeaving) othersLeave.resolve();
+    check();
+  };
+  tell();
+
+  return {
+    othersLeave: othersLeave.promise,
+    leave() {
+      isLeaving = true;
+      tell();
+      check();
+      return allLeave.promise;
+    },
+  };
+}
