@@ -45,7 +45,7 @@ export type Connection = pg.PoolClient & {
 /** Clients whose faults and ends reach the pool in time; it lends them as {@linkcode Connection}. */
 export function clientsOf(
   currentHost: () => PostgresHost,
-): new () => pg.Client {
+): new (settings?: object) => pg.Client & Connection {
   class Client extends DriverClient {
     readonly target: PostgresHost;
     warning: string | undefined;
@@ -97,7 +97,7 @@ export function clientsOf(
     }
   }
   // The driver's type omits the settings that the pool passes to a client.
-  return Client as unknown as new () => pg.Client;
+  return Client as unknown as new () => pg.Client & Connection;
 }
 
 /** Calls back if a server does not bind SCRAM to the encrypted channel, before it is sent a password. */

@@ -15,7 +15,7 @@ import {
 import { isRefused, WrongServer } from "./fault.ts";
 
 /** What a server says of itself. */
-interface Standing {
+export interface Standing {
   readonly isWritable: boolean;
   /** 0 if it cannot be read, as on a standby. */
   readonly timeline: number;
@@ -40,8 +40,8 @@ export interface HostInUse {
    * @returns why the others cannot be used.
    */
   look(isLost: boolean): Promise<readonly unknown[]>;
-  /** Fulfilled when no look is under way. */
-  idle(): Promise<void>;
+  /** Looks for a higher timeline if that is due. To be called at each use: reads would never leave an old primary. */
+  watch(): void;
 }
 
 /** Time from the end of a look to the next one, in ms. */
@@ -86,6 +86,30 @@ export function hostInUse(
     );
   }
 
+  async function look(isLost: boolean): Promise<readonly unknown[]> {
+    // Without a timeline to compare with, it stays as long as it can.
+    if (!isLost && timeline === 0) return [];
+    const before = current;
+    const seen = await (looked ??= lookAtOthers());
+    // Another call has moved meanwhile.
+    if (current !== before) return [];
+    const others = seen.filter(({ host }) => host !== current)
+      .map((its) => ({
+        ...its,
+        fault: its.fault ?? objection(its, isLost ? timeline : timeline + 1),
+      }));
+    // Of equal timelines the first: a sort is stable.
+    const [best] = others.filter(({ fault }) => fault === undefined)
+      .sort((one, other) => other.timeline - one.timeline);
+    if (best !== undefined) {
+      ({ host: current, timeline } = best);
+      const where = describeHosts([best.host]);
+      const which = timeline === 0 ? "" : `, timeline ${timeline}`;
+      if (before !== undefined) onMove(`moved to ${where}${which}`);
+    }
+    return others.map(({ fault }) => fault);
+  }
+
   return {
     get current() {
       return current;
@@ -101,32 +125,10 @@ export function hostInUse(
       timeline = Math.max(timeline, its.timeline);
     },
 
-    async look(isLost) {
-      // Without a timeline to compare with, it stays as long as it can.
-      if (!isLost && timeline === 0) return [];
-      const before = current;
-      const seen = await (looked ??= lookAtOthers());
-      // Another call has moved meanwhile.
-      if (current !== before) return [];
-      const others = seen.filter(({ host }) => host !== current)
-        .map((its) => ({
-          ...its,
-          fault: its.fault ?? objection(its, isLost ? timeline : timeline + 1),
-        }));
-      // Of equal timelines the first: a sort is stable.
-      const [best] = others.filter(({ fault }) => fault === undefined)
-        .sort((one, other) => other.timeline - one.timeline);
-      if (best !== undefined) {
-        ({ host: current, timeline } = best);
-        const where = describeHosts([best.host]);
-        const which = timeline === 0 ? "" : `, timeline ${timeline}`;
-        if (before !== undefined) onMove(`moved to ${where}${which}`);
-      }
-      return others.map(({ fault }) => fault);
-    },
+    look,
 
-    async idle() {
-      await looked;
+    watch() {
+      if (looked === undefined) look(false);
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 } from "./address.ts";
 import { clientsOf, type Connection } from "./client.ts";
 import { areAllTaken, fault } from "./fault.ts";
-import { hostInUse, standingOf } from "./host_in_use.ts";
+import { hostInUse, type Standing, standingOf } from "./host_in_use.ts";
 
 /** Time limits in ms, and more. */
 export interface PoolOptions {
@@ -52,7 +52,10 @@ export function connectionPool(
   { connectTimeout, queryTimeout, lockTimeout, onMove }: PoolOptions,
 ): ConnectionPool {
   const { hosts, driver, writable } = address;
+  /** The connections of the pool. */
   const open = new Set<Connection>();
+  /** Those on which other hosts are asked. */
+  const asking = new Set<Connection>();
   /** Set by `close()`. */
   let closed: Promise<void> | undefined;
 
@@ -79,7 +82,9 @@ export function connectionPool(
     mistrust();
     // Reads under way are sent again. No create waits any longer for what will not come.
     for (const connection of open) connection.cut();
-    onMove?.(message);
+    try {
+      onMove?.(message);
+    } catch { /* Nobody is left to be told. */ }
   });
 
   const pool = new pg.Pool({
@@ -101,22 +106,24 @@ export function connectionPool(
   }
 
   /** Asks a host for its standing, on a connection for this alone. */
-  async function askOnce(host: PostgresHost) {
-    const one = new pg.Pool({
-      ...settings,
-      query_timeout: connectTimeout,
-      Client: clientsOf(() => host),
-    });
+  async function askOnce(host: PostgresHost): Promise<Standing> {
+    const Client = clientsOf(() => host);
+    const client = new Client({ ...settings, query_timeout: connectTimeout });
+    asking.add(client);
     try {
-      const client = await one.connect();
-      return await standingOf(client).finally(() => client.release(true));
+      await new Promise<void>((resolve, reject) =>
+        client.connect((error?: Error) => error ? reject(error) : resolve())
+      );
+      return await standingOf(client);
     } finally {
-      await one.end();
+      asking.delete(client);
+      client.end(() => {});
     }
   }
 
   async function end(): Promise<void> {
-    await Promise.all([pool.end(), server.idle()]);
+    for (const client of asking) client.cut();
+    await pool.end();
   }
 
   /** Lends a connection to the server in use. */
@@ -147,7 +154,9 @@ export function connectionPool(
     async take(action) {
       if (closed !== undefined) throw closedError(action);
       try {
-        return await connectToAny();
+        const connection = await connectToAny();
+        server.watch();
+        return connection;
       } catch (error) {
         const where = `${action} at ${describeHosts(hosts)}`;
         throw fault("unavailable", where, error);

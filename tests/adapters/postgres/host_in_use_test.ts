@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
@@ -10,6 +11,7 @@ import {
 import { petId } from "../../../core/pets/pet.ts";
 import { newPet, REX } from "../../support/new_pet.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
+import { listen } from "../../support/ports.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { type Standby, startCopy } from "../../support/postgres/standby.ts";
@@ -161,7 +163,7 @@ function testTwo(title: string, work: (two: Two) => Promise<void>): void {
         async open() {
           const storage = await postgresStorage(
             `postgres://postgres@${hosts}/postgres`,
-            { queryTimeout: 1000, onMove: (message) => moves.push(message) },
+            { queryTimeout: 2000, onMove: (message) => moves.push(message) },
           );
           opened.push(storage);
           return storage;
@@ -174,14 +176,14 @@ function testTwo(title: string, work: (two: Two) => Promise<void>): void {
   });
 }
 
-/** Locks the pets of a server for some ms, as an operator may; `unlocked` settles afterwards. */
-async function lockPets(cluster: Cluster, ms: number) {
+/** Locks a table for some ms, as an operator may; `unlocked` settles afterwards. */
+async function lock(cluster: Cluster, table: string, ms: number) {
   const sleep = `pg_sleep(${ms / 1000})`;
   const unlocked = cluster.query(
-    `begin; lock table pets; select ${sleep}; rollback`,
+    `begin; lock table ${table}; select ${sleep}; rollback`,
   );
   const isLocked = async () => (await cluster.backends(sleep)).length > 0;
-  await until("the pets are locked", isLocked);
+  await until("the table is locked", isLocked);
   return { unlocked };
 }
 
@@ -201,35 +203,46 @@ const LOCKED = { kind: "unavailable", message: /lock timeout/ };
 testTwo(
   "postgresStorage stays while the other server is a standby, and moves with all that it does once that is promoted",
   async ({ old, standby, open, moves }) => {
-    const [storage, another] = [await open(), await open()];
+    const [writer, reader] = [await open(), await open()];
     const key = { name: "k", digest: "d", created: new Date(0) };
-    await storage.apiKeys.insert(key);
-    const staying = await lockPets(old, 700);
-    await assert.rejects(storage.create(REX), LOCKED);
-    await staying.unlocked;
-    assert.equal((await storage.get(FIRST))?.name, "Rex");
+    await writer.apiKeys.insert(key);
+    const { unlocked } = await lock(old, "pets", 1400);
+    await assert.rejects(writer.create(REX), LOCKED);
+    await unlocked;
+    assert.equal((await writer.get(FIRST))?.name, "Rex");
+    assert.deepEqual(moves, []);
 
     // As if the agent of a cluster manager hung: nobody tells the old primary, and its standby is gone.
     await old.query("alter system set synchronous_standby_names = 'gone'");
     await old.query("select pg_reload_conf()");
+    const creating = assert.rejects(writer.create(TOM), {
+      kind: "outcome_unknown",
+      message: /Query read timeout$/,
+    });
+    await until(
+      "the create waits for the standby",
+      async () =>
+        (await old.query(
+          "select from pg_stat_activity where wait_event = 'SyncRep'",
+        )).length > 0,
+    );
     await standby.promote();
     await standby.query("update pets set name = 'Max'");
-    assert.equal((await storage.get(FIRST))?.name, "Rex");
 
-    // A read under way is sent again.
-    const leaving = await lockPets(old, 900);
-    const creating = assert.rejects(storage.create(TOM), LOCKED);
-    await delay(300);
-    assert.equal((await storage.get(FIRST))?.name, "Max");
+    // A server that only reads: what it waits for at the old primary is sent again.
+    const keys = await lock(old, "api_keys", 1500);
+    assert.equal(await reader.apiKeys.isActive("d"), false);
+    assert.equal(moves.length, 1);
+    await keys.unlocked;
+    // A create that failed.
     await creating;
-    await leaving.unlocked;
-    await assert.rejects(another.create(TOM), { kind: "outcome_unknown" });
+    assert.equal((await writer.get(FIRST))?.name, "Max");
 
-    for (const moved of [storage, another]) {
-      const pet = await moved.create(TOM);
-      assert.deepEqual(await moved.get(pet.id), pet);
-      assert.equal((await moved.list({ limit: 1 })).pets[0]?.name, "Max");
-      assert.equal(await moved.apiKeys.isActive("d"), false);
+    for (const storage of [writer, reader]) {
+      const pet = await storage.create(TOM);
+      assert.deepEqual(await storage.get(pet.id), pet);
+      assert.equal((await storage.list({ limit: 1 })).pets[0]?.name, "Max");
+      assert.equal(await storage.apiKeys.isActive("d"), false);
     }
     const message = `moved to 127.0.0.1:${standby.port}, timeline 2`;
     assert.deepEqual(moves, [message, message]);
@@ -246,7 +259,7 @@ testTwo(
     await standby.promote();
     await standby.query("update pets set name = 'Max'");
     const storage = await open();
-    const { unlocked } = await lockPets(standby, 3000);
+    const { unlocked } = await lock(standby, "pets", 2000);
     let isLocked = true;
     unlocked.finally(() => isLocked = false);
     const seen = new Set<unknown>();
@@ -297,4 +310,31 @@ it("moves to no other server, and works, if it may not read the timeline", async
   assert.equal((await storage.create(REX)).name, "Rex");
   await storage.close();
   await runSql(url, `drop owned by ${user}; drop role ${user}`);
+});
+
+it("has one connection to another host at a time, and none once it is closed", async ({ url, open }) => {
+  const silent = new Set<Socket>();
+  let most = 0;
+  const server = createServer((socket) => {
+    silent.add(socket);
+    most = Math.max(most, silent.size);
+    socket.on("error", () => {}).on("close", () => silent.delete(socket))
+      .resume();
+  });
+  const both = new URL(url);
+  both.searchParams.set("host", `${both.hostname},127.0.0.1`);
+  both.searchParams.set("port", `${both.port || 5432},${await listen(server)}`);
+  const storage = await open(both.href, { connectTimeout: 300 });
+  for (let i = 0; i < 20; i++) {
+    await Promise.all([storage.ping(), storage.list({ limit: 1 })]);
+    await delay(50);
+  }
+  await until("it looks again", async () => {
+    await storage.ping();
+    return silent.size > 0;
+  });
+  await storage.close();
+  await until("the connection is closed", () => silent.size === 0, 200);
+  assert.equal(most, 1);
+  server.close();
 });
