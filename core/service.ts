@@ -1,5 +1,6 @@
 /** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
 
+import { isFieldValue } from "./http/field_value.ts";
 import type {
   Answer,
   Fields,
@@ -123,9 +124,8 @@ export function createPipeline(
 /** @throws {TypeError} if `rateLimit` returned something else, or a field that cannot be sent. */
 function readFields({ allowed, headers }: RateLimitResult): Fields {
   const fields = [...new Headers(headers)];
-  // Headers takes control characters, with which Deno would end the process (RFC 9110 §5.5).
   const isSendable = fields.every(([name, value]) =>
-    /^[\t\x20-\x7e\x80-\xff]*$/.test(value) &&
+    isFieldValue(value) &&
     name !== "content-length" && name !== "transfer-encoding"
   );
   if (typeof allowed === "boolean" && isSendable) {

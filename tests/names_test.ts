@@ -26,6 +26,7 @@ const COVERED: Readonly<Record<string, string>> = {
     "core/openapi/document.ts core/operations/get_openapi.ts",
   "core/pets/new_pet_test.ts": "core/name.ts",
   "core/handler_test.ts": "core/options.ts core/report.ts",
+  "core/rate_limit_test.ts": "core/http/field_value.ts",
 
   "adapters/serve/fetch_server_test.ts":
     "adapters/bun/mod.ts adapters/node/mod.ts adapters/serve/guard.ts",

@@ -3,11 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { serviceOf } from "../../core/handler.ts";
 import { internalError } from "../../core/http/refusal.ts";
-import {
-  isPlainHost,
-  requestUrl,
-  STAND_IN_HOST,
-} from "../serve/request_url.ts";
+import { isUrlHost, requestUrl, STAND_IN_HOST } from "../serve/request_url.ts";
 import type { FetchFunction, ServeOptions } from "../serve/server.ts";
 import { checkNames } from "../../core/options.ts";
 import { report } from "../../core/report.ts";
@@ -39,7 +35,7 @@ export function createListener(
     const host = findField(req.rawHeaders, "host");
     // The service checks the Host itself, before it looks at the URL.
     const isTrusted = host !== null &&
-      (service !== undefined || isPlainHost(host));
+      (service !== undefined || isUrlHost(host));
     const scheme = "encrypted" in req.socket ? "https" : "http";
     const authority = isTrusted ? host : STAND_IN_HOST;
     // Express and its like remove the prefix of a mount from `url`, and keep the whole here.

@@ -1,11 +1,12 @@
 /** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
 import { serviceOf } from "../../core/handler.ts";
+import { isFieldValue } from "../../core/http/field_value.ts";
 import { responder, toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import { noTunnel } from "../../core/http/target.ts";
 import { report } from "../../core/report.ts";
-import { isPlainHost, STAND_IN_HOST } from "./request_url.ts";
+import { isUrlHost, STAND_IN_HOST } from "./request_url.ts";
 import type { FetchFunction } from "./server.ts";
 
 /**
@@ -28,9 +29,8 @@ export function guard(
       if (!(response instanceof Response) || response.type === "error") {
         throw new TypeError("The fetch function did not return a Response");
       }
-      // Headers takes control characters, with which Deno would end the process (RFC 9110 §5.5).
       for (const [name, value] of response.headers) {
-        if (!/[^\t\x20-\x7e\x80-\xff]/.test(value)) continue;
+        if (isFieldValue(value)) continue;
         throw new TypeError(`The field ${name} has a control character`);
       }
       return response;
@@ -56,7 +56,7 @@ export function failed(
  */
 function makeUrlSafe(request: Request): void {
   const host = request.headers.get("host");
-  if (host !== null && isPlainHost(host)) return;
+  if (host !== null && isUrlHost(host)) return;
   const { url } = request;
   const prefix = `http://${host}`;
   const target = url.startsWith(prefix) ? url.slice(prefix.length) : url;

@@ -1,13 +1,13 @@
 /** From a request target (RFC 9112 §3.2) and a `Host`, neither trusted, to a URL that always parses. */
 
+import { isHost } from "../../core/http/target.ts";
+
 /** Takes the place of a `Host` that is absent or is no host. */
 export const STAND_IN_HOST = "localhost";
 
-const PLAIN_HOST = /^(?:\[[\da-fA-F:.]+\]|[\w.~!$&'()*+,;=-]+)(?::\d{1,5})?$/;
-
-/** Tells whether a `Host` field is `host` or `host:port` and no more, so that a URL can be built of it. */
-export function isPlainHost(host: string): boolean {
-  return PLAIN_HOST.test(host) && URL.canParse(`http://${host}`);
+/** Tells whether a URL can be built of a `Host` field. */
+export function isUrlHost(host: string): boolean {
+  return isHost(host) && URL.canParse(`http://${host}`);
 }
 
 /**

@@ -11,7 +11,6 @@ export interface Target {
   readonly query: string;
 }
 
-// uri-host [ ":" port ], RFC 9110 §7.2 and RFC 3986 §3.2.2, without IPvFuture.
 const HOST =
   /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
 
@@ -26,6 +25,11 @@ const malformedTarget = new Refusal(
   "bad_request",
   "Cannot read the request: its target must be a path or an http address",
 );
+
+/** Tells whether a `Host` is `uri-host [ ":" port ]` (RFC 9110 §7.2 and RFC 3986 §3.2.2), without IPvFuture. */
+export function isHost(text: string): boolean {
+  return HOST.test(text);
+}
 
 /** The client takes this server for a proxy (RFC 9110 §9.3.6). */
 export const noTunnel: Refusal = new Refusal(
@@ -42,7 +46,7 @@ export function parseTarget(
 ): Target | Refusal {
   if (request.method === "CONNECT") return noTunnel;
   const host = request.headers.get("host");
-  if (host !== null && !HOST.test(host)) return malformedHost;
+  if (host !== null && !isHost(host)) return malformedHost;
   try {
     const [, path, query = ""] = URL_PARTS.exec(request.url) ?? [];
     return path === undefined ? malformedTarget : { path, query };
