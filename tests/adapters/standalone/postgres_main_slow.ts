@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import {
   missingStandby,
+  startCopy,
   startStandby,
 } from "../../support/postgres/standby.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
@@ -79,6 +81,48 @@ testCluster(
     });
   },
   { password: PASSWORD, timeout: 60_000 },
+);
+
+testCluster(
+  "a server writes a line when another PostgreSQL host is used from now on, and says why none is",
+  async (old) => {
+    await inNewFolder(async (cwd) => {
+      const database = await old.newDatabase();
+      const { pathname } = new URL(database);
+      await (await postgresStorage(database)).close();
+      const standby = await startCopy(old);
+      const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
+      const url = `postgres://postgres@${hosts}${pathname}`;
+      const server = await startMain({ cwd, env: { DATABASE_URL: url } });
+      try {
+        await standby.promote();
+        const [, promoted] = hosts;
+        await until("the server has moved", async () => {
+          await ask(server, "/readyz");
+          return server.stderr().includes("moved to");
+        });
+        const [line = ""] = server.stderr().match(/^\{.*moved.*\}$/gm) ?? [];
+        const { time, ...message } = JSON.parse(line);
+        assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000, time);
+        assert.deepEqual(message, {
+          message: `moved to ${promoted}, timeline 2`,
+        });
+        await standby.stop();
+        const reasons = new RegExp(
+          "no host accepts writes: connect ECONNREFUSED [0-9.:]+; " +
+            "its timeline is 1, not 2 or later \\(unavailable\\)",
+        );
+        await until("no host is used", async () => {
+          await ask(server, "/readyz");
+          return reasons.test(server.stderr());
+        });
+        assert.equal(server.stderr().match(/moved to/g)?.length, 1);
+        assert.equal(await server.end(), 0);
+      } finally {
+        await standby.close();
+      }
+    });
+  },
 );
 
 testCluster(
