@@ -150,16 +150,20 @@ async function main(args: readonly string[]): Promise<boolean> {
         env.TEST_DATABASE_URL = cluster.url("postgres");
       } else env.TEST_POSTGRES_MISSING = missing;
     }
-    let passed = true;
+    const failed: string[] = [];
     for (const group of steps) {
-      const outcomes = await Promise.all(
-        group.map((step, i) => passes(step, { env, minutes, isBeside: i > 0 })),
-      );
-      passed &&= outcomes.every((outcome) => outcome);
+      await Promise.all(group.map(async (step, i) => {
+        const options = { env, minutes, isBeside: i > 0 };
+        if (!await passes(step, options)) failed.push(step[0]);
+      }));
     }
-    passed = reportSkips(readFileSync(notes, "utf8")) && passed;
+    if (!reportSkips(readFileSync(notes, "utf8"))) {
+      failed.push("a skip that is not expected");
+    }
     console.log(`Properties: --runs ${runs ?? "as usual"} --seed ${seed}`);
-    return passed;
+    // Of all runtimes, because one may fail long before the last line of another.
+    console.log(failed.length > 0 ? `FAILED: ${failed.join(", ")}` : "PASSED");
+    return failed.length === 0;
   } finally {
     await cluster?.close();
     rmSync(folder, { recursive: true });

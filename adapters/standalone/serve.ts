@@ -33,6 +33,8 @@ let bunServer: FetchInfo | undefined;
 
 const { stop } = stopOnSignal({
   async finish() {
+    // What is still being opened must be closed too, or SQLite's log stays; but nobody waits for PostgreSQL.
+    await Promise.race([opening, delay(1000)]);
     await service?.drain();
     await Promise.allSettled(sending);
     await bunServer?.stop?.();
@@ -47,8 +49,8 @@ const { stop } = stopOnSignal({
 });
 workers.othersLeave.then(stop);
 
-const { answer, greet } = service = await openService(config)
-  .catch(reportAndExit);
+const opening = openService(config);
+const { answer, greet } = service = await opening.catch(reportAndExit);
 const respond = responder(answer);
 
 const server = {

@@ -123,8 +123,9 @@ export async function passes(
 const FILE = /^(?:running \d+ tests? from )?\.\/(\S+?\.ts)\b/;
 const DONE =
   /^(?:\(pass\) .*|\(skip\) .*|[✔﹣] .*|.* \.\.\. (?:ok|ignored) \(.*\))$/;
+// Deno 2.9 warns of `request.signal`, which the tests of servers read.
 const OTHER =
-  /^(?:running \d+ tests? from .*|\S+\.ts:|.* \.\.\.|(?:.* \.\.\.)?-+ (?:post-test )?output(?: end)? -+|All tests passed|)$/;
+  /^(?:Deno\.serve: request\.signal aborts .*|running \d+ tests? from .*|\S+\.ts:|.* \.\.\.|(?:.* \.\.\.)?-+ (?:post-test )?output(?: end)? -+|All tests passed|)$/;
 
 function count(line: string, tally: Tally): void {
   if (!DONE.test(line)) return;

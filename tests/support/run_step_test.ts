@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { passes, reportSkips } from "./run_step.ts";
-import { RUNTIME } from "./runtime.ts";
+import { findRuntime, RUNTIME } from "./runtime.ts";
 import { temporaryDirectory } from "./temporary_directory.ts";
 
 const directory = temporaryDirectory();
@@ -30,6 +30,28 @@ test("a test that hangs is named and ended", { skip }, async (t) => {
   const text = lines.join("\n");
   assert.match(text, /^HANGS: no test has ended for 0\.\d+ minutes/m);
   assert.match(text, /it waits for ever/);
+});
+
+test("a runtime that is missing or too old is named with its version", (t) => {
+  const old = join(directory, "node");
+  writeFileSync(old, "#!/bin/sh\necho v20.19.5\n", { mode: 0o755 });
+  const kept = process.env.PETSTORE_TEST_NODE;
+  t.after(() => {
+    if (kept === undefined) delete process.env.PETSTORE_TEST_NODE;
+    else process.env.PETSTORE_TEST_NODE = kept;
+  });
+  const hint =
+    "the tests need node 22.18 or later: install it, or set PETSTORE_TEST_NODE";
+  for (
+    const [command, found] of [
+      [old, "is node 20.19"],
+      [join(directory, "nothing"), "cannot be run"],
+    ] as const
+  ) {
+    process.env.PETSTORE_TEST_NODE = command;
+    const { missing } = findRuntime("node");
+    assert.equal(missing, `${command} ${found}, and ${hint}`);
+  }
 });
 
 test(

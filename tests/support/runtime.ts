@@ -36,8 +36,9 @@ export function findRuntime(name: Runtime["name"]): FoundRuntime {
   const [leastMajor, leastMinor] = LEAST_VERSION[name];
   const isNew = major > leastMajor ||
     (major === leastMajor && minor >= leastMinor);
+  const found = major === 0 ? "cannot be run" : `is ${name} ${major}.${minor}`;
   const missing =
-    `${command} is not ${name} ${leastMajor}.${leastMinor} or later: install it, or set ${variable}`;
+    `${command} ${found}, and the tests need ${name} ${leastMajor}.${leastMinor} or later: install it, or set ${variable}`;
   return { name, command, missing: isNew ? undefined : missing };
 }
 

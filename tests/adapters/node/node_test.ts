@@ -179,12 +179,18 @@ test("a body that fails at once, or is cancelled, is answered for with 500", asy
 
 test("a stream that fails later breaks the connection off, and is reported", async () => {
   const error = new Error("secret");
-  const failing = new Promise<string>((_, reject) => {
-    setTimeout(reject, 20, error);
-  });
-  const body = streamOf("a", "b", failing);
+  const { promise, resolve: fail } = Promise.withResolvers<void>();
+  async function* chunks() {
+    yield* ["a", "b"];
+    await promise;
+    throw error;
+  }
+  const body = ReadableStream.from(chunks())
+    .pipeThrough(new TextEncoderStream());
   const errors = await speaking(() => new Response(body), async (wire) => {
     wire.write(GET);
+    await until("the head has come", () => wire.received !== "");
+    fail();
     const rest = await wire.rest();
     assert.match(rest, /^HTTP\/1\.1 200 /);
     assert(!rest.includes("\r\n0\r\n"), "it must not look complete");

@@ -29,7 +29,7 @@ export interface Program {
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Its exit code; `null` if a signal ended it. */
   readonly exited: Promise<number | null>;
-  /** Sends a signal, SIGTERM by default, and returns the exit code. */
+  /** Sends a signal, SIGTERM by default, and returns the exit code; `null` if it has not ended after a minute. */
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
@@ -40,6 +40,9 @@ export interface RunningServer extends Program {
   /** The first key, if it printed one. */
   readonly key: string | undefined;
 }
+
+/** Time that a program has to end after a signal, in ms. */
+const END_TIMEOUT = 60_000;
 
 /** Settings of a program. */
 export interface Surroundings {
@@ -211,7 +214,8 @@ export function run(
     exited,
     end(signal = "SIGTERM") {
       kill(signal);
-      return exited;
+      const timer = setTimeout(kill, END_TIMEOUT, "SIGKILL");
+      return exited.finally(() => clearTimeout(timer));
     },
   };
 }
