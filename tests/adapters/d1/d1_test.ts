@@ -76,6 +76,30 @@ test("d1Storage closes once what is under way has ended, and refuses what comes 
   await Promise.all([ping, closing]);
 });
 
+test("d1Storage creates any table or index that is missing, and leaves the others as they are", async () => {
+  for (const table of ["pets", "api_keys", "idempotency_keys"]) {
+    const binding = imitation();
+    const sql = (text: string) => binding.batch([binding.prepare(text)]);
+    const storage = d1Storage(binding);
+    const key = { name: "key", digest: "0", created: new Date(0) };
+    await storage.apiKeys.insert(key);
+    const { id } = await storage.create(REX, KEY);
+    await sql(`DROP TABLE ${table}`);
+    const [pets, keys] = [
+      await storage.list({ limit: 9 }),
+      await storage.apiKeys.list(),
+    ];
+    const added = await storage.create(REX, KEY);
+    assert.equal(pets.pets.length, table === "pets" ? 0 : 1);
+    assert.equal(keys.length, table === "api_keys" ? 0 : 1);
+    assert.equal(added.id === id && "replayed" in added, table === "api_keys");
+    const [indexes] = await sql(
+      "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+    );
+    assert.equal(indexes?.results.length, 2);
+  }
+});
+
 test("d1Storage keeps nothing of an operation that has ended", async () => {
   const { batch, ...binding } = imitation();
   const results: WeakRef<object>[] = [];

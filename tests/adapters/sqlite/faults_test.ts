@@ -231,6 +231,24 @@ test(
   },
 );
 
+test("sqliteStorage writes no more if a transaction that failed cannot be rolled back", async (t) => {
+  const path = newPath();
+  const { prepare } = DatabaseSync.prototype;
+  t.after(() => DatabaseSync.prototype.prepare = prepare);
+  const run = () => {
+    throw new Error("it stays open");
+  };
+  DatabaseSync.prototype.prepare = function (sql, ...rest) {
+    const statement = prepare.call(this, sql, ...rest);
+    return sql === "ROLLBACK" ? Object.assign(statement, { run }) : statement;
+  };
+  const storage = await sqliteStorage(path);
+  await storage.apiKeys.insert(KEY);
+  await assert.rejects(storage.apiKeys.insert(KEY), /UNIQUE/);
+  await assertUnavailable(storage.create(REX), /writing stopped after a disk/);
+  await storage.close();
+});
+
 test("sqliteStorage keeps nothing of a create that has ended", async () => {
   const storage = await sqliteStorage(newPath());
   const create = async () => new WeakRef(await storage.create(REX));

@@ -117,6 +117,8 @@ test("readConfig says what is wrong, and shows neither a password nor a key", ()
         told.includes(message) && !told.includes("hunter2"),
     );
   }
+  const noScheme = () => readConfig({ DATABASE_URL: ":memory:" });
+  assert.throws(noScheme, /\/DATABASE, or memory:$/);
 });
 
 test("readConfig reads CORS_ORIGINS=* as every origin", () => {

@@ -94,7 +94,8 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   const name = "two \u202Ewords"; // from right to left, on a terminal
   const issued = await runToEnd(["keys", "issue", name], { cwd });
   assert.equal(issued.code, 0);
-  const key = /pet_\w{38}/.exec(issued.stdout)?.[0];
+  const [, key] = /^Key 2 for two \uFFFDwords\. .*:\n\n {4}(pet_\w{38})\n\n$/
+    .exec(issued.stdout) ?? [];
   assert.ok(key !== undefined);
   const other = { ...server, key };
   assert.equal((await ask(other, "/v1/pets")).status, 200);

@@ -97,6 +97,15 @@ test("nothing in the document makes a generated client strict beyond the contrac
   );
 });
 
+test("every schema in the document says what it is", () => {
+  JSON.stringify(openApi(), (key, value) => {
+    if (key === "schema" || key === "items") {
+      assert.ok("$ref" in value || "type" in value, JSON.stringify(value));
+    }
+    return value;
+  });
+});
+
 test("the document names every error code, and allows those of later versions", () => {
   const { code } = DOCUMENT.components.schemas.Error?.properties ?? {};
   const codes = Object.keys(STATUS_OF);
