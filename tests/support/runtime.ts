@@ -37,8 +37,9 @@ export function findRuntime(name: Runtime["name"]): FoundRuntime {
   const isNew = major > leastMajor ||
     (major === leastMajor && minor >= leastMinor);
   const found = major === 0 ? "cannot be run" : `is ${name} ${major}.${minor}`;
+  // `.ci/run` expects reasons that begin so.
   const missing =
-    `${command} ${found}, and the tests need ${name} ${leastMajor}.${leastMinor} or later: install it, or set ${variable}`;
+    `${command} is not ${name} ${leastMajor}.${leastMinor} or later, which the tests need (it ${found}): install it, or set ${variable}`;
   return { name, command, missing: isNew ? undefined : missing };
 }
 
