@@ -15,12 +15,12 @@ import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
 import { createRateLimiter } from "../../adapters/standalone/rate_limit.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
-import { REX } from "../support/new_pet.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
-import { stopClock, turns } from "./database/pauses.ts";
 import { imitation } from "./d1/imitation.ts";
+import { REX } from "../support/pets.ts";
+import { stopClock, turns } from "../support/time.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const newPath = temporaryFiles();

@@ -36,14 +36,16 @@ export interface Answer {
 
 /** Sends one request: `address` is below the base (`/pets`), or absolute. */
 export async function ask(
-  service: Pick<OpenService, "fetch" | "base" | "key" | "seen">,
+  service: Pick<OpenService, "fetch" | "base" | "seen"> & {
+    readonly key: string | undefined;
+  },
   method: string,
   address: string,
   { body, headers = {} }: Question = {},
 ): Promise<Answer> {
   const sent = new Headers();
   const all = {
-    authorization: `Bearer ${service.key}`,
+    authorization: service.key && `Bearer ${service.key}`,
     ...(body === undefined ? {} : { "content-type": "application/json" }),
     ...headers,
   };

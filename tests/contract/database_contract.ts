@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test, type TestOptions } from "node:test";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { REX } from "../support/new_pet.ts";
 import { retentionContract, storageContract } from "./storage/mod.ts";
+import { key, REX } from "../support/pets.ts";
 
 /** Registers tests of `node:test` whose titles begin with the name of a storage. */
 export function itOf(
@@ -74,8 +74,4 @@ export function retentionOptionContract(
       );
     }
   });
-}
-
-function key(number: number): { readonly idempotencyKey: string } {
-  return { idempotencyKey: number.toString(16).padStart(64, "0") };
 }

@@ -9,9 +9,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { inNewFolder } from "../adapters/standalone/program.ts";
-import { withStandalone } from "../support/servers/standalone.ts";
 import { skipping } from "../support/skipping.ts";
+import { inNewFolder } from "../support/temporary_directory.ts";
+import { withStandalone } from "../support/standalone.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
 const timeout = 1_200_000; // packages are fetched and compiled

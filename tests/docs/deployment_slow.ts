@@ -9,18 +9,16 @@ import { readConfig } from "../../adapters/standalone/config.ts";
 import { VARIABLES } from "../support/variables.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
-import {
-  ask,
-  freePort,
-  run,
-  type RunningServer,
-  RUNTIME,
-  testInFolder,
-} from "../adapters/standalone/program.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
-import { until } from "../support/postgres/until.ts";
+import { ask } from "../contract/ask.ts";
+import type { RunningServer } from "../support/standalone.ts";
+import { freePort } from "../support/ports.ts";
+import { launch, run } from "../support/process.ts";
+import { RUNTIME } from "../support/runtime.ts";
+import { testInFolder } from "../support/temporary_directory.ts";
+import { until } from "../support/time.ts";
 
 const { skip: noPostgres, newDatabase } = await sharedPostgres();
 const NOT_DENO = RUNTIME !== "deno" &&
@@ -50,11 +48,11 @@ async function withServer(
   origin: string,
   work: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
-  const program = run(words, surroundings);
-  const server = { ...program, origin, key: KEY };
+  const program = launch(words, surroundings);
+  const server = { ...program, fetch, base: origin, origin, key: KEY };
   try {
     const isAnswered = () =>
-      ask(server, "/nothing").then(() => true, () => false);
+      ask(server, "GET", "/nothing").then(() => true, () => false);
     await until("the server answers", isAnswered);
     await work(server);
   } catch (cause) {
@@ -135,14 +133,17 @@ for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
         async function assertHealth(code: number): Promise<void> {
           if (healthCheck === undefined) return;
           const words = healthCheck.map((word) => place(word, places));
-          assert.equal(await run(words, { cwd: folder }).exited, code);
+          assert.equal((await run(words, { cwd: folder })).code, code);
         }
         const origin = `http://127.0.0.1:${port}`;
         await withServer(command, origin, async (server) => {
           await assertHealth(0);
-          assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
+          assert.equal(
+            (await ask(server, "POST", "/v1/pets", { body: REX })).status,
+            201,
+          );
           for (const path of ["/livez", "/readyz", "/v1/pets/1", "/docs"]) {
-            assert.equal((await ask(server, path)).status, 200);
+            assert.equal((await ask(server, "GET", path)).status, 200);
           }
           assert.equal(await server.end(), 0);
           await assertHealth(1);
@@ -236,14 +237,22 @@ test(
       const { key } = await issuedKeys(storage.apiKeys).issue("a test");
       await storage.close();
       for (const each of [KEY, "another", key, "guess"]) {
-        const { status } = await ask({ ...server, key: each }, "/v1/pets", REX);
+        const { status } = await ask(
+          { ...server, key: each },
+          "POST",
+          "/v1/pets",
+          { body: REX },
+        );
         assert.equal(status, each === "guess" ? 401 : 201);
       }
       const fields = { "idempotency-key": "a" };
-      await ask(server, "/v1/pets", REX, fields);
-      const { headers } = await ask(server, "/v1/pets", REX, fields);
+      await ask(server, "POST", "/v1/pets", { body: REX, headers: fields });
+      const { headers } = await ask(server, "POST", "/v1/pets", {
+        body: REX,
+        headers: fields,
+      });
       assert.equal(headers.get("idempotency-replayed"), "true");
-      assert.equal((await ask(server, "/v1/pets/4")).status, 200);
+      assert.equal((await ask(server, "GET", "/v1/pets/4")).status, 200);
     });
   },
 );
@@ -257,13 +266,16 @@ test(
     const port = await freePort();
     const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/postgres`;
     await withDenoDeploy({ DATABASE_URL }, async (server) => {
-      assert.equal((await ask(server, "/nothing")).status, 404);
-      const refused = await ask(server, "/v1/pets", REX);
+      assert.equal((await ask(server, "GET", "/nothing")).status, 404);
+      const refused = await ask(server, "POST", "/v1/pets", { body: REX });
       assert.equal(refused.status, 503);
       assert.equal(refused.headers.get("retry-after"), "1");
       const cluster = await startCluster({ port });
       try {
-        assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
+        assert.equal(
+          (await ask(server, "POST", "/v1/pets", { body: REX })).status,
+          201,
+        );
       } finally {
         await cluster.close();
       }

@@ -11,17 +11,13 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createClient } from "../../adapters/client/mod.ts";
 import { VARIABLES } from "../support/variables.ts";
-import {
-  freePort,
-  inNewFolder,
-  run,
-  RUNTIME,
-  runToEnd,
-  startMain,
-} from "../adapters/standalone/program.ts";
-import { commandLine } from "../support/runtime.ts";
+import { commandLine, RUNTIME } from "../support/runtime.ts";
 import { skipping } from "../support/skipping.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
+import { freePort } from "../support/ports.ts";
+import { inNewFolder } from "../support/temporary_directory.ts";
+import { launch, run } from "../support/process.ts";
+import { runMain, startMain } from "../support/standalone.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** It has the types of packages too, which the service runs without. */
@@ -197,7 +193,7 @@ for (const [file, runtime] of Object.entries(RUNS)) {
         .replaceAll("8000", port);
       writeFileSync(program, placed);
       const flags = ["-A", "--config", join(ROOT, "deno.json")];
-      const server = run(commandLine(program, flags), { cwd });
+      const server = launch(commandLine(program, flags), { cwd });
       try {
         const baseUrl = `http://127.0.0.1:${port}/v1`;
         const client = createClient({ baseUrl, key: "secret", retries: 10 });
@@ -213,9 +209,8 @@ for (const [file, runtime] of Object.entries(RUNS)) {
 for (const [file, expected] of Object.entries(PRINTS)) {
   test(`docs/examples/${file} prints what it should`, async () => {
     const command = commandLine(`docs/examples/${file}`, ["--quiet"]);
-    const { exited, stdout, stderr } = run(command, { cwd: ROOT });
-    assert.equal(await exited, 0);
-    assert.equal(stdout() + stderr(), expected);
+    const { code, stdout, stderr } = await run(command, { cwd: ROOT });
+    assert.deepEqual([code, stdout + stderr], [0, expected]);
   });
 }
 
@@ -270,16 +265,15 @@ test("the transcripts are what the commands print", {
             .matchAll(/"([^"]*)"|\S+/g),
           ([word, quoted]) => quoted ?? word,
         );
-        const ended = await runToEnd(args, surroundings);
+        const ended = await runMain(args, surroundings);
         return ended.stdout + ended.stderr;
       }
       const script = `${assignments}${command}\n`
         .replaceAll("http://127.0.0.1:8000", server.origin)
         .replaceAll("curl ", "curl --silent --show-error ");
       if (/^\w+=/.test(command)) assignments += `${command}\n`;
-      const { exited, stdout, stderr } = run(["bash", "-c", script], { cwd });
-      await exited;
-      return stdout() + stderr();
+      const { stdout, stderr } = await run(["bash", "-c", script], { cwd });
+      return stdout + stderr;
     }
 
     try {

@@ -1,9 +1,9 @@
 /** Silent and dripping clients are ended in time. Deno ends none: see `nginx_fault.ts`. */
 import assert from "node:assert/strict";
 import { Wire } from "../contract/wire.ts";
-import { testsOn } from "../support/servers/standalone.ts";
-import { findRuntimes } from "../support/servers/start.ts";
 import { drip, type Dripping } from "./clients.ts";
+import { testsOn } from "../support/standalone.ts";
+import { findRuntimes } from "../support/runtime.ts";
 
 const KEY = "Authorization: Bearer secret\r\n";
 const POST = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { Wire } from "../contract/wire.ts";
-import { until } from "../support/postgres/until.ts";
-import { testsOn } from "../support/servers/standalone.ts";
-import { findRuntimes } from "../support/servers/start.ts";
+import { until } from "../support/time.ts";
+import { testsOn } from "../support/standalone.ts";
+import { findRuntimes } from "../support/runtime.ts";
 
 const MAX_DESCRIPTORS = 200;
 const CONNECTIONS = 400;

@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import {
-  runMain,
-  type RunningServer,
-  untilListening,
-} from "../adapters/standalone/program.ts";
 import type { Cluster } from "../support/postgres/cluster.ts";
 import { signal } from "../support/postgres/processes.ts";
 import { FIXED_KEY, type Recorder, type Target } from "./recorder.ts";
+import {
+  launchMain,
+  type RunningServer,
+  untilListening,
+} from "../support/standalone.ts";
 
 /** A program that can be killed and started again: a pet store, PostgreSQL, a pooler. */
 export interface Mortal {
@@ -132,7 +132,11 @@ export async function startServer(
   const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
   let running: RunningServer;
   async function start(): Promise<void> {
-    const program = runMain(["start", "--port", "0"], { cwd, env: all }, main);
+    const program = launchMain(
+      ["start", "--port", "0"],
+      { cwd, env: all },
+      main,
+    );
     running = await untilListening(program);
   }
   await start();

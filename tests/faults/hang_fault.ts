@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import { startMain, testInFolder } from "../adapters/standalone/program.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
+import { startMain } from "../support/standalone.ts";
+import { testInFolder } from "../support/temporary_directory.ts";
 
 /** A create is answered after `queryTimeout` at the latest; what the machine may add, in ms. */
 const LONGEST = 5000 + 1500;

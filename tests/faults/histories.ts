@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import process from "node:process";
-import { inNewFolder } from "../adapters/standalone/program.ts";
 import { assertConsistent } from "./checker.ts";
 import { Recorder } from "./recorder.ts";
 import type { Topology } from "./topologies.ts";
+import { inNewFolder } from "../support/temporary_directory.ts";
 
 /** The number of pets that are added between two faults. */
 const ENOUGH = 50;

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { inNewFolder } from "../adapters/standalone/program.ts";
 import { Inconsistent } from "./checker.ts";
 import { runHistory } from "./histories.ts";
 import { TOPOLOGIES, type Topology } from "./topologies.ts";
+import { inNewFolder } from "../support/temporary_directory.ts";
 
 const SECONDS = Number(process.env.HISTORY_SECONDS ?? 120);
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

@@ -8,8 +8,8 @@ import {
 import { freePort } from "../support/ports.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
-import { until } from "../support/postgres/until.ts";
-import { REX } from "../support/new_pet.ts";
+import { until } from "../support/time.ts";
+import { REX } from "../support/pets.ts";
 
 interface Two {
   /** Takes reads only, as a standby does. */

@@ -8,16 +8,16 @@ import process from "node:process";
 import test from "node:test";
 import { Wire } from "../contract/wire.ts";
 import { skipping } from "../support/skipping.ts";
-import { inNewFolder } from "../adapters/standalone/program.ts";
 import { freePort } from "../support/ports.ts";
-import { until } from "../support/postgres/until.ts";
+import { drip, type Dripping } from "./clients.ts";
+import { inNewFolder } from "../support/temporary_directory.ts";
+import { until } from "../support/time.ts";
 import {
   CANNOT_WATCH,
   type Standalone,
   withStandalone,
-} from "../support/servers/standalone.ts";
-import { findRuntimes } from "../support/servers/start.ts";
-import { drip, type Dripping } from "./clients.ts";
+} from "../support/standalone.ts";
+import { findRuntimes } from "../support/runtime.ts";
 
 /** Debian keeps it where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { startMain, testInFolder } from "../adapters/standalone/program.ts";
+import { startMain } from "../support/standalone.ts";
+import { testInFolder } from "../support/temporary_directory.ts";
 
 /** It is measured again up to so many times, because other programs may use this machine. */
 const TRIES = 10;

@@ -7,7 +7,6 @@ import {
 } from "../../adapters/postgres/mod.ts";
 import { itOf } from "../contract/database_contract.ts";
 import { storageContract } from "../contract/storage/mod.ts";
-import { REX } from "../support/new_pet.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
@@ -16,6 +15,7 @@ import {
 import { runSql } from "../support/postgres/sql.ts";
 import { NO_CLUSTER, testCluster } from "../support/postgres/test_cluster.ts";
 import { skipping } from "../support/skipping.ts";
+import { REX } from "../support/pets.ts";
 
 const skip = NO_CLUSTER || skipping(missingPgBouncer);
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { Wire } from "../contract/wire.ts";
-import { type Standalone, testsOn } from "../support/servers/standalone.ts";
-import { findRuntimes } from "../support/servers/start.ts";
 import { longestLivez } from "./clients.ts";
+import { type Standalone, testsOn } from "../support/standalone.ts";
+import { findRuntimes } from "../support/runtime.ts";
 
 const HEAD =
   "POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n" +

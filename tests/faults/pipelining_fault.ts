@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { Wire } from "../contract/wire.ts";
-import { testsOn } from "../support/servers/standalone.ts";
-import { findRuntimes } from "../support/servers/start.ts";
 import { longestLivez } from "./clients.ts";
+import { testsOn } from "../support/standalone.ts";
+import { findRuntimes } from "../support/runtime.ts";
 
 const CLIENTS = 20;
 const REQUESTS = 1500;

@@ -8,9 +8,9 @@ import { execFileSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 import { Wire } from "../contract/wire.ts";
-import { type Standalone, testsOn } from "../support/servers/standalone.ts";
-import { findRuntimes } from "../support/servers/start.ts";
 import { skipping } from "../support/skipping.ts";
+import { type Standalone, testsOn } from "../support/standalone.ts";
+import { findRuntimes } from "../support/runtime.ts";
 
 const IDLE = 10_000;
 const BUSY = 64;

@@ -6,12 +6,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { inNewFolder, RUNTIME } from "../adapters/standalone/program.ts";
 import { freePort } from "../support/ports.ts";
-import { withStandalone } from "../support/servers/standalone.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
-import { temporaryFiles } from "../support/temporary_directory.ts";
-import { findRuntimes, type FoundRuntime } from "../support/servers/start.ts";
+import { inNewFolder, temporaryFiles } from "../support/temporary_directory.ts";
 import { judge, judgeClause, type Report, type Verdict } from "./judge.ts";
 import {
   clause,
@@ -20,6 +17,12 @@ import {
   MISTAKES,
   serviceWith,
 } from "./switchable_store.ts";
+import {
+  findRuntimes,
+  type FoundRuntime,
+  RUNTIME,
+} from "../support/runtime.ts";
+import { withStandalone } from "../support/standalone.ts";
 
 const FLAGS = { deno: ["run", "-A"], bun: [], node: ["--no-warnings"] };
 const KEY = ["--key", "secret"];

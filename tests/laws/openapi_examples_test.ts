@@ -10,9 +10,9 @@ import type { HandlerOptions } from "../../core/handler.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { REX as PET } from "../support/new_pet.ts";
 import { assertDeclared, DOCUMENT, type Schema } from "./openapi_schema.ts";
 import { storageThat } from "../support/storage_that.ts";
+import { REX as PET } from "../support/pets.ts";
 
 type Trial = readonly [
   method: string,

@@ -9,7 +9,6 @@ import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { parseInt64, parseJson } from "../../core/json.ts";
 import { ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { REX } from "../support/new_pet.ts";
 import { anyBody, whims, write } from "./any_body.ts";
 import { fc, patience, runs } from "../support/property.ts";
 import {
@@ -23,6 +22,7 @@ import {
   resolve,
   type Schema,
 } from "./openapi_schema.ts";
+import { REX } from "../support/pets.ts";
 
 /** A storage that has a pet of every id, and adds one whatever idempotency key comes with it. */
 function fullStorage(): ReturnType<typeof memoryStorage> {

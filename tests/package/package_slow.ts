@@ -7,14 +7,11 @@ import process from "node:process";
 import { test } from "node:test";
 import { makeConsumers } from "../../.ci/consumers.ts";
 import { createClient } from "../../adapters/client/mod.ts";
-import {
-  freePort,
-  run,
-  type RunningServer,
-  untilListening,
-} from "../adapters/standalone/program.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
+import { freePort } from "../support/ports.ts";
+import { launch } from "../support/process.ts";
+import { type RunningServer, untilListening } from "../support/standalone.ts";
 
 const { skip, newDatabase } = await sharedPostgres();
 const consumers = await makeConsumers(temporaryDirectory());
@@ -63,7 +60,7 @@ test("publint and attw find nothing", async () => {
 for (const [cwd, command, ...args] of embeddings) {
   test(`the README's program works: ${command} ${args}, ${cwd}`, async () => {
     const PORT = `${await freePort()}`;
-    const server = run([command, ...args], { cwd, env: { PORT } });
+    const server = launch([command, ...args], { cwd, env: { PORT } });
     try {
       const baseUrl = `http://127.0.0.1:${PORT}/v1`;
       const client = createClient({ baseUrl, key: "secret", retries: 10 });
@@ -72,8 +69,7 @@ for (const [cwd, command, ...args] of embeddings) {
       const rex = await client.createPet(pet, { signal });
       assert.equal(rex.categoryId, categoryId);
     } finally {
-      server.kill("SIGKILL");
-      await server.exited;
+      await server.end("SIGKILL");
     }
   });
 }
@@ -163,13 +159,12 @@ async function withServer(
   env: Readonly<Record<string, string>>,
   work: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
-  const program = run([command, BIN, "start", "--port", "0"], { cwd, env });
+  const program = launch([command, BIN, "start", "--port", "0"], { cwd, env });
   const server = await untilListening(program);
   try {
     await work(server);
   } finally {
-    server.kill("SIGTERM");
-    await server.exited;
+    await server.end();
   }
 }
 

@@ -2,8 +2,8 @@
 
 import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
 import { type CheckedPet, PET_STATUSES } from "../../core/pets/pet.ts";
-import { newPet } from "./new_pet.ts";
 import { fc } from "./property.ts";
+import { newPet } from "./pets.ts";
 
 /** Any name that a pet may have. */
 export const anyName: fc.Arbitrary<string> = fc

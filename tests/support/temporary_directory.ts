@@ -1,9 +1,9 @@
-/** Directories that are gone when the tests of a file are over. */
+/** Directories that are gone when a test, or all tests of a file, are over. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
+import { after, test, type TestOptions } from "node:test";
 
 /** Makes a directory, and removes it with all that is in it after the last test of the file. */
 export function temporaryDirectory(): string {
@@ -17,4 +17,25 @@ export function temporaryFiles(): () => string {
   const directory = temporaryDirectory();
   let files = 0;
   return () => join(directory, `${++files}.db`);
+}
+
+/** Runs `work` in a new folder, which is gone afterwards. */
+export async function inNewFolder(
+  work: (folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
+  try {
+    await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Registers a test that is given a new folder. */
+export function testInFolder(
+  title: string,
+  check: (folder: string) => Promise<void>,
+  options: TestOptions = {},
+): void {
+  test(title, options, () => inNewFolder(check));
 }

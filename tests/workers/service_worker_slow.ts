@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { serve } from "../../adapters/deno/mod.ts";
 import { docs } from "../../adapters/docs/mod.ts";
-import { noBrowser, openPage } from "../adapters/docs/browser.ts";
 import { skipping } from "../support/skipping.ts";
+import { noBrowser, openPage } from "../support/browser.ts";
 
 const options = { skip: skipping(noBrowser), timeout: 60_000 };
 test("a Service Worker serves all without a server", options, async () => {

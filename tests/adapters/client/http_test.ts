@@ -11,8 +11,8 @@ import type { FetchFunction } from "../../../adapters/serve/server.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { listen } from "../../support/ports.ts";
 import { commandLine } from "../../support/runtime.ts";
-import { run } from "../standalone/program.ts";
 import { failure, inProcess, KEY } from "./scripted.ts";
+import { run } from "../../support/process.ts";
 
 /** Listens with a fetch function while a test runs. */
 async function serving(
@@ -112,16 +112,15 @@ test("a create whose connection breaks is sent once", async () => {
 });
 
 /** Runs the example on the runtime that runs the tests. */
-async function runExample(PETSTORE_URL: string, PETSTORE_KEY: string) {
+function runExample(PETSTORE_URL: string, PETSTORE_KEY: string) {
   const flags = ["--quiet", "--no-prompt", "--allow-env", "--allow-net"];
-  const { exited, stdout, stderr } = run(
+  return run(
     commandLine("docs/examples/client.ts", flags),
     {
       cwd: fileURLToPath(new URL("../../..", import.meta.url)),
       env: { PETSTORE_URL, PETSTORE_KEY },
     },
   );
-  return { code: await exited, stdout: stdout(), stderr: stderr() };
 }
 
 test("the example adds a pet and lists those that are available; it ends with 1 and says why if the key is wrong", async () => {

@@ -6,9 +6,9 @@ import { petId } from "../../../core/pets/pet.ts";
 import { databaseContract, itOf } from "../../contract/database_contract.ts";
 import { storageLaws } from "../../laws/storage_laws.ts";
 import { countKept } from "../../support/garbage.ts";
-import { REX } from "../../support/new_pet.ts";
 import { SQLITE, tablesContract } from "../database/tables_contract.ts";
 import { imitation } from "./imitation.ts";
+import { REX } from "../../support/pets.ts";
 
 const KEY = { idempotencyKey: "k" };
 

@@ -5,7 +5,7 @@ import { test, type TestOptions } from "node:test";
 import type { PetDatabase } from "../../../adapters/database/pet_database.ts";
 import { type Pet, petId } from "../../../core/pets/pet.ts";
 import type { PageRequest } from "../../../core/pets/page.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/pets.ts";
 
 const STATUSES = ["available", "pending", "sold"] as const;
 

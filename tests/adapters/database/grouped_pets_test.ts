@@ -8,7 +8,7 @@ import {
 } from "../../../adapters/database/grouped_pets.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/pets.ts";
 
 type Send = (creates: readonly Create[]) => Promise<(Created | Error)[]>;
 

@@ -5,7 +5,7 @@ import {
   type GroupedOptions,
 } from "../../../adapters/database/grouped.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { nextTask, stopClock, turns } from "./pauses.ts";
+import { nextTask, stopClock, turns } from "../../support/time.ts";
 
 type Options = Partial<GroupedOptions<number, number>>;
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext, type TestOptions } from "node:test";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import type { Open } from "../../contract/database_contract.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
+import { key, newPet, REX } from "../../support/pets.ts";
 
 /** A database that is empty. */
 export interface Database {
@@ -26,11 +26,6 @@ export const SQLITE: Dialect = {
     BEGIN SELECT RAISE(ABORT, 'no_tom'); END`,
   lastId: (id) => `INSERT INTO sqlite_sequence VALUES ('pets', ${id})`,
 };
-
-/** A key such as the service makes. */
-export function key(number: number): { readonly idempotencyKey: string } {
-  return { idempotencyKey: String(number).padStart(64, "0") };
-}
 
 /** Registers the tests. */
 export function tablesContract(

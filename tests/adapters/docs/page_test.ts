@@ -12,9 +12,9 @@ import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { createHandler } from "../../../core/handler.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
 import { skipping } from "../../support/skipping.ts";
-import { noBrowser, type Opened, openPage } from "./browser.ts";
+import { newPet, REX } from "../../support/pets.ts";
+import { noBrowser, type Opened, openPage } from "../../support/browser.ts";
 
 const skip = skipping(noBrowser);
 

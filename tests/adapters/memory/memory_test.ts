@@ -9,7 +9,7 @@ import {
   retentionContract,
   storageContract,
 } from "../../contract/storage/mod.ts";
-import { REX } from "../../support/new_pet.ts";
+import { REX } from "../../support/pets.ts";
 
 const it = itOf("memoryStorage");
 const open = async (options = {}) => memoryStorage(options);

@@ -11,7 +11,6 @@ import {
 import { memoryStorage, type ServiceRequest } from "../../../mod.ts";
 import { toFetch } from "../../../core/handler.ts";
 import { type Answer, Wire } from "../../contract/wire.ts";
-import { until } from "../../support/postgres/until.ts";
 import {
   GET,
   pets,
@@ -24,6 +23,7 @@ import {
   testOnNode as test,
   withKey,
 } from "./on_node.ts";
+import { until } from "../../support/time.ts";
 
 const CHUNKED = "Transfer-Encoding: chunked\r\n\r\n";
 const FIVE = "Content-Length: 5\r\n\r\n";

@@ -5,7 +5,6 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { toFetch } from "../../../core/handler.ts";
 import { memoryStorage } from "../../../mod.ts";
-import { until } from "../../support/postgres/until.ts";
 import {
   GET,
   pets,
@@ -16,6 +15,7 @@ import {
   testOnNode as test,
   withKey,
 } from "./on_node.ts";
+import { until } from "../../support/time.ts";
 
 test("of pipelined requests, eight are begun before the first is answered", async () => {
   let begun = 0;

@@ -1,25 +1,21 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { testCluster as it } from "../../support/postgres/test_cluster.ts";
+import { launch } from "../../support/process.ts";
 import { commandLine } from "../../support/runtime.ts";
 
 const program = fileURLToPath(new URL("close_program.ts", import.meta.url));
 
 it("a program ends after close() of postgresStorage, even if the server hangs", async (cluster) => {
-  const [command = "", ...args] = commandLine(program);
-  const child = spawn(command, [...args, await cluster.newDatabase()], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+  const command = [...commandLine(program), await cluster.newDatabase()];
+  const child = launch(command, { isInteractive: true });
   try {
-    await once(child.stdout, "data");
+    assert.equal(await child.nextLine(), "ready", child.stderr());
     await cluster.pause();
-    const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
-    child.stdin.end("go on\n");
-    const [code] = await once(child, "exit");
+    const timer = setTimeout(child.kill, 10_000, "SIGKILL");
+    child.send("go on");
+    assert.equal(await child.exited, 0);
     clearTimeout(timer);
-    assert.equal(code, 0);
   } finally {
     child.kill("SIGKILL");
   }

@@ -10,10 +10,10 @@ import { petId } from "../../../core/pets/pet.ts";
 import type { StorageError } from "../../../core/pets/pet_storage.ts";
 import { freePort, listen } from "../../support/ports.ts";
 import { type Line, openLine } from "../../faults/line.ts";
-import { REX } from "../../support/new_pet.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
+import { REX } from "../../support/pets.ts";
 
 const { it } = await sharedPostgres();
 const lines: Line[] = [];

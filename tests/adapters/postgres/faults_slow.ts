@@ -16,7 +16,7 @@ import {
 } from "../../support/postgres/test_cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
 import { skipping } from "../../support/skipping.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
+import { newPet, REX } from "../../support/pets.ts";
 
 /** Short, so that the tests do not wait long. */
 const TIMES: PostgresStorageOptions = {

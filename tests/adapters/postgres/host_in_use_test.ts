@@ -9,14 +9,14 @@ import {
   postgresStorage,
 } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import { listen } from "../../support/ports.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { type Standby, startCopy } from "../../support/postgres/standby.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
-import { until } from "../../support/postgres/until.ts";
+import { newPet, REX } from "../../support/pets.ts";
+import { until } from "../../support/time.ts";
 
 /** What hosts say: a timeline; 0 if it cannot be read; `null` if the host is read-only; nothing if it is down. */
 interface Hosts {

@@ -3,8 +3,8 @@ import { setTimeout } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { REX } from "../../support/new_pet.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
+import { REX } from "../../support/pets.ts";
 
 const LIMIT = 4;
 

@@ -5,11 +5,11 @@ import {
   postgresStorage,
 } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
-import { REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { groupedPetsContract } from "../database/grouped_pets_contract.ts";
-import { until } from "../../support/postgres/until.ts";
+import { REX } from "../../support/pets.ts";
+import { until } from "../../support/time.ts";
 
 const shared = await sharedPostgres();
 

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { REX } from "../../support/new_pet.ts";
 import {
   missingStandby,
   startStandby,
 } from "../../support/postgres/standby.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
 import { skipping } from "../../support/skipping.ts";
-import { key } from "../database/tables_contract.ts";
+import { key, REX } from "../../support/pets.ts";
 
 const TIMES = { connectTimeout: 400, queryTimeout: 800 };
 const WAITS = "from pg_stat_activity where wait_event = 'SyncRep'";

@@ -4,11 +4,11 @@ import { parsePostgresUrl } from "../../../adapters/postgres/address.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { postgresTransfer } from "../../../adapters/postgres/transfer.ts";
 import { petId } from "../../../core/pets/pet.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { until } from "../../support/postgres/until.ts";
-import { key, tablesContract } from "../database/tables_contract.ts";
+import { tablesContract } from "../database/tables_contract.ts";
+import { key, newPet, REX } from "../../support/pets.ts";
+import { until } from "../../support/time.ts";
 
 const { skip, emptyDatabase, it } = await sharedPostgres();
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hostileBytesContract } from "../../contract/register.ts";
 import { Wire } from "../../contract/wire.ts";
-import { onEveryRuntime } from "../../support/servers/start.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
+import { onEveryRuntime } from "../../support/every_runtime.ts";
 
 const newPath = temporaryFiles();
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";

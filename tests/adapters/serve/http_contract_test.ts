@@ -1,6 +1,6 @@
 /** The HTTP contract over real sockets, on every runtime there is. */
 import { httpContract, rawHttpContract } from "../../contract/register.ts";
-import { onEveryRuntime } from "../../support/servers/start.ts";
+import { onEveryRuntime } from "../../support/every_runtime.ts";
 
 onEveryRuntime("the HTTP contract", (name, open) => {
   httpContract(name, async () => {

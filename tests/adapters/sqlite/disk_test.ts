@@ -14,18 +14,18 @@ import {
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
 import {
-  startStorage,
-  type StorageProcess,
-} from "../../support/programs/storage_process.ts";
-import {
   compileFailingDisk,
   NO_SMALL_DISK,
   withSmallDisk,
 } from "../../support/small_disk.ts";
-import { until } from "../../support/postgres/until.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
+import {
+  startStorage,
+  type StorageProcess,
+} from "../../support/storage_process.ts";
+import { until } from "../../support/time.ts";
+import { newPet, REX } from "../../support/pets.ts";
 
 const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 

@@ -21,12 +21,11 @@ import {
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
 import { countKept } from "../../support/garbage.ts";
-import { until } from "../../support/postgres/until.ts";
-import { startStorage } from "../../support/programs/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
-import { stopClock, turns } from "../database/pauses.ts";
+import { stopClock, turns, until } from "../../support/time.ts";
+import { startStorage } from "../../support/storage_process.ts";
+import { newPet, REX } from "../../support/pets.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",

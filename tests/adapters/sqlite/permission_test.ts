@@ -12,9 +12,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
-import { REX } from "../../support/new_pet.ts";
-import { startStorage } from "../../support/programs/storage_process.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
+import { REX } from "../../support/pets.ts";
+import { startStorage } from "../../support/storage_process.ts";
 
 const isRoot = process.getuid?.() === 0;
 const prefix = isRoot

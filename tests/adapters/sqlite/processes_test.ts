@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import {
   startStorage,
   type StorageProcess,
-} from "../../support/programs/storage_process.ts";
-import { temporaryDirectory } from "../../support/temporary_directory.ts";
+} from "../../support/storage_process.ts";
 
 const directory = temporaryDirectory();
 

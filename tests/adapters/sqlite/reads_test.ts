@@ -4,9 +4,9 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
-import { newPet, REX } from "../../support/new_pet.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { groupedPetsContract } from "../database/grouped_pets_contract.ts";
+import { newPet, REX } from "../../support/pets.ts";
 
 const newPath = temporaryFiles();
 

@@ -5,15 +5,10 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
-import { commandLine } from "../../support/runtime.ts";
-import {
-  MAIN,
-  run,
-  RUNTIME,
-  runToEnd,
-  taskFlags,
-  testInFolder as it,
-} from "./program.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { MAIN, runMain, taskFlags } from "../../support/standalone.ts";
+import { run } from "../../support/process.ts";
+import { testInFolder as it } from "../../support/temporary_directory.ts";
 
 for (
   const [command, message, env] of [
@@ -68,7 +63,7 @@ for (
   ] as const
 ) {
   it(`the program refuses "${command}" because of ${message}, and leaves no file behind`, async (cwd) => {
-    const ended = await runToEnd(command.split(" "), { cwd, env: env ?? {} });
+    const ended = await runMain(command.split(" "), { cwd, env: env ?? {} });
     const { code, stdout, stderr } = ended;
     assert.match(stderr, message);
     assert.doesNotMatch(stderr, /^ +at |sesame/m);
@@ -87,7 +82,7 @@ for (
   ]
 ) {
   it(`${line} shows its usage and an example`, async (cwd) => {
-    const { code, stdout } = await runToEnd(`${line}`.split(" "), { cwd });
+    const { code, stdout } = await runMain(`${line}`.split(" "), { cwd });
     assert.equal(code, 0);
     const lines = `\nUsage: +${program} .*\nExample: +${program} ${command}`;
     assert.match(stdout, RegExp(lines));
@@ -95,13 +90,13 @@ for (
 }
 
 it("help lists the commands, the judge too if it is one of the tasks", async (cwd) => {
-  const { stdout } = await runToEnd(["help"], { cwd });
+  const { stdout } = await runMain(["help"], { cwd });
   const judge = RUNTIME === "deno" ? "  judge .*\n" : "";
   assert.match(stdout, RegExp(`\n  copy .*\n${judge}\n  --version `));
 });
 
 it("start --help shows the port and the address of readConfig", async (cwd) => {
-  const { stdout } = await runToEnd(["start", "--help"], { cwd });
+  const { stdout } = await runMain(["start", "--help"], { cwd });
   const { host, port } = readConfig({});
   for (
     const text of [`(${port}; `, `(${host}; `, `  PORT               ${port}; `]
@@ -113,15 +108,16 @@ it("start --help shows the port and the address of readConfig", async (cwd) => {
 it("--version prints the version in deno.json", async (cwd) => {
   const config = new URL("../../../deno.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(config, "utf8"));
-  const { code, stdout } = await runToEnd(["--version"], { cwd });
+  const { code, stdout } = await runMain(["--version"], { cwd });
   assert.deepEqual([code, stdout], [0, `${version}\n`]);
 });
 
 it("judge --help shows its usage and an example", async (cwd) => {
   const path = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
-  const program = run([...commandLine(path, ["-E"]), "--help"], { cwd });
-  assert.equal(await program.exited, 0);
-  assert.match(program.stdout(), /^Usage: .* judge ADDRESS .*\nExample: /m);
+  const command = [...commandLine(path, ["-E"]), "--help"];
+  const { code, stdout } = await run(command, { cwd });
+  assert.equal(code, 0);
+  assert.match(stdout, /^Usage: .* judge ADDRESS .*\nExample: /m);
 });
 
 it("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async (cwd) => {
@@ -132,9 +128,10 @@ it("judge refuses what may not be shown: a key that cannot be sent, an address w
       ["--key", "k", "http://u:secret@localhost:1/v1"],
     ]
   ) {
-    const program = run([...commandLine(path, ["-E"]), ...args], { cwd });
-    assert.equal(await program.exited, 2);
-    assert.doesNotMatch(program.stderr(), /secret/);
+    const command = [...commandLine(path, ["-E"]), ...args];
+    const { code, stderr } = await run(command, { cwd });
+    assert.equal(code, 2);
+    assert.doesNotMatch(stderr, /secret/);
   }
 });
 
@@ -144,9 +141,9 @@ it(
     for (const args of [["--help"], ["keys", "issue", "demo", "--quiet"]]) {
       const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
       const sh = ["sh", "-c", 'exec "$0" "$@" >/dev/full'];
-      const program = run([...sh, ...command], { cwd });
-      assert.equal(await program.exited, 1);
-      assert.match(program.stderr(), /^.*no space left.*\n$/i);
+      const { code, stderr } = await run([...sh, ...command], { cwd });
+      assert.equal(code, 1);
+      assert.match(stderr, /^.*no space left.*\n$/i);
     }
   },
   { skip: process.platform !== "linux" && "/dev/full is Linux's" },

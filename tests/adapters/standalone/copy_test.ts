@@ -13,9 +13,7 @@ import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
 import { anyNewPet } from "../../support/any_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
-import { until } from "../../support/postgres/until.ts";
 import { fc } from "../../support/property.ts";
-import { key } from "../database/tables_contract.ts";
 import {
   assertSame,
   content,
@@ -26,8 +24,10 @@ import {
   postgresPlace,
   sqlitePlace,
 } from "./place.ts";
-import { runMain, runToEnd, testInFolder } from "./program.ts";
-import { newPet } from "../../support/new_pet.ts";
+import { until } from "../../support/time.ts";
+import { key, newPet } from "../../support/pets.ts";
+import { launchMain, runMain } from "../../support/standalone.ts";
+import { testInFolder } from "../../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const timeout = 60_000;
@@ -490,7 +490,7 @@ for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
     async ([from, to], cwd) => {
       await fill(from, 2500);
       const args = ["copy", from.address, to.address];
-      const { code, stdout, stderr } = await runToEnd(args, { cwd });
+      const { code, stdout, stderr } = await runMain(args, { cwd });
       assert.deepEqual([code, stderr], [0, ""]);
       const { pets, apiKeys, equal } = JSON.parse(stdout);
       const text = JSON.stringify({ pets, apiKeys, equal }, null, 2);
@@ -513,7 +513,7 @@ testWay("the program copy ends with 1 if TO has not kept a pet as it was", [
         begin update pets set category_id = 0 where id = 1234; end`,
   );
   const args = ["copy", from.address, to.address];
-  const { code, stdout, stderr } = await runToEnd(args, { cwd });
+  const { code, stdout, stderr } = await runMain(args, { cwd });
   assert.equal(code, 1);
   const { pets, equal } = JSON.parse(stdout);
   const counts = [pets.from.count, pets.to.count];
@@ -535,7 +535,7 @@ for (const signal of ["SIGINT", "SIGKILL"] as const) {
           select count(*) from (with recursive n (i) as (select 1 union all select i from n) select i from n);
         end`,
     );
-    const program = runMain(["copy", from.address, to.address], { cwd });
+    const program = launchMain(["copy", from.address, to.address], { cwd });
     await until("a page is written", async () => await countPets(to) > 0);
     program.kill(signal);
     assert.notEqual(await program.exited, 0);

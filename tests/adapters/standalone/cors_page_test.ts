@@ -5,7 +5,7 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
-import { noBrowser, openPage } from "../docs/browser.ts";
+import { noBrowser, openPage } from "../../support/browser.ts";
 
 /** A response as a page sees it. */
 interface Seen {

@@ -3,15 +3,10 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
-import { commandLine } from "../../support/runtime.ts";
-import {
-  MAIN,
-  run,
-  RUNTIME,
-  taskFlags,
-  testInFolder,
-  untilListening,
-} from "./program.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { MAIN, taskFlags, untilListening } from "../../support/standalone.ts";
+import { launch } from "../../support/process.ts";
+import { testInFolder } from "../../support/temporary_directory.ts";
 
 // By base address: status and media type of paths, without a key.
 for (
@@ -67,7 +62,7 @@ testInFolder(
     const flags = [...taskFlags("start"), `--deny-read=${fileURLToPath(page)}`];
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
     const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
-    const server = await untilListening(run(command, { cwd, env }));
+    const server = await untilListening(launch(command, { cwd, env }));
     const problem = "Cannot read ./page.html, which the docs page needs";
     assert.ok(server.stderr().includes(problem), server.stderr());
     const response = await fetch(server.origin);

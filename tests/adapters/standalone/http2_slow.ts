@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect } from "node:http2";
 import process from "node:process";
-import { RUNTIME, startMain, testInFolder } from "./program.ts";
 import { skipping } from "../../support/skipping.ts";
+import { RUNTIME } from "../../support/runtime.ts";
+import { startMain } from "../../support/standalone.ts";
+import { testInFolder } from "../../support/temporary_directory.ts";
 
 const skip = skipping(
   (RUNTIME !== "deno" || process.platform !== "linux") &&

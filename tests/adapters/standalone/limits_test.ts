@@ -7,7 +7,9 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
-import { RUNTIME, startServe, testInFolder } from "./program.ts";
+import { RUNTIME } from "../../support/runtime.ts";
+import { startServe } from "../../support/standalone.ts";
+import { testInFolder } from "../../support/temporary_directory.ts";
 
 const APP = "https://app.example.com";
 const KEY = "Bearer secret";

@@ -11,20 +11,19 @@ import {
   standardOutput,
 } from "../../../adapters/standalone/output.ts";
 import { StorageError } from "../../../mod.ts";
-import { commandLine } from "../../support/runtime.ts";
-import { until } from "../../support/postgres/until.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { until } from "../../support/time.ts";
+import { ask } from "../../contract/ask.ts";
 import {
-  ask,
-  freePort,
   MAIN,
-  run,
-  RUNTIME,
-  runToEnd,
+  runMain,
   startMain,
   startServe,
   taskFlags,
-  testInFolder as it,
-} from "./program.ts";
+} from "../../support/standalone.ts";
+import { freePort } from "../../support/ports.ts";
+import { launch } from "../../support/process.ts";
+import { testInFolder as it } from "../../support/temporary_directory.ts";
 
 const CALLERS = 16;
 /** A time, in ms, that nothing takes on a busy machine if it is not held up. */
@@ -45,7 +44,7 @@ for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
         const requestId = id(sent++);
         const fields = { "x-request-id": requestId };
         const asked = { ...server, key: "secret" };
-        ({ status } = await ask(asked, "/v1/pets", undefined, fields));
+        ({ status } = await ask(asked, "GET", "/v1/pets", { headers: fields }));
         answered.push(requestId);
         if (answered.length === 1000) server.kill("SIGTERM");
       }
@@ -181,7 +180,7 @@ for (const [sink, script] of Object.entries(SINKS)) {
     async (cwd) => {
       const pipe = sink === "a full disk" ? undefined : createPipe(cwd);
       const port = String(await freePort());
-      const server = run(
+      const server = launch(
         [
           ...["sh", "-c", `exec ${script}`, pipe?.path ?? ""],
           ...commandLine(MAIN, taskFlags("start")),
@@ -189,10 +188,12 @@ for (const [sink, script] of Object.entries(SINKS)) {
         ],
         { cwd },
       );
-      const asked = { origin: `http://127.0.0.1:${port}`, key: "none" };
+      const base = `http://127.0.0.1:${port}`;
+      const asked = { fetch, base, key: "none" };
       const statusOf = async (requestId: string) => {
         const fields = { "x-request-id": requestId };
-        return (await ask(asked, "/v1/pets", undefined, fields)).status;
+        return (await ask(asked, "GET", "/v1/pets", { headers: fields }))
+          .status;
       };
       const isAnswered = () => statusOf("1").then(() => true, () => false);
       await until("it listens", isAnswered);
@@ -203,7 +204,7 @@ for (const [sink, script] of Object.entries(SINKS)) {
       }
       assert.equal(await server.end(), 0);
       // A key that could not be written was not issued: another start will do that.
-      const listed = await runToEnd(["keys", "list", "--json"], { cwd });
+      const listed = await runMain(["keys", "list", "--json"], { cwd });
       const keys = JSON.parse(listed.stdout);
       assert.equal(keys.length, pipe === undefined ? 0 : 1);
       await pipe?.read();

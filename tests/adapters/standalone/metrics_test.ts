@@ -12,7 +12,9 @@ import { createHandler, serviceOf } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
 import { skipping } from "../../support/skipping.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
-import { ask, startMain, testInFolder } from "./program.ts";
+import { ask } from "../../contract/ask.ts";
+import { startMain } from "../../support/standalone.ts";
+import { testInFolder } from "../../support/temporary_directory.ts";
 
 const skip = skipping(
   spawnSync("promtool").error !== undefined &&
@@ -112,13 +114,13 @@ testInFolder(
         let status = 201;
         // The log may have room for some more.
         while (status === 201) {
-          ({ status } = await ask(server, "/v1/pets", pet));
+          ({ status } = await ask(server, "POST", "/v1/pets", { body: pet }));
         }
         assert.equal(status, 503);
         for (const path of ["/readyz", "/v1/pets"]) {
-          assert.equal((await ask(server, path)).status, 200);
+          assert.equal((await ask(server, "GET", path)).status, 200);
         }
-        const { text } = await ask(server, "/metrics");
+        const { text } = await ask(server, "GET", "/metrics");
         assert.match(text, /^petstore_storage_faults_total 1$/m);
       } finally {
         await server.end();

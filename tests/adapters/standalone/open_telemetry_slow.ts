@@ -1,16 +1,17 @@
 /** A collector receives traces and metrics of Deno's own OpenTelemetry, and of OpenTelemetry's SDK for Node. */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { Wire } from "../../contract/wire.ts";
+import { launch } from "../../support/process.ts";
 import { listen } from "../../support/ports.ts";
-import { until } from "../../support/postgres/until.ts";
-import { findRuntimes } from "../../support/servers/start.ts";
 import { skipping } from "../../support/skipping.ts";
-import { MAIN } from "./program.ts";
+import { until } from "../../support/time.ts";
+import { findRuntimes } from "../../support/runtime.ts";
+import { MAIN } from "../../support/standalone.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const FOLDER = fileURLToPath(new URL("open_telemetry", import.meta.url));
@@ -68,9 +69,8 @@ for (const [runtime, what, args] of PROGRAMS) {
       response.end("{}");
     });
     const port = await listen(collector);
-    const child = spawn(found?.command ?? "", args, {
+    const program = launch([found?.command ?? "", ...args], {
       env: {
-        ...process.env,
         DATABASE_URL: "memory:",
         PETSTORE_API_KEYS: "secret",
         OTEL_DENO: "true",
@@ -81,10 +81,8 @@ for (const [runtime, what, args] of PROGRAMS) {
         OTEL_METRIC_EXPORT_TIMEOUT: "200",
       },
     });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text) => output += text);
-    }
-    const url = () => /http:\/\/127.0.0.1:(\d+)/.exec(output)?.[1];
+    const all = () => program.stdout() + program.stderr() + output;
+    const url = () => /http:\/\/127.0.0.1:(\d+)/.exec(all())?.[1];
     // Node's instrumentation names the span itself, and by any method.
     const unknown = runtime === "deno" ? "HTTP" : "PROPFIND";
     const known = [
@@ -101,13 +99,13 @@ for (const [runtime, what, args] of PROGRAMS) {
       const wire = await Wire.open(Number(url()), REQUESTS.join(""));
       await until(
         "all has come",
-        () => known.every((text) => output.includes(text)),
+        () => known.every((text) => all().includes(text)),
       );
       wire.close();
     } catch (cause) {
-      throw new Error(output, { cause });
+      throw new Error(all(), { cause });
     } finally {
-      child.kill("SIGKILL");
+      program.kill("SIGKILL");
       collector.closeAllConnections();
       collector.close();
     }

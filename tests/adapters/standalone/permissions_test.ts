@@ -8,8 +8,11 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
-import { commandLine } from "../../support/runtime.ts";
-import { freePort, run, RUNTIME, taskFlags, testInFolder } from "./program.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { freePort } from "../../support/ports.ts";
+import { run } from "../../support/process.ts";
+import { taskFlags } from "../../support/standalone.ts";
+import { testInFolder } from "../../support/temporary_directory.ts";
 
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
 const postgres = await sharedPostgres();
@@ -26,13 +29,13 @@ async function refusals(
   writeFileSync(join(cwd, "readable.txt"), "text");
   const command = commandLine(PROGRAM, taskFlags("start"));
   const args = [await freePort(), count].map(String);
-  const { exited, stdout, stderr } = run([...command, ...args], {
+  const { code, stdout, stderr } = await run([...command, ...args], {
     cwd,
     env: { DATABASE_URL, PETSTORE_API_KEYS: "sesame", REQUEST_LOG: "off" },
   });
-  assert.equal(await exited, 0, stderr());
-  assert.match(stderr(), /^Read and try it at/m);
-  return stdout().trim();
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /^Read and try it at/m);
+  return stdout.trim();
 }
 
 testInFolder(

@@ -7,18 +7,16 @@ import {
   startStandby,
 } from "../../support/postgres/standby.ts";
 import { testCluster } from "../../support/postgres/test_cluster.ts";
-import { until } from "../../support/postgres/until.ts";
 import { skipping } from "../../support/skipping.ts";
-import { commandLine } from "../../support/runtime.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { until } from "../../support/time.ts";
+import { ask } from "../../contract/ask.ts";
+import { MAIN, startMain } from "../../support/standalone.ts";
 import {
-  ask,
   inNewFolder,
-  MAIN,
-  run,
-  RUNTIME,
-  startMain,
   testInFolder,
-} from "./program.ts";
+} from "../../support/temporary_directory.ts";
+import { run } from "../../support/process.ts";
 
 const PASSWORD = "sesame/@%";
 const REX = '{"name":"Rex","categoryId":1}';
@@ -30,9 +28,10 @@ testInFolder(
     const flags = ["--no-prompt", "--allow-net", "--allow-env"]
       .concat("--allow-read=.", "--allow-write=.");
     for (const args of [["keys", "list"], ["start", "--port", "0"]]) {
-      const program = run([...commandLine(MAIN, flags), ...args], { cwd, env });
-      assert.equal(await program.exited, 1);
-      assert.match(program.stderr(), /read access to "\/nowhere/);
+      const command = [...commandLine(MAIN, flags), ...args];
+      const { code, stderr } = await run(command, { cwd, env });
+      assert.equal(code, 1);
+      assert.match(stderr, /read access to "\/nowhere/);
     }
   },
   { skip: RUNTIME !== "deno" && "only Deno refuses", timeout: 60_000 },
@@ -44,17 +43,19 @@ testCluster(
     await inNewFolder(async (cwd) => {
       const env = { DATABASE_URL: await cluster.newDatabase() };
       const server = await startMain({ cwd, env });
-      assert.equal((await ask(server, "/readyz")).status, 200);
+      assert.equal((await ask(server, "GET", "/readyz")).status, 200);
       await cluster.stop();
 
-      const ready = await ask(server, "/readyz");
+      const ready = await ask(server, "GET", "/readyz");
       assert.deepEqual([ready.status, ready.headers.get("retry-after")], [
         503,
         "1",
       ]);
-      assert.equal((await ask(server, "/livez")).status, 200);
+      assert.equal((await ask(server, "GET", "/livez")).status, 200);
       for (const body of [undefined, REX]) {
-        const answer = await ask(server, "/v1/pets", body);
+        const answer = body === undefined
+          ? await ask(server, "GET", "/v1/pets")
+          : await ask(server, "POST", "/v1/pets", { body });
         assert.deepEqual([answer.status, answer.headers.get("retry-after")], [
           503,
           "1",
@@ -74,8 +75,11 @@ testCluster(
       }
 
       await cluster.start();
-      assert.equal((await ask(server, "/readyz")).status, 200);
-      assert.equal((await ask(server, "/v1/pets", REX)).status, 201);
+      assert.equal((await ask(server, "GET", "/readyz")).status, 200);
+      assert.equal(
+        (await ask(server, "POST", "/v1/pets", { body: REX })).status,
+        201,
+      );
       assert.equal(await server.end(), 0);
       assert.ok(!server.stderr().includes("sesame"));
     });
@@ -98,7 +102,7 @@ testCluster(
         await standby.promote();
         const [, promoted] = hosts;
         await until("the server has moved", async () => {
-          await ask(server, "/readyz");
+          await ask(server, "GET", "/readyz");
           return server.stderr().includes("moved to");
         });
         const [line = ""] = server.stderr().match(/^\{.*moved.*\}$/gm) ?? [];
@@ -113,7 +117,7 @@ testCluster(
             "its timeline is 1, not 2 or later \\(unavailable\\)",
         );
         await until("no host is used", async () => {
-          await ask(server, "/readyz");
+          await ask(server, "GET", "/readyz");
           return reasons.test(server.stderr());
         });
         assert.equal(server.stderr().match(/moved to/g)?.length, 1);
@@ -135,15 +139,21 @@ testCluster(
         const start = ({ url }: Pick<Cluster, "url">) =>
           startMain({ cwd, env: { DATABASE_URL: url(pathname.slice(1)) } });
         const writer = await start(primary);
-        assert.equal((await ask(writer, "/v1/pets", REX)).status, 201);
+        assert.equal(
+          (await ask(writer, "POST", "/v1/pets", { body: REX })).status,
+          201,
+        );
         const reader = await start(standby);
         assert.equal(reader.key, undefined);
         const withKey = { ...reader, key: writer.key };
         await until("the replica has the pet", async () => {
-          const { text } = await ask(withKey, "/v1/pets");
+          const { text } = await ask(withKey, "GET", "/v1/pets");
           return text.includes("Rex");
         });
-        assert.equal((await ask(withKey, "/v1/pets", REX)).status, 503);
+        assert.equal(
+          (await ask(withKey, "POST", "/v1/pets", { body: REX })).status,
+          503,
+        );
         for (const server of [reader, writer]) {
           assert.equal(await server.end(), 0);
         }

@@ -1,17 +1,12 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { commandLine } from "../../support/runtime.ts";
-import { until } from "../../support/postgres/until.ts";
-import {
-  ask,
-  openSlowCreate,
-  RUNTIME,
-  startServe,
-  testInFolder,
-} from "./program.ts";
+import { run } from "../../support/process.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { until } from "../../support/time.ts";
+import { ask } from "../../contract/ask.ts";
+import { openSlowCreate, startServe } from "../../support/standalone.ts";
+import { testInFolder } from "../../support/temporary_directory.ts";
 
 const NODE = RUNTIME === "node" &&
   "serve.ts is for deno serve and Bun; main.ts serves on Node";
@@ -26,9 +21,9 @@ for (const parallel of [false, true]) {
   it("issues one first key, lists with it, and exits with 0", async (cwd) => {
     const server = await startServe({ cwd, parallel });
     for (let i = 0; i < 10; i++) {
-      assert.equal((await ask(server, "/v1/pets")).status, 200);
+      assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
     }
-    assert.equal((await ask(server, "/readyz")).status, 200);
+    assert.equal((await ask(server, "GET", "/readyz")).status, 200);
     assert.equal(await server.end(), 0);
     assert.equal(server.stderr().match(/listens at/g)?.length, 1);
     const lines = /"route":"\/v1\/pets","status":200/g;
@@ -66,22 +61,16 @@ testInFolder(
   async (cwd) => {
     const path = new URL("./serve_program.ts", import.meta.url);
     const env = { DATABASE_URL: "memory:", REQUEST_LOG: "off" };
-    const [program = "", ...args] = commandLine(fileURLToPath(path));
-    const { status, stdout, stderr } = spawnSync(program, args, {
-      cwd,
-      env: { ...process.env, ...env },
-      encoding: "utf8",
-    });
-    assert.equal(status, 0, stderr);
+    const command = commandLine(fileURLToPath(path));
+    const { code, stdout, stderr } = await run(command, { cwd, env });
+    assert.equal(code, 0, stderr);
     assert.deepEqual(stdout.split("\n"), [
       '{"hostname":"127.0.0.1","port":8000,"development":false,' +
       '"reusePort":false,"idleTimeout":30,"maxRequestBodySize":1048576}',
-      ...[
-        "Deno has sent it",
-        "Bun stops, and more is answered 503",
-        "All is sent",
-        "",
-      ],
+      "Deno has sent it",
+      "Bun stops, and more is answered 503",
+      "All is sent",
+      "",
     ]);
   },
   { skip: NODE },

@@ -18,6 +18,7 @@ import {
   DELICATE_INTEGERS,
   DELICATE_NAMES,
   idsOf,
+  key,
   plain,
   REX,
   samplePet,
@@ -133,11 +134,6 @@ function persistenceContract(options: ContractOptions<PetStorage>): void {
     }
     for (const storage of storages) await assertAll(storage, byId(added));
   });
-}
-
-/** An idempotency key such as the service makes. */
-export function key(number: number): { readonly idempotencyKey: string } {
-  return { idempotencyKey: number.toString(16).padStart(64, "0") };
 }
 
 /** Asserts that the storage has these pets and no others. */

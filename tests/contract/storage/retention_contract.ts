@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import { onOpener, type RegisterTest } from "./contract_options.ts";
-import { assertReplay, key } from "./idempotency_contract.ts";
-import { assertListed, create, REX, samplePet } from "./sample_pets.ts";
+import { assertReplay } from "./idempotency_contract.ts";
+import { assertListed, create, key, REX, samplePet } from "./sample_pets.ts";
 
 /** Options of {@linkcode retentionContract}. */
 export interface RetentionContractOptions {

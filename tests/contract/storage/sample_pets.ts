@@ -44,6 +44,11 @@ export const DELICATE_INTEGERS: readonly bigint[] = [
 /** A pet to add. */
 export const REX: CheckedPet = checkNewPet({ name: "Rex", categoryId: 1n });
 
+/** The idempotency key of a number, such as the service makes: of another number it is another. */
+export function key(number: number): { readonly idempotencyKey: string } {
+  return { idempotencyKey: number.toString(16).padStart(64, "0") };
+}
+
 /** Makes a pet to add that differs from those of other numbers; each status comes in turn. */
 export function samplePet(number: number): CheckedPet {
   const status = STATUSES[number % STATUSES.length];

@@ -13,7 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import process from "node:process";
-import { run, serverAccount } from "./processes.ts";
+import { serverAccount } from "./processes.ts";
+import { run } from "../process.ts";
 
 let found: Promise<Binaries> | undefined;
 
@@ -106,7 +107,7 @@ async function fetchPackage(
       ...["--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"],
       ...["--prefer-offline", "--fetch-retries=1"],
       ...["--fetch-retry-mintimeout=1000", `${name}@${VERSION}`],
-    ], TIMEOUT);
+    ], { timeout: TIMEOUT });
     if (code !== 0) {
       const reason = /npm error code (\w+)/.exec(stderr)?.[1] ?? stderr.trim();
       return `npm cannot fetch ${name}: ${reason}`;

@@ -13,13 +13,13 @@ import {
   guardedFolder,
   isAlive,
   pauseTree,
-  runWell,
   serverAccount,
   signal,
   startDaemon,
 } from "./processes.ts";
+import { runWell } from "../process.ts";
 import { createDatabase, type Row, runSql } from "./sql.ts";
-import { until } from "./until.ts";
+import { until } from "../time.ts";
 
 /** Settings of {@linkcode startCluster}. */
 export interface ClusterOptions {

@@ -12,7 +12,7 @@ import {
   startDaemon,
 } from "./processes.ts";
 import { runSql } from "./sql.ts";
-import { until } from "./until.ts";
+import { until } from "../time.ts";
 
 /** A running PgBouncer. It ends with this process, if not before. */
 export interface PgBouncer {

@@ -5,8 +5,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findBinaries, requireBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { runWell, serverAccount } from "./processes.ts";
-import { until } from "./until.ts";
+import { serverAccount } from "./processes.ts";
+import { runWell } from "../process.ts";
+import { until } from "../time.ts";
 
 /** A server that answers what changes nothing, until it is promoted. */
 export interface Standby extends Cluster {

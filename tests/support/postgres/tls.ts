@@ -3,9 +3,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cluster } from "./cluster.ts";
-import { run, runWell, serverAccount } from "./processes.ts";
+import { serverAccount } from "./processes.ts";
+import { run, runWell } from "../process.ts";
 import { runSql } from "./sql.ts";
-import { until } from "./until.ts";
+import { until } from "../time.ts";
 
 /** `false`, or why there can be no certificates: the `openssl` command makes them. */
 export async function missingTls(): Promise<string | false> {

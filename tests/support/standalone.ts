@@ -1,0 +1,249 @@
+/** Starts the standalone programs as an operator would, on any of the runtimes. */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { OpenService } from "../contract/ask.ts";
+import { Wire } from "../contract/wire.ts";
+import { freePort } from "./ports.ts";
+import {
+  type Ended,
+  launch,
+  type Program,
+  run,
+  type Surroundings,
+} from "./process.ts";
+import { commandLine, type FoundRuntime, RUNTIME } from "./runtime.ts";
+import { until } from "./time.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const FOLDER = join(ROOT, "adapters/standalone");
+/** The program. */
+export const MAIN: string = join(FOLDER, "main.ts");
+const SERVE = join(FOLDER, "serve.ts");
+
+/** A server under way, which `ask` can ask for paths such as `/v1/pets`. */
+export interface RunningServer
+  extends Program, Pick<OpenService, "fetch" | "base"> {
+  /** `http://127.0.0.1:PORT`. */
+  readonly origin: string;
+  /** The first key, if it printed one. */
+  readonly key: string | undefined;
+}
+
+/** Starts `main.ts` with arguments, and the flags of their task; `main` names another file. */
+export function launchMain(
+  args: readonly string[],
+  surroundings: Surroundings,
+  main: string = MAIN,
+): Program {
+  return launch(mainCommand(args, main), surroundings);
+}
+
+/** Runs `main.ts` to its end. */
+export function runMain(
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<Ended> {
+  return run(mainCommand(args, MAIN), surroundings);
+}
+
+function mainCommand(args: readonly string[], main: string): readonly string[] {
+  const [task] = args;
+  const flags = taskFlags(task === "keys" || task === "copy" ? task : "start");
+  return [...commandLine(main, flags), ...args];
+}
+
+/** Starts `main.ts start` on a free port, and waits until it listens; `main` names another file. */
+export function startMain(
+  surroundings: Surroundings,
+  main?: string,
+): Promise<RunningServer> {
+  const args = ["start", "--port", "0"];
+  return untilListening(launchMain(args, surroundings, main));
+}
+
+/** Starts `serve.ts` under `deno serve`, or under Bun, and waits until it listens. */
+export async function startServe(
+  { parallel = false, env, ...surroundings }: Surroundings & {
+    readonly parallel?: boolean;
+  },
+): Promise<RunningServer> {
+  const port = await freePort();
+  const command = RUNTIME === "deno"
+    ? denoServe(process.execPath, port, [
+      ...parallel ? ["--parallel"] : [],
+      ...taskFlags("start"),
+    ])
+    : commandLine(SERVE);
+  const all = { ...surroundings, env: { ...env, PORT: `${port}` } };
+  return await untilListening(launch(command, all));
+}
+
+function denoServe(
+  deno: string,
+  port: number,
+  flags: readonly string[],
+): readonly string[] {
+  const where = ["--host", "127.0.0.1", "--port", `${port}`];
+  return [deno, "serve", ...where, ...flags, SERVE];
+}
+
+/** The flags of a task, which name the permissions: on a terminal Deno asks for what they do not allow. */
+export function taskFlags(
+  task: "start" | "keys" | "copy",
+): readonly string[] {
+  const config: { tasks: Record<string, string> } = JSON.parse(
+    readFileSync(join(ROOT, "deno.json"), "utf8"),
+  );
+  const flags = (config.tasks[task] ?? "").split(" ").filter((word) =>
+    word.startsWith("-")
+  );
+  return ["--config", join(ROOT, "deno.json"), ...flags];
+}
+
+/** Waits until a server listens; rejects if it ends first, or takes too long. */
+export async function untilListening(program: Program): Promise<RunningServer> {
+  let hasEnded = false;
+  program.exited.then(() => hasEnded = true);
+  // Where it prints a key, it prints it after the address, in one write.
+  const greeting = /listens at (http:\/\/[^/\s]+)[^]*\n$/;
+  try {
+    await until(
+      "the server listens",
+      () => hasEnded || greeting.test(program.stderr()),
+    );
+    const [, origin = ""] = greeting.exec(program.stderr()) ?? [];
+    if (origin === "") throw new Error("It ended");
+    const key = /^ {4}(pet_\w+)$/m.exec(program.stderr())?.[1];
+    return { ...program, fetch, base: origin, origin, key };
+  } catch (cause) {
+    program.kill("SIGKILL");
+    throw new Error(
+      `The server did not start:\n${program.stdout()}\n${program.stderr()}`,
+      { cause },
+    );
+  }
+}
+
+const SLOW = '{"name":"Slow","categoryId":1}';
+
+/** A create that is half sent: what a server has in flight when it is told to stop. */
+export interface SlowCreate {
+  /** Sends the rest, and returns the response once the server has closed the connection. */
+  finish(): Promise<string>;
+  /** Hangs up. */
+  abandon(): void;
+}
+
+/** Sends the head and half the body of a create; resolves once the server is waiting for the rest. */
+export async function openSlowCreate(
+  { origin, key }: Pick<RunningServer, "origin" | "key">,
+): Promise<SlowCreate> {
+  const { port, host } = new URL(origin);
+  const wire = await Wire.open(
+    Number(port),
+    `POST /v1/pets HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${SLOW.length}\r\n` +
+      `Expect: 100-continue\r\nConnection: close\r\n\r\n`,
+  );
+  // The server answers 100 when the handler asks for the body: then the request is in flight.
+  await wire.answer();
+  wire.write(SLOW.slice(0, 10));
+  return {
+    finish() {
+      wire.write(SLOW.slice(10));
+      return wire.rest();
+    },
+    abandon: () => wire.close(),
+  };
+}
+
+/** Options of {@linkcode withStandalone}. */
+export interface StandaloneOptions {
+  /** `main`, or `serve` and `parallel` for `deno serve`. Default: `main`. */
+  readonly program?: "main" | "serve" | "parallel";
+  /** The most descriptors that it may have open. Default: as many as this process. */
+  readonly maxDescriptors?: number;
+  /** Its `DATABASE_URL`. Default: `memory:`. */
+  readonly database?: string;
+}
+
+/** A server under way on one of the runtimes, whose memory and descriptors are watched. Its key is `secret`. */
+export interface Standalone extends Program {
+  readonly port: number;
+  /** Returns its memory, in bytes. */
+  readonly memory: () => number;
+  /** Returns the number of its open descriptors. */
+  readonly descriptors: () => number;
+}
+
+/** Why a server cannot be watched; `false` if it can. */
+export const CANNOT_WATCH: string | false = !existsSync("/proc/self/fd") &&
+  "there is no /proc to read memory and descriptors from";
+
+/** Registers a test, which is given a server. */
+export type TestServer = (
+  title: string,
+  work: (server: Standalone) => Promise<void>,
+) => void;
+
+/** Makes a function that registers tests of servers on a runtime; they are skipped if it cannot run or be watched. */
+export function testsOn(
+  runtime: FoundRuntime,
+  { skip = false, ...options }: StandaloneOptions & {
+    readonly skip?: string | false;
+  } = {},
+): TestServer {
+  return (title, work) =>
+    test(
+      `${runtime.name}: ${title}`,
+      { skip: runtime.missing || CANNOT_WATCH || skip },
+      () => withStandalone(runtime, options, work),
+    );
+}
+
+/** Starts a server, hands it to `work` once it listens, and ends it afterwards. */
+export async function withStandalone(
+  runtime: FoundRuntime,
+  { program = "main", maxDescriptors, database = "memory:" }: StandaloneOptions,
+  work: (server: Standalone) => Promise<void>,
+): Promise<void> {
+  const limit = maxDescriptors === undefined
+    ? ""
+    : `ulimit -n ${maxDescriptors}; `;
+  const port = await freePort();
+  const flags = program === "parallel" ? ["-A", "--parallel"] : ["-A"];
+  const command = program === "main"
+    ? [...commandLine(MAIN, flags, runtime), "start", "--port", `${port}`]
+    : denoServe(runtime.command, port, flags);
+  const server = launch(["sh", "-c", `${limit}exec "$@"`, "sh", ...command], {
+    cwd: FOLDER,
+    env: {
+      DATABASE_URL: database,
+      PETSTORE_API_KEYS: "secret",
+      REQUEST_LOG: "off",
+      SHUTDOWN_TIMEOUT: "1",
+    },
+  });
+  const folder = `/proc/${server.pid}`;
+  try {
+    await untilListening(server);
+    await work({
+      ...server,
+      port,
+      memory() {
+        const status = readFileSync(`${folder}/status`, "utf8");
+        return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+      },
+      descriptors: () => readdirSync(`${folder}/fd`).length,
+    });
+  } catch (cause) {
+    const message = `${runtime.name} ${program}: ${server.stderr()}`;
+    throw new Error(message, { cause });
+  } finally {
+    await server.end("SIGKILL");
+  }
+}
