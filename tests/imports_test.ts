@@ -7,6 +7,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { testUnless } from "./support/skipping.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -180,7 +181,7 @@ test("the service has no package that only tests need, and tests the same versio
 });
 
 const skip = !("Deno" in globalThis) && "only Deno has permissions to deny";
-test("mod.ts can be imported without any permission", { skip }, async () => {
+testUnless(skip)("mod.ts can be imported without any permission", async () => {
   const program = `const mod = await import("${new URL(
     "../mod.ts",
     import.meta.url,

@@ -21,6 +21,7 @@ import { temporaryFiles } from "../support/temporary_directory.ts";
 import { imitation } from "./d1/imitation.ts";
 import { REX } from "../support/pets.ts";
 import { stopClock, turns } from "../support/time.ts";
+import { testUnless } from "../support/skipping.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const newPath = temporaryFiles();
@@ -165,10 +166,10 @@ test("every documented default is measured", () => {
 
 for (const [option, isReached] of Object.entries(MEASURES)) {
   const number = DOCUMENTED.get(option) ?? NaN;
-  test(`${option} is ${number} by default`, {
-    skip: option.endsWith("idempotencyRetention") && /postgres/.test(option) &&
+  testUnless(
+    option.endsWith("idempotencyRetention") && /postgres/.test(option) &&
       skip,
-  }, async (t) => {
+  )(`${option} is ${number} by default`, async (t) => {
     const measured = [
       await isReached(number - 1, t),
       await isReached(number, t),

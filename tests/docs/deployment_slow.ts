@@ -17,8 +17,9 @@ import type { RunningServer } from "../support/standalone.ts";
 import { freePort } from "../support/ports.ts";
 import { launch, run } from "../support/process.ts";
 import { RUNTIME } from "../support/runtime.ts";
-import { testInFolder } from "../support/temporary_directory.ts";
+import { newFolder } from "../support/temporary_directory.ts";
 import { until } from "../support/time.ts";
+import { testUnless } from "../support/skipping.ts";
 
 const { skip: noPostgres, newDatabase } = await sharedPostgres();
 const NOT_DENO = RUNTIME !== "deno" &&
@@ -113,9 +114,10 @@ for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
     // The page names the address of PostgreSQL in a sentence only.
     const isPostgres = database === "PostgreSQL";
     if (isPostgres && name.endsWith(".md")) continue;
-    testInFolder(
+    testUnless(NOT_DENO || (isPostgres && noPostgres))(
       `the command of ${name} serves pets of ${database}, and ends with 0 on SIGTERM`,
-      async (folder) => {
+      async (t) => {
+        const folder = newFolder(t);
         const url = isPostgres ? await newDatabase() : undefined;
         const port = await freePort();
         const places = placesOf(folder, port, url);
@@ -149,7 +151,6 @@ for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
           await assertHealth(1);
         });
       },
-      { skip: NOT_DENO || (isPostgres && noPostgres) },
     );
   }
 
@@ -225,11 +226,8 @@ async function withDenoDeploy(
   });
 }
 
-test(
+testUnless(NOT_DENO || noPostgres)(
   "the entry for Deno Deploy takes fixed and issued keys, and ends with 0 on SIGINT",
-  {
-    skip: NOT_DENO || noPostgres,
-  },
   async () => {
     const url = await newDatabase();
     await withDenoDeploy({ DATABASE_URL: url }, async (server) => {
@@ -257,11 +255,8 @@ test(
   },
 );
 
-test(
+testUnless(NOT_DENO || NO_CLUSTER)(
   "the entry for Deno Deploy answers without its database, and uses it once it is there",
-  {
-    skip: NOT_DENO || NO_CLUSTER,
-  },
   async () => {
     const port = await freePort();
     const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/postgres`;

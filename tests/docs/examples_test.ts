@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "../../adapters/client/mod.ts";
 import { VARIABLES } from "../support/variables.ts";
 import { commandLine, RUNTIME } from "../support/runtime.ts";
-import { skipping } from "../support/skipping.ts";
+import { skipping, testUnless } from "../support/skipping.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 import { freePort } from "../support/ports.ts";
 import { inNewFolder } from "../support/temporary_directory.ts";
@@ -133,10 +133,10 @@ test("every ts block is part of an example, line for line, and imports from the 
 });
 
 const notDeno = RUNTIME !== "deno" && "the documents are checked on Deno";
+const it = testUnless(notDeno);
 
-test(
+it(
   "each function and class of an entry has an example",
-  { skip: notDeno },
   () => {
     const { exports } = JSON.parse(read("deno.json"));
     const entries: string[] = Object.values(exports);
@@ -173,7 +173,7 @@ interface Documented {
   }[];
 }
 
-test("the examples type-check", { skip: notDeno }, () => {
+it("the examples type-check", () => {
   const { status, stderr } = spawnSync(
     process.execPath,
     ["check", "--quiet", "--config", String(TYPES), ...examples],
@@ -239,79 +239,81 @@ const noCurl = skipping(
 const noPage = permissions.default.read !== true &&
   "deno task start may not read the docs page from another folder";
 
-test("the transcripts are what the commands print", {
-  skip: notDeno || noCurl || noPage,
-}, async () => {
-  await inNewFolder(async (cwd) => {
-    const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
-    const server = await startMain(surroundings);
-    let assignments = "";
+testUnless(notDeno || noCurl || noPage)(
+  "the transcripts are what the commands print",
+  async () => {
+    await inNewFolder(async (cwd) => {
+      const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
+      const server = await startMain(surroundings);
+      let assignments = "";
 
-    /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */
-    async function replay(command: string): Promise<string> {
-      const [, variable, before = "", inner] =
-        /^(\w+)="(.*)\$\((.*)\)"$/.exec(command) ?? [];
-      if (inner !== undefined) {
-        assignments += `${variable}="${before}${
-          (await replay(inner)).trim()
-        }"\n`;
-        return "";
-      }
-      const [, task] = /^(?:npx -y deno@\S+|deno) task (?:-q )?(.*)$/
-        .exec(command) ?? [];
-      if (task !== undefined) {
-        const args = Array.from(
-          task.replace(/postgres:\S+/, "sqlite:moved.db")
-            .matchAll(/"([^"]*)"|\S+/g),
-          ([word, quoted]) => quoted ?? word,
-        );
-        const ended = await runMain(args, surroundings);
-        return ended.stdout + ended.stderr;
-      }
-      const script = `${assignments}${command}\n`
-        .replaceAll("http://127.0.0.1:8000", server.origin)
-        .replaceAll("curl ", "curl --silent --show-error ");
-      if (/^\w+=/.test(command)) assignments += `${command}\n`;
-      const { stdout, stderr } = await run(["bash", "-c", script], { cwd });
-      return stdout + stderr;
-    }
-
-    try {
-      // The README says to paste these first.
-      const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
-      let shown = "";
-      for (const command of printed) shown += await replay(command);
-      assert.match(shown, /^(\{"id":1,"name":"Rex",.*\})\n\[\1\]\n$/);
-      for (const { file, text } of blocksOf("console")) {
-        if (file === "docs/judge.md") continue; // tests/judge/judge_slow.ts
-        let actual = "";
-        for (const [, command = "", output = "", rest] of text.matchAll(STEP)) {
-          const printed = (await replay(command))
-            .replaceAll(server.origin, "http://127.0.0.1:8000")
-            .replaceAll(/\r|\s+$/g, "").replace(/.$/, "$&\n");
-          const same = masked(printed) === masked(output);
-          actual += `$ ${command}\n${same ? output : printed}${rest}`;
+      /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */
+      async function replay(command: string): Promise<string> {
+        const [, variable, before = "", inner] =
+          /^(\w+)="(.*)\$\((.*)\)"$/.exec(command) ?? [];
+        if (inner !== undefined) {
+          assignments += `${variable}="${before}${
+            (await replay(inner)).trim()
+          }"\n`;
+          return "";
         }
-        if (process.env.UPDATE_DOCS === "1") {
-          writeFileSync(
-            join(ROOT, file),
-            read(file).replace(text, () => actual),
+        const [, task] = /^(?:npx -y deno@\S+|deno) task (?:-q )?(.*)$/
+          .exec(command) ?? [];
+        if (task !== undefined) {
+          const args = Array.from(
+            task.replace(/postgres:\S+/, "sqlite:moved.db")
+              .matchAll(/"([^"]*)"|\S+/g),
+            ([word, quoted]) => quoted ?? word,
           );
-        } else {
-          assert.equal(actual, text, `${file}: UPDATE_DOCS=1 writes it anew`);
+          const ended = await runMain(args, surroundings);
+          return ended.stdout + ended.stderr;
         }
+        const script = `${assignments}${command}\n`
+          .replaceAll("http://127.0.0.1:8000", server.origin)
+          .replaceAll("curl ", "curl --silent --show-error ");
+        if (/^\w+=/.test(command)) assignments += `${command}\n`;
+        const { stdout, stderr } = await run(["bash", "-c", script], { cwd });
+        return stdout + stderr;
       }
-    } finally {
-      await server.end();
-    }
-  });
-});
+
+      try {
+        // The README says to paste these first.
+        const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
+        let shown = "";
+        for (const command of printed) shown += await replay(command);
+        assert.match(shown, /^(\{"id":1,"name":"Rex",.*\})\n\[\1\]\n$/);
+        for (const { file, text } of blocksOf("console")) {
+          if (file === "docs/judge.md") continue; // tests/judge/judge_slow.ts
+          let actual = "";
+          for (
+            const [, command = "", output = "", rest] of text.matchAll(STEP)
+          ) {
+            const printed = (await replay(command))
+              .replaceAll(server.origin, "http://127.0.0.1:8000")
+              .replaceAll(/\r|\s+$/g, "").replace(/.$/, "$&\n");
+            const same = masked(printed) === masked(output);
+            actual += `$ ${command}\n${same ? output : printed}${rest}`;
+          }
+          if (process.env.UPDATE_DOCS === "1") {
+            writeFileSync(
+              join(ROOT, file),
+              read(file).replace(text, () => actual),
+            );
+          } else {
+            assert.equal(actual, text, `${file}: UPDATE_DOCS=1 writes it anew`);
+          }
+        }
+      } finally {
+        await server.end();
+      }
+    });
+  },
+);
 
 // ---- sh, and the rest of the documents ----
 
-test(
+testUnless(!("laws" in tasks) && "deno.json has no task laws")(
   "every `deno task` in the documents exists, and every deno@ is the version that is tested",
-  { skip: !("laws" in tasks) && "deno.json has no task laws" },
   () => {
     const version = /^deno_version=(.*)$/m.exec(read(".ci/run"))?.[1];
     for (const file of documents) {

@@ -6,12 +6,11 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
-import test from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
-import { skipping } from "../support/skipping.ts";
+import { skipping, testUnless } from "../support/skipping.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -48,7 +47,7 @@ if (FRAMEWORKS === undefined) {
   const { error } = spawnSync(PETSTORE_TEST_NODE, ["--version"]);
   const skip = skipping(error !== undefined && "Node is not on PATH");
 
-  test("the frameworks keep the HTTP contract on Node", { skip }, () => {
+  testUnless(skip)("the frameworks keep the HTTP contract on Node", () => {
     const cwd = temporaryDirectory();
     for (const name of readdirSync(EXAMPLES)) {
       const text = readFileSync(join(EXAMPLES, name), "utf8");

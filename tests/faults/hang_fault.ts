@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { startMain } from "../support/standalone.ts";
-import { testInFolder } from "../support/temporary_directory.ts";
+import { newFolder } from "../support/temporary_directory.ts";
 
 /** A create is answered after `queryTimeout` at the latest; what the machine may add, in ms. */
 const LONGEST = 5000 + 1500;
 
-testInFolder(
+test(
   "a server that is told to end while PostgreSQL hangs answers what it has, and ends",
-  async (cwd) => {
+  { skip: NO_CLUSTER, timeout: 60_000 },
+  async (t) => {
+    const cwd = newFolder(t);
     const cluster = await startCluster();
     const env = {
       DATABASE_URL: await cluster.newDatabase(),
@@ -42,5 +45,4 @@ testInFolder(
       await cluster.close();
     }
   },
-  { skip: NO_CLUSTER, timeout: 60_000 },
 );

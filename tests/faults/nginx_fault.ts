@@ -7,7 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { Wire } from "../contract/wire.ts";
-import { skipping } from "../support/skipping.ts";
+import { skipping, testUnless } from "../support/skipping.ts";
 import { freePort } from "../support/ports.ts";
 import { drip, type Dripping } from "./clients.ts";
 import { inNewFolder } from "../support/temporary_directory.ts";
@@ -28,7 +28,7 @@ const [deno] = findRuntimes().filter(({ name }) => name === "deno");
 const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
 
 function it(title: string, check: () => Promise<void>): void {
-  test(title, { skip }, check);
+  testUnless(skip)(title, check);
 }
 
 const CONFIGURATION = read("examples/nginx.conf");

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
+import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startMain } from "../support/standalone.ts";
-import { testInFolder } from "../support/temporary_directory.ts";
+import { newFolder } from "../support/temporary_directory.ts";
 
 /** It is measured again up to so many times, because other programs may use this machine. */
 const TRIES = 10;
@@ -28,7 +29,8 @@ function it(
   title: string,
   work: (port: number) => Promise<void>,
 ): void {
-  testInFolder(title, async (cwd) => {
+  test(title, { timeout: 120_000 }, async (t) => {
+    const cwd = newFolder(t);
     const env = { PETSTORE_API_KEYS: "secret", REQUEST_LOG: "off" };
     const server = await startMain({ cwd, env });
     try {
@@ -36,7 +38,7 @@ function it(
     } finally {
       await server.end();
     }
-  }, { timeout: 120_000 });
+  });
 }
 
 it("at twice the load that it can carry a server adds at least 80 % of the pets that it can add", async (port) => {

@@ -12,6 +12,7 @@ import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { freePort } from "../support/ports.ts";
 import { launch } from "../support/process.ts";
 import { type RunningServer, untilListening } from "../support/standalone.ts";
+import { testUnless } from "../support/skipping.ts";
 
 const { skip, newDatabase } = await sharedPostgres();
 const consumers = await makeConsumers(temporaryDirectory());
@@ -140,7 +141,7 @@ for (const [name, node] of Object.entries(runtimes)) {
     );
   });
 
-  test(`the optional packages work on ${name}`, { skip }, async () => {
+  testUnless(skip)(`the optional packages work on ${name}`, async () => {
     const env = { DATABASE_URL: await newDatabase() };
     await withServer(full, node, env, async ({ origin }) => {
       for (const path of ["readyz", "docs", "docs/swagger-ui.js"]) {

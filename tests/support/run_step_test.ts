@@ -7,11 +7,13 @@ import test from "node:test";
 import { passes, reportSkips } from "./run_step.ts";
 import { findRuntime, RUNTIME } from "./runtime.ts";
 import { temporaryDirectory } from "./temporary_directory.ts";
+import { testUnless } from "./skipping.ts";
 
 const directory = temporaryDirectory();
 const skip = RUNTIME !== "deno" && "the tests are run by Deno";
+const it = testUnless(skip);
 
-test("a test that hangs is named and ended", { skip }, async (t) => {
+it("a test that hangs is named and ended", async (t) => {
   const file = join(directory, "hanging_test.ts");
   writeFileSync(
     file,
@@ -56,9 +58,8 @@ test("a runtime that is missing or too old is named with its version", (t) => {
   }
 });
 
-test(
+it(
   "a reason for a skip that is not expected is a failure, and all are told",
-  { skip },
   (t) => {
     const lines: string[] = [];
     t.mock.method(console, "log", (line: string) => void lines.push(line));

@@ -2,6 +2,7 @@
 
 import { appendFileSync } from "node:fs";
 import process from "node:process";
+import { test } from "node:test";
 
 /**
  * Notes what is missing on this machine, so that tests are skipped, and returns it, for `skip` of
@@ -14,4 +15,9 @@ export function skipping(reason: string | false): string | false {
   if (file === undefined) console.warn(`Skipping tests: ${reason}`);
   else appendFileSync(file, `${process.argv[1]}\t${reason}\n`); // on Bun, the first file
   return reason;
+}
+
+/** `test` of `node:test`; `test.skip` if there is a reason, such as what {@linkcode skipping} returns. */
+export function testUnless(reason: string | false): typeof test.skip {
+  return reason === false ? test : test.skip;
 }

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test, type TestOptions } from "node:test";
+import { after, type TestContext } from "node:test";
 
 /** Makes a directory, and removes it with all that is in it after the last test of the file. */
 export function temporaryDirectory(): string {
@@ -19,6 +19,13 @@ export function temporaryFiles(): () => string {
   return () => join(directory, `${++files}.db`);
 }
 
+/** Makes a folder, which is gone after the test. */
+export function newFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 /** Runs `work` in a new folder, which is gone afterwards. */
 export async function inNewFolder(
   work: (folder: string) => Promise<void>,
@@ -29,13 +36,4 @@ export async function inNewFolder(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Registers a test that is given a new folder. */
-export function testInFolder(
-  title: string,
-  check: (folder: string) => Promise<void>,
-  options: TestOptions = {},
-): void {
-  test(title, options, () => inNewFolder(check));
 }

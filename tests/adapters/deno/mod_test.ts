@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { testUnless } from "../../support/skipping.ts";
 
 // Elsewhere the adapter cannot even be imported by its types.
 const skip = !("Deno" in globalThis) && "only Deno has Deno.serve";
+const it = testUnless(skip);
 
-test(
+it(
   "serve listens again on its port 100 ms after it stopped, tells of stops 10 s apart, and keeps 64",
-  { skip },
   async (t) => {
     const { serve } = await import("../../../adapters/deno/mod.ts");
     const shutDown: number[] = [];
@@ -49,9 +49,8 @@ test(
   },
 );
 
-test(
+it(
   "serve answers 503 to what comes while it closes, and finishes an upload under way",
-  { skip },
   async () => {
     const { serve } = await import("../../../adapters/deno/mod.ts");
     const begun = Promise.withResolvers<void>();

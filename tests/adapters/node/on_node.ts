@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import process from "node:process";
-import { after, test, type TestContext } from "node:test";
+import { after, test } from "node:test";
 import {
   type FetchFunction,
   type NodeListener,
@@ -21,23 +21,17 @@ import { Wire } from "../../contract/wire.ts";
 import { listen } from "../../support/ports.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 
-const skip = RUNTIME !== "node" &&
-  `${RUNTIME} has a server of its own; Node's is for Node`;
+const isNode = RUNTIME === "node";
+
+/** `test` for what only Node has; elsewhere it is skipped. */
+export const testOnNode: typeof test.skip = isNode ? test : test.skip;
 
 after(async () => {
-  if (skip !== false) return;
+  if (!isNode) return;
   await new Promise(setImmediate); // the last client may still be leaving
   const left = process.getActiveResourcesInfo();
   assert(!left.includes("Timeout"), "a timer outlives its client");
 });
-
-/** Registers a test of what only Node has; elsewhere it is reported as skipped. */
-export function testOnNode(
-  name: string,
-  run: (context: TestContext) => void | Promise<void>,
-): void {
-  test(name, { skip }, run);
-}
 
 /** Serves `handle` while `use` speaks to it; returns the errors that were reported. */
 export async function speaking(
@@ -83,7 +77,7 @@ export async function speakingTo(
 
 export const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 export const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
-export const REX = '{"name":"Rex","categoryId":1}';
+export { REX_JSON as REX } from "../../support/pets.ts";
 
 /** The service, with the key `secret`. */
 export function pets(options: Partial<HandlerOptions> = {}): Handler {

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
-import test from "node:test";
 import { serve as serveOnBun } from "../../../adapters/bun/mod.ts";
 import { serve } from "../../../adapters/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { testFetchServer } from "../../contract/fetch_server_contract.ts";
 import { RUNTIME } from "../../support/runtime.ts";
+import { testUnless } from "../../support/skipping.ts";
 
 testFetchServer(RUNTIME, await loadServe());
 
-const skip = RUNTIME !== "bun";
+const skip = RUNTIME !== "bun" && "it is about Bun";
+const it = testUnless(skip);
 
-test(
+it(
   "serve of Node's adapter refuses to run on Bun, because it could not close",
-  { skip },
   async () => {
     await assert.rejects(
       serve(() => new Response()),
@@ -21,16 +21,12 @@ test(
   },
 );
 
-test(
-  "serve on Bun takes bodies up to its limit",
-  { skip },
-  async () => {
-    const options = { port: 0, maxRequestBodySize: 5 };
-    const { url, close } = await serveOnBun(() => new Response(), options);
-    for (const [body, status] of [["12345", 200], ["123456", 413]] as const) {
-      const answer = await fetch(url, { method: "POST", body });
-      assert.equal(answer.status, status);
-    }
-    await close();
-  },
-);
+it("serve on Bun takes bodies up to its limit", async () => {
+  const options = { port: 0, maxRequestBodySize: 5 };
+  const { url, close } = await serveOnBun(() => new Response(), options);
+  for (const [body, status] of [["12345", 200], ["123456", 413]] as const) {
+    const answer = await fetch(url, { method: "POST", body });
+    assert.equal(answer.status, status);
+  }
+  await close();
+});

@@ -8,7 +8,8 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { MAIN, runMain, taskFlags } from "../../support/standalone.ts";
 import { run } from "../../support/process.ts";
-import { testInFolder as it } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { testUnless } from "../../support/skipping.ts";
 
 for (
   const [command, message, env] of [
@@ -62,7 +63,8 @@ for (
     ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }],
   ] as const
 ) {
-  it(`the program refuses "${command}" because of ${message}, and leaves no file behind`, async (cwd) => {
+  test(`the program refuses "${command}" because of ${message}, and leaves no file behind`, async (t) => {
+    const cwd = newFolder(t);
     const ended = await runMain(command.split(" "), { cwd, env: env ?? {} });
     const { code, stdout, stderr } = ended;
     assert.match(stderr, message);
@@ -81,7 +83,8 @@ for (
     ...[["keys list -h", "keys"], ["keys"], ["copy a -h", "copy"], ["copy"]],
   ]
 ) {
-  it(`${line} shows its usage and an example`, async (cwd) => {
+  test(`${line} shows its usage and an example`, async (t) => {
+    const cwd = newFolder(t);
     const { code, stdout } = await runMain(`${line}`.split(" "), { cwd });
     assert.equal(code, 0);
     const lines = `\nUsage: +${program} .*\nExample: +${program} ${command}`;
@@ -89,13 +92,15 @@ for (
   });
 }
 
-it("help lists the commands, the judge too if it is one of the tasks", async (cwd) => {
+test("help lists the commands, the judge too if it is one of the tasks", async (t) => {
+  const cwd = newFolder(t);
   const { stdout } = await runMain(["help"], { cwd });
   const judge = RUNTIME === "deno" ? "  judge .*\n" : "";
   assert.match(stdout, RegExp(`\n  copy .*\n${judge}\n  --version `));
 });
 
-it("start --help shows the port and the address of readConfig", async (cwd) => {
+test("start --help shows the port and the address of readConfig", async (t) => {
+  const cwd = newFolder(t);
   const { stdout } = await runMain(["start", "--help"], { cwd });
   const { host, port } = readConfig({});
   for (
@@ -105,14 +110,16 @@ it("start --help shows the port and the address of readConfig", async (cwd) => {
   }
 });
 
-it("--version prints the version in deno.json", async (cwd) => {
+test("--version prints the version in deno.json", async (t) => {
+  const cwd = newFolder(t);
   const config = new URL("../../../deno.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(config, "utf8"));
   const { code, stdout } = await runMain(["--version"], { cwd });
   assert.deepEqual([code, stdout], [0, `${version}\n`]);
 });
 
-it("judge --help shows its usage and an example", async (cwd) => {
+test("judge --help shows its usage and an example", async (t) => {
+  const cwd = newFolder(t);
   const path = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
   const command = [...commandLine(path, ["-E"]), "--help"];
   const { code, stdout } = await run(command, { cwd });
@@ -120,7 +127,8 @@ it("judge --help shows its usage and an example", async (cwd) => {
   assert.match(stdout, /^Usage: .* judge ADDRESS .*\nExample: /m);
 });
 
-it("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async (cwd) => {
+test("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async (t) => {
+  const cwd = newFolder(t);
   const path = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
   for (
     const args of [
@@ -135,9 +143,10 @@ it("judge refuses what may not be shown: a key that cannot be sent, an address w
   }
 });
 
-it(
+testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
   "a command whose output cannot be written says so, and exits with 1",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     for (const args of [["--help"], ["keys", "issue", "demo", "--quiet"]]) {
       const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
       const sh = ["sh", "-c", 'exec "$0" "$@" >/dev/full'];
@@ -146,7 +155,6 @@ it(
       assert.match(stderr, /^.*no space left.*\n$/i);
     }
   },
-  { skip: process.platform !== "linux" && "/dev/full is Linux's" },
 );
 
 test("a package that is missing is named, in the words of Node and Bun, with what to run here and in the npm package", async () => {

@@ -27,7 +27,7 @@ import {
 import { until } from "../../support/time.ts";
 import { key, newPet } from "../../support/pets.ts";
 import { launchMain, runMain } from "../../support/standalone.ts";
-import { testInFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const timeout = 60_000;
@@ -53,13 +53,14 @@ function testWay(
   work: (both: Both, folder: string) => Promise<void>,
 ): void {
   const isSkipped = from === postgres || to === postgres;
-  testInFolder(title, async (folder) => {
+  test(title, { skip: isSkipped && skip, timeout }, async (t) => {
+    const folder = newFolder(t);
     const both = [
       await from(folder, "a.db"),
       await to(folder, "b.db"),
     ] as const;
     await work(both, folder);
-  }, { skip: isSkipped && skip, timeout });
+  });
 }
 
 /** Keeps the permissions of this process, which others need. */

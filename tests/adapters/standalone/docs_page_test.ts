@@ -6,7 +6,8 @@ import { openService } from "../../../adapters/standalone/service.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { MAIN, taskFlags, untilListening } from "../../support/standalone.ts";
 import { launch } from "../../support/process.ts";
-import { testInFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { testUnless } from "../../support/skipping.ts";
 
 // By base address: status and media type of paths, without a key.
 for (
@@ -55,9 +56,10 @@ for (
   });
 }
 
-testInFolder(
+testUnless(RUNTIME !== "deno" && "only Deno has permissions")(
   "a server that cannot read the page says so, and in its place, and serves on",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     const page = new URL("../../../adapters/docs/page.html", import.meta.url);
     const flags = [...taskFlags("start"), `--deny-read=${fileURLToPath(page)}`];
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
@@ -74,5 +76,4 @@ testInFolder(
     await pets.body?.cancel();
     assert.equal(await server.end(), 0);
   },
-  { skip: RUNTIME !== "deno" && "only Deno has permissions" },
 );

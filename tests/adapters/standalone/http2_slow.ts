@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect } from "node:http2";
 import process from "node:process";
+import { test } from "node:test";
 import { skipping } from "../../support/skipping.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { startMain } from "../../support/standalone.ts";
-import { testInFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 
 const skip = skipping(
   (RUNTIME !== "deno" || process.platform !== "linux") &&
@@ -30,9 +31,11 @@ async function bestTime(url: string): Promise<number> {
   return Math.min(...times);
 }
 
-testInFolder(
+test(
   "1000 requests for the page's script that nobody reads take no more than 150 MB, and livez answers",
-  async (cwd) => {
+  { skip, timeout: 60_000 },
+  async (t) => {
+    const cwd = newFolder(t);
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
     const server = await startMain({ cwd, env });
     const sessions: ClientHttp2Session[] = [];
@@ -67,5 +70,4 @@ testInFolder(
       await server.end("SIGKILL");
     }
   },
-  { skip, timeout: 60_000 },
 );

@@ -6,10 +6,10 @@ import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
-import { skipping } from "../../support/skipping.ts";
+import { skipping, testUnless } from "../../support/skipping.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { startServe } from "../../support/standalone.ts";
-import { testInFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 
 const APP = "https://app.example.com";
 const KEY = "Bearer secret";
@@ -94,15 +94,19 @@ const skip = skipping(
     "only Linux has all addresses from 127.0.0.1 to 127.255.255.254",
 );
 
-testInFolder("serve.ts counts each address by itself too", async (cwd) => {
-  const env = { DATABASE_URL: "memory:", RATE_LIMIT: "1/3600s" };
-  const server = await startServe({ cwd, env });
-  try {
-    for (const address of ["127.0.0.2", "127.0.0.3"]) {
-      assert.equal(await statusFrom(address, server.origin), 401);
-      assert.equal(await statusFrom(address, server.origin), 429);
+testUnless(RUNTIME === "node" ? "Node does not run serve.ts" : skip)(
+  "serve.ts counts each address by itself too",
+  async (t) => {
+    const cwd = newFolder(t);
+    const env = { DATABASE_URL: "memory:", RATE_LIMIT: "1/3600s" };
+    const server = await startServe({ cwd, env });
+    try {
+      for (const address of ["127.0.0.2", "127.0.0.3"]) {
+        assert.equal(await statusFrom(address, server.origin), 401);
+        assert.equal(await statusFrom(address, server.origin), 429);
+      }
+    } finally {
+      await server.end();
     }
-  } finally {
-    await server.end();
-  }
-}, { skip: RUNTIME === "node" ? "Node does not run serve.ts" : skip });
+  },
+);

@@ -23,7 +23,8 @@ import {
 } from "../../support/standalone.ts";
 import { freePort } from "../../support/ports.ts";
 import { launch } from "../../support/process.ts";
-import { testInFolder as it } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { testUnless } from "../../support/skipping.ts";
 
 const CALLERS = 16;
 /** A time, in ms, that nothing takes on a busy machine if it is not held up. */
@@ -32,7 +33,8 @@ const LONG = 3000;
 const id = (index: number): string => `${index}-`.padEnd(128, "x");
 
 for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
-  it(`after SIGTERM under load, ${how}.ts has logged every request that it answered`, async (cwd) => {
+  test(`after SIGTERM under load, ${how}.ts has logged every request that it answered`, async (t) => {
+    const cwd = newFolder(t);
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
     const start = how === "main" ? startMain : startServe;
     const server = await start({ cwd, env });
@@ -107,6 +109,7 @@ test("a reader of the log that goes away does not end the server", async () => {
 });
 
 const NO_PIPES = process.platform === "win32" && "Windows has no named pipes";
+const it = testUnless(NO_PIPES);
 /** Runs the words after the pipe, with standard output in it. */
 const WRITERS = {
   blocking: 'exec >"$0"; exec "$@"',
@@ -141,7 +144,8 @@ function createPipe(folder: string): {
 for (const [kind, script] of Object.entries(WRITERS)) {
   it(
     `a ${kind} pipe that nobody reads holds nothing up, and lines come again once somebody does`,
-    async (folder) => {
+    async (t) => {
+      const folder = newFolder(t);
       const pipe = createPipe(folder);
       const child = startLogging("sh", "-c", script, pipe.path);
       const [longest] = await once(child.stderr, "data");
@@ -156,17 +160,16 @@ for (const [kind, script] of Object.entries(WRITERS)) {
       assert.deepEqual(lines.map(({ id }) => id), ids);
       assert.equal(lines.length + dropped, 100_000);
     },
-    { skip: NO_PIPES },
   );
 
   it(
     `a ${kind} pipe that nobody reads does not hold up the end`,
-    async (folder) => {
+    async (t) => {
+      const folder = newFolder(t);
       const pipe = createPipe(folder);
       await assertEnds(startLogging("sh", "-c", script, pipe.path));
       await pipe.read();
     },
-    { skip: NO_PIPES },
   );
 }
 
@@ -175,9 +178,10 @@ const SINKS = {
   "a pipe that nobody reads": '>"$0" 2>&1; exec "$@"',
 };
 for (const [sink, script] of Object.entries(SINKS)) {
-  it(
+  testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
     `a server whose standard output and standard error are ${sink} serves and ends as any other`,
-    async (cwd) => {
+    async (t) => {
+      const cwd = newFolder(t);
       const pipe = sink === "a full disk" ? undefined : createPipe(cwd);
       const port = String(await freePort());
       const server = launch(
@@ -209,6 +213,5 @@ for (const [sink, script] of Object.entries(SINKS)) {
       assert.equal(keys.length, pipe === undefined ? 0 : 1);
       await pipe?.read();
     },
-    { skip: process.platform !== "linux" && "/dev/full is Linux's" },
   );
 }

@@ -3,6 +3,7 @@ import { cpSync, existsSync, readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { Wire } from "../../contract/wire.ts";
@@ -18,11 +19,13 @@ import {
   startMain,
 } from "../../support/standalone.ts";
 import { run } from "../../support/process.ts";
-import { testInFolder as it } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { testUnless } from "../../support/skipping.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 
-it("start prints its address and the first key last, and keeps the key and the pets over a restart", async (cwd) => {
+test("start prints its address and the first key last, and keeps the key and the pets over a restart", async (t) => {
+  const cwd = newFolder(t);
   const first = await startMain({ cwd });
   assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
   const last = `"
@@ -57,9 +60,10 @@ Its first API key, shown only now:
   assert.equal(await second.end("SIGINT"), 0);
 });
 
-it(
+testUnless(RUNTIME !== "node" && "only Node compiles again")(
   "start keeps what Node compiles while the server runs, so a killed one need not compile again",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     const cache = join(cwd, "compiled");
     const server = await startMain({ cwd, env: { NODE_COMPILE_CACHE: cache } });
     const files = () => readdirSync(cache, { recursive: true });
@@ -69,10 +73,10 @@ it(
       await server.end();
     }
   },
-  { skip: RUNTIME !== "node" && "only Node compiles again" },
 );
 
-it("start accepts fixed keys in addition to issued ones, and prints none if any is set", async (cwd) => {
+test("start accepts fixed keys in addition to issued ones, and prints none if any is set", async (t) => {
+  const cwd = newFolder(t);
   const issue = ["keys", "issue", "mobile app"];
   const json = await runMain([...issue, "--json"], { cwd });
   const quiet = await runMain([...issue, "--quiet"], { cwd });
@@ -92,7 +96,8 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
   assert.equal(server.stdout(), "", "REQUEST_LOG is off");
 });
 
-it("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (cwd) => {
+test("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (t) => {
+  const cwd = newFolder(t);
   const server = await startMain({ cwd });
   const name = "two \u202Ewords"; // from right to left, on a terminal
   const issued = await runMain(["keys", "issue", name], { cwd });
@@ -133,19 +138,20 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   await server.end();
 });
 
-it(
+testUnless(skip)(
   "keys closes the database once it is done, rather than wait until PostgreSQL's connection is idle for 30 s",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     const env = { DATABASE_URL: await emptyDatabase() };
     const began = performance.now();
     const { code, stderr } = await runMain(["keys", "list"], { cwd, env });
     assert.deepEqual([code, stderr], [0, ""]);
     assert.ok(performance.now() - began < 25_000);
   },
-  { skip },
 );
 
-it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) => {
+test("SIGTERM lets a create under way finish, and then exits with 0", async (t) => {
+  const cwd = newFolder(t);
   const server = await startMain({ cwd });
   const slow = await openSlowCreate(server);
   server.kill("SIGTERM");
@@ -160,7 +166,8 @@ it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) 
   await again.end();
 });
 
-it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async (cwd) => {
+test("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async (t) => {
+  const cwd = newFolder(t);
   const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "1" } });
   const slow = await openSlowCreate(server);
   assert.equal(await server.end(), 0);
@@ -168,7 +175,8 @@ it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most
   slow.abandon();
 });
 
-it("a second signal ends the server at once", async (cwd) => {
+test("a second signal ends the server at once", async (t) => {
+  const cwd = newFolder(t);
   const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "3600" } });
   const slow = await openSlowCreate(server);
   server.kill("SIGTERM");
@@ -196,7 +204,8 @@ async function startLocked(cwd: string) {
 }
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  it(`${signal} while the storage opens ends the server with 0, and it issues no key`, async (cwd) => {
+  test(`${signal} while the storage opens ends the server with 0, and it issues no key`, async (t) => {
+    const cwd = newFolder(t);
     const { server, unlock } = await startLocked(cwd);
     assert.equal(await server.end(signal), 0);
     assert.doesNotMatch(server.stderr(), /listens|pet_/);
@@ -204,7 +213,8 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-it("a request that comes while the storage opens is answered once it is open", async (cwd) => {
+test("a request that comes while the storage opens is answered once it is open", async (t) => {
+  const cwd = newFolder(t);
   const { server, origin, unlock } = await startLocked(cwd);
   const answer = ask({ fetch, base: origin, key: "none" }, "GET", "/v1/pets");
   await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
@@ -213,7 +223,8 @@ it("a request that comes while the storage opens is answered once it is open", a
   assert.equal(await server.end(), 0);
 });
 
-it("start says that it waits for PostgreSQL, and where", async (cwd) => {
+test("start says that it waits for PostgreSQL, and where", async (t) => {
+  const cwd = newFolder(t);
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket));
   const where = `127.0.0.1:${await listen(silent)}`;
@@ -229,9 +240,10 @@ it("start says that it waits for PostgreSQL, and where", async (cwd) => {
   silent.close();
 });
 
-it(
+testUnless(RUNTIME !== "node" && "Deno and Bun install packages by themselves")(
   "Node without its packages says what to run, without a stack, and keeps what it compiled",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     for (const folder of ["adapters", "core"]) {
       const from = new URL(`../../../${folder}`, import.meta.url);
       cpSync(fileURLToPath(from), join(cwd, folder), { recursive: true });
@@ -241,8 +253,5 @@ it(
     assert.equal(code, 1);
     assert.match(stderr, /^The package valibot is not installed.*\n$/);
     assert.ok(existsSync(join(cwd, "node_modules/.cache/petstore")));
-  },
-  {
-    skip: RUNTIME !== "node" && "Deno and Bun install packages by themselves",
   },
 );

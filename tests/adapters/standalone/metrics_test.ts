@@ -10,11 +10,11 @@ import { openService } from "../../../adapters/standalone/service.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import { createHandler, serviceOf } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
-import { skipping } from "../../support/skipping.ts";
+import { skipping, testUnless } from "../../support/skipping.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { ask } from "../../contract/ask.ts";
 import { startMain } from "../../support/standalone.ts";
-import { testInFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 
 const skip = skipping(
   spawnSync("promtool").error !== undefined &&
@@ -103,10 +103,10 @@ test("a create waits until the storage is done with it; a fault and the time are
   assert.match(buckets, /^0.005"} 0,0.01"} 0,0.025"} 1,.*,\+Inf"} 1$/);
 });
 
-testInFolder(
+testUnless(NO_SMALL_DISK)(
   "a full disk shows in the metrics and on standard error, while the server stays ready for reads",
-  (cwd) =>
-    withSmallDisk(cwd, async (disk) => {
+  (t) =>
+    withSmallDisk(newFolder(t), async (disk) => {
       const server = await startMain({ cwd: disk, env: { METRICS: "on" } });
       const pet = '{"name":"Rex","categoryId":1}';
       try {
@@ -130,7 +130,6 @@ testInFolder(
         /"error":"Cannot create pet: the disk is full \(unavailable\)"/,
       );
     }),
-  { skip: NO_SMALL_DISK },
 );
 
 /** Writes until a disk is full. */
@@ -143,9 +142,8 @@ function fill(disk: string): void {
   }
 }
 
-test(
+testUnless(skip)(
   "promtool finds no fault in it, before the first request and after",
-  { skip },
   async () => {
     const metrics = new Metrics();
     for (const answer of [shuttingDown, notFound]) {

@@ -3,12 +3,11 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
-import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { Wire } from "../../contract/wire.ts";
 import { launch } from "../../support/process.ts";
 import { listen } from "../../support/ports.ts";
-import { skipping } from "../../support/skipping.ts";
+import { skipping, testUnless } from "../../support/skipping.ts";
 import { until } from "../../support/time.ts";
 import { findRuntimes } from "../../support/runtime.ts";
 import { MAIN } from "../../support/standalone.ts";
@@ -46,7 +45,7 @@ for (const [runtime, what, args] of PROGRAMS) {
   const skip = found?.missing ?? skipping(noDeno);
   const title = `on ${runtime} what ${what} sends and logs has route and trace`;
 
-  test(title, { skip }, async () => {
+  testUnless(skip)(title, async () => {
     const install = ["install", "--frozen", "--quiet"];
     execFileSync(process.execPath, install, { cwd: FOLDER });
     // Beside its packages.

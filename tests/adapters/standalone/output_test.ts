@@ -1,10 +1,12 @@
 /** Output on Deno; full disks and pipes that nobody reads are in `log_test.ts`, on all runtimes. */
 import assert from "node:assert/strict";
-import test, { type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { standardOutput } from "../../../adapters/standalone/output.ts";
 import { RUNTIME } from "../../support/runtime.ts";
+import { testUnless } from "../../support/skipping.ts";
 
 const skip = RUNTIME !== "deno" && "other runtimes write by another call";
+const it = testUnless(skip);
 
 /** Has standard output written to a list; so many attempts fail before, with this code. */
 function record(t: TestContext, failures = 0, code = "ENOSPC") {
@@ -17,9 +19,8 @@ function record(t: TestContext, failures = 0, code = "ENOSPC") {
   return written;
 }
 
-test(
+it(
   "what is written within some ms is written at once",
-  { skip },
   async (t) => {
     const written = record(t);
     standardOutput.write("a");
@@ -29,22 +30,20 @@ test(
   },
 );
 
-test("a write that fails is tried again every 20 ms, not all the time", {
-  skip,
-}, async (t) => {
-  const written = record(t, 5);
-  const start = performance.now();
-  await standardOutput.write("a");
-  const time = performance.now() - start;
-  assert.ok(time > 100, `${time}`);
-  assert.deepEqual(written, ["a"]);
-});
-
-test(
-  "what waits for a reader that has gone away is not written, and nothing says that it was",
-  {
-    skip,
+it(
+  "a write that fails is tried again every 20 ms, not all the time",
+  async (t) => {
+    const written = record(t, 5);
+    const start = performance.now();
+    await standardOutput.write("a");
+    const time = performance.now() - start;
+    assert.ok(time > 100, `${time}`);
+    assert.deepEqual(written, ["a"]);
   },
+);
+
+it(
+  "what waits for a reader that has gone away is not written, and nothing says that it was",
   async (t) => {
     const written = record(t, 1, "EPIPE");
     standardOutput.write("a").then(() => written.push("a is written"));
@@ -54,11 +53,8 @@ test(
   },
 );
 
-test(
+it(
   "if more than 1 MiB waits, further lines are counted in place of being written; a pipe is given 4 KiB at once",
-  {
-    skip,
-  },
   async (t) => {
     const written = record(t);
     for (const text of ["x".repeat(2 ** 20), "y", "dropped\n"]) {

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
@@ -12,9 +11,11 @@ import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { freePort } from "../../support/ports.ts";
 import { run } from "../../support/process.ts";
 import { taskFlags } from "../../support/standalone.ts";
-import { testInFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { testUnless } from "../../support/skipping.ts";
 
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
+const it = testUnless(skip);
 const postgres = await sharedPostgres();
 const PROGRAM = fileURLToPath(
   new URL("permissions_program.ts", import.meta.url),
@@ -38,9 +39,10 @@ async function refusals(
   return stdout.trim();
 }
 
-testInFolder(
+it(
   "a server on SQLite writes its database and nothing else",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     const path = join(cwd, "pets.db");
     // So many that SQLite moves its log into the file meanwhile.
     const refused = await refusals(cwd, `sqlite:${path}`, 600);
@@ -55,21 +57,19 @@ testInFolder(
     assert.equal(pets.length, 1);
     await storage.close();
   },
-  { skip },
 );
 
-testInFolder(
+testUnless(skip || postgres.skip)(
   "a server on PostgreSQL neither writes nor reads files",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     const refused = await refusals(cwd, await postgres.newDatabase(), 3);
     assert.equal(refused, "write, remove, open another database, read");
   },
-  { skip: skip || postgres.skip },
 );
 
-test(
+it(
   "only what the database needs is kept: SQLite reads, a Unix socket is read and written",
-  { skip },
   async (t) => {
     const revoked: string[] = [];
     type Name = Deno.PermissionDescriptor;

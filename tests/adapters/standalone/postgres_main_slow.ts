@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import {
@@ -12,30 +13,27 @@ import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import { MAIN, startMain } from "../../support/standalone.ts";
-import {
-  inNewFolder,
-  testInFolder,
-} from "../../support/temporary_directory.ts";
+import { inNewFolder, newFolder } from "../../support/temporary_directory.ts";
 import { run } from "../../support/process.ts";
 
 const PASSWORD = "sesame/@%";
 const REX = '{"name":"Rex","categoryId":1}';
 
-testInFolder(
-  "a Unix socket that Deno may not use ends the program with the reason",
-  async (cwd) => {
-    const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
-    const flags = ["--no-prompt", "--allow-net", "--allow-env"]
-      .concat("--allow-read=.", "--allow-write=.");
-    for (const args of [["keys", "list"], ["start", "--port", "0"]]) {
-      const command = [...commandLine(MAIN, flags), ...args];
-      const { code, stderr } = await run(command, { cwd, env });
-      assert.equal(code, 1);
-      assert.match(stderr, /read access to "\/nowhere/);
-    }
-  },
-  { skip: RUNTIME !== "deno" && "only Deno refuses", timeout: 60_000 },
-);
+test("a Unix socket that Deno may not use ends the program with the reason", {
+  skip: RUNTIME !== "deno" && "only Deno refuses",
+  timeout: 60_000,
+}, async (t) => {
+  const cwd = newFolder(t);
+  const env = { DATABASE_URL: "postgres://ann@/pets?host=/nowhere" };
+  const flags = ["--no-prompt", "--allow-net", "--allow-env"]
+    .concat("--allow-read=.", "--allow-write=.");
+  for (const args of [["keys", "list"], ["start", "--port", "0"]]) {
+    const command = [...commandLine(MAIN, flags), ...args];
+    const { code, stderr } = await run(command, { cwd, env });
+    assert.equal(code, 1);
+    assert.match(stderr, /read access to "\/nowhere/);
+  }
+});
 
 testCluster(
   "a server whose PostgreSQL is gone says so, and goes on when it is back",

@@ -6,7 +6,8 @@ import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import { openSlowCreate, startServe } from "../../support/standalone.ts";
-import { testInFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { testUnless } from "../../support/skipping.ts";
 
 const NODE = RUNTIME === "node" &&
   "serve.ts is for deno serve and Bun; main.ts serves on Node";
@@ -16,7 +17,7 @@ for (const parallel of [false, true]) {
   const how = parallel ? "with several workers" : "as one";
   const skip = parallel ? NOT_DENO : NODE;
   const it = (what: string, check: (cwd: string) => Promise<void>) =>
-    testInFolder(`serve.ts ${how} ${what}`, check, { skip });
+    testUnless(skip)(`serve.ts ${how} ${what}`, (t) => check(newFolder(t)));
 
   it("issues one first key, lists with it, and exits with 0", async (cwd) => {
     const server = await startServe({ cwd, parallel });
@@ -56,9 +57,10 @@ for (const parallel of [false, true]) {
   });
 }
 
-testInFolder(
+testUnless(NODE)(
   "serve.ts exits once Deno and Bun have sent what is in flight, and limits Bun",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     const path = new URL("./serve_program.ts", import.meta.url);
     const env = { DATABASE_URL: "memory:", REQUEST_LOG: "off" };
     const command = commandLine(fileURLToPath(path));
@@ -73,25 +75,24 @@ testInFolder(
       "",
     ]);
   },
-  { skip: NODE },
 );
 
-testInFolder(
+testUnless(NODE)(
   "serve.ts refuses a wrong setting with a message and exit code 1",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     const started = startServe({ cwd, env: { BASE_URL: "v1" } });
     await assert.rejects(started, /BASE_URL: Wrong/);
   },
-  { skip: NODE },
 );
 
-testInFolder(
+testUnless(RUNTIME !== "deno" && "only deno serve takes it")(
   "serve.ts refuses a DENO_SERVE_ADDRESS that is no TCP address",
-  async (cwd) => {
+  async (t) => {
+    const cwd = newFolder(t);
     const address = `unix:${cwd}/socket`;
     const env = { DATABASE_URL: "memory:", DENO_SERVE_ADDRESS: address };
     const started = startServe({ cwd, env });
     await assert.rejects(started, /DENO_SERVE_ADDRESS must be a TCP address/);
   },
-  { skip: RUNTIME !== "deno" && "only deno serve takes it" },
 );
