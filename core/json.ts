@@ -70,7 +70,7 @@ function reviveNumber(
 }
 
 /** Turns a JSON number literal into the int64 it denotes; `undefined` if it denotes none. */
-function literalToInt64(literal: string): bigint | undefined {
+export function literalToInt64(literal: string): bigint | undefined {
   const parts = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(
     literal,
   );

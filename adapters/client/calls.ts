@@ -1,6 +1,7 @@
 /** The three operations: each sends a request and checks what comes back. */
 
 import * as v from "valibot";
+import { literalToInt64 } from "../../core/json.ts";
 import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
 import {
   type NewPet,
@@ -17,7 +18,10 @@ export interface ClientCall<T extends object> {
   /** The JSON text of a create. Calls without a body only read. */
   readonly body?: string;
   readonly idempotencyKey?: string | undefined;
-  /** Makes the result from the response's JSON body and fields, or says what is wrong with them. */
+  /**
+   * Makes the result from the response's JSON body and fields, or says what is wrong with them. Its ids and
+   * categories are texts of numbers.
+   */
   read(body: unknown, headers: Headers): T | string;
 }
 
@@ -39,15 +43,22 @@ export interface PetsPage {
   readonly next?: string;
 }
 
+/** An int64 as the text of a JSON number. */
+const integerSchema = v.pipe(
+  v.unknown(),
+  v.transform((text) => typeof text === "string" && literalToInt64(text)),
+  int64Schema,
+);
+
 /** Does not check the rules for names: the server's may have changed since. */
 const petSchema: v.GenericSchema<unknown, Pet> = v.object({
   id: v.pipe(
-    int64Schema,
+    integerSchema,
     v.check((id) => id >= 1n, "must be positive"),
     v.transform(petId),
   ),
   name: v.string("must be a string"),
-  categoryId: int64Schema,
+  categoryId: integerSchema,
   status: statusSchema,
 }, (issue) => issue.expected === "Object" ? "must be an object" : "is missing");
 
@@ -135,10 +146,19 @@ function checkPage(page: string, origin: string): string {
   );
 }
 
+/** The longest `Link` field that is read, in characters. */
+const MAX_LINK_LENGTH = 8192;
 // A target and its parameters (RFC 8288 §3), as services write them: quoted text has no \" in it.
-const LINK = /<([^<>]*)>((?:[ \t]*;(?:[^<>",;]|"[^"]*")*)*)/g;
-const IS_NEXT =
-  /;[ \t]*rel[ \t]*=[ \t]*(?:next[ \t]*(?:;|$)|"(?:[^"]* )?next(?: [^"]*)?")/i;
+const LINK = /[ \t,]*<([^<>]*)>[ \t]*((?:;(?:[^<>",;]|"[^"]*")*)*)(?:,|$)/gy;
+const PARAMETER = /;(?:[^";]|"[^"]*")*/g;
+const RELATIONS = /^;[ \t]*rel[ \t]*=(.*)/is;
+
+function isNext(parameters: string): boolean {
+  return parameters.match(PARAMETER)?.some((parameter) =>
+    RELATIONS.exec(parameter)?.[1]?.toLowerCase().split(/[ \t"]/)
+      .includes("next")
+  ) ?? false;
+}
 
 /** Reads the address of the page after `url`, if there is one; a text says what is wrong with it. */
 function nextPage(
@@ -147,14 +167,12 @@ function nextPage(
   origin: string,
 ): URL | string | undefined {
   if (field === null) return undefined;
+  const links = field.length > MAX_LINK_LENGTH ? [] : [...field.matchAll(LINK)];
+  const rest = field.slice(links.map(([text]) => text).join("").length);
   // Ignoring it would end a walk too early, and nobody would notice.
-  if (/[^ \t,]/.test(field.replaceAll(LINK, ""))) {
-    return "the Link header is malformed";
-  }
+  if (/[^ \t,]/.test(rest)) return "the Link header is malformed";
   const [, target] =
-    field.matchAll(LINK).find(([, , parameters]) =>
-      IS_NEXT.test(String(parameters))
-    ) ?? [];
+    links.find(([, , parameters]) => isNext(String(parameters))) ?? [];
   if (target === undefined) return undefined;
   const next = URL.parse(target, url); // RFC 3986 §5
   if (next === null) return "the address of the next page is malformed";
@@ -171,7 +189,9 @@ function check<T>(
   schema: v.GenericSchema<unknown, T>,
   body: unknown,
 ): T | string {
-  const { success, output, issues } = v.safeParse(schema, body);
+  const { success, output, issues } = v.safeParse(schema, body, {
+    abortEarly: true,
+  });
   if (success) return output;
   const path = v.getDotPath(issues[0]) ?? "the body";
   return `${path} of the response ${issues[0].message}`;

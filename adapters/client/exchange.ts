@@ -16,8 +16,8 @@ export interface Received {
   readonly cause?: unknown;
 }
 
-/** The longest body that is read. A full page of the longest names is a tenth of it. */
-export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
+/** The longest body that is read. A full page of the longest names is a tenth of it, or a third if all is escaped. */
+export const MAX_BODY_BYTES: number = 1024 * 1024;
 
 /**
  * Sends the request of a call once, by a `fetch` that may ignore the signal of its request. However it

@@ -2,7 +2,6 @@
 
 import * as v from "valibot";
 import { ERROR_STATUS } from "../../core/http/refusal.ts";
-import { parseJson } from "../../core/json.ts";
 import type { ClientCall } from "./calls.ts";
 import { PetStoreError, type PetStoreErrorCode } from "./error.ts";
 import { MAX_BODY_BYTES, type Received } from "./exchange.ts";
@@ -12,11 +11,11 @@ import { parseRetryAfter } from "./retry.ts";
 /** The result of a call, or why it failed. */
 export type Outcome<T> = { readonly result: T } | PetStoreError;
 
-/** The Error body of the contract, its status as {@linkcode parseJson} reads it. */
+/** The Error body of the contract. */
 const errorBodySchema = v.object({
   code: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
   message: v.string(),
-  status: v.bigint(),
+  status: v.number(),
 });
 
 const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
@@ -50,7 +49,7 @@ export function readOutcome<T extends object>(
   if (fault !== undefined) {
     return fail(fault, show(describeFault(received, origin), key));
   }
-  const body = parse(text);
+  const body = parse(String(text));
   if (status === (isCreate ? 201 : 200)) {
     const result = body === undefined
       ? `the response is not JSON in UTF-8 of at most ${MAX_BODY_BYTES} bytes`
@@ -101,24 +100,35 @@ function innermostMessage(error: unknown, depth = 9): string {
  */
 function readRefusal(status: number, body: unknown) {
   const { success, output } = v.safeParse(errorBodySchema, body);
-  const isOwn = success && status >= 400 && BigInt(status) === output.status &&
+  const isOwn = success && status >= 400 && status === output.status &&
     status === (statusOf.get(output.code) ?? status);
   return isOwn ? output : undefined;
 }
 
 function describeStatus(status: number): [PetStoreErrorCode, string] {
   const answer = `the answer is ${status}`;
-  if (status >= 400) {
+  if (status >= 400 || status === 304) {
     return ["http_error", `${answer}, and not from the service itself`];
   }
   if (status >= 300 || status === 0) return ["http_error", REDIRECT];
   return ["invalid_response", `${answer}, which is not in the contract`];
 }
 
-/** Parses JSON; `undefined` if it is not JSON. The parser's own message would quote the text. */
-function parse(text: string | undefined): unknown {
+// Where JSON has an id or a category, and then a text or a number. Inside of a text, one of the quotes would have a
+// backslash before it; if the first has, this is the end of a name that the contract does not know.
+const TEXT_MEMBER = /("(?:id|categoryId)"\s*:\s*)"/g;
+const NUMBER_MEMBER =
+  /("(?:id|categoryId)"\s*:\s*)(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)([\s,}])/g;
+
+/**
+ * Parses JSON; `undefined` if it is not JSON, because the parser's own message would quote the text. Ids and
+ * categories become the text of their number, which `JSON.parse` would round; a text gets a `"` in front, so that it
+ * is none. The reviver of `JSON.parse` would be exact too, but takes up to 60 times as long as `JSON.parse`.
+ */
+function parse(text: string): unknown {
   try {
-    return parseJson(String(text));
+    const marked = text.replaceAll(TEXT_MEMBER, '$1"\\"');
+    return JSON.parse(marked.replaceAll(NUMBER_MEMBER, '$1"$2"$3'));
   } catch {
     return undefined;
   }

@@ -7,9 +7,8 @@ import { sha256 } from "../sha256.ts";
  * Matches the header: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the
  * bare form; 1 to 255 visible ASCII characters in both.
  */
-export const KEY_PATTERN =
-  '^(?:"((?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255})"|([!#-~][!-~]{0,254}))$';
-const KEY = new RegExp(KEY_PATTERN);
+const KEY = /^(?:"((?:[!#-\[\]-~]|\\["\\]){1,255})"|([!#-~][!-~]{0,254}))$/;
+export const KEY_PATTERN: string = KEY.source;
 
 /** The 400 for a header that is not one key. */
 export const malformedKey: Refusal = new Refusal(

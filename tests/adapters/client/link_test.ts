@@ -39,6 +39,7 @@ test("a link is not the next page only because it looks like one", async () => {
     ...['<a>; rel="nextish"', '<a>; rel="next-archive"', '<a>; title="next"'],
     ...['<a>; rel="http://example.com/next"', "<a>; rev=next", "<a>", ""],
     ...["</pets>; rel=successor-version", "<a>; rel=next-archive", ","],
+    '<a>; title="x; rel=next; y"',
   ];
   for (const field of fields) assert.equal(await next(field), undefined, field);
 });
@@ -88,11 +89,8 @@ test("a link to the same page is an error, however it is written", async () => {
   }
 });
 
-test("any Link header is read quickly", async () => {
-  const parts = ["<a>;", '<a>;x="', "<a> \t", ",", "<a>; x ", "<", ';"'];
-  for (const part of [...parts, "<a>;rel= "]) {
-    const started = performance.now();
-    await next(part.repeat(60_000 / part.length)).catch(() => {});
-    assert.ok(performance.now() - started < 3000, part);
-  }
+test("a Link header of 8 KiB is read, and a longer one is malformed", async () => {
+  const field = "<a>; rel=next; title=x";
+  assert.equal(await next(field.padEnd(8192, "x")), `${BASE}/a`);
+  await assertWrong(field.padEnd(8193, "x"), /Link header is malformed/);
 });

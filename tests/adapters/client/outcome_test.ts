@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
+import {
+  type ClientCall,
+  listPetsCall,
+} from "../../../adapters/client/calls.ts";
+import { MAX_BODY_BYTES } from "../../../adapters/client/exchange.ts";
 import type { Client, PetStoreError } from "../../../adapters/client/mod.ts";
+import { readOptions } from "../../../adapters/client/options.ts";
+import { readOutcome } from "../../../adapters/client/outcome.ts";
 import { ERROR_STATUS } from "../../../core/http/refusal.ts";
 import {
   BASE,
@@ -17,7 +24,7 @@ import {
   type Step,
   watchedBody,
 } from "./scripted.ts";
-import { fc } from "../../support/property.ts";
+import { fc, runs } from "../../support/property.ts";
 
 const CALLS = {
   get: (client: Client) => client.getPet(7n),
@@ -42,7 +49,7 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
   const pet = petJson(7n);
   const wrong = [
     ...["null", "{}", "", pet.slice(0, -1), `${pet}]`, "[".repeat(1_000_000)],
-    ...['"7"', "7.5", "0", "9223372036854775808"]
+    ...['"7"', '["7"]', '"\\"7"', "7.5", "07", "0", "9223372036854775808"]
       .map((id) => pet.replace('"id":7', `"id":${id}`)),
     pet.replace('"id":7,', ""),
     pet.replace('"Rex"', "7"),
@@ -73,7 +80,7 @@ test("the message says what is wrong, and does not quote it", async () => {
       ],
       ["list", "{}", "the body of the response must be an array$"],
       ["list", "[[]]", "0\\.id of the"],
-      ["list", "[7]", "0 of the response must be an object$"],
+      ["list", "[7,7]", "0 of the response must be an object$"],
       ["get", '{"id":0}', "id of the response must be positive$"],
       ["get", '{"id":7}', "name of the response is missing$"],
       ["get", '{"id":7,"name":7}', "name of the response must be a string$"],
@@ -125,6 +132,103 @@ for (
   });
 }
 
+test("a 304, for which nobody asked, is http_error and no redirect", async () => {
+  const step = new Response(null, { status: 304 });
+  const { message } = await fails("get", step, "http_error", 304);
+  assert.match(message, /the answer is 304/);
+});
+
+/** Reads a text as the body of a response; `undefined` if it is refused. */
+function readBody<T extends object>(
+  text: string,
+  read: ClientCall<T>["read"],
+): T | undefined {
+  const settings = readOptions({ baseUrl: BASE, key: KEY });
+  const call: ClientCall<T> = { action: "get pet", url: BASE, read };
+  const received = { status: 200, headers: new Headers(), text };
+  const outcome = readOutcome(received, call, {
+    ...settings,
+    uncertain: false,
+  });
+  return "result" in outcome ? outcome.result : undefined;
+}
+
+test("a body is what JSON.parse makes of it, but for ids and categories, which are the text of their number", () => {
+  const units = ['"id":', '"categoryId" :', '"id"', '"a":', '"', "\\", " "]
+    .concat("{", "}", "[", "]", ",", ":", "0", "7", "-", ".", "1e+2", "id");
+  const members = fc.array(fc.constantFrom(...units.slice(0, 4)), {
+    maxLength: 3,
+  });
+  const value = fc.constantFrom(
+    "7",
+    "-7.0e2",
+    "07",
+    '"7"',
+    '"\\"id\\":7"',
+    "{}",
+  );
+  const likely = fc.tuple(members, value).map(([names, value]) =>
+    `[${names.map((name) => `{${name}`).join("")}${value}${
+      "}".repeat(names.length)
+    },"\\\\",${value}]`
+  );
+  const any = fc.string({ unit: fc.constantFrom(...units) });
+  const expect = (
+    name: string,
+    value: unknown,
+    { source = "" }: { readonly source?: string } = {},
+  ): unknown => {
+    if (!/(?:^|")(?:id|categoryId)$/.test(name)) return value;
+    if (typeof value === "number") return source;
+    return typeof value === "string" ? `"${value}` : value;
+  };
+  const orUndefined = (parse: () => unknown): unknown => {
+    try {
+      return parse();
+    } catch {
+      return undefined;
+    }
+  };
+  let valid = 0;
+  fc.assert(
+    fc.property(fc.oneof(likely, any), (text) => {
+      const read = readBody(text, (body) => ({ body }));
+      const expected = orUndefined(() => JSON.parse(text, expect));
+      assert.deepEqual(read?.body, expected);
+      if (read !== undefined) valid++;
+    }),
+    runs(3000),
+  );
+  assert.ok(valid > 300, `${valid} were JSON`);
+});
+
+test("any body of 1 MiB is read in at most ten times what JSON.parse takes for the slowest", () => {
+  const fill = (start: string, unit: string, end = "") =>
+    start + unit.repeat((MAX_BODY_BYTES - 100) / unit.length) + end;
+  const longest = fill("[", "[],", "1.0]");
+  const pets = Array.from(
+    { length: 18_000 },
+    (_, i) => petJson(BigInt(i + 1), ""),
+  );
+  const bodies = [
+    ...[longest, fill("[", "1.0,", "1]"), fill("[", '{"id":1.0},', "1]")],
+    ...[`[${pets}]`, fill('[{"id":1', "1", "}]"), fill('[{"id":1.', "1", "e")],
+    ...[fill('{"id"', " ", '"'), fill('["', '\\"id\\":1', '"]')],
+  ];
+  const { read } = listPetsCall({}, readOptions({ baseUrl: BASE, key: KEY }));
+  const time = (work: () => unknown) =>
+    Math.min(...Array.from({ length: 5 }, () => {
+      const started = performance.now();
+      work();
+      return performance.now() - started;
+    }));
+  const most = 10 * time(() => JSON.parse(longest));
+  for (const body of bodies) {
+    const took = time(() => readBody(body, read));
+    assert.ok(took <= most, `${body.slice(0, 12)}: ${took} of ${most} ms`);
+  }
+});
+
 test("bytes that are not UTF-8 are invalid_response, not U+FFFD", async () => {
   const bytes = new TextEncoder().encode(petJson(7n, "R?x"));
   bytes[bytes.indexOf(0x3f)] = 0xff;
@@ -139,13 +243,13 @@ test("a name whose bytes arrive in two halves comes through whole", async () => 
   assert.equal((await client.getPet(1n)).name, "🐕");
 });
 
-test("a body may have 4 MiB, and one without end is not read to its end", async () => {
-  const most = petJson(7n).padEnd(4 * 1024 * 1024);
+test("a body may have 1 MiB, and one without end is not read to its end", async () => {
+  const most = petJson(7n).padEnd(1024 * 1024);
   const { client } = scripted([json(most)]);
   assert.equal((await client.getPet(7n)).id, 7n);
   const longer = new Response(watchedBody([most, " "]).body);
   const { message } = await fails("get", longer, "invalid_response", 200);
-  const limit = "JSON in UTF-8 of at most 4194304 bytes";
+  const limit = "JSON in UTF-8 of at most 1048576 bytes";
   assert.equal(message, `Cannot get pet: the response is not ${limit}`);
 
   const chunk = " ".repeat(1024 * 1024);
