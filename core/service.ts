@@ -54,7 +54,10 @@ export function createService(
 ): Service {
   const { baseUrl } = options;
   const document = staticContent(
-    () => JSON.stringify(openApiDocument(baseUrl, operations)),
+    () => {
+      const document = openApiDocument(baseUrl, operations);
+      return new TextEncoder().encode(JSON.stringify(document));
+    },
     { "content-type": "application/json" },
   );
   const context: Context = { ...options, document };

@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import type { Service } from "../../core/http/message.ts";
-import { staticContent } from "../../core/http/static_content.ts";
+import { type Bytes, staticContent } from "../../core/http/static_content.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { checkNames } from "../../core/options.ts";
 import { inPieces } from "./in_pieces.ts";
@@ -60,11 +60,13 @@ export function createPage(options: DocsOptions): Page {
     throw new TypeError('Wrong option path: it must not end in "/"');
   }
 
-  const html = async (page: string): Promise<string> =>
-    (await readText("./page.html"))
+  async function html(page: string): Promise<Bytes> {
+    const text = new TextDecoder().decode(await read("./page.html"))
       .replaceAll("__files__", () => escapeHtml(relative(page, path)))
       .replaceAll("__openApi__", () => escapeHtml(relative(page, openApiUrl)))
       .replaceAll("__rememberKey__", `${rememberKey === true}`);
+    return new TextEncoder().encode(text);
+  }
   const contents = [
     ...[...new Set([path, alias])].map((page) =>
       [page, content(HTML, () => html(page))] as const
@@ -72,7 +74,7 @@ export function createPage(options: DocsOptions): Page {
     ...FILES.map(([name, mediaType, specifier]) =>
       [
         `${path}/${name}`,
-        content(mediaType, () => readText(specifier)),
+        content(mediaType, () => read(specifier)),
       ] as const
     ),
   ];
@@ -90,8 +92,8 @@ export function createPage(options: DocsOptions): Page {
   };
 }
 
-function content(mediaType: string, text: () => Promise<string>): Service {
-  return staticContent(text, {
+function content(mediaType: string, bytes: () => Promise<Bytes>): Service {
+  return staticContent(bytes, {
     "content-type": mediaType,
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",
@@ -99,9 +101,11 @@ function content(mediaType: string, text: () => Promise<string>): Service {
   });
 }
 
-async function readText(specifier: string): Promise<string> {
+/** Reads a file. Not as text, which would leave several times its size in memory. */
+async function read(specifier: string): Promise<Bytes> {
   try {
-    return await readFile(new URL(import.meta.resolve(specifier)), "utf8");
+    const file = await readFile(new URL(import.meta.resolve(specifier)));
+    return file as Bytes; // its memory is not shared
   } catch (cause) {
     const message = `Cannot read ${specifier}, which the docs page needs`;
     throw new Error(message, { cause });

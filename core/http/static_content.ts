@@ -3,23 +3,24 @@
 import type { Fields, Service } from "./message.ts";
 import { sha256 } from "../sha256.ts";
 
+/** Bytes, because a text would be encoded for each request. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
 /**
  * Answers 200 with a content, these fields and an `ETag`, or 304 if the client has it. Both are made on first
  * use, because some runtimes forbid hashing while a module loads. Addresses have no version, so clients have
  * to ask each time.
  */
 export function staticContent(
-  text: () => string | Promise<string>,
+  content: () => Bytes | Promise<Bytes>,
   headers: Fields,
 ): Service {
   let making: ReturnType<typeof make> | undefined;
 
   async function make() {
-    const content = await text();
-    // Bytes, because a text would be encoded for each request.
-    const body = new TextEncoder().encode(content);
+    const body = await content();
     // A strong entity tag (RFC 9110 §8.8.3): no other content has it.
-    const etag = `"${(await sha256(content)).slice(0, 32)}"`;
+    const etag = `"${(await sha256(body)).slice(0, 32)}"`;
     // The 304 has the fields that say how to store it, and no others (RFC 9110 §15.4.5).
     const few = { "cache-control": "no-cache", etag };
     const all = { ...headers, "x-content-type-options": "nosniff", ...few };

@@ -2,6 +2,7 @@
  * One setting: servers are started on equal databases, compared, warmed up, measured and ended.
  */
 
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../support/ports.ts";
 import { ask } from "./answer.ts";
@@ -17,6 +18,8 @@ import type { Contestant, Setting } from "./settings.ts";
 export interface Turn extends Count {
   /** Processor time of the servers for one request, all their threads, in µs. */
   readonly cpu: number;
+  /** The resident memory of the servers after the turn, in bytes. */
+  readonly memory: number;
 }
 
 /** The figures of a contestant, round by round. */
@@ -31,6 +34,8 @@ export interface Measured extends Setting {
   readonly cases: ReadonlyMap<Case, Rounds<Turn>>;
   /** How long it took from before a process is started to its first page, in ms. */
   readonly starts: Rounds<number>;
+  /** The resident memory of each before the load, in bytes. */
+  readonly rest: ReadonlyMap<Contestant, number>;
 }
 
 /** How a setting is measured. */
@@ -79,6 +84,11 @@ export async function measure(
       await databases.fill(url, one.tables, pets);
       servers.push(await start(one));
     }
+    if (!quick) await delay(1000); // ours reads the files of its page once it listens
+    const rest = new Map<Contestant, number>();
+    for (const server of servers) {
+      rest.set(server.contestant, (await usage([server])).memory);
+    }
     for (const work of cases) await compare(servers, work, pets);
 
     const measured = new Map<Case, Rounds<Turn>>();
@@ -104,7 +114,7 @@ export async function measure(
     // Once before: what a runtime keeps of compiled code is there afterwards.
     const turns = quick ? { rounds: 0, warmUp: 0 } : { rounds, warmUp: 1 };
     return {
-      ...{ ...setting, ...titles, contestants, cases: measured },
+      ...{ ...setting, ...titles, contestants, cases: measured, rest },
       starts: await inTurns(new Map(starts), turns),
     };
   } finally {
@@ -180,16 +190,22 @@ export async function turn(
 ): Promise<Turn> {
   const ports = servers.map(({ port }) => port);
   const task = { ports, request: requestText(work), pets, seconds };
-  const before = await processorTime(servers);
+  const before = await usage(servers);
   const { status } = work;
   const count = await load({ ...task, status, connections: CONNECTIONS });
-  const time = await processorTime(servers) - before;
-  return { ...count, cpu: time / count.requests };
+  const { cpu, memory } = await usage(servers);
+  return { ...count, cpu: (cpu - before.cpu) / count.requests, memory };
 }
 
-async function processorTime(servers: readonly Server[]): Promise<number> {
-  const usages = await Promise.all(
-    servers.map(({ process }) => process.ask("") as Promise<NodeJS.CpuUsage>),
-  );
-  return usages.reduce((sum, { user, system }) => sum + user + system, 0);
+/** The processor time of servers so far, in µs, and their resident memory, in bytes. */
+async function usage(
+  servers: readonly Server[],
+): Promise<Pick<Turn, "cpu" | "memory">> {
+  let [cpu, memory] = [0, 0];
+  for (const { process } of servers) {
+    const used = await process.ask("") as NodeJS.CpuUsage & { memory: number };
+    cpu += used.user + used.system;
+    memory += used.memory;
+  }
+  return { cpu, memory };
 }

@@ -37,12 +37,14 @@ export function printFigures(measured: Measured): void {
       ];
     })
   );
-  const starts = contestants.map((
-    one,
-  ) => [`start: ${one.name}`, `${startTime(measured, one)} ms`]);
+  const others = contestants.map((one) =>
+    `${one.name}: starts in ${startTime(measured, one)} ms, takes ${
+      memory(measured, one).join(" MB at rest and ")
+    } MB under load`
+  );
   console.log(`\n${databaseTitle}, ${runtimeTitle}\n`);
   console.log(formatTable([columns, ...rows]));
-  console.log(starts.map((row) => row.join("  ")).join("\n"));
+  console.log(others.join("\n"));
 }
 
 /** Prints how many times as fast ours is; `0.95× < 1.4` is a target that was missed. */
@@ -61,14 +63,17 @@ export function writeReport(
   all: readonly Measured[],
   { pets, rounds, seconds }: MeasureOptions,
 ): void {
-  const starts = all.filter(({ database }) => database === "sqlite")
-    .map((one) => {
+  /** What ours takes on each runtime, beside what its peer takes. */
+  const onSqlite = (
+    read: (measured: Measured, one: Contestant) => string,
+    unit: string,
+  ) =>
+    all.filter(({ database }) => database === "sqlite").map((one) => {
       const [ours, peer] = [one.contestants[0], one.peer]
-        .map((each) => each && startTime(one, each));
-      return `${
-        nameOf(one.runtimeTitle)
-      } ${ours} ms (${one.peer.name}: ${peer})`;
-    });
+        .map((each) => each && read(one, each));
+      const runtime = nameOf(one.runtimeTitle);
+      return `${runtime} ${ours} ${unit} (${one.peer.name}: ${peer})`;
+    }).join("; ");
   const date = new Date().toLocaleDateString("en-GB", { dateStyle: "long" });
   const versions = new Set(
     [
@@ -87,7 +92,10 @@ export function writeReport(
 Requests per second that our server answered:
 
 ${ratesTable(all)}
-From start to the first answer, on SQLite: ${starts.join("; ")}.
+From start to the first answer, on SQLite: ${onSqlite(startTime, "ms")}.
+Memory at rest and after the load above, on SQLite: ${
+    onSqlite((...of) => memory(...of).join(" and "), "MB")
+  }.
 
 Measured on ${date} with \`deno task bench --write\`: ${
     pets.toLocaleString("en")
@@ -144,6 +152,16 @@ function nameOf(title: string): string {
 
 function startTime({ starts }: Measured, one: Contestant): string {
   return median(starts.get(one) ?? []).toFixed(0);
+}
+
+/** The resident memory of a contestant before the load, and the most after a turn, in MB. */
+function memory(
+  { rest, cases }: Measured,
+  one: Contestant,
+): readonly string[] {
+  const turns = [...cases.values()].flatMap((rounds) => rounds.get(one) ?? []);
+  const most = Math.max(...turns.map(({ memory }) => memory));
+  return [rest.get(one) ?? NaN, most].map((bytes) => (bytes / 1e6).toFixed(0));
 }
 
 function ratesTable(all: readonly Measured[]): string {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import { docs } from "../../../adapters/docs/mod.ts";
-import { RUNTIME } from "../../support/runtime.ts";
+import { runWell } from "../../support/process.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { testUnless } from "../../support/skipping.ts";
 
 const ORIGIN = "http://localhost";
@@ -82,6 +84,21 @@ it(
     }
   },
 );
+
+test("the page takes less than 4.5 times the size of its files in memory", async () => {
+  const show = await docs();
+  let size = 0;
+  for (const name of FILES) {
+    size += (await (await ask(show, `/docs/${name}`)).arrayBuffer()).byteLength;
+  }
+  const program = new URL(
+    "../../support/programs/docs_memory.ts",
+    import.meta.url,
+  );
+  const stdout = await runWell(commandLine(fileURLToPath(program)));
+  assert.match(stdout, /^\d+\n$/);
+  assert.ok(Number(stdout) < 4.5 * size, `${stdout} for ${size}`);
+});
 
 test("the page answers HEAD as GET, 304 if the browser has it, and any other method with 405", async () => {
   const show = await docs();

@@ -6,7 +6,7 @@ import { staticContent } from "../../../core/http/static_content.ts";
 test("staticContent answers 304 to *, and to a list that has its tag, weak or strong: with the tag, how to store it, and nothing else", async () => {
   const stored = { "cache-control": "no-cache" };
   const type = { "content-type": "text/plain" };
-  const content = staticContent(() => "a", type);
+  const content = staticContent(() => encode("a"), type);
   const { headers: { etag: tag = "" } } = await ask(content);
   const matching = [tag, `W/${tag}`, `"x", ${tag}`, `"x",${tag},"y"`, "*"]
     .concat(
@@ -35,6 +35,10 @@ function ask(content: Service, headers: HeadersInit = {}): Promise<Answer> {
   return content(new Request("http://localhost/", { headers }));
 }
 
+function encode(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}
+
 function text({ body }: Answer): string {
   assert.ok(body instanceof Uint8Array);
   return new TextDecoder().decode(body);
@@ -43,7 +47,7 @@ function text({ body }: Answer): string {
 test("staticContent gives the same bytes the same tag, and others another", async () => {
   const [a, again, b] = await Promise.all(
     ["a", "a", "b"].map(async (text) => {
-      const { headers } = await ask(staticContent(() => text, {}));
+      const { headers } = await ask(staticContent(() => encode(text), {}));
       return headers.etag;
     }),
   );
@@ -56,7 +60,7 @@ test("staticContent makes the content once, when it is asked for, and again if t
   let made = 0;
   const reply = staticContent(() => {
     if (made++ === 0) throw new Error("not now");
-    return `made ${made}`;
+    return encode(`made ${made}`);
   }, {});
   assert.equal(made, 0);
   await assert.rejects(ask(reply), /not now/);
