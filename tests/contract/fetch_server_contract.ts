@@ -1,13 +1,13 @@
 /** The promises of every `serve`, tested over TCP because the bytes matter. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type {
   FetchFunction,
   ServeOptions,
   Server,
 } from "../../adapters/serve/server.ts";
 import { toFetch } from "../../core/handler.ts";
+import { RUNTIME } from "../support/runtime.ts";
 import { Wire } from "./wire.ts";
 
 /** A `serve` of the adapters. */
@@ -47,10 +47,13 @@ const sendBack: FetchFunction = async (request) =>
   new Response(await request.text());
 
 /** Registers the tests of one `serve`. */
-export function testFetchServer(name: string, serve: Serve): void {
+export function fetchServerContract(
+  register: (title: string, check: () => Promise<void>) => unknown,
+  serve: Serve,
+): void {
   /** Registers a test; what it opens is closed at its end, and fails it if it reported an error. */
   function it(title: string, check: (stage: Stage) => Promise<void>): void {
-    test(`${name}: ${title}`, async () => {
+    register(title, async () => {
       const errors: unknown[] = [];
       const closing: (() => unknown)[] = [];
       async function listen(handle: FetchFunction): Promise<Server> {
@@ -295,7 +298,7 @@ export function testFetchServer(name: string, serve: Serve): void {
   const NONE = /^The fetch function did not return a Response$/;
   const USED =
     /^The fetch function returned a Response already read$|already used|consumed|^ReadableStream is locked$/;
-  const ERROR = name === "node" ? /status code: 0/ : NONE;
+  const ERROR = RUNTIME === "node" ? /status code: 0/ : NONE;
   const failures: readonly (readonly [string, RegExp, FetchFunction])[] = [
     ["throws", /secret/, () => {
       throw new Error("secret");
@@ -321,7 +324,7 @@ export function testFetchServer(name: string, serve: Serve): void {
     ],
   ];
   for (const [what, message, handle] of failures) {
-    test(`${name}: a fetch function that ${what} is answered for with 500, and reported`, async () => {
+    it(`a fetch function that ${what} is answered for with 500, and reported`, async () => {
       const errors: unknown[] = [];
       const onError = (error: unknown): never => {
         errors.push(error);

@@ -1,6 +1,5 @@
 /** Registers the clauses of the contract over HTTP as tests. */
 
-import test, { type TestOptions } from "node:test";
 import type { Answer, OpenService } from "./ask.ts";
 import { assertAnyError, assertJsonHeaders } from "./error_reply.ts";
 import { HOSTILE_BYTES_CLAUSES } from "./hostile_bytes_contract.ts";
@@ -18,35 +17,37 @@ export interface OpenServer {
   close(): Promise<void>;
 }
 
+/** Registers a test. */
+type RegisterTest = (title: string, check: () => Promise<void>) => unknown;
+
 /** Registers the clauses for any client; `open` makes a fresh and empty service for each test. */
 export function httpContract(
-  name: string,
+  it: RegisterTest,
   open: () => Promise<OpenService>,
-  options: TestOptions = {},
 ): void {
   for (
     const clauses of [INTERFACE_CLAUSES, HTTP_CLAUSES, IDEMPOTENCY_CLAUSES]
   ) {
-    register(name, clauses, open, options);
+    register(it, clauses, open);
   }
 }
 
 /** Registers the clauses for clients that write bytes; `open` makes a fresh and empty service. */
 export function rawHttpContract(
-  name: string,
+  it: RegisterTest,
   open: (limits: ServerLimits) => Promise<OpenServer>,
 ): void {
-  register(name, RAW_HTTP_CLAUSES, (limits) => asService(open(limits)));
+  register(it, RAW_HTTP_CLAUSES, (limits) => asService(open(limits)));
 }
 
 /** Registers the clauses on hostile bytes for a runtime; `open` makes a fresh and empty service. */
 export function hostileBytesContract(
+  it: RegisterTest,
   runtime: "deno" | "bun" | "node",
   open: (limits: ServerLimits) => Promise<OpenServer>,
-  name: string = runtime,
 ): void {
   register(
-    name,
+    it,
     HOSTILE_BYTES_CLAUSES,
     (limits) => asService(open(limits), { runtime }),
   );
@@ -61,16 +62,15 @@ async function asService(
 }
 
 function register(
-  name: string,
+  it: RegisterTest,
   clauses: Clauses,
   open: (limits: ServerLimits) => Promise<OpenService>,
-  options: TestOptions = {},
 ): void {
   for (const [sentence, clause] of Object.entries(clauses)) {
     const { check, limits = {} } = typeof clause === "function"
       ? { check: clause }
       : clause;
-    test(`${name}: ${sentence}`, options, async () => {
+    it(sentence, async () => {
       const service = await open(limits);
       try {
         await check(new PetsClient({ ...service, seen: assertWellFormed }));

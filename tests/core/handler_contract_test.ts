@@ -1,5 +1,9 @@
 /** The HTTP contract, judged on `handle` itself: no server, no socket. */
+import { test } from "node:test";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
 
-httpContract("handle", () => Promise.resolve(handleService()));
+httpContract(
+  (title, check) => test(`handle: ${title}`, check),
+  () => Promise.resolve(handleService()),
+);

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
@@ -63,6 +64,9 @@ if (FRAMEWORKS === undefined) {
   });
 } else {
   for (const name of ["express", "fastify", "hono", "edge_runtime"]) {
-    httpContract(name, () => open(name));
+    httpContract(
+      (title, check) => test(`${name}: ${title}`, check),
+      () => open(name),
+    );
   }
 }

@@ -10,14 +10,17 @@ import { httpContract } from "../contract/register.ts";
 type Routes = Record<string, (request: Request) => Promise<Response>>;
 let opened = 0;
 
-httpContract("the route handlers for Next.js", async () => {
-  // Afresh for each test, as if nobody had imported it before.
-  const path = `../../docs/examples/frameworks/next.ts?${opened++}`;
-  const routes: Routes = await import(path);
-  const fetch = async (request: Request): Promise<Response> =>
-    await routes[request.method]?.(request) ?? Response.error();
-  return { ...handleService(), fetch };
-});
+httpContract(
+  (title, check) => test(`the route handlers for Next.js: ${title}`, check),
+  async () => {
+    // Afresh for each test, as if nobody had imported it before.
+    const path = `../../docs/examples/frameworks/next.ts?${opened++}`;
+    const routes: Routes = await import(path);
+    const fetch = async (request: Request): Promise<Response> =>
+      await routes[request.method]?.(request) ?? Response.error();
+    return { ...handleService(), fetch };
+  },
+);
 
 test("the function for AWS Lambda answers events with bodies as text and in base64", async () => {
   const path = "../../docs/examples/lambda_events.json";

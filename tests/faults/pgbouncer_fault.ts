@@ -1,11 +1,10 @@
 /** The contracts in PostgreSQL behind PgBouncer in transaction mode, and what comes of forgetting that. */
 import assert from "node:assert/strict";
-import { after } from "node:test";
+import { after, test } from "node:test";
 import {
   type PetDatabase,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
-import { itOf } from "../contract/database_contract.ts";
 import { storageContract } from "../contract/storage/mod.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import {
@@ -46,7 +45,12 @@ async function newPlace(): Promise<() => Promise<PetDatabase>> {
 }
 
 storageContract({
-  it: itOf("postgresStorage behind PgBouncer", { skip }),
+  it: (title, check, timeout) =>
+    test(
+      `postgresStorage behind PgBouncer: ${title}`,
+      { skip, timeout },
+      check,
+    ),
   open: async () => await (await newPlace())(),
   newPlace,
 });

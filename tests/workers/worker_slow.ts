@@ -1,9 +1,9 @@
 /** The storage in D1, and docs/examples/worker.ts, in workerd: the program behind Cloudflare Workers. */
 import { buildSync } from "esbuild";
 import { Miniflare } from "miniflare";
-import { after } from "node:test";
+import { after, test } from "node:test";
 import { type D1Binding, d1Storage } from "../../adapters/d1/mod.ts";
-import { databaseContract, itOf } from "../contract/database_contract.ts";
+import { databaseContract } from "../contract/database_contract.ts";
 import { httpContract } from "../contract/register.ts";
 import { storageLaws } from "../laws/storage_laws.ts";
 
@@ -65,18 +65,22 @@ async function dropTables(): Promise<void> {
   await binding.batch(drops.map((sql) => binding.prepare(sql)));
 }
 
-const NAME = "d1Storage in workerd";
-databaseContract(NAME, async () => {
+const it = (title: string, check: () => Promise<void>) =>
+  test(`d1Storage in workerd: ${title}`, check);
+databaseContract(it, async () => {
   await dropTables();
   return async (options) => d1Storage(binding, options);
 });
-storageLaws(itOf(NAME), async () => {
+storageLaws(it, async () => {
   await dropTables();
   return d1Storage(binding);
 });
 
-httpContract("docs/examples/worker.ts in workerd", async () => {
-  await dropTables();
-  const close = async () => {};
-  return { fetch: send, base: `${origin}/v1`, key: "secret", close };
-});
+httpContract(
+  (title, check) => test(`docs/examples/worker.ts in workerd: ${title}`, check),
+  async () => {
+    await dropTables();
+    const close = async () => {};
+    return { fetch: send, base: `${origin}/v1`, key: "secret", close };
+  },
+);

@@ -1,9 +1,9 @@
 /** The storage in D1 on an imitation of D1, and on a D1 that fails. `tests/workers/` has the real one. */
 import assert from "node:assert/strict";
-import test from "node:test";
+import test, { type TestContext } from "node:test";
 import { d1Storage } from "../../../adapters/d1/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
-import { databaseContract, itOf } from "../../contract/database_contract.ts";
+import { databaseContract } from "../../contract/database_contract.ts";
 import { storageLaws } from "../../laws/storage_laws.ts";
 import { countKept } from "../../support/garbage.ts";
 import { SQLITE, tablesContract } from "../database/tables_contract.ts";
@@ -12,13 +12,14 @@ import { REX } from "../../support/pets.ts";
 
 const KEY = { idempotencyKey: "k" };
 
-const NAME = "d1Storage on an imitation";
-databaseContract(NAME, async () => {
+const it = (title: string, check: (t: TestContext) => Promise<void>) =>
+  test(`d1Storage on an imitation: ${title}`, { timeout: 60_000 }, check);
+databaseContract(it, async () => {
   const binding = imitation();
   return async (options) => d1Storage(binding, options);
 });
-storageLaws(itOf(NAME), async () => d1Storage(imitation()));
-tablesContract(NAME, async () => {
+storageLaws(it, async () => d1Storage(imitation()));
+tablesContract(it, async () => {
   const binding = imitation();
   return {
     async open(options) {

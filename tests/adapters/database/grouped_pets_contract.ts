@@ -1,7 +1,6 @@
 /** The promises of reads in groups, for each database that has them. */
 
 import assert from "node:assert/strict";
-import { test, type TestOptions } from "node:test";
 import type { PetDatabase } from "../../../adapters/database/pet_database.ts";
 import { type Pet, petId } from "../../../core/pets/pet.ts";
 import type { PageRequest } from "../../../core/pets/page.ts";
@@ -16,10 +15,9 @@ const STATUSES = ["available", "pending", "sold"] as const;
  * @param impossible SQL that gives the pet 5 a status that there is not.
  */
 export function groupedPetsContract(
-  name: string,
+  register: (title: string, check: () => Promise<void>) => unknown,
   open: () => Promise<readonly [PetDatabase, (sql: string) => unknown]>,
   impossible: string,
-  options: TestOptions = {},
 ): void {
   function it(
     promise: string,
@@ -28,7 +26,7 @@ export function groupedPetsContract(
       sql: (text: string) => unknown,
     ) => Promise<void>,
   ): void {
-    test(`${name} ${promise}`, options, async () => {
+    register(promise, async () => {
       const [storage, sql] = await open();
       try {
         await check(storage, sql);

@@ -1,7 +1,7 @@
 /** The promises of storages in databases about their tables, looked at by SQL. */
 
 import assert from "node:assert/strict";
-import { test, type TestContext, type TestOptions } from "node:test";
+import type { TestContext } from "node:test";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import type { Open } from "../../contract/database_contract.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
@@ -29,16 +29,18 @@ export const SQLITE: Dialect = {
 
 /** Registers the tests. */
 export function tablesContract(
-  name: string,
+  register: (
+    title: string,
+    check: (t: TestContext) => Promise<void>,
+  ) => unknown,
   newDatabase: () => Promise<Database>,
   { noTom, lastId }: Dialect,
-  options: TestOptions = {},
 ): void {
   function it(
     promise: string,
     check: (db: Database, t: TestContext) => Promise<void>,
   ): void {
-    test(`${name} ${promise}`, options, async (t) => {
+    register(promise, async (t) => {
       const { open, sql } = await newDatabase();
       const opened: PetStorage[] = [];
       const keep: Open = async (settings) => {

@@ -1,21 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
+import { retentionOptionContract } from "../../contract/database_contract.ts";
 import {
-  itOf,
-  retentionOptionContract,
-} from "../../contract/database_contract.ts";
-import {
+  type RegisterTest,
   retentionContract,
   storageContract,
 } from "../../contract/storage/mod.ts";
 import { REX } from "../../support/pets.ts";
 
-const it = itOf("memoryStorage");
+const it: RegisterTest = (title, check, timeout) =>
+  test(`memoryStorage: ${title}`, { timeout }, check);
 const open = async (options = {}) => memoryStorage(options);
 storageContract({ it, open });
 retentionContract({ it, open });
-retentionOptionContract("memoryStorage", open);
+retentionOptionContract(it, open);
 
 test("memoryStorage returns pets that nobody can change", async () => {
   const storage = memoryStorage();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { Client } from "pg";
 import {
   type PetDatabase,
@@ -28,7 +29,12 @@ async function addPets(storage: PetDatabase, count: number): Promise<void> {
 }
 
 groupedPetsContract(
-  "postgresStorage",
+  (title, check) =>
+    test(
+      `postgresStorage ${title}`,
+      { skip: shared.skip, timeout: 30_000 },
+      check,
+    ),
   async () => {
     const url = await shared.emptyDatabase();
     const sql = (text: string) => runSql(url, text);
@@ -36,7 +42,6 @@ groupedPetsContract(
   },
   `alter table pets drop constraint pets_status_check;
     update pets set status = 7 where id = 5`,
-  { skip: shared.skip, timeout: 30_000 },
 );
 
 it("answers gets, and look-ups of keys, that share a statement, each for itself", async (storage) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { PETS } from "../../../adapters/database/transfer.ts";
 import { parsePostgresUrl } from "../../../adapters/postgres/address.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
@@ -12,19 +13,25 @@ import { until } from "../../support/time.ts";
 
 const { skip, emptyDatabase, it } = await sharedPostgres();
 
-tablesContract("postgresStorage", async () => {
-  const url = `${await emptyDatabase()}?connection_limit=4`;
-  return {
-    open: (options) => postgresStorage(url, options),
-    async sql(text) {
-      const [row = {}] = await runSql(url, text);
-      return Object.values(row)[0];
-    },
-  };
-}, {
-  noTom: "alter table pets add constraint no_tom check (name <> 'Tom')",
-  lastId: (id) => `select setval(pg_get_serial_sequence('pets', 'id'), ${id})`,
-}, { skip, timeout: 30_000 });
+const options = { skip, timeout: 30_000 };
+tablesContract(
+  (title, check) => test(`postgresStorage ${title}`, options, check),
+  async () => {
+    const url = `${await emptyDatabase()}?connection_limit=4`;
+    return {
+      open: (options) => postgresStorage(url, options),
+      async sql(text) {
+        const [row = {}] = await runSql(url, text);
+        return Object.values(row)[0];
+      },
+    };
+  },
+  {
+    noTom: "alter table pets add constraint no_tom check (name <> 'Tom')",
+    lastId: (id) =>
+      `select setval(pg_get_serial_sequence('pets', 'id'), ${id})`,
+  },
+);
 
 // What another server committed while a create waited for its turn is not in the create's snapshot.
 it("finds a key that was committed while its create waited for its turn", async ({ url, open }) => {

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { serve as serveOnBun } from "../../../adapters/bun/mod.ts";
 import { serve } from "../../../adapters/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import { testFetchServer } from "../../contract/fetch_server_contract.ts";
+import { fetchServerContract } from "../../contract/fetch_server_contract.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { testUnless } from "../../support/skipping.ts";
 
-testFetchServer(RUNTIME, await loadServe());
+fetchServerContract(
+  (title, check) => test(`${RUNTIME}: ${title}`, check),
+  await loadServe(),
+);
 
 const skip = RUNTIME !== "bun" && "it is about Bun";
 const it = testUnless(skip);

@@ -14,10 +14,18 @@ const CREATE =
   `POST /v1/pets ${FIELDS}Content-Length: ${REX.length}\r\n\r\n${REX}`;
 
 onEveryRuntime("bytes meant to confuse", (name, open) => {
-  hostileBytesContract(name, open);
+  hostileBytesContract(
+    (title, check) => test(`${name}: ${title}`, check),
+    name,
+    open,
+  );
   if (name !== "bun") return;
   const openOnDisk = (limits = {}) => open({ ...limits, database: newPath() });
-  hostileBytesContract(name, openOnDisk, "bun with SQLite");
+  hostileBytesContract(
+    (title, check) => test(`bun with SQLite: ${title}`, check),
+    name,
+    openOnDisk,
+  );
 
   // Seen in Bun 1.4: docs/reliability.md tells clients what to do. If this fails, that can go.
   test("bun closes a connection if a request comes while a create waits for the disk, which adds its pet", async () => {

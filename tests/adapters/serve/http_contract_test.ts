@@ -1,11 +1,14 @@
 /** The HTTP contract over real sockets, on every runtime there is. */
+import { test } from "node:test";
 import { httpContract, rawHttpContract } from "../../contract/register.ts";
 import { onEveryRuntime } from "../../support/every_runtime.ts";
 
 onEveryRuntime("the HTTP contract", (name, open) => {
-  httpContract(name, async () => {
+  const it = (title: string, check: () => Promise<void>) =>
+    test(`${name}: ${title}`, check);
+  httpContract(it, async () => {
     const { port, ...server } = await open({});
     return { ...server, fetch, base: `http://127.0.0.1:${port}/v1` };
   });
-  rawHttpContract(name, open);
+  rawHttpContract(it, open);
 });

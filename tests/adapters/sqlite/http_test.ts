@@ -1,4 +1,5 @@
 /** The HTTP contract with pets and keys in an SQLite file. */
+import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { storageService } from "../../contract/handle_service.ts";
 import { httpContract } from "../../contract/register.ts";
@@ -7,6 +8,6 @@ import { temporaryFiles } from "../../support/temporary_directory.ts";
 const newPath = temporaryFiles();
 
 httpContract(
-  "handle on sqliteStorage",
+  (title, check) => test(`handle on sqliteStorage: ${title}`, check),
   async () => storageService(await sqliteStorage(newPath())),
 );

@@ -11,7 +11,7 @@ import { newPet, REX } from "../../support/pets.ts";
 const newPath = temporaryFiles();
 
 groupedPetsContract(
-  "sqliteStorage",
+  (title, check) => test(`sqliteStorage ${title}`, check),
   async () => {
     const path = newPath();
     return [await sqliteStorage(path), (text) => {
