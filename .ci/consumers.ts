@@ -148,12 +148,16 @@ function writePrograms(folder: string): void {
   }
   for (const runner of ["bun", "vitest"]) {
     const module = runner === "bun" ? "bun:test" : runner;
-    const code = programs.storage_contract.replace("node:test", module);
+    const code = programs.storage_contract.replace(
+      /\{ after, (.*) \} from "node:test"/,
+      `{ afterAll as after, $1 } from "${module}"`,
+    );
     writeFileSync(join(folder, `${runner}.test.mjs`), code);
   }
   const code = programs.storage_contract.replace(
     /^import .* from "node:test";$/m,
-    "const it = Deno.test;\nconst describe = (_title, tests) => tests();",
+    "const { afterAll: after } = Deno.test;\nconst it = Deno.test;\n" +
+      "const describe = (_title, tests) => tests();",
   );
   writeFileSync(join(folder, "deno.test.mjs"), code);
 }

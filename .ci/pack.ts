@@ -11,6 +11,7 @@
 
 import { spawnSync } from "node:child_process";
 import {
+  constants,
   copyFileSync,
   existsSync,
   globSync,
@@ -67,7 +68,9 @@ try {
   const whole = ["LICENSE", ...pictures, ...assets, ...clients, ...DOCUMENTS];
   for (const path of whole) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    copyFileSync(join(ROOT, path), join(folder, path));
+    // Never over a compiled module of that name.
+    const { COPYFILE_EXCL } = constants;
+    copyFileSync(join(ROOT, path), join(folder, path), COPYFILE_EXCL);
   }
   const [ofReadme = [], ...ofOthers] = DOCUMENTS.map(writeLinks);
   checkImports();

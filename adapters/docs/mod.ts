@@ -13,9 +13,9 @@ import { Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { createPipeline } from "../../core/service.ts";
-import { createPage, type DocsOptions } from "./page.ts";
+import { createPage, type DocsOptions } from "./page_endpoints.ts";
 
-export type { DocsOptions } from "./page.ts";
+export type { DocsOptions } from "./page_endpoints.ts";
 
 /** Answers requests for the page and its files, and any other path with `undefined`. */
 export type Docs = (request: Request) => Promise<Response | undefined>;
