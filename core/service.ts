@@ -141,12 +141,15 @@ function readFields({ allowed, headers }: RateLimitResult): Fields {
 
 /** Adds to an answer the route and the header fields of its endpoint, and the fields of a rate limit. */
 function complete(
-  answer: Answer,
+  { status, headers, body, cause }: Answer,
   endpoint: Endpoint | undefined,
   limitFields?: Fields,
 ): Answer {
-  const headers = { ...answer.headers, ...endpoint?.fields, ...limitFields };
-  return { ...answer, headers, route: endpoint?.path };
+  const fields = endpoint?.fields;
+  const all = fields === undefined && limitFields === undefined
+    ? headers // no copy: it would cost 2 to 5 % of a request
+    : { ...headers, ...fields, ...limitFields };
+  return { status, headers: all, body, cause, route: endpoint?.path };
 }
 
 function refusalFor(cause: unknown): Refusal {

@@ -54,9 +54,12 @@ export const JSON_HEADERS: Fields = Object.freeze({
 export function jsonAnswer(
   status: number,
   body: string,
-  headers?: Fields,
+  fields?: Fields,
 ): Answer {
-  return { status, headers: { ...JSON_HEADERS, ...headers }, body };
+  const headers = fields === undefined
+    ? JSON_HEADERS
+    : { ...JSON_HEADERS, ...fields };
+  return { status, headers, body };
 }
 
 export function withFields(answer: Answer, fields: Fields): Answer {
