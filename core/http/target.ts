@@ -15,7 +15,7 @@ const HOST =
   /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
 
 /** An origin, which some runtimes leave out if there is no `Host`; a path; a query. */
-const URL_PARTS = /^(?:[^/?#]+:\/\/[^/]*)?(\/[^?#]*)(?:\?([^#]*))?/;
+const URL_PARTS = /^(?:[^/?#]+:\/\/[^/?#]*)?(\/[^?#]*)(?:\?([^#]*))?/;
 
 const malformedHost = new Refusal(
   "bad_request",
