@@ -43,10 +43,6 @@ const late = refuse("request_timeout", "it did not arrive in time");
 /** The 400 for a body whose connection ended before it did. */
 export const cutShort: Refusal = refuse("bad_request", "it was cut short");
 const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
-export const tooDeep: Refusal = refuse(
-  "bad_request",
-  "its JSON is nested too deeply",
-);
 const tooManyPieces = refuse(
   "payload_too_large",
   `it came in more than ${MAX_PIECES} tiny pieces`,

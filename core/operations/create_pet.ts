@@ -1,9 +1,9 @@
 /** `createPet`: `POST /pets`. */
 
-import { notJson, readText, tooDeep } from "../http/body.ts";
+import { notJson, readText } from "../http/body.ts";
 import { type Answer, jsonAnswer } from "../http/message.ts";
 import { Refusal } from "../http/refusal.ts";
-import { parseJson } from "../json.ts";
+import { parseWithInt64 } from "../json.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
 import { json, keyErrors, refused } from "../openapi/responses.ts";
 import { parseNewPet } from "../pets/new_pet.ts";
@@ -38,9 +38,9 @@ async function run(
   if (text instanceof Refusal) return text;
   let body: unknown;
   try {
-    body = parseJson(text);
-  } catch (cause) {
-    return cause instanceof RangeError ? tooDeep : notJson; // a RangeError: the stack was used up
+    body = parseWithInt64(text, "categoryId");
+  } catch {
+    return notJson;
   }
   const newPet = parseNewPet(body);
   if (newPet instanceof Refusal) return newPet;

@@ -66,8 +66,8 @@ const integerLiteral: fc.Arbitrary<NumberLiteral> = fc.tuple(
     fc.bigInt({ min: 2n ** 63n - 3n, max: 2n ** 63n + 3n }),
     fc.bigInt({ min: -(2n ** 63n) - 3n, max: -(2n ** 63n) + 3n }),
   ),
-  fc.nat(20),
-  fc.nat(20),
+  fc.oneof(fc.constant(0), fc.nat(20)),
+  fc.oneof(fc.constant(0), fc.nat(20)),
   e,
   fc.constantFrom("", "+"),
 ).map(([value, left, zeros, e, plus]) => {
@@ -99,6 +99,7 @@ const text: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit }),
   fc.constantFrom("", " ", "\u0000", "\u001f", "\u007f", "\u0080", "\ufeff"),
   fc.constantFrom("available", "pending", "sold", "Sold", "toString"),
+  fc.constantFrom("\\", '\\"', "}", '"categoryId":1'),
 );
 const string = text.map((text): Json => ({ text }));
 
@@ -179,7 +180,7 @@ export function write(body: Json, whims: readonly number[]): string {
       const hex = value.charCodeAt(i).toString(16).padStart(4, "0");
       const isBare = unit >= " " && !/["\\\p{Cs}]/u.test(unit);
       if (isBare && whim() < 6) return unit;
-      if (unit === "/" || unit === '"') return `\\${unit}`;
+      if (/["/\\]/.test(unit) && whim() < 6) return `\\${unit}`;
       return unit === "\n" ? "\\n" : `\\u${whim() < 4 ? hex : upper(hex)}`;
     });
     return `"${units.join("")}"`;

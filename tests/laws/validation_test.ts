@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parseInt64, parseJson } from "../../core/json.ts";
+import { parseInt64, parseJson, parseWithInt64 } from "../../core/json.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
@@ -155,6 +155,24 @@ test("parseJson is JSON.parse for everything except numbers", () => {
       assert.equal(read(() => parseJson(text)), read(() => JSON.parse(text)));
     }),
     runs(1000),
+  );
+});
+
+// Law: parseWithInt64 is parseJson for one member of the outermost object, and JSON.parse for all else.
+test("parseWithInt64 reads the last outermost member of a name exactly, and all else as JSON.parse", () => {
+  fc.assert(
+    fc.property(anyBody, anyBody, whims, (inner, outer, whims) => {
+      const nested = typeof outer === "object" && "members" in outer
+        ? { members: [["a", inner], ...outer.members, ["b", inner]] as const }
+        : outer;
+      const text = write(nested, whims);
+      const expected = JSON.parse(text);
+      const exact = (parseJson(text) as Record<string, unknown> | null)
+        ?.categoryId;
+      if (typeof exact === "bigint") expected.categoryId = exact;
+      assert.deepEqual(parseWithInt64(text, "categoryId"), expected);
+    }),
+    runs(3000),
   );
 });
 
