@@ -1,4 +1,4 @@
-/** Nginx ends connections that Deno cannot end, with the very lines of `docs/examples/nginx.conf`. */
+/** Nginx ends connections that Deno cannot end, and hides the probes, with the very lines of `docs/examples/nginx.conf`. */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { Wire } from "../contract/wire.ts";
+import { type Answer, Wire } from "../contract/wire.ts";
 import { skipping, testUnless } from "../support/skipping.ts";
 import { freePort } from "../support/ports.ts";
 import { drip, type Dripping } from "./clients.ts";
@@ -15,16 +15,18 @@ import { until } from "../support/time.ts";
 import {
   CANNOT_WATCH,
   type Standalone,
+  type StandaloneOptions,
   withStandalone,
 } from "../support/standalone.ts";
-import { findRuntimes } from "../support/runtime.ts";
+import { findRuntimes, type FoundRuntime } from "../support/runtime.ts";
 
 /** Debian keeps it where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 const NGINX_MISSING = spawnSync("nginx", ["-v"], { env }).error === undefined
   ? false
   : "nginx is not installed";
-const [deno] = findRuntimes().filter(({ name }) => name === "deno");
+const RUNTIMES = findRuntimes();
+const [deno] = RUNTIMES.filter(({ name }) => name === "deno");
 const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
 
 function it(title: string, check: () => Promise<void>): void {
@@ -98,6 +100,39 @@ it("behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, d
   });
 });
 
+/** Targets that are, or that some server might take for, those of a probe: nginx and URL parsers differ. */
+const HIDDEN = String.raw`
+/livez /readyz /metrics //metrics /v1/../metrics /metrics/ /METRICS /metrics? /metrics?x=/v1/pets /%6detrics
+/metrics#/v1/pets /metrics;/v1/pets /metrics//../v1/pets /metrics/../metrics /v1/pets/..//../../metrics
+/v1/pets/.././../metrics /v1/%2e%2e/metrics /%2e/metrics /.%2fmetrics /v1/..%2fmetrics /v1/..%5cmetrics
+/.\metrics \metrics /\metrics /x\..\metrics /v1/..\metrics /v1/..\..\metrics /v1\..\metrics /docs/..\metrics
+/docs\..\metrics /v1/pets\..\..\metrics /v1/pets/1\..\..\..\metrics /v1/%2e%2e\metrics /v1/%2e%2e/..\metrics
+/v1/pets/..\..\%2E%2E\metrics http://a/metrics http://a#/metrics http://a\metrics http://a/v1/..\metrics
+`.trim().split(/\s+/);
+const SHOWN =
+  "/v1/pets /v1/pets?limit=5 /v1/%70ets /v1/openapi.json /docs /docs/page.js / http://a/v1/pets http://a?/../metrics"
+    .split(" ");
+
+for (const runtime of RUNTIMES) {
+  const title = `${runtime.name}: the probes are hidden behind nginx`;
+  const skip = skipping(runtime.missing ?? (NGINX_MISSING || CANNOT_WATCH));
+  test(title, { skip }, async () => {
+    await behindNginx(async (port) => {
+      const get = (target: string): Promise<Answer> =>
+        send(port, `GET ${target} ${FIELDS}\r\n`);
+      for (const target of SHOWN) {
+        assert.equal((await get(target)).status, 200, target);
+      }
+      assert.match((await get("/v1/pets/7")).body, /"not_found"/);
+      for (const target of HIDDEN) {
+        const { status, body } = await get(target);
+        assert.ok(status === 404 || status === 400, `${target}: ${status}`);
+        assert.doesNotMatch(body, /petstore_|"ok"|storage/, target);
+      }
+    }, { runtime, metrics: "on" });
+  });
+}
+
 test("the lines of nginx and Caddy in docs/reliability.md are those of the examples", () => {
   const rows = read("reliability.md").matchAll(
     /^\| .* \| `(.*;)` +\|(?: `(.*)`)? +\|$/gm,
@@ -115,9 +150,12 @@ test("the lines of nginx and Caddy in docs/reliability.md are those of the examp
 /** Starts the server and nginx in front of it. */
 async function behindNginx(
   work: (port: number, server: Standalone) => Promise<void>,
+  { runtime = deno, ...options }: StandaloneOptions & {
+    readonly runtime?: FoundRuntime | undefined;
+  } = { maxDescriptors: 200 },
 ): Promise<void> {
-  assert.ok(deno !== undefined);
-  await withStandalone(deno, { maxDescriptors: 200 }, async (server) => {
+  assert.ok(runtime !== undefined);
+  await withStandalone(runtime, options, async (server) => {
     await inNewFolder(async (folder) => {
       const port = await freePort();
       const site = CONFIGURATION
@@ -157,10 +195,14 @@ http { access_log off;\n${temporary}\n${site}}\n`,
 }
 
 async function ask(port: number, bytes: string): Promise<number> {
+  return (await send(port, bytes)).status;
+}
+
+async function send(port: number, bytes: string): Promise<Answer> {
   const wire = await Wire.open(port, bytes);
-  const { status } = await wire.answer();
+  const answer = await wire.answer();
   wire.close();
-  return status;
+  return answer;
 }
 
 function read(path: string): string {

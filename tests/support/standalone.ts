@@ -169,6 +169,8 @@ export interface StandaloneOptions {
   readonly maxDescriptors?: number;
   /** Its `DATABASE_URL`. Default: `memory:`. */
   readonly database?: string;
+  /** Its `METRICS`. Default: `off`. */
+  readonly metrics?: "on" | "off";
 }
 
 /** A server under way on one of the runtimes, whose memory and descriptors are watched. Its key is `secret`. */
@@ -208,7 +210,8 @@ export function testsOn(
 /** Starts a server, hands it to `work` once it listens, and ends it afterwards. */
 export async function withStandalone(
   runtime: FoundRuntime,
-  { program = "main", maxDescriptors, database = "memory:" }: StandaloneOptions,
+  { program = "main", maxDescriptors, database = "memory:", metrics = "off" }:
+    StandaloneOptions,
   work: (server: Standalone) => Promise<void>,
 ): Promise<void> {
   const limit = maxDescriptors === undefined
@@ -225,6 +228,7 @@ export async function withStandalone(
       DATABASE_URL: database,
       PETSTORE_API_KEYS: "secret",
       REQUEST_LOG: "off",
+      METRICS: metrics,
       SHUTDOWN_TIMEOUT: "1",
     },
   });
