@@ -33,7 +33,7 @@ const LONG = 3000;
 const id = (index: number): string => `${index}-`.padEnd(128, "x");
 
 for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
-  test(`after SIGTERM under load, ${how}.ts has logged every request that it answered`, async (t) => {
+  test(`after SIGTERM under load, ${how}.ts has logged every request that it answered, and no fault`, async (t) => {
     const cwd = newFolder(t);
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
     const start = how === "main" ? startMain : startServe;
@@ -59,6 +59,7 @@ for (const how of RUNTIME === "node" ? ["main"] : ["main", "serve"]) {
     const lines = server.stdout().match(/^\{.*\}$/gm) ?? [];
     const logged = new Set(lines.map((line) => JSON.parse(line).id));
     assert.deepEqual(answered.filter((one) => !logged.has(one)), []);
+    assert.doesNotMatch(server.stderr(), /^\{.*"error":/m);
   });
 }
 
