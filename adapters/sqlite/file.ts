@@ -1,8 +1,6 @@
 /** A connection to an SQLite file: waits for other processes, writes no more after a disk error. */
 
-import { existsSync, realpathSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
 import { closedError } from "../database/closed.ts";
 import {
@@ -12,14 +10,10 @@ import {
   mayHaveCommitted,
   storageFault,
 } from "./fault.ts";
+import { WatchedFiles } from "./watched_files.ts";
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
-/** The pause between looks for a file that was replaced, or deleted while nothing is written, in ms. */
-const LOOKING_INTERVAL = 100;
-
-const IS_MISSING =
-  "was deleted or replaced while in use; if it is gone, save the pets that lists still show, then put it back and restart";
 
 /** An open file. */
 export class SqliteFile {
@@ -30,17 +24,10 @@ export class SqliteFile {
   readonly #beginWrite: StatementSync;
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
-  /** Where the file and its log are, and which file was there when it was opened. */
-  readonly #main: OpenedFile;
-  readonly #log: OpenedFile;
-  readonly #looking: ReturnType<typeof setInterval>;
+  readonly #files: WatchedFiles;
   /** Fulfilled once all writes have ended. */
   #writes: Promise<unknown> = Promise.resolve();
   #damage: unknown;
-  /** The file that was deleted or replaced, if one was. */
-  #missing: string | undefined;
-  /** If the log is missing: the main file has all that the open one holds. */
-  #isLogSaved = false;
   #closing: Promise<void> | undefined;
 
   /** If this throws, the caller closes `db`; otherwise `close` does. */
@@ -51,12 +38,7 @@ export class SqliteFile {
     this.#beginWrite = this.prepare("BEGIN IMMEDIATE");
     this.#commit = this.prepare("COMMIT");
     this.#rollback = this.prepare("ROLLBACK");
-    // SQLite keeps its log beside the file that a symbolic link leads to.
-    const realPath = realpathSync(path);
-    const log = `${realPath}-wal`;
-    this.#main = { path: realPath, identity: identify(realPath) };
-    this.#log = { path: log, identity: identify(log) };
-    this.#looking = setInterval(() => this.#look(), LOOKING_INTERVAL).unref();
+    this.#files = new WatchedFiles(path, db);
   }
 
   /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
@@ -98,6 +80,7 @@ export class SqliteFile {
       }
     };
     return this.read(action, () => {
+      if (this.#db.isTransaction) return items.map(readItem); // what #files began
       this.#begin.run();
       try {
         return items.map(readItem);
@@ -132,10 +115,7 @@ export class SqliteFile {
 
   /** Finishes the writes under way and closes the file. */
   close(): Promise<void> {
-    return this.#closing ??= this.#writes.then(() => {
-      clearInterval(this.#looking);
-      this.#db.close();
-    });
+    return this.#closing ??= this.#writes.then(() => this.#files.close());
   }
 
   #attempt<T>(action: string, attempt: () => T): Promise<T> {
@@ -145,7 +125,7 @@ export class SqliteFile {
 
   #transact<T>(action: string, work: () => T): T {
     this.#assertUndamaged(action);
-    if (this.#missing !== undefined) this.#assertInPlace(action);
+    if (this.#files.problem !== undefined) this.#assertInPlace(action);
     this.#beginWrite.run();
     let isCommitting = false;
     let result: T;
@@ -160,12 +140,9 @@ export class SqliteFile {
       if (isUnknown) throw storageFault(action, error, "outcome_unknown");
       throw error;
     }
-    // Not by stat: after one of the log, the next COMMIT takes half as long again (Linux 6.13 and later).
-    if (!existsSync(this.#main.path) || !existsSync(this.#log.path)) {
-      this.#look();
-    }
-    if (this.#missing === undefined || this.#isLogSaved) return result;
-    throw fault("outcome_unknown", action, `${this.#missing} ${IS_MISSING}`);
+    const problem = this.#files.afterCommit();
+    if (problem === undefined) return result;
+    throw fault("outcome_unknown", action, problem);
   }
 
   #rollBack(): void {
@@ -180,6 +157,7 @@ export class SqliteFile {
 
   #assertOpen(action: string): void {
     if (this.#closing !== undefined) throw closedError(action);
+    if (this.#files.isClosed) this.#assertInPlace(action);
   }
 
   #assertUndamaged(action: string): void {
@@ -190,31 +168,8 @@ export class SqliteFile {
   }
 
   #assertInPlace(action: string): void {
-    this.#look();
-    if (this.#missing === undefined) return;
-    throw fault("unavailable", action, `${this.#missing} ${IS_MISSING}`);
-  }
-
-  /**
-   * Looks for a file that was deleted or replaced. If only the log was, moves what the open one holds
-   * into the main file, because it ends with this process.
-   */
-  #look(): void {
-    const missing = [this.#main, this.#log].find((file) => !isInPlace(file));
-    this.#missing = missing?.path;
-    if (missing !== this.#log) this.#isLogSaved = false;
-    else this.#isLogSaved ||= this.#saveLog();
-  }
-
-  /** Returns false if others are reading or the disk is full: then the next look tries again. */
-  #saveLog(): boolean {
-    try {
-      const checkpoint = this.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
-      const [, frames, saved] = Object.values(checkpoint ?? {});
-      return frames === saved && Number(frames) >= 0;
-    } catch {
-      return false;
-    }
+    const problem = this.#files.look();
+    if (problem !== undefined) throw fault("unavailable", action, problem);
   }
 }
 
@@ -239,22 +194,4 @@ export async function patiently<T>(
     }
     await delay(Math.random() * MAX_PAUSE);
   }
-}
-
-interface OpenedFile {
-  readonly path: string;
-  readonly identity: string | undefined;
-}
-
-function isInPlace({ path, identity }: OpenedFile): boolean {
-  try {
-    return identify(path) === identity;
-  } catch {
-    return false; // A folder of its path may be gone, or may not be read any more.
-  }
-}
-
-function identify(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && `${stats.dev}:${stats.ino}`;
 }

@@ -15,7 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { assertVersion, NO_TABLES } from "../database/schema_check.ts";
 import type { Access } from "../database/transfer.ts";
 import { SCHEMA_VERSION, TABLES } from "../database/sqlite_tables.ts";
-import { fault, faultReason, isAccessFault } from "./fault.ts";
+import { fault, faultReason, isAccessFault, isBusy } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
@@ -37,6 +37,7 @@ export function openSqliteFile(
     else if (statSync(path, { throwIfNoEntry: false }) === undefined) {
       throw new Error("there is no such file");
     }
+    if (missingFile(path) !== undefined) assertUnused(path);
     const db = new DatabaseSync(path);
     try {
       setUp(db, access);
@@ -78,6 +79,28 @@ function followLinks(path: string): string {
     }
   } catch { /* It is no link. */ }
   return file;
+}
+
+/**
+ * Fails as a locked file does if another process has the file open: its log or index was deleted then, and
+ * what is written with new ones would be lost when that process ends.
+ */
+function assertUnused(path: string): void {
+  const db = new DatabaseSync(path);
+  try {
+    db.prepare("PRAGMA locking_mode = EXCLUSIVE").get();
+    readNumber(db, "SELECT count(*) FROM sqlite_schema");
+  } catch (error) {
+    if (isBusy(error)) throw error; // The next attempt to open it finds out what else is wrong.
+  } finally {
+    db.close();
+  }
+}
+
+/** Returns the log or the index of a file, whichever is missing: while someone has it open, both are there. */
+function missingFile(path: string): string | undefined {
+  const file = followLinks(path);
+  return [`${file}-wal`, `${file}-shm`].find((beside) => !existsSync(beside));
 }
 
 function setUp(db: DatabaseSync, access: Access): void {
@@ -141,6 +164,12 @@ function openReason(path: string, error: unknown): string {
   if (name === "NotCapable") {
     const directory = dirname(file);
     return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
+  }
+  const missing = missingFile(path);
+  if (isBusy(error) && missing !== undefined) {
+    return `${
+      faultReason(error)
+    }, and ${missing} is missing: restart that process first`;
   }
   return (isAccessFault(error) ? accessReason(file) : undefined) ??
     faultReason(error) ?? message;

@@ -2,13 +2,15 @@
  * A process that uses an SQLite file as the lines on its standard input say, for tests that need
  * several processes or one that can be killed.
  *
- * - `open PATH`: answers `opened`.
+ * - `open PATH [LOCK_TIMEOUT]`: answers `opened`.
  * - `open-many PATH COUNT`: opens it at once so many times, creates a pet with each, closes all;
  *   answers `opened`.
  * - `create COUNT WRITERS`: creates so many animals (`Infinity` is a number too) with so many under
  *   way at once; answers `created ID NAME` or `failed KIND MESSAGE` for each, and `done`.
+ * - `issue NAME`: answers `issued ID NAME`. `revoke ID`: answers `revoked ID`.
+ * - `ping`: answers `well`. `close`: answers `closed`.
  *
- * An `open` that fails answers `failed KIND MESSAGE`.
+ * A command that fails answers `failed KIND MESSAGE`.
  */
 
 import process from "node:process";
@@ -34,7 +36,8 @@ for await (const line of createInterface({ input: process.stdin })) {
 async function run(command: string, args: readonly string[]): Promise<void> {
   const [first = "", second = ""] = args;
   if (command === "open") {
-    storage = await sqliteStorage(first);
+    const lockTimeout = second === "" ? {} : { lockTimeout: Number(second) };
+    storage = await sqliteStorage(first, lockTimeout);
     answer("opened");
   } else if (command === "open-many") {
     await openMany(first, Number(second));
@@ -42,6 +45,20 @@ async function run(command: string, args: readonly string[]): Promise<void> {
   } else if (command === "create") {
     await create(Number(first), Number(second));
     answer("done");
+  } else if (command === "issue") {
+    const key = { name: first, digest: first.padStart(64, "0") };
+    const record = { ...key, created: new Date() };
+    const issued = await storage?.apiKeys.insert(record);
+    answer(`issued ${issued?.id} ${first}`);
+  } else if (command === "revoke") {
+    const revoked = await storage?.apiKeys.revoke(Number(first), new Date());
+    answer(`revoked ${revoked?.id}`);
+  } else if (command === "ping") {
+    await storage?.ping();
+    answer("well");
+  } else if (command === "close") {
+    await storage?.close();
+    answer("closed");
   } else {
     throw new RangeError(`No such command: ${command}`);
   }
