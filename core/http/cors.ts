@@ -30,16 +30,18 @@ export function corsLayer(
     );
   }
   const allowed = origins === "*" ? undefined : new Set(origins);
-  // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP caches).
-  const vary: Fields = allowed === undefined ? {} : { vary: "Origin" };
 
   return (service) => async (request, connection) => {
     const answer = await service(request, connection);
+    const { allow, vary: others } = answer.headers;
+    // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP caches).
+    const vary: Fields = allowed === undefined
+      ? {}
+      : { vary: others === undefined ? "Origin" : `${others}, Origin` };
     const origin = allowed === undefined ? "*" : request.headers.get("origin");
     if (origin === null || allowed?.has(origin) === false) {
       return withFields(answer, vary);
     }
-    const { allow } = answer.headers;
     const isPreflight = request.method === "OPTIONS" && allow !== undefined &&
       request.headers.get("access-control-request-method") !== null;
     return withFields(answer, {

@@ -77,7 +77,11 @@ export function toResponse(
   { status, headers, body }: Answer,
   method?: string,
 ): Response {
-  if (method !== "HEAD") return new Response(body, { status, headers });
+  // For Cloudflare Workers, which would compress once more what has a Content-Encoding.
+  const manual = { encodeBody: "manual" };
+  if (method !== "HEAD") {
+    return new Response(body, { status, headers, ...manual });
+  }
   const bytes = typeof body === "string"
     ? new TextEncoder().encode(body)
     : body;

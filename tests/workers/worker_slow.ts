@@ -1,4 +1,5 @@
 /** The storage in D1, and docs/examples/worker.ts, in workerd: the program behind Cloudflare Workers. */
+import assert from "node:assert/strict";
 import { buildSync } from "esbuild";
 import { Miniflare } from "miniflare";
 import { after, test } from "node:test";
@@ -84,3 +85,8 @@ httpContract(
     return { fetch: send, base: `${origin}/v1`, key: "secret", close };
   },
 );
+
+test("docs/examples/worker.ts in workerd: the document is compressed once", async () => {
+  const answer = await send(new URL(`${origin}/v1/openapi.json`)); // fetch asks for gzip, and decodes it
+  assert.equal((await answer.json()).openapi, "3.1.1");
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { docs } from "../../../adapters/docs/mod.ts";
 import { runWell } from "../../support/process.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
@@ -71,8 +72,13 @@ it(
   "a large file is sent in pieces of 128 KiB, and a small one whole",
   async () => {
     const show = await docs();
-    for (const name of FILES) {
-      const { body, headers } = await ask(show, `/docs/${name}`);
+    const codings = ["identity", "gzip"];
+    const asked = FILES.flatMap((name) =>
+      codings.map((coding) => [name, coding] as const)
+    );
+    for (const [name, coding] of asked) {
+      const init = { headers: { "accept-encoding": coding } };
+      const { body, headers } = await ask(show, `/docs/${name}`, init);
       const sizes: number[] = [];
       for await (const piece of body ?? []) sizes.push(piece.byteLength);
       const length = sizes.reduce((sum, size) => sum + size, 0);
@@ -84,6 +90,21 @@ it(
     }
   },
 );
+
+test("the page and its files take at most 500,000 bytes for a browser, which takes gzip", async () => {
+  const show = await docs();
+  const headers = { "accept-encoding": "gzip, deflate, br, zstd" };
+  let size = 0;
+  for (const path of ["/docs", ...FILES.map((name) => `/docs/${name}`)]) {
+    const plain = await ask(show, path);
+    const packed = await ask(show, path, { headers });
+    assert.equal(packed.headers.get("content-encoding"), "gzip");
+    const bytes = await packed.arrayBuffer();
+    size += bytes.byteLength;
+    assert.equal(gunzipSync(bytes).toString(), await plain.text(), path);
+  }
+  assert.ok(size <= 500_000, `${size} bytes`);
+});
 
 test("the page takes less than 4.5 times the size of its files in memory", async () => {
   const show = await docs();

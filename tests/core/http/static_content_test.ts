@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { gunzipSync } from "node:zlib";
 import type { Answer, Service } from "../../../core/http/message.ts";
 import { staticContent } from "../../../core/http/static_content.ts";
 
 test("staticContent answers 304 to *, and to a list that has its tag, weak or strong: with the tag, how to store it, and nothing else", async () => {
-  const stored = { "cache-control": "no-cache" };
+  const stored = { "cache-control": "no-cache", vary: "Accept-Encoding" };
   const type = { "content-type": "text/plain" };
   const content = staticContent(() => encode("a"), type);
   const { headers: { etag: tag = "" } } = await ask(content);
@@ -67,4 +68,49 @@ test("staticContent makes the content once, when it is asked for, and again if t
   const [first, second] = await Promise.all([ask(reply), ask(reply)]);
   assert.equal(text(first), "made 2");
   assert.deepEqual(first, second);
+});
+
+test("staticContent compresses for who takes gzip, under a tag of its own, and answers 304 to each tag that the client can use", async () => {
+  const long = "a".repeat(200_000); // several pieces
+  const content = staticContent(() => encode(long), { "x-a": "1" });
+  const GZIP = { "accept-encoding": "gzip" };
+  const plain = await ask(content, { "accept-encoding": "br" });
+  const packed = await ask(content, GZIP);
+  assert.ok(packed.body instanceof Uint8Array);
+  assert.ok(packed.body.byteLength < 1000);
+  assert.equal(gunzipSync(packed.body).toString(), long);
+  const { etag = "", ...others } = packed.headers;
+  const { etag: plainTag = "", ...plainOthers } = plain.headers;
+  assert.notEqual(etag, plainTag);
+  assert.deepEqual(others, { ...plainOthers, "content-encoding": "gzip" });
+
+  const either = `${etag}, ${plainTag}`;
+  const cases: readonly (readonly [Record<string, string>, string, string?])[] =
+    [
+      [GZIP, etag, etag],
+      [GZIP, plainTag, plainTag],
+      [GZIP, either, etag],
+      [GZIP, "*", etag],
+      [{}, etag, etag],
+      [{}, either, plainTag],
+      [{ "accept-encoding": "" }, etag], // it could not read the stored one
+      [{ "accept-encoding": "gzip, identity;q=0" }, plainTag],
+    ];
+  for (const [fields, known, matched] of cases) {
+    const answer = await ask(content, { ...fields, "if-none-match": known });
+    assert.equal(answer.status, matched === undefined ? 200 : 304);
+    if (matched !== undefined) assert.equal(answer.headers.etag, matched);
+    assert.equal(answer.headers.vary, "Accept-Encoding");
+  }
+});
+
+test("staticContent lets others have their turn while it compresses", async () => {
+  const content = staticContent(() => new Uint8Array(20 * 65_536), {});
+  let turns = 0;
+  let isMade = false;
+  const asked = ask(content, { "accept-encoding": "gzip" })
+    .finally(() => isMade = true);
+  for (; !isMade; turns++) await new Promise((resolve) => setTimeout(resolve));
+  await asked;
+  assert.ok(turns >= 10, `${turns} turns`);
 });

@@ -21,6 +21,7 @@ test("GET and HEAD /openapi.json answer with the document, and need no key", asy
     "cache-control": "no-cache",
     "x-content-type-options": "nosniff",
     etag: get.headers.get("etag"),
+    vary: "Accept-Encoding",
   });
   assert.deepEqual(JSON.parse(get.text), JSON.parse(JSON.stringify(openApi())));
   const head = await ask(service, "HEAD", "/openapi.json", NO_KEY);

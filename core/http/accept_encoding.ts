@@ -1,0 +1,26 @@
+/** `Accept-Encoding` (RFC 9110 §12.5.3). */
+
+/** The content codings that this service has. */
+export type Coding = "gzip" | "identity";
+
+/** A member of the list, with its weight: 0 to 1, by default 1. */
+const MEMBER = /^\s*([^\s;]+)\s*(?:;\s*q=([01](?:\.\d{0,3})?)\s*)?$/;
+
+/** The codings that a client takes, the preferred one first; without the field any, but none before it asks. */
+export function acceptedCodings(
+  field: string | null,
+): readonly [Coding, ...Coding[]] {
+  if (field === null) return ["identity", "gzip"];
+  const weights = new Map<string, number>();
+  for (const member of field.toLowerCase().split(",")) {
+    const [, coding, weight = 1] = MEMBER.exec(member) ?? [];
+    if (coding !== undefined) weights.set(coding, Number(weight));
+  }
+  const any = weights.get("*");
+  const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? any ?? 0;
+  // Unless it is refused, no coding is always acceptable, and the last resort.
+  const identity = weights.get("identity") ?? any ?? Number.MIN_VALUE;
+  if (gzip === 0) return ["identity"];
+  if (identity === 0) return ["gzip"];
+  return gzip < identity ? ["identity", "gzip"] : ["gzip", "identity"];
+}
