@@ -37,7 +37,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "adapters/client/http_test.ts":
     "adapters/client/client.ts adapters/client/mod.ts",
   "adapters/docs/docs_test.ts":
-    "adapters/docs/in_pieces.ts adapters/docs/mod.ts",
+    "adapters/docs/in_pieces.ts adapters/docs/mod.ts adapters/docs/page_endpoints.ts",
 
   "adapters/memory/memory_test.ts": "adapters/memory/mod.ts",
   "adapters/d1/d1_test.ts": "adapters/d1/fault.ts adapters/d1/mod.ts",

@@ -9,6 +9,10 @@ const headers: JsonObject = {
     description: "Names this version of the document (RFC 9110 §8.8.3).",
     schema: { type: "string" },
   },
+  Vary: {
+    description: "The document is compressed if `Accept-Encoding` allows gzip.",
+    schema: { type: "string" },
+  },
 };
 
 const description: JsonObject = {
