@@ -77,10 +77,14 @@ export function toResponse(
   { status, headers, body }: Answer,
   method?: string,
 ): Response {
-  // For Cloudflare Workers, which would compress once more what has a Content-Encoding.
-  const manual = { encodeBody: "manual" };
   if (method !== "HEAD") {
-    return new Response(body, { status, headers, ...manual });
+    const init: ResponseInit & { readonly encodeBody: "manual" } = {
+      status,
+      headers,
+      // Cloudflare Workers would compress once more what has a Content-Encoding.
+      encodeBody: "manual",
+    };
+    return new Response(body, init);
   }
   const bytes = typeof body === "string"
     ? new TextEncoder().encode(body)
