@@ -8,8 +8,12 @@ import {
   type ServiceRequest,
 } from "./http/message.ts";
 import { checkExact } from "./json.ts";
-import type { ApiKeys } from "./keys/api_keys.ts";
-import { checkFunction, checkIntegers, checkNames } from "./options.ts";
+import {
+  checkFunction,
+  checkIntegers,
+  checkNames,
+  MAX_TIME,
+} from "./options.ts";
 import type { PetStorage } from "./pets/pet_storage.ts";
 import {
   createService,
@@ -24,8 +28,8 @@ export type Handler = (request: Request) => Promise<Response>;
 export interface HandlerOptions {
   /** Keeps the pets. */
   readonly storage: PetStorage;
-  /** Says which API keys are valid. */
-  readonly keys: ApiKeys;
+  /** Says which API keys are valid: those for which `verify` returns `true`, or a promise of it. */
+  readonly keys: { verify(key: string): boolean | Promise<boolean> };
   /**
    * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
    * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
@@ -44,12 +48,18 @@ export interface HandlerOptions {
    */
   readonly cors?: { readonly origins: readonly string[] | "*" };
   /** Counts each request with a valid API key. Default: no limit. */
-  readonly rateLimit?: (key: string) => Promise<RateLimitResult>;
+  readonly rateLimit?: (
+    key: string,
+  ) => RateLimitResult | Promise<RateLimitResult>;
   /**
-   * Receives the cause of every 500 and 503, which the client never sees, and the request. If it fails
-   * itself, that is ignored. Default: `console.error`.
+   * Receives the cause of every 500 and 503, which the client never sees; the request; and its route, such
+   * as `/v1/pets/{petId}`, or `undefined` if it is not known yet. If it fails itself, that is ignored. Default: `console.error`.
    */
-  readonly onError?: (cause: unknown, request: ServiceRequest) => void;
+  readonly onError?: (
+    cause: unknown,
+    request: ServiceRequest,
+    route: string | undefined,
+  ) => void;
 }
 
 const OPTIONS: readonly (keyof HandlerOptions)[] = [
@@ -95,10 +105,13 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   for (const method of ["create", "get", "list"] as const) {
     checkFunction(storage?.[method], `storage.${method}`);
   }
-  checkFunction(keys?.verify, "keys.verify");
+  if (typeof keys?.verify !== "function") {
+    throw new TypeError(
+      'Wrong option keys: it must have a method verify; apiKeys(["…"]) makes such an object of API keys',
+    );
+  }
   checkIntegers({ maxBodyBytes }, 1);
-  // A longer timer would fire at once.
-  checkIntegers({ bodyTimeout }, 1, 2 ** 31 - 1);
+  checkIntegers({ bodyTimeout }, 1, MAX_TIME);
   if (rateLimit !== undefined) checkFunction(rateLimit, "rateLimit");
   checkFunction(onError, "onError");
   return {

@@ -1,21 +1,28 @@
 /** Checks of the options that functions take. */
 
+/** The longest time of a timer, in ms: a longer one fires at once. */
+export const MAX_TIME: number = 2 ** 31 - 1;
+
 /**
  * Refuses options that a function does not have; one whose value is `undefined` counts as left out.
  *
  * @param owner the function, for the message.
- * @throws {TypeError} it names the options that there are.
+ * @throws {TypeError} if there is one, or `options` is no object; it names the options that there are.
  */
 export function checkNames(
   options: object,
   names: readonly string[],
   owner: string,
 ): void {
-  for (const [name, value] of Object.entries(options ?? {})) {
-    if (value === undefined || names.includes(name)) continue;
+  const known = names.join(", ");
+  if (typeof options !== "object" || options === null) {
     throw new TypeError(
-      `Unknown option ${name}: ${owner} has ${names.join(", ")}`,
+      `${owner} takes an object of options, not ${options}: ${known}`,
     );
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || names.includes(name)) continue;
+    throw new TypeError(`Unknown option ${name}: ${owner} has ${known}`);
   }
 }
 

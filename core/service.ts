@@ -17,7 +17,6 @@ import {
 import { createRouter, type Found } from "./http/router.ts";
 import { staticContent } from "./http/static_content.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
-import type { ApiKeys } from "./keys/api_keys.ts";
 import { invalidKey, parseBearer } from "./keys/authenticate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
@@ -30,17 +29,21 @@ import { traced } from "./trace.ts";
 export interface RateLimitResult {
   /** If false, the request is one too many: it is answered 429. */
   readonly allowed: boolean;
-  /** Header fields of the answer by lower-case name, such as `ratelimit` and `retry-after`. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Header fields of the answer, such as `ratelimit`. A 429 without `retry-after` says 1 (second). */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Who may call, how often, and who is told the cause of a 500 or 503. */
 export interface PipelineOptions {
-  readonly keys: ApiKeys;
+  readonly keys: { verify(key: string): boolean | Promise<boolean> };
   readonly rateLimit?:
-    | ((key: string) => Promise<RateLimitResult>)
+    | ((key: string) => RateLimitResult | Promise<RateLimitResult>)
     | undefined;
-  readonly onError: (cause: unknown, request: ServiceRequest) => void;
+  readonly onError: (
+    cause: unknown,
+    request: ServiceRequest,
+    route: string | undefined,
+  ) => void;
 }
 
 /** The options of `createHandler`, checked and filled in. */
@@ -117,7 +120,7 @@ export function createPipeline(
       const call = { request, query: target.query, parameter, apiKey };
       return complete(await endpoint.run(call), endpoint, limitFields);
     } catch (cause) {
-      report(() => onError(cause, request));
+      report(() => onError(cause, request, endpoint?.path));
       const refused = { ...refusalFor(cause), cause };
       return complete(refused, endpoint, limitFields);
     }

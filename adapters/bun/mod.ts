@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkIntegers } from "../../core/options.ts";
 import { failed, guard } from "../serve/guard.ts";
 import {
   type FetchFunction,
@@ -19,7 +20,7 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 /** Settings of {@linkcode serve} on Bun. */
 export interface BunServeOptions extends ServeOptions {
   /**
-   * The longest request body, in bytes; beyond it Bun answers `413` without a body. Default: 1048576 (1 MiB), since
+   * The longest request body, in bytes: 1 or more; beyond it Bun answers `413` without a body. Default: 1048576 (1 MiB), since
    * Bun reads up to this much of what a fetch function leaves unread. Its own default is 128 MiB.
    */
   readonly maxRequestBodySize?: number;
@@ -52,10 +53,12 @@ export async function serve(
   options: BunServeOptions = {},
 ): Promise<Server> {
   const { port, hostname, onError } = readServeOptions(
+    handle,
     options,
     "maxRequestBodySize",
   );
   const { maxRequestBodySize = 1_048_576 } = options;
+  checkIntegers({ maxRequestBodySize }, 1);
   const { Bun } = globalThis as unknown as {
     readonly Bun: { serve(options: object): BunServer };
   };

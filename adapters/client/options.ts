@@ -6,6 +6,7 @@ import {
   checkFunction,
   checkIntegers,
   checkNames,
+  MAX_TIME,
 } from "../../core/options.ts";
 
 /** Settings of `createClient`. */
@@ -55,7 +56,7 @@ export function readOptions(options: ClientOptions): Settings {
     timeout = 10_000,
     retries = 3,
     idempotentCreates = true,
-  } = options;
+  } = Object(options) as ClientOptions;
   const others = { key, fetch, timeout, retries, idempotentCreates };
   checkNames(options, ["baseUrl", ...Object.keys(others)], "createClient");
   const url = typeof baseUrl === "string" ? URL.parse(baseUrl) : null;
@@ -68,13 +69,13 @@ export function readOptions(options: ClientOptions): Settings {
       'Wrong option baseUrl: it must be an absolute http or https URL without user, query and fragment, such as "https://api.example.com/v1"',
     );
   }
-  if (typeof key !== "string" || !isSendable(key)) {
+  if (!isSendable(key)) {
     throw new TypeError(
       "Wrong option key: it must be one or more visible ASCII characters without spaces",
     );
   }
   checkFunction(fetch, "fetch");
-  checkIntegers({ timeout }, 1, 2 ** 31 - 1); // a longer timer fires at once
+  checkIntegers({ timeout }, 1, MAX_TIME);
   checkIntegers({ retries }, 0, 10);
   return {
     ...others,

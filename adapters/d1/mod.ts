@@ -73,7 +73,7 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
 export function d1Storage(
   binding: D1Binding,
   options: {
-    /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+    /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
     readonly idempotencyRetention?: number;
   } = {},
 ): PetDatabase {

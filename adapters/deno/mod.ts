@@ -42,7 +42,7 @@ export async function serve(
   handle: FetchFunction,
   options: ServeOptions = {},
 ): Promise<Server> {
-  const { port, hostname, onError } = readServeOptions(options);
+  const { port, hostname, onError } = readServeOptions(handle, options);
   const answer = guard(handle, onError);
   // Requests with a body: until they are answered, `shutdown()` would take the body away (Deno 2.9). They
   // are counted, because `finally()` on each answer made a create take 1.07 times its processor time.

@@ -4,7 +4,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { serviceOf } from "../../core/handler.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import { isUrlHost, requestUrl, STAND_IN_HOST } from "../serve/request_url.ts";
-import type { FetchFunction, ServeOptions } from "../serve/server.ts";
+import {
+  checkHandle,
+  type FetchFunction,
+  type ServeOptions,
+} from "../serve/server.ts";
 import { checkNames } from "../../core/options.ts";
 import { report } from "../../core/report.ts";
 import { badRequest } from "./client_error.ts";
@@ -93,6 +97,7 @@ export function toNodeListener(
   handle: FetchFunction,
   options: Pick<ServeOptions, "onError"> = {},
 ): NodeListener {
+  checkHandle(handle, "toNodeListener");
   checkNames(options, ["onError"], "toNodeListener");
   const { onError = console.error } = options;
   return createListener(handle, onError);

@@ -7,6 +7,7 @@
 import { once } from "node:events";
 import { createServer, type Server as HttpServer } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
+import { checkIntegers, MAX_TIME } from "../../core/options.ts";
 import { noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "./client_error.ts";
 import { createListener, type NodeListener } from "./listener.ts";
@@ -26,16 +27,20 @@ export type { FetchFunction, ServeOptions, Server } from "../serve/server.ts";
 /** Settings of {@linkcode serve} on Node. */
 export interface NodeServeOptions extends ServeOptions {
   /**
-   * Time that a client may take over the head of a request, in ms. Default: 10,000. This and
-   * `requestTimeout` are looked at once a second; a client that is too slow gets a `408`.
+   * Time that a client may take over the head of a request, in ms: 0 to 2147483647 and at most
+   * `requestTimeout`; 0 is no limit. Default: 10,000. This and `requestTimeout` are looked at once a second;
+   * a client that is too slow gets a `408`.
    */
   readonly headersTimeout?: number;
   /**
-   * Time that a client may take over a whole request, its body included, in ms. Default: 30,000. The
-   * response may take any time.
+   * Time that a client may take over a whole request, its body included, in ms: 0 to 2147483647; 0 is no
+   * limit. Default: 30,000. The response may take any time.
    */
   readonly requestTimeout?: number;
-  /** Time that a connection may stay idle between requests, in ms. Default: 5,000. */
+  /**
+   * Time that a connection may stay idle between requests, in ms: 0 to 2147483647; 0 is no limit.
+   * Default: 5,000.
+   */
   readonly keepAliveTimeout?: number;
 }
 
@@ -56,6 +61,7 @@ export async function serve(
   options: NodeServeOptions = {},
 ): Promise<Server> {
   const { port, hostname, onError } = readServeOptions(
+    handle,
     options,
     "headersTimeout",
     "requestTimeout",
@@ -64,9 +70,9 @@ export async function serve(
   if ("Bun" in globalThis) {
     throw new TypeError("On Bun, use serve of @petstore/service/bun");
   }
+  const server = createFetchServer(handle, onError, options);
+  const close = closer(server);
   try {
-    const server = createFetchServer(handle, onError, options);
-    const close = closer(server);
     server.listen(port, hostname);
     await once(server, "listening");
     // It listens on TCP, so this is no path.
@@ -88,11 +94,11 @@ function createFetchServer(
     headersTimeout = Math.min(10_000, requestTimeout || Infinity),
     keepAliveTimeout = 5_000,
   } = options;
+  const times = { requestTimeout, headersTimeout, keepAliveTimeout };
+  checkIntegers(times, 0, MAX_TIME);
   // A variable, because older @types/node lack `optimizeEmptyRequests`.
   const settings = {
-    headersTimeout,
-    requestTimeout,
-    keepAliveTimeout,
+    ...times,
     connectionsCheckingInterval: 1000,
     // A request without Host is refused by the listener: Node would do it without a body.
     requireHostHeader: false,

@@ -1,6 +1,6 @@
 /** The storage in PostgreSQL, of an address that is parsed. */
 
-import { checkIntegers, checkNames } from "../../core/options.ts";
+import { checkIntegers, checkNames, MAX_TIME } from "../../core/options.ts";
 import { apiKeyStorage } from "../database/api_keys.ts";
 import type { PetDatabase } from "../database/pet_database.ts";
 import { DEFAULT_RETENTION } from "../database/retention.ts";
@@ -16,19 +16,19 @@ import { API_KEYS_LOCK } from "./turn.ts";
 /** Settings of `postgresStorage`. */
 export interface PostgresStorageOptions {
   /**
-   * Time to wait for a connection, at each server of the address, in ms; then the operation is
-   * `unavailable`. Default: 3000.
+   * Time to wait for a connection, at each server of the address, in ms: 1 to 2147483647; then the
+   * operation is `unavailable`. Default: 3000.
    */
   readonly connectTimeout?: number;
   /**
-   * Time to wait for the result of a statement, in ms; then a read is `unavailable`, and a create
-   * `outcome_unknown`. After three fifths of it, or 3 s, a statement that waits for the locks of others
+   * Time to wait for the result of a statement, in ms: 1 to 2147483647; then a read is `unavailable`, and
+   * a create `outcome_unknown`. After three fifths of it, or 3 s, a statement that waits for the locks of others
    * is `unavailable`. Default: 5000.
    */
   readonly queryTimeout?: number;
-  /** Time to wait for a database server that cannot be reached yet, in ms. Default: 10000. */
+  /** Time to wait for a database server that cannot be reached yet, in ms: 0 to 2147483647. Default: 10000. */
   readonly openTimeout?: number;
-  /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+  /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
   /**
    * Called with a sentence, such as `moved to db2:5432, timeline 7`, when another server of the address is
@@ -64,8 +64,9 @@ export async function openPostgres(
     idempotencyRetention = DEFAULT_RETENTION,
     onMove,
   } = options;
-  checkIntegers({ connectTimeout, queryTimeout }, 1);
-  checkIntegers({ openTimeout, idempotencyRetention }, 0);
+  checkIntegers({ connectTimeout, queryTimeout }, 1, MAX_TIME);
+  checkIntegers({ openTimeout }, 0, MAX_TIME);
+  checkIntegers({ idempotencyRetention }, 0);
 
   // Less than `queryTimeout`, otherwise a lock timeout looks like an unknown outcome.
   const lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6));

@@ -1,6 +1,10 @@
 /** Types and messages that the HTTP adapters share. Each exports a `serve` for a fetch function. */
 
-import { checkNames } from "../../core/options.ts";
+import {
+  checkFunction,
+  checkIntegers,
+  checkNames,
+} from "../../core/options.ts";
 
 /** Answers a request. It may throw or reject: the client is then told `500`, and no more. */
 export type FetchFunction = (request: Request) => Response | Promise<Response>;
@@ -34,15 +38,33 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Fills in the defaults; refuses an option that is neither one of these nor one of `others`. */
+/**
+ * Fills in the defaults.
+ *
+ * @param others the names of other options that there are.
+ * @throws {TypeError} if there is no fetch function, or an option that is unknown or of a wrong kind.
+ * @throws {RangeError} if the port is out of range.
+ */
 export function readServeOptions(
+  handle: FetchFunction,
   options: ServeOptions,
   ...others: readonly string[]
 ): Required<ServeOptions> {
+  checkHandle(handle, "serve");
   checkNames(options, ["port", "hostname", "onError", ...others], "serve");
   const { port = 8000, hostname = "127.0.0.1", onError = console.error } =
     options;
+  checkIntegers({ port }, 0, 65_535);
+  checkFunction(onError, "onError");
   return { port, hostname, onError };
+}
+
+/** @throws {TypeError} if `handle` is no function; `taker` is what it was passed to. */
+export function checkHandle(handle: unknown, taker: string): void {
+  if (typeof handle === "function") return;
+  throw new TypeError(
+    `${taker} takes a fetch function, such as createHandler(…) makes, not ${typeof handle}`,
+  );
 }
 
 /** Makes the {@linkcode Server} of an address; calls `close` once at most. */

@@ -21,7 +21,7 @@ import {
   rowsToRead,
   toPage,
 } from "../../core/pets/page.ts";
-import { checkIntegers, checkNames } from "../../core/options.ts";
+import { checkIntegers, checkNames, MAX_TIME } from "../../core/options.ts";
 import { apiKeyStorage } from "../database/api_keys.ts";
 import type { PetDatabase } from "../database/pet_database.ts";
 import { DEFAULT_RETENTION } from "../database/retention.ts";
@@ -38,11 +38,11 @@ export type { PetDatabase } from "../database/pet_database.ts";
 /** Settings of {@linkcode sqliteStorage}. */
 export interface SqliteStorageOptions {
   /**
-   * The longest that an operation waits for other processes that lock the file, in ms; then it is
-   * `unavailable`. Default: 5000.
+   * The longest that an operation waits for other processes that lock the file, in ms: 0 to 2147483647;
+   * then it is `unavailable`. Default: 5000.
    */
   readonly lockTimeout?: number;
-  /** Time that an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+  /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
 }
 
@@ -90,7 +90,8 @@ export async function sqliteStorage(
       }`,
     );
   }
-  checkIntegers({ lockTimeout, idempotencyRetention }, 0);
+  checkIntegers({ lockTimeout }, 0, MAX_TIME);
+  checkIntegers({ idempotencyRetention }, 0);
 
   const file = await openSqliteFile(path, lockTimeout, "write");
   const insert = file.prepare(

@@ -14,7 +14,7 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-export type RateLimiter = (caller: string) => RateLimitResult;
+export type RateLimiter = (caller: string) => Required<RateLimitResult>;
 
 /**
  * Makes a limiter, whose fields are those of draft-ietf-httpapi-ratelimit-headers-10, and `Retry-After`. A

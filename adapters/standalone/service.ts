@@ -28,7 +28,6 @@ export async function openService(config: Config, open = openStorage) {
   const log = createLog({ requests: config.requestLog });
   const { baseUrl, fixedKeys, cors, rateLimit } = config;
   const { path } = parseBaseUrl(baseUrl);
-  const limitKey = rateLimit && createRateLimiter("key", rateLimit);
   const page = createPage({
     openApiUrl: `${path}/openapi.json`,
     path: "/docs",
@@ -42,7 +41,7 @@ export async function openService(config: Config, open = openStorage) {
     storage,
     keys: fixedKeys === undefined ? issued : anyOf(apiKeys(fixedKeys), issued),
     baseUrl,
-    ...limitKey && { rateLimit: async (key: string) => limitKey(key) },
+    ...rateLimit && { rateLimit: createRateLimiter("key", rateLimit) },
     log,
     metrics: config.metrics ? new Metrics() : undefined,
     ...cors && { cors },

@@ -4,10 +4,11 @@ import { type Fields, type Layer, withFields } from "./message.ts";
 
 const EXPOSED =
   "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, " +
-  "Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy";
+  "Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy, WWW-Authenticate, " +
+  "Allow, Accept";
 const PREFLIGHT: Fields = {
   "access-control-allow-headers":
-    "Authorization, Content-Type, Idempotency-Key, X-Request-Id",
+    "Authorization, Content-Type, Idempotency-Key, X-Request-Id, If-None-Match",
   "access-control-max-age": "7200", // Chromium keeps no preflight longer
 };
 

@@ -91,6 +91,7 @@ export const outcomeUnknown: Refusal = new Refusal(
 export const tooManyRequests: Refusal = new Refusal(
   "too_many_requests",
   "Too many requests: wait as long as Retry-After says. Nothing was changed",
+  { "retry-after": "1" }, // unless the limiter says how long
 );
 
 /** The answer of a server that is shutting down. `Connection: close` sends the client elsewhere. */

@@ -22,7 +22,7 @@ const MAX_REMEMBERED = 10_000;
  *
  * const isValid = await apiKeys(["secret"]).verify("secret");
  * ```
- * @throws {TypeError} if a key could not be sent: it is empty or has a character outside visible
+ * @throws {TypeError} if a key is no text, as an unset variable, or could not be sent: it is empty or has a character outside visible
  * ASCII (U+0021–U+007E), which no `Authorization: Bearer` header carries (RFC 9110 §5.5, §11.4).
  */
 export function apiKeys(keys: readonly string[]): ApiKeys {
@@ -31,7 +31,7 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   if (wrong !== -1) {
     const which = `API key ${wrong + 1} of ${keys.length}`;
     throw new TypeError(
-      `${which} must be one or more visible ASCII characters without spaces`,
+      `${which} must be a text of one or more visible ASCII characters without spaces`,
     );
   }
   const unhashed = [...keys];
@@ -97,6 +97,6 @@ export function rememberKeys(
 }
 
 /** Tells whether an `Authorization: Bearer` header can carry a key: visible ASCII, at least one. */
-export function isSendable(key: string): boolean {
-  return /^[\x21-\x7e]+$/.test(key);
+export function isSendable(key: unknown): boolean {
+  return typeof key === "string" && /^[\x21-\x7e]+$/.test(key);
 }

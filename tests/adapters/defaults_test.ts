@@ -90,7 +90,8 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     for (let caller = 0; caller <= n; caller++) limiter(`${caller}`);
     return limiter("0").allowed; // it was forgotten
   },
-  "adapters/serve/server.ts port": async (n) => readServeOptions({}).port <= n,
+  "adapters/serve/server.ts port": async (n) =>
+    readServeOptions(fetch, {}).port <= n,
   async "adapters/database/grouped.ts maxQueue"(n, t) {
     stopClock(t);
     const { run } = hanging();

@@ -1,42 +1,138 @@
-/** Unknown names of options are refused. */
+/** Options that are unknown, missing or out of bounds are refused before anything is opened. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createClient } from "../../adapters/client/mod.ts";
+import { serve as serveOnBun } from "../../adapters/bun/mod.ts";
+import { type ClientOptions, createClient } from "../../adapters/client/mod.ts";
 import { d1Storage } from "../../adapters/d1/mod.ts";
+import { serve as serveOnDeno } from "../../adapters/deno/mod.ts";
 import { docs } from "../../adapters/docs/mod.ts";
-import { toNodeListener } from "../../adapters/node/mod.ts";
+import {
+  serve as serveOnNode,
+  toNodeListener,
+} from "../../adapters/node/mod.ts";
 import { postgresStorage } from "../../adapters/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
-import { memoryStorage } from "../../mod.ts";
+import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 
-const wrong = { basePath: "/v2" } as object;
 const handle = (): Response => new Response();
 const binding = {} as Parameters<typeof d1Storage>[0];
+const SERVICE = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
 
-/** By the name of a function, a call of it with a wrong option, and one of its options. */
-const CALLS: Readonly<Record<string, readonly [() => unknown, string]>> = {
-  memoryStorage: [() => memoryStorage(wrong), "idempotencyRetention"],
-  d1Storage: [() => d1Storage(binding, wrong), "idempotencyRetention"],
-  sqliteStorage: [() => sqliteStorage("pets.db", wrong), "lockTimeout"],
-  postgresStorage: [
-    () => postgresStorage("postgres://", wrong),
-    "queryTimeout",
-  ],
-  toNodeListener: [() => toNodeListener(handle, wrong), "onError"],
-  docs: [() => docs(wrong), "openApiUrl"],
-  createClient: [
-    () => createClient({ baseUrl: "http://a", key: "k", ...wrong }),
-    "key",
-  ],
+/** Calls with options, which may be of any type, that are added to those without which there is no call. */
+const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
+  memoryStorage,
+  d1Storage: (options) => d1Storage(binding, options),
+  sqliteStorage: (options) => sqliteStorage("pets.db", options),
+  postgresStorage: (options) => postgresStorage("postgres://", options),
+  toNodeListener: (options) => toNodeListener(handle, options),
+  docs,
+  createHandler: (options) => createHandler({ ...SERVICE, ...options }),
+  createClient: (options) =>
+    createClient({ baseUrl: "http://a", key: "k", ...options }),
+  "serve on Deno": (options) => serveOnDeno(handle, options),
+  "serve on Bun": (options) => serveOnBun(handle, options),
+  "serve on Node": (options) => serveOnNode(handle, options),
 };
 
-for (const [name, [call, option]] of Object.entries(CALLS)) {
+/** One of the options of each. */
+const OPTIONS: Readonly<Record<keyof typeof CALLS, string>> = {
+  memoryStorage: "idempotencyRetention",
+  d1Storage: "idempotencyRetention",
+  sqliteStorage: "lockTimeout",
+  postgresStorage: "queryTimeout",
+  toNodeListener: "onError",
+  docs: "openApiUrl",
+  createHandler: "storage",
+  createClient: "key",
+  "serve on Deno": "port",
+  "serve on Bun": "maxRequestBodySize",
+  "serve on Node": "headersTimeout",
+};
+
+for (const [name, option] of Object.entries(OPTIONS)) {
   test(`${name} refuses an option that it does not have, and names those it has`, async () => {
-    await assert.rejects(async () => await call(), (error) => {
+    const call = async () => await CALLS[name]?.({ basePath: "/v2" });
+    await assert.rejects(call, (error) => {
       assert.ok(error instanceof TypeError);
       assert.ok(error.message.startsWith("Unknown option basePath: "));
-      assert.ok(error.message.includes(name) && error.message.includes(option));
+      assert.ok(error.message.includes(name.split(" ")[0] ?? ""));
+      assert.ok(error.message.includes(option));
       return true;
     });
   });
 }
+
+const NONE = undefined as never;
+
+/** What is missing, and what the message says. */
+const MISSING: readonly (readonly [string, () => unknown, RegExp])[] = [
+  ["createHandler", () => createHandler(NONE), /storage, keys/],
+  ["createClient", () => createClient(NONE as ClientOptions), /baseUrl, key/],
+  ["toNodeListener", () => toNodeListener(NONE), /createHandler/],
+  ["serve on Deno", () => serveOnDeno(NONE), /createHandler/],
+  ["serve on Bun", () => serveOnBun(NONE), /createHandler/],
+  ["serve on Node", () => serveOnNode(NONE), /createHandler/],
+];
+
+for (const [name, call, says] of MISSING) {
+  test(`${name} without an argument says what to pass`, async () => {
+    await assert.rejects(async () => await call(), (error) => {
+      assert.ok(error instanceof TypeError);
+      assert.match(error.message, RegExp(`^${name.split(" ")[0]} takes a`));
+      assert.match(error.message, says);
+      return true;
+    });
+  });
+}
+
+const MAX_TIME = 2 ** 31 - 1;
+const MAX_INTEGER = 2 ** 53 - 1;
+
+/** The least and the greatest value of each number. A longer timer than `MAX_TIME` fires at once. */
+const BOUNDS: readonly (readonly [string, string, number, number])[] = [
+  ...["memoryStorage", "d1Storage", "sqliteStorage", "postgresStorage"].map(
+    (name) => [name, "idempotencyRetention", 0, MAX_INTEGER] as const,
+  ),
+  ["sqliteStorage", "lockTimeout", 0, MAX_TIME],
+  ["postgresStorage", "connectTimeout", 1, MAX_TIME],
+  ["postgresStorage", "queryTimeout", 1, MAX_TIME],
+  ["postgresStorage", "openTimeout", 0, MAX_TIME],
+  ["createHandler", "maxBodyBytes", 1, MAX_INTEGER],
+  ["createHandler", "bodyTimeout", 1, MAX_TIME],
+  ["createClient", "timeout", 1, MAX_TIME],
+  ["createClient", "retries", 0, 10],
+  ["serve on Deno", "port", 0, 65_535],
+  ["serve on Bun", "port", 0, 65_535],
+  ["serve on Bun", "maxRequestBodySize", 1, MAX_INTEGER],
+  ["serve on Node", "port", 0, 65_535],
+  ["serve on Node", "headersTimeout", 0, MAX_TIME],
+  ["serve on Node", "requestTimeout", 0, MAX_TIME],
+  ["serve on Node", "keepAliveTimeout", 0, MAX_TIME],
+];
+
+for (const [name, option, least, most] of BOUNDS) {
+  test(`${name} takes a ${option} from ${least} to ${most}`, async () => {
+    for (const value of [least - 1, most + 1, 5.5, NaN, Infinity, "x", null]) {
+      await assert.rejects(
+        async () => await CALLS[name]?.({ [option]: value }),
+        {
+          name: "RangeError",
+          message:
+            `Wrong option ${option}: it must be an integer from ${least} to ${most}, not ${value}`,
+        },
+      );
+    }
+  });
+}
+
+test("the bounds themselves are accepted", async () => {
+  for (const name of ["createHandler", "createClient", "memoryStorage"]) {
+    for (const [owner, option, ...values] of BOUNDS) {
+      if (owner !== name) continue;
+      for (const value of values) CALLS[name]?.({ [option]: value });
+    }
+  }
+  const times = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 };
+  if ("Bun" in globalThis) return;
+  await (await serveOnNode(handle, { port: 0, ...times })).close();
+});

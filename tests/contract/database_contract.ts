@@ -21,7 +21,6 @@ export function databaseContract(
     await (await newPlace())(options);
   storageContract({ it, open, newPlace });
   retentionContract({ it, open });
-  retentionOptionContract(it, open);
 
   for (const older of [[], [1, 2, 3]]) {
     const others = `${older.length} others`;
@@ -49,18 +48,3 @@ export function databaseContract(
 export type Open<Storage extends PetStorage = PetStorage> = (
   options?: { readonly idempotencyRetention?: number },
 ) => Promise<Storage>;
-
-/** Registers the test of an option that our own storages have. */
-export function retentionOptionContract(it: RegisterTest, open: Open): void {
-  const title =
-    "an idempotencyRetention is refused if it is not an integer of at least 0";
-  it(title, async () => {
-    for (const idempotencyRetention of [-1, 0.5, NaN, Infinity]) {
-      await assert.rejects(
-        async () => await (await open({ idempotencyRetention })).close(),
-        RangeError,
-        `idempotencyRetention ${idempotencyRetention}`,
-      );
-    }
-  }, 60_000);
-}

@@ -63,6 +63,16 @@ test("the header fields of a request within the limit stand on its answer, whate
   assert.equal(options.headers.get("ratelimit"), null);
 });
 
+test("rateLimit may answer at once and without fields; a 429 then says to wait for 1 second", async () => {
+  assert.equal((await ask(() => ({ allowed: true }), "/pets")).status, 200);
+  for (const fields of [undefined, {}, { ratelimit: HEADERS.ratelimit }]) {
+    const refusal = { allowed: false, ...fields && { headers: fields } };
+    const { status, headers } = await ask(() => refusal, "/pets");
+    assert.equal(status, 429);
+    assert.equal(headers.get("retry-after"), "1");
+  }
+});
+
 test("the limit comes after host, path, method and key, and before the body and the input", async () => {
   const limited = () => Promise.resolve(LIMITED);
   const never = () => assert.fail("called");

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
-import { retentionOptionContract } from "../../contract/database_contract.ts";
 import {
   type RegisterTest,
   retentionContract,
@@ -14,7 +13,6 @@ const it: RegisterTest = (title, check, timeout) =>
 const open = async (options = {}) => memoryStorage(options);
 storageContract({ it, open });
 retentionContract({ it, open });
-retentionOptionContract(it, open);
 
 test("memoryStorage returns pets that nobody can change", async () => {
   const storage = memoryStorage();

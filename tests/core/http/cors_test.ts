@@ -6,7 +6,7 @@ import { handleService } from "../../contract/handle_service.ts";
 
 const APP = "https://app.example.com";
 const EXPOSED =
-  "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy";
+  "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow, Accept";
 const NO_KEY = { authorization: undefined };
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -37,7 +37,7 @@ test("a preflight is answered before the key, with all that a page may send", as
       "access-control-allow-origin": APP,
       "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
       "access-control-allow-headers":
-        "Authorization, Content-Type, Idempotency-Key, X-Request-Id",
+        "Authorization, Content-Type, Idempotency-Key, X-Request-Id, If-None-Match",
       "access-control-max-age": "7200",
     },
   });

@@ -17,11 +17,12 @@ test("apiKeys takes its keys and no others, also at once and after the caller's 
 });
 
 test("apiKeys throws a TypeError, without the key, if a key cannot be sent", () => {
-  for (const key of ["", "a b", "a\n", "schlüssel", "\x7f", " a"]) {
-    assert.throws(() => apiKeys(["good", key]), {
+  const wrong = ["", "a b", "a\n", "schlüssel", "\x7f", " a", undefined, 7];
+  for (const key of wrong) {
+    assert.throws(() => apiKeys(["good", key as string]), {
       name: "TypeError",
       message:
-        "API key 2 of 2 must be one or more visible ASCII characters without spaces",
+        "API key 2 of 2 must be a text of one or more visible ASCII characters without spaces",
     });
   }
   assert.throws(() => apiKeys("good" as unknown as string[]), {
