@@ -29,7 +29,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "core/rate_limit_test.ts": "core/http/field_value.ts",
 
   "adapters/serve/fetch_server_test.ts":
-    "adapters/bun/mod.ts adapters/node/mod.ts adapters/serve/guard.ts",
+    "adapters/bun/close.ts adapters/bun/mod.ts adapters/node/mod.ts adapters/serve/guard.ts",
   "adapters/node/node_test.ts":
     "adapters/node/exchange.ts adapters/node/listener.ts adapters/node/send.ts adapters/node/unread_body.ts",
   "adapters/node/request_test.ts":

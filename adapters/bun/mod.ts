@@ -4,6 +4,7 @@
  * @module
  */
 
+import { type BunServer, closeBunServer } from "./close.ts";
 import { checkIntegers } from "../../core/options.ts";
 import { failed, guard } from "../serve/guard.ts";
 import {
@@ -25,17 +26,6 @@ export interface BunServeOptions extends ServeOptions {
    */
   readonly maxRequestBodySize?: number;
 }
-
-/** The part of Bun's server that is used, because other type checkers lack its types. */
-interface BunServer {
-  readonly hostname: string;
-  readonly port: number;
-  readonly pendingRequests: number;
-  stop(closeActiveConnections?: boolean): Promise<void>;
-}
-
-/** Pause between two looks of a closing server at its open requests, in ms. */
-const CLOSING_INTERVAL = 10;
 
 /**
  * Listens, and answers every request with a fetch function.
@@ -60,7 +50,9 @@ export async function serve(
   const { maxRequestBodySize = 1_048_576 } = options;
   checkIntegers({ maxRequestBodySize }, 1);
   const { Bun } = globalThis as unknown as {
-    readonly Bun: { serve(options: object): BunServer };
+    readonly Bun: {
+      serve(options: object): BunServer & Pick<Server, "hostname" | "port">;
+    };
   };
   try {
     const server = Bun.serve({
@@ -77,18 +69,8 @@ export async function serve(
       // For a response that cannot be sent, such as one already read.
       error: (error: unknown) => failed(error, onError),
     });
-    return listening(server, () => close(server));
+    return listening(server, () => closeBunServer(server));
   } catch (cause) {
     throw listenError(hostname, port, cause);
   }
-}
-
-/** Bun's `stop()` alone waits for clients that have sent half a request, and for ever. */
-async function close(server: BunServer): Promise<void> {
-  const stopped = server.stop();
-  while (server.pendingRequests > 0) {
-    await new Promise((resolve) => setTimeout(resolve, CLOSING_INTERVAL));
-  }
-  await server.stop(true);
-  await stopped;
 }

@@ -7,18 +7,14 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { responder } from "../../core/http/message.ts";
 import { reportAndExit } from "./command_line.ts";
+import { type BunServer, closeBunServer } from "../bun/close.ts";
 import { type Config, readConfig } from "./config.ts";
 import { type OpenService, openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 import { joinWorkers } from "./workers.ts";
 
-/** What Deno and Bun pass to `fetch` in addition to the request. */
-interface FetchInfo {
-  /** Deno: settles when the response is sent. */
-  readonly completed?: Promise<unknown>;
-  /** Bun, whose server it is: stops listening and settles when what is in flight is sent. */
-  stop?(): Promise<void>;
-}
+/** What Deno and Bun pass to `fetch` in addition to the request: Deno, when the response is sent. */
+type FetchInfo = { readonly completed: Promise<unknown> } | BunServer;
 
 const config: Config = await Promise.try(readConfig, process.env)
   .catch(reportAndExit);
@@ -29,7 +25,7 @@ let service: OpenService | undefined;
 /** Deno's responses that are not sent yet: a process that ends when an answer is made would not send it. */
 const sending = new Set<Promise<unknown>>();
 /** Bun's server, which comes with every request. */
-let bunServer: FetchInfo | undefined;
+let bunServer: BunServer | undefined;
 
 const { stop } = stopOnSignal({
   async finish() {
@@ -37,7 +33,7 @@ const { stop } = stopOnSignal({
     await Promise.race([opening, delay(1000)]);
     await service?.drain();
     await Promise.allSettled(sending);
-    await bunServer?.stop?.();
+    if (bunServer !== undefined) await closeBunServer(bunServer);
     // Deno's `completed` settles just before the last bytes of the response are on their way.
     await delay(50);
   },
@@ -63,9 +59,9 @@ const server = {
   maxRequestBodySize: 1024 * 1024,
 
   fetch(request: Request, info?: FetchInfo): Promise<Response> {
-    const completed = info?.completed;
-    if (completed === undefined) bunServer = info;
-    else {
+    if (info !== undefined && "stop" in info) bunServer = info;
+    else if (info !== undefined) {
+      const { completed } = info;
       const forget = () => sending.delete(completed);
       sending.add(completed);
       completed.then(forget, forget);

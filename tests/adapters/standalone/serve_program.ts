@@ -5,14 +5,18 @@ import { setTimeout } from "node:timers/promises";
 import server from "../../../adapters/standalone/serve.ts";
 
 console.log(JSON.stringify(server));
-const stop = async (): Promise<void> => {
-  const { status } = await server.fetch(new Request("http://localhost/"));
-  console.log(`Bun stops, and more is answered ${status}`);
-  await setTimeout(200);
-  console.log("All is sent");
+const bun = {
+  pendingRequests: 1,
+  async stop(isLast?: boolean): Promise<void> {
+    if (isLast) return console.log(`${this.pendingRequests} are in flight`);
+    const { status } = await server.fetch(new Request("http://localhost/"));
+    console.log(`Bun stops, and more is answered ${status}`);
+    await setTimeout(200);
+    this.pendingRequests = 0;
+  },
 };
 const completed = setTimeout(200).then(() => console.log("Deno has sent it"));
-for (const info of [{ stop }, { completed }]) {
+for (const info of [bun, { completed }]) {
   await server.fetch(new Request("http://localhost/livez"), info);
 }
 process.kill(process.pid, "SIGTERM");
