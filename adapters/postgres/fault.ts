@@ -129,7 +129,8 @@ function reason(error: unknown): string {
     const reasons = error.errors.map(reason).join("; ");
     return error.message === "" ? reasons : `${error.message}: ${reasons}`;
   }
-  const message = messageOf(error);
+  const message = messageOf(error)
+    .replace(/^getaddrinfo \w+ (.*)$/, "the host $1 cannot be found");
   // Prepared statements are missing (26000), or exist already.
   const isPooler = IS_POOLER.test(message) ||
     /^(?:26000|42P05)$/.test(String(sqlState(error)));

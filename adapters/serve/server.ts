@@ -101,7 +101,9 @@ export function listenError(
   const { code, message } = Object(cause) as Partial<
     Error & { readonly code: string }
   >;
-  const reason = LISTEN_REASONS[String(code)] ?? message ?? String(cause);
+  const isUnknown = /lookup address|invalid host/.test(String(message)); // on Deno
+  const reason = LISTEN_REASONS[isUnknown ? "ENOTFOUND" : String(code)] ??
+    message ?? String(cause);
   return new Error(`Cannot listen on ${hostname}:${port}: ${reason}`, {
     cause,
   });

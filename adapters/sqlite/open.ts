@@ -160,7 +160,7 @@ function readNumber(db: DatabaseSync, sql: string): number {
 /** SQLite only says "unable to open database file". */
 function openReason(path: string, error: unknown): string {
   const { name, message } = error as Error; // nobody throws anything else
-  const file = resolve(path);
+  const file = resolve(followLinks(path));
   if (name === "NotCapable") {
     const directory = dirname(file);
     return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;

@@ -25,7 +25,6 @@ export function parseBaseUrl(baseUrl: string): BaseUrl {
   const url = URL.parse(baseUrl, "http://localhost");
   if (parts === null || url === null) {
     throw wrong(
-      baseUrl,
       'it must be a path such as "/v1", or an http or https URL without user, query and fragment',
     );
   }
@@ -33,11 +32,8 @@ export function parseBaseUrl(baseUrl: string): BaseUrl {
   const [, origin, written = "/"] = parts;
   const path = pathname === "/" ? "" : pathname;
   if (written !== pathname || path.endsWith("/") || path.includes("//")) {
-    const normal = JSON.stringify(pathname);
-    throw wrong(
-      baseUrl,
-      `its path must be in normal form (${normal}), without "//" and without "/" at its end`,
-    );
+    const normal = path.replace(/\/{2,}/g, "/").replace(/\/$/, "") || "/";
+    throw wrong(`its path must be in normal form: "${normal}"`);
   }
   if (origin === undefined) {
     return { path, url: path || "/", link: (_path, relative) => relative };
@@ -46,6 +42,7 @@ export function parseBaseUrl(baseUrl: string): BaseUrl {
   return { path, url: address, link: (below) => address + below };
 }
 
-function wrong(baseUrl: string, reason: string): TypeError {
-  return new TypeError(`Wrong baseUrl ${JSON.stringify(baseUrl)}: ${reason}`);
+/** Does not show the value: it may have a password. */
+function wrong(reason: string): TypeError {
+  return new TypeError(`Wrong option baseUrl: ${reason}`);
 }

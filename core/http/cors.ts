@@ -25,7 +25,8 @@ export function corsLayer(
   const isValid = origins === "*" ||
     Array.isArray(origins) && origins.length > 0 && origins.every(isOrigin);
   if (!isValid) {
-    const sent = JSON.stringify(origins);
+    // Without what may be a password.
+    const sent = JSON.stringify(origins)?.replace(/[^"]*@/g, "…@");
     throw new TypeError(
       `Wrong option cors.origins: it must be "*" or a list of origins such as "https://app.example.com", not ${sent}`,
     );

@@ -109,3 +109,12 @@ test("a pooler that gives each transaction another connection is recognised", ()
   assert.equal(messageOf(refused), message);
   assert.equal(messageOf(sqlError("57P01")), "Cannot get pet: no");
 });
+
+test("a host whose name cannot be looked up is told in words, whatever the system's", () => {
+  for (const code of ["ENOTFOUND", "EAI_AGAIN"]) {
+    const cause = new Error(`getaddrinfo ${code} db.internal`);
+    const { message } = fault("unavailable", "reach PostgreSQL", cause);
+    const words = "the host db.internal cannot be found";
+    assert.equal(message, `Cannot reach PostgreSQL: ${words}`);
+  }
+});

@@ -89,6 +89,14 @@ test(
   },
 );
 
+test("sqliteStorage names the missing directory that a symbolic link leads to", async () => {
+  const folder = temporaryDirectory();
+  symlinkSync("data/real.db", join(folder, "pets.db"));
+  await assert.rejects(sqliteStorage(join(folder, "pets.db")), {
+    message: /the directory .*data does not exist; create it first$/,
+  });
+});
+
 test(
   "sqliteStorage leaves the mode of a file that is there",
   { skip: hasNoModes },
