@@ -42,6 +42,11 @@ export function apiKeyStorage(read: Run, write: Run): ApiKeyStorage {
       return (await read("check API key", sql, digest)).length > 0;
     },
 
+    async find(digest) {
+      const sql = `SELECT ${API_KEY_COLUMNS} FROM api_keys WHERE digest = ?`;
+      return (await read("find API key", sql, digest)).map(toApiKeyRecord)[0];
+    },
+
     async list() {
       const sql = `SELECT ${API_KEY_COLUMNS} FROM api_keys ORDER BY id`;
       return (await read("list API keys", sql)).map(toApiKeyRecord);

@@ -145,6 +145,11 @@ function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
       return record !== undefined && record.revoked === undefined;
     },
 
+    async find(digest) {
+      assertOpen();
+      return structuredClone(records[digests.indexOf(digest)]);
+    },
+
     async list() {
       assertOpen();
       return structuredClone(records);

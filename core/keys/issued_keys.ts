@@ -39,6 +39,11 @@ export interface ApiKeyStorage {
   insertFirst(record: NewApiKeyRecord): Promise<ApiKeyRecord | undefined>;
   /** Tells whether a record that is not revoked has this digest. */
   isActive(digest: string): Promise<boolean>;
+  /**
+   * Returns the record with this digest, also if it is revoked; `undefined` if it is not found. A storage may leave
+   * this out: then a key can be revoked by its id alone.
+   */
+  find?(digest: string): Promise<ApiKeyRecord | undefined>;
   /** All records, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;
   /** Marks a record revoked, or keeps the time if it is already; `undefined` if it is not found. */
@@ -63,10 +68,11 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
   /** Issues the very first key; `undefined` if one was ever issued. */
   issueFirst(name: string): Promise<IssuedKey | undefined>;
   /**
-   * Revokes a key: at once here, within a second in other processes.
+   * Revokes a key, by its id or by the key itself: at once here, within a second in other processes.
    * @returns the record; `undefined` if it is not found.
+   * @throws {TypeError} if it is the key itself, and the storage has no {@linkcode ApiKeyStorage.find}.
    */
-  revoke(id: number): Promise<ApiKeyRecord | undefined>;
+  revoke(idOrKey: number | string): Promise<ApiKeyRecord | undefined>;
 }
 
 /** The longest that a process goes on taking a key that another process revoked, in ms. */
@@ -88,6 +94,13 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
     canBeKey: isIssuedForm,
   });
 
+  async function findId(key: string): Promise<number | undefined> {
+    if (storage.find === undefined) {
+      throw new TypeError("The storage finds no key by itself, only by its id");
+    }
+    return (await storage.find(await sha256(key)))?.id;
+  }
+
   return {
     verify: remembered.verify,
     async issue(name) {
@@ -102,7 +115,9 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
       return record && { key, record };
     },
     list: () => storage.list(),
-    async revoke(id) {
+    async revoke(idOrKey) {
+      const id = typeof idOrKey === "number" ? idOrKey : await findId(idOrKey);
+      if (id === undefined) return undefined;
       const record = await storage.revoke(id, new Date());
       remembered.forget();
       return record;

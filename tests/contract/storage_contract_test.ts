@@ -303,6 +303,13 @@ const FAULTS: Readonly<Record<string, Fault | string>> = {
         isActive: async (digest) => digests.has(digest),
       };
     }),
+  "apiKeys: find, if the storage has it, returns the record of a digest, a revoked one too":
+    ofKeys((apiKeys) => ({
+      find: async (digest) =>
+        await apiKeys.isActive(digest)
+          ? await apiKeys.find?.(digest)
+          : undefined,
+    })),
   "apiKeys: revoke keeps the time of the first revocation": ofKeys((
     apiKeys,
   ) => ({
@@ -662,9 +669,14 @@ for (const [title, faults] of Object.entries(OPERATED)) {
   }
 }
 
-test("a storage without a fault keeps every clause", async () => {
-  for (const [title, check] of clausesOf()) {
-    await assert.doesNotReject(check, title);
+test("a storage without a fault keeps every clause, and so does one that cannot find a key by its digest", async () => {
+  const without: Fault = ({ apiKeys: { find: _, ...apiKeys } }) => ({
+    apiKeys,
+  });
+  for (const fault of [undefined, without]) {
+    for (const [title, check] of clausesOf(fault)) {
+      await assert.doesNotReject(check, title);
+    }
   }
 });
 

@@ -11,6 +11,7 @@ test("each statement on API keys says in a fault what it was to do", async () =>
       ["keep API key", storage.insert(record)],
       ["keep first API key", storage.insertFirst(record)],
       ["check API key", storage.isActive("b")],
+      ["find API key", storage.find?.("b") ?? Promise.resolve()],
       ["list API keys", storage.list()],
       ["revoke API key", storage.revoke(1, new Date(0))],
     ] as const

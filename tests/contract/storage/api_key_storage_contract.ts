@@ -100,6 +100,15 @@ export function apiKeyStorageContract(
     assertSame(await apiKeys.isActive(""), false, 'isActive("")');
   });
 
+  it("find, if the storage has it, returns the record of a digest, a revoked one too", async ({ apiKeys }) => {
+    if (apiKeys.find === undefined) return;
+    const first = await insert(apiKeys, sampleRecord(1), 1);
+    const second = await insert(apiKeys, sampleRecord(2), 2);
+    await assertFound(apiKeys, { 1: first, 2: second, 3: undefined });
+    const revoked = await revoke(apiKeys, second, new Date(5000));
+    await assertFound(apiKeys, { 1: first, 2: revoked });
+  });
+
   it("revoke keeps the time of the first revocation", async ({ apiKeys }) => {
     const record = await insert(apiKeys, sampleRecord(1), 1);
     const revoked = await revoke(apiKeys, record, new Date(5000));
@@ -135,6 +144,7 @@ export function apiKeyStorageContract(
       insert: () => apiKeys.insert(sampleRecord(2)),
       insertFirst: () => apiKeys.insertFirst(sampleRecord(3)),
       isActive: () => apiKeys.isActive(sampleRecord(1).digest),
+      ...apiKeys.find && { find: async () => await apiKeys.find?.("") },
       list: () => apiKeys.list(),
       revoke: () => apiKeys.revoke(1, new Date(5000)),
     });
@@ -229,6 +239,18 @@ async function assertActive(
   for (const [number, isActive] of Object.entries(expected)) {
     const actual = await apiKeys.isActive(sampleRecord(Number(number)).digest);
     assertSame(actual, isActive, `isActive for key ${number}`);
+  }
+}
+
+/** Asserts which records `find` returns for sample records, by number. */
+async function assertFound(
+  apiKeys: ApiKeyStorage,
+  expected: Readonly<Record<number, ApiKeyRecord | undefined>>,
+): Promise<void> {
+  for (const [number, record] of Object.entries(expected)) {
+    const found = await apiKeys.find?.(sampleRecord(Number(number)).digest);
+    const what = `the record that find returned for key ${number}`;
+    assertSame(found && plain(found), record && plain(record), what);
   }
 }
 

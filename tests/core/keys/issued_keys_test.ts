@@ -67,6 +67,18 @@ test("revoke makes a key invalid at once, and that key alone; list shows both, w
   assert.deepEqual(list.map(({ id }) => id), [1, 2]);
 });
 
+test("revoke takes the key itself: the storage finds its record by the digest, or a TypeError says that it cannot", async () => {
+  const { find, ...others } = memoryStorage().apiKeys;
+  const keys = issuedKeys({ ...others, ...find && { find } });
+  const { key, record } = await keys.issue("leaked");
+  assert.equal(await keys.revoke(generateKey()), undefined);
+  assert.equal(await keys.verify(key), true);
+  const refused = { name: "TypeError", message: /only by its id/ };
+  await assert.rejects(issuedKeys(others).revoke(key), refused);
+  assert.equal((await keys.revoke(key))?.id, record.id);
+  assert.equal(await keys.verify(key), false);
+});
+
 test("a key that another process revoked is refused a second after it was looked up, whatever the system's clock says", async (t) => {
   let time = 5000;
   t.mock.method(performance, "now", () => time);
