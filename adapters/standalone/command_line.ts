@@ -55,20 +55,29 @@ export function parseArguments(
  * with 1. Only a mistake in the program itself is written with its stack.
  */
 export function reportAndExit(cause: unknown): never {
-  process.stderr.write(`${missingPackage(cause) ?? explain(cause)}\n`);
+  const message = missingPackage(cause) ?? explain(cause);
+  process.stderr.write(printable(`${message}\n`));
   process.exit(cause instanceof UsageError ? 2 : 1);
 }
 
-/** The command that started this program, for messages that name a command. The npm package has JavaScript. */
-export const PROGRAM = import.meta.url.endsWith(".js")
-  ? "petstore"
+/** Replaces characters that a terminal would act on, but for the ends of lines. */
+export function printable(text: string): string {
+  return text.replace(/[^\n\P{C}]/gu, "\u{FFFD}");
+}
+
+/** Tells whether this is the program of the npm package, which has JavaScript. */
+export const IS_PACKAGE: boolean = import.meta.url.endsWith(".js");
+
+/** The command that started this program, for messages that name a command. */
+export const PROGRAM: string = IS_PACKAGE
+  ? "npx --no petstore" // without --no, npx might fetch and run a package of that name
   : "Deno" in globalThis
   ? "deno task"
   : `${parse(process.execPath).name} adapters/standalone/main.ts`; // bun or node
 
 /** Says how to install a package that is missing. A program that npx runs does not see what `npm install` adds. */
 export function howToInstall(name: string): string {
-  if (PROGRAM !== "petstore") {
+  if (!IS_PACKAGE) {
     return 'run "npx -y deno@2.9.6 install" in the folder of the pet store';
   }
   return import.meta.url.includes("/_npx/")

@@ -46,7 +46,7 @@ export function readConfig(
     }),
     /** For each API key, and for each address if there is no valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
-    host: read("PETSTORE_HOST", String) ?? "127.0.0.1",
+    host: read("PETSTORE_HOST", readHost) ?? "127.0.0.1",
     port: read("PORT", readPort) ?? 8000,
     requestLog: read("REQUEST_LOG", readSwitch) ?? true,
     metrics: read("METRICS", readSwitch) ?? false,
@@ -65,8 +65,9 @@ export function check<T>(
   try {
     return read();
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new Wrong(`Cannot read ${name}: ${message}`, { cause });
+    // The option is named as the caller knows it.
+    const reason = (cause as Error).message.replace(/^Wrong [^:]+: /, "");
+    throw new Wrong(`Cannot read ${name}: ${reason}`, { cause });
   }
 }
 
@@ -92,6 +93,11 @@ function readRateLimit(text: string): RateLimit {
     return { requests: Number(requests), seconds: Number(seconds) };
   }
   throw mustBe("requests and seconds, such as 100/10s", text);
+}
+
+export function readHost(text: string): string {
+  if (text !== "*") return text; // Bun would listen on every address
+  throw mustBe("a host or an address (0.0.0.0 means every one)", text);
 }
 
 export function readPort(text: string): number {

@@ -3,29 +3,39 @@
 import * as v from "valibot";
 import { existsSync } from "node:fs";
 import process from "node:process";
+import { text as readText } from "node:stream/consumers";
 import {
   type ApiKeyRecord,
   type IssuedKeys,
   issuedKeys,
 } from "../../core/keys/issued_keys.ts";
+import { isIssuedForm } from "../../core/keys/key_form.ts";
 import { nameSchema } from "../../core/name.ts";
-import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
+import {
+  parseArguments,
+  printable,
+  PROGRAM,
+  reportAndExit,
+  UsageError,
+} from "./command_line.ts";
 import { check, ConfigError, readConfig, readInteger } from "./config.ts";
-import { openStorage } from "./open_storage.ts";
+import { describeDatabase, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
 
-Usage:    ${PROGRAM} keys (issue NAME | list | revoke ID) [--json | --quiet]
+Usage:    ${PROGRAM} keys (issue NAME | list | revoke ID | revoke KEY) [--json | --quiet]
 Example:  ${PROGRAM} keys issue "mobile app"
 
   issue NAME    issues a key for NAME and shows it, once
   list          lists all keys, without their secret
   revoke ID     revokes the key with this id; servers refuse it within a second
+  revoke KEY    revokes this key; if KEY is -, it is read from standard input, where nobody sees it
 
   --json        prints JSON
   --quiet       prints nothing but the key that was issued
 
-DATABASE_URL says where the keys are kept (sqlite:petstore.db), as it does for start.
+DATABASE_URL says where the keys are kept (sqlite:petstore.db), as it does for start. Standard error
+names that database.
 `;
 
 /** Performs an action, and returns what to print: as JSON, as text, and the key that was issued. */
@@ -33,6 +43,8 @@ type Action = (keys: IssuedKeys) => Promise<{
   readonly json: unknown;
   readonly text: string;
   readonly key?: string;
+  /** What to do if it cannot be printed. */
+  readonly ifLost?: string;
 }>;
 
 /** Runs the command with the arguments that follow `keys`. */
@@ -44,7 +56,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   if (values.help || positionals.length === 0) {
     return void process.stdout.write(HELP);
   }
-  const act = readAction(positionals);
+  const act = await readAction(positionals);
   const isIssue = positionals[0] === "issue";
   if (values.quiet && (values.json || !isIssue)) {
     throw new UsageError("--quiet is for keys issue, without --json");
@@ -55,29 +67,41 @@ export async function runKeys(args: readonly string[]): Promise<void> {
       "DATABASE_URL is memory:, where keys end with their server: use PETSTORE_API_KEYS instead",
     );
   }
-  if (!isIssue && database.kind === "sqlite" && !existsSync(database.path)) {
+  const name = describeDatabase(database);
+  const isNew = database.kind === "sqlite" && !existsSync(database.path);
+  if (!isIssue && isNew) {
     throw new ConfigError(
-      `There is no database at ${database.path}: set DATABASE_URL, or start the server`,
+      `There is no database at ${name}: set DATABASE_URL, or start the server`,
     );
   }
   const storage = await openStorage(database);
+  const title = isNew ? "Made a new database" : "Database";
+  process.stderr.write(printable(`${title}: ${name}\n`));
+  const { json, text, key, ifLost = "" } = await act(
+    issuedKeys(storage.apiKeys),
+  )
+    .finally(() => storage.close());
+  const output = values.quiet ? key : values.json && toPrintableJson(json);
+  const fail = ({ message }: Error) =>
+    reportAndExit(new Error(`${ifLost}${message}`));
   try {
-    const { json, text, key } = await act(issuedKeys(storage.apiKeys));
-    const output = values.quiet ? key : values.json && JSON.stringify(json);
-    process.stdout.write(output ? `${output}\n` : text);
-  } finally {
-    await storage.close();
+    const written = output ? `${output}\n` : printable(text);
+    process.stdout.write(written, (error) => error && fail(error));
+  } catch (error) {
+    fail(error as Error); // Deno throws if a disk is full
   }
 }
 
-function readAction([name, operand, ...more]: readonly string[]): Action {
+async function readAction(
+  [name, operand, ...more]: readonly string[],
+): Promise<Action> {
   if (name === "list" && operand === undefined) return list;
   if (operand !== undefined && more.length === 0) {
-    if (name === "revoke") return revoke(operand);
+    if (name === "revoke") return await revoke(operand);
     if (name === "issue") return issue(operand);
   }
   throw new UsageError(
-    "keys takes one of: issue NAME (in quotes if it has spaces), list, revoke ID",
+    "keys takes one of: issue NAME (in quotes if it has spaces), list, revoke ID, revoke KEY",
   );
 }
 
@@ -93,28 +117,47 @@ function issue(name: string): Action {
   }
   return async (keys) => {
     const { key, record } = await keys.issue(name);
-    const title = `Key ${record.id} for ${printable(name)}`;
-    const text = `${title}. It will not be shown again:\n\n    ${key}\n\n`;
-    return { json: { ...toJson(record), key }, text, key };
+    const { id } = record;
+    const text =
+      `Key ${id} for ${name}. It will not be shown again:\n\n    ${key}\n\n`;
+    const ifLost =
+      `Key ${id} is valid, but could not be shown. To revoke it, run: ${PROGRAM} keys revoke ${id}\n`;
+    return { json: { ...toJson(record), key }, text, key, ifLost };
   };
 }
 
-function revoke(operand: string): Action {
-  const id = check(
-    "ID",
-    () => readInteger(operand, 999_999_999, 1),
-    UsageError,
-  );
+async function revoke(operand: string): Promise<Action> {
+  const idOrKey = await readIdOrKey(operand);
   return async (keys) => {
-    const record = await keys.revoke(id);
+    const record = await keys.revoke(idOrKey);
     if (record === undefined) {
-      throw new ConfigError(`There is no key with the id ${id}: see keys list`);
+      const which = typeof idOrKey === "number" ? `key ${idOrKey}` : "such key";
+      throw new ConfigError(`There is no ${which}: see keys list`);
     }
-    const title = `Key ${id} for ${printable(record.name)}`;
     const since = record.revoked?.toISOString();
-    const text = `${title} has been revoked since ${since}\n`;
+    const text =
+      `Key ${record.id} for ${record.name} has been revoked since ${since}\n`;
     return { json: toJson(record), text };
   };
+}
+
+/** Its errors do not show what was given: it may be a key. */
+async function readIdOrKey(operand: string): Promise<number | string> {
+  const given = operand === "-"
+    ? (await readText(process.stdin)).trim()
+    : operand;
+  if (/^[0-9]+$/.test(given)) {
+    return check("ID", () => readInteger(given, 999_999_999, 1), UsageError);
+  }
+  if (readConfig(process.env).fixedKeys?.includes(given)) {
+    throw new ConfigError(
+      "Only the configuration takes away a fixed key: remove it from PETSTORE_API_KEYS, and restart the servers",
+    );
+  }
+  if (isIssuedForm(given)) return given;
+  throw new UsageError(
+    "Cannot read KEY: it is neither an id nor an issued key; fixed keys are in PETSTORE_API_KEYS of the servers",
+  );
 }
 
 function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
@@ -124,15 +167,19 @@ function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
 function table(records: readonly ApiKeyRecord[]): string {
   const time = (date?: Date) => (date?.toISOString() ?? "-").padEnd(24);
   const rows = records.map(({ id, created, revoked, name }) =>
-    `${`${id}`.padEnd(5)} ${time(created)} ${time(revoked)} ${
-      printable(name)
-    }\n`
+    `${`${id}`.padEnd(5)} ${time(created)} ${time(revoked)} ${name}\n`
   );
   const gap = " ".repeat(18);
   return `ID    CREATED${gap}REVOKED${gap}NAME\n${rows.join("")}`;
 }
 
-/** A name without characters that a terminal would act on. */
-function printable(name: string): string {
-  return name.replace(/\p{C}/gu, "\u{FFFD}");
+/** JSON whose strings have no character that a terminal would act on, but its escape. */
+function toPrintableJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /\p{C}/gu,
+    (characters) =>
+      characters.split("").map((unit) =>
+        `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+      ).join(""),
+  );
 }

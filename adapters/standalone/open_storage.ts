@@ -1,9 +1,10 @@
 /** Opens the databases that the programs can be told to use. Only the driver in use is loaded. */
 
+import { resolve } from "node:path";
 import process from "node:process";
 import type { PetDatabase } from "../database/pet_database.ts";
 import { describeHosts, type PostgresAddress } from "../postgres/address.ts";
-import type { Database } from "./config.ts";
+import type { Database, LastingDatabase } from "./config.ts";
 import { standardError } from "./output.ts";
 
 export async function openStorage(database: Database): Promise<PetDatabase> {
@@ -20,6 +21,14 @@ export async function openStorage(database: Database): Promise<PetDatabase> {
       return await waitingFor(address, () => openPostgres(address, { onMove }));
     }
   }
+}
+
+/** Names a database as `DATABASE_URL` does, from any folder and without a password. */
+export function describeDatabase(database: LastingDatabase): string {
+  if (database.kind === "sqlite") return `sqlite:${resolve(database.path)}`;
+  const { hosts, driver } = database.address;
+  const name = driver.database ?? process.env.PGDATABASE ?? "";
+  return `postgres://${describeHosts(hosts)}/${name}`;
 }
 
 /** Writes a line to the log of faults. */

@@ -89,13 +89,15 @@ export async function openService(config: Config, open = openStorage) {
       const problem = await openDocs();
       const server = origin(address.hostname, address.port);
       const pets = `${server}${path}/pets`;
-      const docs = problem ?? `Read and try it at ${server}/docs`;
-      const told = log.tell(`${docs}\n`);
+      const docs = `Read and try it at ${server}/docs\n`;
+      const told = log.tell(problem === undefined ? docs : "\n");
       if (fixedKeys !== undefined) {
-        return void log.tell(`The pet store listens at ${pets}\n`);
+        log.tell(`The pet store listens at ${pets}\n`);
+      } else {
+        await told; // a key is shown once: it is not issued while nothing can be written
+        await issueFirst(pets);
       }
-      await told; // a key is shown once: it is not issued while nothing can be written
-      await issueFirst(pets);
+      if (problem !== undefined) log.tell(`${problem}\n`);
     },
     close: (): Promise<void> => storage.close(),
   };
@@ -103,12 +105,13 @@ export async function openService(config: Config, open = openStorage) {
 
 /** Shows two commands to begin with, and then, apart, the address and the first key. */
 function introduce(key: string, pets: string): string {
+  const address = `'${pets.replaceAll("'", String.raw`'\''`)}'`; // for a shell
   const curl = `curl -w '\\n' -H "Authorization: Bearer ${key}"`;
   return `
 Add a pet, then list the pets:
 
-    ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' "${pets}"
-    ${curl} "${pets}"
+    ${curl} -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}' ${address}
+    ${curl} ${address}
 
 The pet store listens at ${pets}
 Its first API key, shown only now:

@@ -6,7 +6,7 @@ import { toFetch } from "../../core/handler.ts";
 import type { Service } from "../../core/http/message.ts";
 import { onceOpen } from "./admission.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
-import { check, readConfig, readPort } from "./config.ts";
+import { check, readConfig, readHost, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { standardError } from "./output.ts";
 import { type OpenService, openService } from "./service.ts";
@@ -47,7 +47,9 @@ export async function runStart(args: readonly string[]): Promise<void> {
 
   const config = readConfig(process.env);
   const options = {
-    hostname: typeof host === "string" ? host : config.host,
+    hostname: typeof host === "string"
+      ? check("--host", () => readHost(host), UsageError)
+      : config.host,
     port: typeof port === "string"
       ? check("--port", () => readPort(port), UsageError)
       : config.port,

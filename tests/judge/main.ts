@@ -2,6 +2,7 @@
 
 import process from "node:process";
 import {
+  IS_PACKAGE,
   parseArguments,
   PROGRAM,
   reportAndExit,
@@ -11,7 +12,7 @@ import { checkExact } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
 import { judge, PATIENCE, type Report, type Verdict } from "./judge.ts";
 
-const COMMAND = PROGRAM === "petstore" ? "petstore judge" : "deno task judge";
+const COMMAND = IS_PACKAGE ? `${PROGRAM} judge` : "deno task judge";
 
 const HELP = `judge: checks any service against the contract of the pet store
 

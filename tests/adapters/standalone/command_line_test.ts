@@ -14,6 +14,9 @@ import { testUnless } from "../../support/skipping.ts";
 for (
   const [command, message, env] of [
     ["nonsense", /^There is no command "nonsense"\nSee --help\n$/],
+    ["strat", /^There is no command "strat": did you mean start\?\nSee --help/],
+    ["Key list", /^There is no command "Key": did you mean keys\?\n/],
+    ["\u009b", /^There is no command "\uFFFD"\n/],
     [
       "start --prot 1",
       /^There is no option --prot, only --host, --port, --help\nSee --help\n$/,
@@ -26,7 +29,7 @@ for (
     ["start", /^Cannot read PORT: .* from 0 to 65535,/, { PORT: "70000" }],
     [
       "start --port 0 --host nosuchhost.invalid",
-      /^Cannot listen on nosuchhost\.invalid:0: .*(?:unknown|not known).*\n$/,
+      /^Cannot listen on nosuchhost\.invalid:0: the host is unknown\n$/,
       {}, // it has opened no file yet
     ],
     [
@@ -56,10 +59,14 @@ for (
     ["keys issue ", /^Cannot read NAME: it must not be empty\n/],
     ["keys issue two words", /issue NAME \(in quotes if it has spaces\)/],
     ["keys revoke", /issue NAME/],
-    ["keys revoke one", /^Cannot read ID: it must be an integer .* "one"\n/],
+    ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
     ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
     ["keys rotate 1", /issue NAME/],
-    ["keys list", /no database at petstore\.db/, {}],
+    ["keys list", /^There is no database at sqlite:\/.*\/petstore\.db: /, {}],
+    ["start", /^Cannot read PETSTORE_HOST: .*, not "\*"\n$/, {
+      PETSTORE_HOST: "*",
+    }],
+    ["start --host *", /^Cannot read --host: .*, not "\*"\n/],
     ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }],
   ] as const
 ) {
@@ -144,15 +151,28 @@ test("judge refuses what may not be shown: a key that cannot be sent, an address
 });
 
 testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
-  "a command whose output cannot be written says so, and exits with 1",
+  "a command whose output cannot be written says so, and exits with 1; a key that was issued is named",
   async (t) => {
     const cwd = newFolder(t);
-    for (const args of [["--help"], ["keys", "issue", "demo", "--quiet"]]) {
+    const issue = ["keys", "issue", "demo", "--quiet"];
+    const [full, gone] = [">/dev/full", "| true"];
+    for (
+      const [args, output, message] of [
+        [["--help"], full, /^.*no space left.*\n$/i],
+        [
+          issue,
+          full,
+          /^Key 1 is valid, but .* keys revoke 1\n.*no space left/im,
+        ],
+        [issue, gone, /^Key 2 is valid, but .* keys revoke 2\n.*EPIPE/m],
+      ] as const
+    ) {
       const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
-      const sh = ["sh", "-c", 'exec "$0" "$@" >/dev/full'];
-      const { code, stderr } = await run([...sh, ...command], { cwd });
-      assert.equal(code, 1);
-      assert.match(stderr, /^.*no space left.*\n$/i);
+      // A shell has the exit code of the last command of a pipe.
+      const line = `{ "$0" "$@"; echo "exited with $?" >&2; } ${output}`;
+      const { stderr } = await run(["sh", "-c", line, ...command], { cwd });
+      const [, told = ""] = /^([^]*)exited with 1\n$/.exec(stderr) ?? [];
+      assert.match(told, message);
     }
   },
 );

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { generateKey } from "../../../core/keys/key_form.ts";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { Wire } from "../../contract/wire.ts";
 import { freePort, listen } from "../../support/ports.ts";
@@ -14,6 +16,7 @@ import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import {
   launchMain,
+  MAIN,
   openSlowCreate,
   runMain,
   startMain,
@@ -28,7 +31,7 @@ test("start prints its address and the first key last, and keeps the key and the
   const cwd = newFolder(t);
   const first = await startMain({ cwd });
   assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
-  const last = `"
+  const last = `'
 
 The pet store listens at ${first.origin}/v1/pets
 Its first API key, shown only now:
@@ -80,7 +83,10 @@ test("start accepts fixed keys in addition to issued ones, and prints none if an
   const issue = ["keys", "issue", "mobile app"];
   const json = await runMain([...issue, "--json"], { cwd });
   const quiet = await runMain([...issue, "--quiet"], { cwd });
-  assert.deepEqual([quiet.code, quiet.stderr], [0, ""]);
+  const database = `sqlite:${join(cwd, "petstore.db")}`;
+  assert.equal(json.stderr, `Made a new database: ${database}\n`);
+  assert.equal(quiet.stderr, `Database: ${database}\n`);
+  assert.equal(quiet.code, 0);
   assert.match(quiet.stdout, /^pet_[0-9A-Za-z]{38}\n$/);
   const issued = [JSON.parse(json.stdout).key, quiet.stdout.trim()];
   const server = await startMain({
@@ -99,11 +105,12 @@ test("start accepts fixed keys in addition to issued ones, and prints none if an
 test("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (t) => {
   const cwd = newFolder(t);
   const server = await startMain({ cwd });
-  const name = "two \u202Ewords"; // from right to left, on a terminal
+  const name = "two \u202Ewords\u009b"; // from right to left, and the begin of a command, on a terminal
   const issued = await runMain(["keys", "issue", name], { cwd });
   assert.equal(issued.code, 0);
-  const [, key] = /^Key 2 for two \uFFFDwords\. .*:\n\n {4}(pet_\w{38})\n\n$/
-    .exec(issued.stdout) ?? [];
+  const [, key] =
+    /^Key 2 for two \uFFFDwords\uFFFD\. .*:\n\n {4}(pet_\w{38})\n\n$/
+      .exec(issued.stdout) ?? [];
   assert.ok(key !== undefined);
   const other = { ...server, key };
   assert.equal((await ask(other, "GET", "/v1/pets")).status, 200);
@@ -111,7 +118,7 @@ test("keys issues a key, lists it without its secret, and revokes it: a running 
   const table = await runMain(["keys", "list"], { cwd });
   assert.match(
     table.stdout,
-    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}first key\n2 {5}\S{24} - {24}two \uFFFDwords\n$/,
+    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}first key\n2 {5}\S{24} - {24}two \uFFFDwords\uFFFD\n$/,
   );
   assert.doesNotMatch(table.stdout, /pet_/);
 
@@ -119,6 +126,7 @@ test("keys issues a key, lists it without its secret, and revokes it: a running 
   assert.equal(missing.code, 1);
   assert.match(missing.stderr, /There is no key/);
   const revoked = await runMain(["keys", "revoke", "2", "--json"], { cwd });
+  assert.match(revoked.stdout, /"two \\u202ewords\\u009b"/);
   const record = JSON.parse(revoked.stdout);
   assert.deepEqual([record.id, record.name], [2, name]);
   const deadline = Date.parse(record.revoked) + REVOCATION_DELAY;
@@ -145,10 +153,65 @@ testUnless(skip)(
     const env = { DATABASE_URL: await emptyDatabase() };
     const began = performance.now();
     const { code, stderr } = await runMain(["keys", "list"], { cwd, env });
-    assert.deepEqual([code, stderr], [0, ""]);
+    const { host, pathname } = new URL(env.DATABASE_URL);
+    const named = `Database: postgres://${host}${pathname}\n`;
+    assert.deepEqual([code, stderr], [0, named]);
     assert.ok(performance.now() - began < 25_000);
   },
 );
+
+testUnless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
+  "no command shows that Node warns of SQLite, but what else it warns of",
+  async (t) => {
+    const cwd = newFolder(t);
+    const later = "setTimeout(()=>process.emitWarning('x'),1000)";
+    const node = [
+      process.execPath,
+      "--import",
+      `data:text/javascript,${later}`,
+    ];
+    const { stderr } = await run([...node, MAIN, "keys", "issue", "a"], {
+      cwd,
+    });
+    assert.match(
+      stderr,
+      /^Made a new .*\n\(node:\d+\) Warning: x\n\(Use .*\n$/,
+    );
+  },
+);
+
+test("keys revoke takes the key itself, also from standard input, and shows no key if it cannot", async (t) => {
+  const cwd = newFolder(t);
+  const issue = ["keys", "issue", "leaked", "--quiet"];
+  const [first, second] = [
+    (await runMain(issue, { cwd })).stdout.trim(),
+    (await runMain(issue, { cwd })).stdout.trim(),
+  ];
+  const byKey = await runMain(["keys", "revoke", first], { cwd });
+  assert.match(byKey.stdout, /^Key 1 for leaked has been revoked since /);
+  const revoking = launchMain(["keys", "revoke", "-"], {
+    cwd,
+    isInteractive: true,
+  });
+  revoking.send(` ${second} `);
+  assert.equal(await revoking.endInput(), 0);
+  assert.match(revoking.stdout(), /^Key 2 for leaked has been revoked since /);
+
+  const env = { PETSTORE_API_KEYS: `sesame,${second}` };
+  for (
+    const [key, message, code] of [
+      ["sesame", /^Only the configuration takes away a fixed key: /, 1],
+      [second, /^Only the configuration takes away a fixed key: /, 1],
+      [`${first}x`, /^Cannot read KEY: it is neither an id nor an issued /, 2],
+      [generateKey(), /\nThere is no such key: see keys list\n$/, 1],
+    ] as const
+  ) {
+    const refused = await runMain(["keys", "revoke", key], { cwd, env });
+    assert.deepEqual([refused.code, refused.stdout], [code, ""]);
+    assert.match(refused.stderr, message);
+    assert.ok(!refused.stderr.includes(key));
+  }
+});
 
 test("SIGTERM lets a create under way finish, and then exits with 0", async (t) => {
   const cwd = newFolder(t);

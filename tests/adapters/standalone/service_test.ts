@@ -4,6 +4,7 @@ import { PROGRAM } from "../../../adapters/standalone/command_line.ts";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { standardError } from "../../../adapters/standalone/output.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
+import { run } from "../../support/process.ts";
 import { memoryStorage, StorageError } from "../../../mod.ts";
 
 test("greet says once that the first key cannot be issued, unless it is a mistake, and tries again every second", async (t) => {
@@ -46,4 +47,22 @@ test("greet says once that the first key cannot be issued, unless it is a mistak
   );
   assert.match(key, /^ {4}pet_/m);
   await close();
+});
+
+test("the commands that greet prints take any base address literally in a shell", async (t) => {
+  const baseUrl = "/it's/$(id)/!x/v1";
+  const config = readConfig({ DATABASE_URL: "memory:", BASE_URL: baseUrl });
+  const { greet, close } = await openService(config);
+  let told = "";
+  const write = async (text: string) => void (told += text);
+  t.mock.method(standardError, "write", write);
+  await greet({ hostname: "127.0.0.1", port: 8000 });
+  await close();
+  const commands = told.match(/(?<=^ {4})curl .*/gm) ?? [];
+  assert.equal(commands.length, 2);
+  for (const command of commands) {
+    const [address = ""] = /\S+$/.exec(command) ?? [];
+    const { stdout } = await run(["sh", "-c", `printf %s ${address}`]);
+    assert.equal(stdout, `http://127.0.0.1:8000${baseUrl}/pets`);
+  }
 });
