@@ -93,7 +93,7 @@ testUnless(NODE)(
   async (t) => {
     const cwd = newFolder(t);
     const started = startServe({ cwd, env: { BASE_URL: "v1" } });
-    await assert.rejects(started, /BASE_URL: Wrong/);
+    await assert.rejects(started, /BASE_URL: it must be a path/);
   },
 );
 
