@@ -20,6 +20,8 @@ export class SqliteFile {
   readonly #db: DatabaseSync;
   /** The longest wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
+  /** By their SQL. */
+  readonly #statements = new Map<string, StatementSync>();
   readonly #begin: StatementSync;
   readonly #beginWrite: StatementSync;
   readonly #commit: StatementSync;
@@ -41,14 +43,20 @@ export class SqliteFile {
     this.#files = new WatchedFiles(path, db);
   }
 
-  /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
+  /**
+   * Prepares a statement that returns rows as arrays and integers as `bigint`; once for each text, because
+   * Deno 2.9 frees statements that are not used any more in one stall (of seconds after 15 s of requests).
+   */
   prepare(sql: string): StatementSync {
+    const earlier = this.#statements.get(sql);
+    if (earlier !== undefined) return earlier;
     // Deno 2.9 has the method, but no type for it.
     const statement: StatementSync & { setReturnArrays?(is: boolean): void } =
       this.#db.prepare(sql);
     // For COMMIT too: Node 26 throws after it if the last id does not fit a number.
     statement.setReadBigInts(true);
     statement.setReturnArrays?.(true);
+    this.#statements.set(sql, statement);
     return statement;
   }
 

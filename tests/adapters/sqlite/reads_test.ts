@@ -72,3 +72,37 @@ test("sqliteStorage sees in its next read what another connection has committed"
   db.close();
   await Promise.all([writer.close(), reader.close()]);
 });
+
+test("sqliteStorage prepares a statement once, however often it is used, and one for all limits above 100", async (t) => {
+  const storage = await sqliteStorage(newPath());
+  const { prepare } = DatabaseSync.prototype;
+  t.after(() => DatabaseSync.prototype.prepare = prepare);
+  const texts: string[] = [];
+  DatabaseSync.prototype.prepare = function (sql, ...rest) {
+    texts.push(sql);
+    return prepare.call(this, sql, ...rest);
+  };
+  const now = new Date();
+  for (let limit = 95; limit < 111; limit++) {
+    await storage.create(REX);
+    await storage.list({ limit });
+    await storage.list({ limit, status: "sold" });
+    await storage.ping();
+    const digest = `${limit}`.padStart(64, "0");
+    await storage.apiKeys.isActive(digest);
+    const { id } = await storage.apiKeys.insert({
+      name: "key",
+      digest,
+      created: now,
+    });
+    await storage.apiKeys.revoke(id, now);
+    await storage.apiKeys.list();
+  }
+  assert.equal((await storage.list({ limit: 105 })).pets.length, 16);
+  await storage.close();
+  assert.deepEqual(texts, [...new Set(texts)]);
+  const pages = texts.filter((text) => /FROM pets.*LIMIT/s.test(text));
+  // Both of each limit from 95 to 100, and both for all others.
+  assert.equal(pages.length, 2 * 6 + 2);
+  assert.ok(texts.length > pages.length);
+});
