@@ -68,7 +68,11 @@ export function hostInUse(
     const others = hosts.filter((host) => host !== current);
     const seen = await Promise.all(others.map((host) =>
       ask(host).then(
-        (standing) => ({ ...standing, host }),
+        ({ isWritable, timeline }) => ({
+          ...{ host, isWritable },
+          // Where any server will do, none is better than another.
+          timeline: writable ? timeline : 0,
+        }),
         (fault) => ({ isWritable: false, timeline: 0, host, fault }),
       )
     ));

@@ -26,12 +26,12 @@ interface Hosts {
 }
 
 /** Begins with some hosts, and returns what finds the one in use. */
-async function begin(hosts: Hosts) {
+async function begin(hosts: Hosts, writable = true) {
   let now = hosts;
   const asked: string[] = [];
   const moves: string[] = [];
   const server = hostInUse(
-    { hosts: [{ host: "a" }, { host: "b" }, { host: "c" }], writable: true },
+    { hosts: [{ host: "a" }, { host: "b" }, { host: "c" }], writable },
     async ({ host = "" }) => {
       asked.push(host);
       const timeline = now[host as keyof Hosts];
@@ -94,6 +94,15 @@ test("a look moves to a host that accepts writes with a higher timeline, or the 
     await Promise.all(cases.map(([first, hosts]) => moved(first, hosts))),
     cases.map(([, , expected]) => expected),
   );
+});
+
+test("with target_session_attrs=any a host is left only if it is lost, for the first that answers", async () => {
+  const { lookAt, server, moves } = await begin({ b: null, c: 6 }, false);
+  assert.equal(server.current?.host, "b");
+  await lookAt({ a: 5, b: null, c: 6 }, false);
+  await lookAt({ c: 6 }, true);
+  await lookAt({ a: 7, b: 7, c: 6 }, false);
+  assert.deepEqual(moves, ["moved to b", "moved to c"]);
 });
 
 test("other hosts are asked once a second at most, and why none of them is used is told each time", async () => {
