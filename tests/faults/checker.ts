@@ -65,6 +65,8 @@ export interface KeyUse extends Times {
 /** A standby takes over: from `start` on there may be a new primary, after `end` there is no other. */
 export interface Failover extends Times {
   readonly kind: "failover";
+  /** Until `end` the old primary answers too: reads may be old, and keys known to a part of the servers. */
+  readonly isSplit?: boolean;
 }
 
 /** An operation that was answered, or may have changed something. */
@@ -221,18 +223,21 @@ function* checkIdempotency(
 function* checkApiKeys(
   history: readonly Operation[],
 ): Generator<Contradiction> {
+  const failovers = history.filter((each) => each.kind === "failover");
   const uses = history.filter((each) => "apiKey" in each);
+  const settled = (change: KeyUse): number =>
+    splitAt(change, failovers)?.end ?? change.end;
   for (const of of Map.groupBy(uses, ({ apiKey }) => apiKey).values()) {
     const issued = of.find(({ kind }) => kind === "issue");
     const revoked = of.find(({ kind }) => kind === "revoke");
     for (const use of of) {
       const isLate = revoked !== undefined &&
-        use.start > revoked.end + REVOCATION_DELAY;
+        use.start > settled(revoked) + REVOCATION_DELAY;
       if (use.kind === "accepted" && isLate) {
         const promise = "A revoked key is refused within a second";
         yield contradiction(promise, revoked, use);
       }
-      const isValid = issued !== undefined && issued.end < use.start &&
+      const isValid = issued !== undefined && settled(issued) < use.start &&
         !(revoked !== undefined && revoked.start <= use.end);
       if (use.kind === "unauthorized" && isValid) {
         yield contradiction("An issued key is accepted", issued, use);
@@ -310,7 +315,7 @@ function* checkEpochs(
     );
     const below: Bound[] = [];
     for (const { by, span: [first] } of inEpoch) {
-      if (by.isReplica) continue;
+      if (by.isReplica || splitAt(by, failovers) !== undefined) continue;
       const isSure = first === last;
       const visible = isSure ? all : told;
       if (by.kind === "get" && by.seen === undefined) {
@@ -438,6 +443,16 @@ function epochsOf(
   const past = failovers.filter((failover) => failover.end < start);
   const begun = failovers.filter((failover) => failover.start <= end);
   return [isReplica ? 0 : past.length, begun.length];
+}
+
+/** The failover amid which an operation may have been carried out by an old primary. */
+function splitAt(
+  { start, end }: Operation,
+  failovers: readonly Failover[],
+): Failover | undefined {
+  return failovers.find((failover) =>
+    failover.isSplit && failover.start <= end && start <= failover.end
+  );
 }
 
 /** Pets in the order of ids: all of them under `""`, and those of each status. */

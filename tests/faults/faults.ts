@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import type { Cluster } from "../support/postgres/cluster.ts";
 import { signal } from "../support/postgres/processes.ts";
+import type { Runtime } from "../support/runtime.ts";
 import { FIXED_KEY, type Recorder, type Target } from "./recorder.ts";
 import {
   launchMain,
@@ -120,6 +121,8 @@ export interface ServerOptions {
   readonly env: Readonly<Record<string, string>>;
   /** `main.ts` of a mutant. Default: the product. */
   readonly main?: string;
+  /** Default: that of the tests. */
+  readonly runtime?: Runtime;
   /** Its database only takes reads. */
   readonly isReplica?: boolean;
 }
@@ -127,7 +130,7 @@ export interface ServerOptions {
 /** Starts a server. */
 export async function startServer(
   name: string,
-  { cwd, env, main, isReplica = false }: ServerOptions,
+  { cwd, env, main, runtime, isReplica = false }: ServerOptions,
 ): Promise<PetServer> {
   const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
   let running: RunningServer;
@@ -136,6 +139,7 @@ export async function startServer(
       ["start", "--port", "0"],
       { cwd, env: all },
       main,
+      runtime,
     );
     running = await untilListening(program);
   }

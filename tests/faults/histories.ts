@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import process from "node:process";
-import { assertConsistent } from "./checker.ts";
-import { Recorder } from "./recorder.ts";
+import { assertConsistent, type Operation } from "./checker.ts";
+import { isAdded, Recorder } from "./recorder.ts";
 import type { Topology } from "./topologies.ts";
 import { inNewFolder } from "../support/temporary_directory.ts";
 
@@ -43,9 +43,7 @@ export async function runHistory(
             await recorder.more(ENOUGH);
             await breakIt(recorder);
             const since = performance.now();
-            await recorder.until((each) =>
-              each.kind === "create" && each.outcome === "added"
-            );
+            await recorder.until(isAdded);
             recoveries.push(Math.round(performance.now() - since));
           }
           await recorder.more(ENOUGH);
@@ -61,12 +59,24 @@ export async function runHistory(
       console.log(
         `${topology.name}: ${recorder.history.length} operations, ` +
           `${recoveries.length} faults, no contradictions; ` +
-          `pets are added again after ${recoveries} ms`,
+          `pets are added again after ${recoveries} ms; ` +
+          `none is added for at most ${longestGaps(recorder.history)} ms`,
       );
       const slowest = Math.max(recorder.longest.read, recorder.longest.create);
       assert.ok(slowest < longest, `an answer took ${slowest} ms`);
     });
   });
+}
+
+/** The longest times between two pets that are added, at any server and at each, in ms. */
+function longestGaps(history: readonly Operation[]): string {
+  const added = history.filter(isAdded);
+  const servers = Map.groupBy(added, ({ server }) => server);
+  return [["any", added] as const, ...servers].map(([name, creates]) => {
+    const ends = creates.map(({ end }) => end).sort((a, b) => a - b);
+    const gaps = ends.map((end, i) => end - (ends[i - 1] ?? end));
+    return `${name} ${Math.round(Math.max(...gaps))}`;
+  }).join(", ");
 }
 
 /** The integers of a seed, each from 0 to `below` - 1 (mulberry32). */

@@ -38,6 +38,10 @@ interface Answer {
   readonly json: unknown;
 }
 
+/** Tells if an operation added a pet. */
+export const isAdded = (each: Operation): boolean =>
+  each.kind === "create" && each.outcome === "added";
+
 /** Uses servers until it is told to stop. */
 export class Recorder {
   /** In the order in which the operations ended. */
@@ -80,10 +84,18 @@ export class Recorder {
   }
 
   /** Runs a failover, and adds it to the history. */
-  async record(kind: "failover", work: () => Promise<void>): Promise<void> {
-    const start = performance.now();
-    await work();
-    this.history.push({ kind, start, end: performance.now(), server: "all" });
+  async record(
+    kind: "failover",
+    work: () => Promise<void>,
+    isSplit = false,
+  ): Promise<void> {
+    const [server, start] = ["all", performance.now()];
+    try {
+      await work();
+    } finally {
+      const end = performance.now();
+      this.history.push({ kind, isSplit, server, start, end });
+    }
   }
 
   /** Waits until so many more pets are acknowledged; rejects if that takes too long. */

@@ -23,6 +23,7 @@ import {
   startStandby,
 } from "../support/postgres/standby.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
+import type { Runtime } from "../support/runtime.ts";
 import { skipping } from "../support/skipping.ts";
 import { compileFailingDisk } from "../support/small_disk.ts";
 import {
@@ -68,7 +69,8 @@ export interface Topology {
 /** The time that a busy machine may add, in ms. */
 const SLACK = 1500;
 /** The defaults of `postgresStorage`: `connectTimeout` at each server, `queryTimeout`, and the wait. */
-const longest = (hosts: number): number => hosts * 3000 + 5000 + 2000 + SLACK;
+export const longest = (hosts: number): number =>
+  hosts * 3000 + 5000 + 2000 + SLACK;
 /** Longer than any statement is waited for, in ms. */
 const HANG = 8000;
 /** On a fast disk hardly two transactions overlap, and then nothing could go wrong. */
@@ -198,20 +200,13 @@ const standby: Topology = {
       await onPostgres(urls, options, ({ servers, ...place }) => {
         const [, b] = servers;
         assert.ok(b);
-        const failOver =
-          (how: "kill" | "cut off", meanwhile?: Fault): Fault =>
-          async (recorder) => {
-            await recorder.record("failover", () => pair.failOver(how));
-            await meanwhile?.(recorder);
-            await recorder.more(20);
-            await pair.repair();
-          };
         return work({
           ...place,
           servers,
           longest: longest(2),
           faults: {
             "primary and a server killed, standby promoted": failOver(
+              pair,
               "kill",
               kill(b),
             ),
@@ -223,7 +218,7 @@ const standby: Topology = {
               }
               await pair.standby.start();
             },
-            "primary cut off, standby promoted": failOver("cut off"),
+            "primary cut off, standby promoted": failOver(pair, "cut off"),
             "standby gone and primary killed": async (recorder) => {
               await pair.standby.stop();
               await recorder.until(isUncertain);
@@ -251,12 +246,57 @@ const standby: Topology = {
             },
           },
         });
-      }, replica);
+      }, { replica });
     } finally {
       await pair.close();
     }
   },
 };
+
+const standbys: Topology = {
+  name:
+    "2 servers on PostgreSQL with two standbys, of which a commit needs one",
+  skip: standby.skip,
+  async run(options, work) {
+    const pair = await startPair({ isSpared: true });
+    try {
+      const { pathname } = new URL(await pair.primary.newDatabase());
+      const url = `postgres://postgres@${pair.addresses}${pathname}`;
+      const withoutOne =
+        (standby: () => Cluster): Fault => async (recorder) => {
+          const gone = standby();
+          await gone.stop();
+          await recorder.more(100);
+          await gone.start();
+        };
+      await onPostgres([url, url], options, (place) =>
+        work({
+          ...place,
+          longest: longest(2),
+          faults: {
+            "the standby gone": withoutOne(() => pair.standby),
+            "the spare one gone": withoutOne(() => pair.spare ?? pair.standby),
+            "primary killed, the standby that has more promoted": failOver(
+              pair,
+              "kill",
+            ),
+          },
+        }));
+    } finally {
+      await pair.close();
+    }
+  },
+};
+
+/** A standby takes over; once pets are added there, it has standbys too. */
+const failOver =
+  (pair: Pair, how: "kill" | "cut off", meanwhile?: Fault): Fault =>
+  async (recorder) => {
+    await recorder.record("failover", () => pair.failOver(how));
+    await meanwhile?.(recorder);
+    await recorder.more(20);
+    await pair.repair();
+  };
 
 const pgbouncer: Topology = {
   name: "2 servers on PostgreSQL behind PgBouncer",
@@ -300,11 +340,17 @@ const isFailed = (each: Operation): boolean =>
   isUncertain(each) || each.kind === "create" && each.outcome === "refused";
 
 /** All of them. */
-export const TOPOLOGIES = { sqlite, postgres, standby, pgbouncer } as const;
+export const TOPOLOGIES = {
+  sqlite,
+  postgres,
+  standby,
+  standbys,
+  pgbouncer,
+} as const;
 
 /** Starts a server for each environment, and ends all of them. */
 async function withServers(
-  environments: readonly Pick<ServerOptions, "env" | "isReplica">[],
+  environments: readonly Omit<ServerOptions, "cwd" | "main">[],
   options: Omit<ServerOptions, "env">,
   work: (servers: readonly PetServer[]) => Promise<void>,
 ): Promise<void> {
@@ -322,18 +368,25 @@ async function withServers(
   }
 }
 
-/** Starts a server for each URL, and perhaps one for that of a standby. */
-async function onPostgres(
+/** Starts a server for each URL, on these runtimes, and perhaps one for that of a standby. */
+export async function onPostgres(
   urls: readonly string[],
   options: Omit<ServerOptions, "env">,
   work: (place: Pick<Place, "servers" | "keys">) => Promise<void>,
-  replica?: string,
+  { replica, runtimes = [] }: {
+    readonly replica?: string;
+    readonly runtimes?: readonly Runtime[];
+  } = {},
 ): Promise<void> {
   const storage = await postgresStorage(urls[0] ?? "");
-  const toServer = (DATABASE_URL: string) => ({
-    env: { DATABASE_URL, REQUEST_LOG: "off" },
-    isReplica: DATABASE_URL === replica,
-  });
+  const toServer = (DATABASE_URL: string, index: number) => {
+    const runtime = runtimes[index];
+    return {
+      env: { DATABASE_URL, REQUEST_LOG: "off" },
+      ...runtime !== undefined && { runtime },
+      isReplica: DATABASE_URL === replica,
+    };
+  };
   const all = replica === undefined ? urls : [...urls, replica];
   try {
     await withServers(
@@ -365,17 +418,22 @@ function sqliteKeys(path: string): ApiKeyStorage {
   };
 }
 
-/** A primary and its standby, which change places. */
+/** A primary and its standby, which change places, and perhaps a spare one. */
 export interface Pair {
   readonly primary: Cluster;
   readonly standby: Standby;
+  /** A second standby, which is nearer: a commit waits for one of them. */
+  readonly spare: Standby | undefined;
   /** The addresses of both servers, whichever is the primary: `HOST:PORT,HOST:PORT`. */
   readonly addresses: string;
   /** An address that leads to the primary, and one that leads to the standby; both move. */
   readonly moving: { readonly primary: string; readonly standby: string };
-  /** Kills the primary, or cuts it off, and promotes the standby, which may have been stopped. */
+  /**
+   * Kills the primary, or cuts it off, and promotes the standby, which may have been stopped; with a spare
+   * one, the one that has more.
+   */
   failOver(how: "kill" | "cut off"): Promise<void>;
-  /** Puts a standby of the new primary in the place of the former one, and waits for it. */
+  /** Puts standbys of the new primary in the place of the former ones, and waits for them. */
   repair(): Promise<void>;
   close(): Promise<void>;
 }
@@ -386,8 +444,8 @@ export interface Pair {
  */
 const DISTANCE = 60;
 
-/** Starts both. */
-export async function startPair(): Promise<Pair> {
+/** Starts all of them. */
+export async function startPair({ isSpared = false } = {}): Promise<Pair> {
   let primary = await startCluster();
   let former: Cluster | undefined;
   const lines: Line[] = [];
@@ -398,8 +456,10 @@ export async function startPair(): Promise<Pair> {
     return line;
   };
   let standby: Standby;
+  let spare: Standby | undefined;
   try {
-    standby = await follow();
+    standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
+    if (isSpared) spare = await follow(DISTANCE);
   } catch (error) {
     await primary.close();
     throw error;
@@ -413,12 +473,12 @@ export async function startPair(): Promise<Pair> {
   let [ofPrimary, ofStandby] = [one, other];
 
   /** A standby of the primary, at some distance of it. */
-  async function follow(): Promise<Standby> {
+  async function follow(distance: number): Promise<Standby> {
     const line = await open(primary.port);
     const url = new URL(primary.url("postgres"));
     url.port = String(line.port);
     const standby = await startStandby({ ...primary, url: () => url.href });
-    line.delay(DISTANCE);
+    line.delay(distance);
     return standby;
   }
 
@@ -429,6 +489,9 @@ export async function startPair(): Promise<Pair> {
     get standby() {
       return standby;
     },
+    get spare() {
+      return spare;
+    },
     addresses: `127.0.0.1:${one.port},127.0.0.1:${other.port}`,
     moving: {
       primary: `127.0.0.1:${moving.primary.port}`,
@@ -438,6 +501,11 @@ export async function startPair(): Promise<Pair> {
     async failOver(how) {
       if (how === "kill") await primary.kill();
       else ofPrimary.cutOff();
+      if (spare && await received(spare) > await received(standby)) {
+        [standby, spare] = [spare, standby];
+        ofStandby.leadTo(standby.port);
+        moving.standby.leadTo(standby.port);
+      }
       await standby.promote();
       moving.primary.leadTo(standby.port);
       former = primary;
@@ -448,8 +516,11 @@ export async function startPair(): Promise<Pair> {
     async repair() {
       // Comes back as it was, if it was cut off.
       ofStandby.heal();
-      if (former) closing.push(former.close());
-      standby = await follow();
+      for (const each of [former, spare]) {
+        if (each) closing.push(each.close());
+      }
+      standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
+      if (isSpared) spare = await follow(DISTANCE);
       ofStandby.leadTo(standby.port);
       moving.standby.leadTo(standby.port);
     },
@@ -457,9 +528,17 @@ export async function startPair(): Promise<Pair> {
     async close() {
       await Promise.all(lines.map((line) => line.close()));
       await Promise.all(
-        [primary, standby, former].map((each) => each?.close()),
+        [primary, standby, spare, former].map((each) => each?.close()),
       );
       await Promise.all(closing);
     },
   };
+}
+
+/** How much a standby has received of its primary, in bytes. */
+async function received(standby: Standby): Promise<number> {
+  const [row] = await standby.query(
+    "select pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')::float8 as lsn",
+  );
+  return Number(row?.lsn);
 }

@@ -15,7 +15,12 @@ import {
   run,
   type Surroundings,
 } from "./process.ts";
-import { commandLine, type FoundRuntime, RUNTIME } from "./runtime.ts";
+import {
+  commandLine,
+  type FoundRuntime,
+  RUNTIME,
+  type Runtime,
+} from "./runtime.ts";
 import { until } from "./time.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -33,13 +38,17 @@ export interface RunningServer
   readonly key: string | undefined;
 }
 
-/** Starts `main.ts` with arguments, and the flags of their task; `main` names another file. */
+/**
+ * Starts `main.ts` with arguments, and the flags of their task; `main` names another file, and `runtime`
+ * another one than that of the tests.
+ */
 export function launchMain(
   args: readonly string[],
   surroundings: Surroundings,
   main: string = MAIN,
+  runtime?: Runtime,
 ): Program {
-  return launch(mainCommand(args, main), surroundings);
+  return launch(mainCommand(args, main, runtime), surroundings);
 }
 
 /** Runs `main.ts` to its end. */
@@ -50,10 +59,14 @@ export function runMain(
   return run(mainCommand(args, MAIN), surroundings);
 }
 
-function mainCommand(args: readonly string[], main: string): readonly string[] {
+function mainCommand(
+  args: readonly string[],
+  main: string,
+  runtime?: Runtime,
+): readonly string[] {
   const [task] = args;
   const flags = taskFlags(task === "keys" || task === "copy" ? task : "start");
-  return [...commandLine(main, flags), ...args];
+  return [...commandLine(main, flags, runtime), ...args];
 }
 
 /** Starts `main.ts start` on a free port, and waits until it listens; `main` names another file. */

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Ends the server of a folder, and removes the folder, once standard input ends: that is, once the
+# Ends the servers of a folder, and removes the folder, once standard input ends: that is, once the
 # process that holds its other end is gone, however it ended.
 #
-# guard.sh FOLDER PIDFILE SIGNAL
+# guard.sh FOLDER PIDFILES SIGNAL, with patterns of files in the folder
 
-folder=$1 pidfile=$2 signal=$3
+folder=$1 pidfiles=$2 signal=$3
 trap '' HUP INT TERM
 cat >/dev/null
+cd "$folder" || exit
 
 # A number in a file may be another's by now; the server's command line names the folder.
 runs() {
@@ -16,7 +17,8 @@ runs() {
 
 family() { echo "$pid" "$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)"; }
 
-if runs; then
+for pidfile in $pidfiles; do
+  runs || continue
   kill -CONT $(family)
   kill -s "$signal" "$pid"
   for _ in $(seq 100); do
@@ -24,7 +26,7 @@ if runs; then
     sleep 0.1
   done
   runs && kill -KILL $(family)
-fi 2>/dev/null
+done 2>/dev/null
 
 # An initdb, which has no such file, writes until it misses what has been removed.
 for _ in $(seq 100); do

@@ -123,26 +123,26 @@ export function serverAccount(): Account {
 /** A new folder. */
 export interface GuardedFolder {
   readonly path: string;
-  /** Ends the server whose process id is in the file, and removes the folder. */
+  /** Ends the servers whose process ids are in the files, and removes the folder. */
   readonly remove: () => Promise<void>;
 }
 
 /**
- * Makes a folder for a server. A process of its own waits beside it, `guard.sh`: were it a handler in
- * this process, a SIGKILL, or the deadline of a test runner, would leave the server running.
+ * Makes a folder for servers. A process of its own waits beside it, `guard.sh`: were it a handler in
+ * this process, a SIGKILL, or the deadline of a test runner, would leave them running.
  *
- * @param pidFile the name of the file in the folder where the server writes its process id.
- * @param signal the one that ends the server at once, without SIG.
+ * @param pidFiles the names of the files in the folder with their process ids, as patterns of the shell.
+ * @param signal the one that ends them at once, without SIG.
  */
 export function guardedFolder(
-  pidFile: string,
+  pidFiles: string,
   signal: "QUIT" | "TERM",
 ): GuardedFolder {
   const path = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
   const script = fileURLToPath(new URL("guard.sh", import.meta.url));
   const guard = spawn(
     "sh",
-    [script, path, join(path, pidFile), signal],
+    [script, path, pidFiles, signal],
     // Its own session, so that Ctrl-C in a terminal does not reach it.
     { stdio: ["pipe", "ignore", "ignore"], detached: true },
   );

@@ -52,8 +52,8 @@ function promotable(standby: Cluster): Standby {
 }
 
 /**
- * Starts a standby; fulfilled once it streams, and the primary answers `commit` only when the standby
- * has it on disk.
+ * Starts a standby; fulfilled once it streams, and the primary answers `commit` only when the standby,
+ * or another one that it has, has it on disk.
  */
 export async function startStandby(primary: Cluster): Promise<Standby> {
   const binaries = await requireBinaries();
@@ -71,15 +71,22 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
       ]);
     },
   });
+  const all = await primary.query(
+    "select application_name as name from pg_stat_replication where state = 'streaming' and application_name <> $1",
+    [name],
+  );
+  const names = [name, ...all.map(({ name }) => name)];
   // In two texts: ALTER SYSTEM refuses to run in a transaction.
-  await primary.query(`alter system set synchronous_standby_names = '${name}'`);
+  await primary.query(
+    `alter system set synchronous_standby_names = 'ANY 1 (${names})'`,
+  );
   await primary.query("select pg_reload_conf()");
   await until("the standby streams", async () => {
     const [row] = await primary.query(
       "select state, sync_state from pg_stat_replication where application_name = $1",
       [name],
     );
-    return row?.state === "streaming" && row.sync_state === "sync";
+    return row?.state === "streaming" && row.sync_state === "quorum";
   });
   return promotable(standby);
 }

@@ -1,0 +1,115 @@
+/** Pet stores on a cluster that Patroni manages, and the faults that both must survive. */
+
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  missingPatroni,
+  type PatroniNode,
+  QUICK,
+  startPatroni,
+} from "../support/postgres/patroni.ts";
+import { findRuntimes } from "../support/runtime.ts";
+import { skipping } from "../support/skipping.ts";
+import { type Fault, kill } from "./faults.ts";
+import { isAdded } from "./recorder.ts";
+import { longest, onPostgres, type Topology } from "./topologies.ts";
+
+/** Time within which each server has left an old primary, in ms: it looks for a new one once a second. */
+const MOVING = 3000;
+/** Time from a promotion to the next pet that is added, in ms. */
+const RECOVERY = 6000;
+
+const runtimes = findRuntimes();
+const missing = runtimes.find(({ missing }) => missing !== undefined)?.missing;
+
+/** A server on each runtime with an address of all nodes, and one behind HAProxy. */
+export const PATRONI: Topology = {
+  name: "3 servers on 3 nodes of Patroni, and one behind HAProxy",
+  skip: missing ?? skipping(await missingPatroni()),
+  async run(options, work) {
+    const cluster = await startPatroni();
+    const { nodes, proxy } = cluster.urls;
+    try {
+      const urls = [nodes, nodes, nodes, proxy];
+      await onPostgres(urls, options, ({ servers, ...place }) => {
+        const [a] = servers;
+        assert.ok(a);
+
+        /** Breaks the leader, waits for the next one, and mends the former. */
+        const failOver = (
+          breakIt: (leader: PatroniNode) => Promise<void>,
+          mend: (former: PatroniNode) => void | Promise<void>,
+          { isSplit = false, meanwhile }: {
+            readonly isSplit?: boolean;
+            readonly meanwhile?: Fault;
+          } = {},
+        ): Fault =>
+        async (recorder) => {
+          const former = await cluster.leader();
+          await recorder.record("failover", async () => {
+            await breakIt(former);
+            await cluster.untilPromoted(former);
+            const promoted = performance.now();
+            const others = meanwhile?.(recorder);
+            // A server that is killed meanwhile takes longer.
+            const recovered = servers.slice(1).map(async ({ name }) => {
+              await recorder.until((each) =>
+                isAdded(each) && each.server === name
+              );
+              const ms = Math.round(performance.now() - promoted);
+              assert.ok(ms < RECOVERY, `${name} added no pet for ${ms} ms`);
+              return `${name} ${ms}`;
+            });
+            console.log(
+              `First pet after the promotion: ${await Promise.all(
+                recovered,
+              )} ms`,
+            );
+            await Promise.all([others, pause(MOVING)]);
+          }, isSplit);
+          await recorder.more(20);
+          await mend(former);
+          await cluster.untilWhole();
+        };
+
+        return work({
+          ...place,
+          servers,
+          longest: longest(3),
+          faults: {
+            "the leader's agent hung, a server killed": failOver(
+              (leader) => leader.pause("agent"),
+              (former) => former.resume(),
+              { isSplit: true, meanwhile: kill(a) },
+            ),
+            "the leader killed": failOver(
+              (leader) => leader.kill(),
+              (former) => former.start(),
+            ),
+            "the leader frozen and thawed": failOver(
+              (leader) => leader.pause("all"),
+              (former) => former.resume(),
+            ),
+            "a switchover": failOver(() => cluster.switchOver(), () => {}),
+            "a standby lost": async (recorder) => {
+              const standby = await cluster.standby();
+              await standby.kill();
+              await recorder.more(20);
+              await standby.start();
+              await cluster.untilWhole();
+            },
+            "etcd stopped": async (recorder) => {
+              await cluster.etcd.kill();
+              await pause(1000 * QUICK.ttl + 5000);
+              await recorder.more(20);
+              await cluster.etcd.start();
+              await cluster.untilWhole();
+            },
+          },
+        });
+      }, { runtimes });
+    } finally {
+      await cluster.close();
+    }
+  },
+};

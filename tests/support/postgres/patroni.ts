@@ -1,0 +1,324 @@
+/** Three servers under Patroni, with etcd and HAProxy, as the files in `docs/examples/patroni/` set them up. */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../ports.ts";
+import { run } from "../process.ts";
+import { until } from "../time.ts";
+import { findBinaries, requireBinaries } from "./binaries.ts";
+import {
+  guardedFolder,
+  isAlive,
+  pauseTree,
+  serverAccount,
+  signal,
+  startDaemon,
+} from "./processes.ts";
+import { runSql } from "./sql.ts";
+
+/** A program that can be killed and started again. */
+interface Daemon {
+  /** Fulfilled once it runs, whatever its state. */
+  start(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** Patroni, its agent, and the PostgreSQL that it manages. */
+export interface PatroniNode extends Daemon {
+  /** Freezes PostgreSQL and its agent, or the agent alone. */
+  pause(what: "all" | "agent"): Promise<void>;
+  resume(): void;
+  /** Kills PostgreSQL alone. */
+  killServer(): Promise<void>;
+}
+
+/** A cluster under way. It ends with this process, if not before. */
+export interface PatroniCluster {
+  /** The URL of a database for a role that is no superuser: at all nodes, or at HAProxy. */
+  readonly urls: { readonly nodes: string; readonly proxy: string };
+  readonly etcd: Daemon;
+  leader(): Promise<PatroniNode>;
+  standby(): Promise<PatroniNode>;
+  /** Waits until another node than this accepts writes. */
+  untilPromoted(former: PatroniNode): Promise<void>;
+  /** Waits until there are a leader, and two standbys of which each commit needs one. */
+  untilWhole(): Promise<void>;
+  switchOver(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** In seconds. Patroni wants a `ttl` of at least 20, and of at least `loop_wait` + 2 * `retry_timeout`. */
+export const QUICK = { ttl: 20, loop_wait: 2, retry_timeout: 5 };
+
+const EXAMPLES = new URL("../../../docs/examples/patroni/", import.meta.url);
+const FOLDERS = [...(process.env.PATH ?? "").split(":"), "/usr/sbin"];
+
+function find(program: string): string {
+  return FOLDERS.map((folder) => join(folder, program)).find(existsSync) ??
+    program;
+}
+
+/** `false`, or why there can be no cluster. */
+export async function missingPatroni(): Promise<string | false> {
+  const binaries = await findBinaries();
+  if (binaries.missing !== false) return binaries.missing;
+  const programs = [
+    [join(binaries.folder, "pg_basebackup"), "--version"],
+    [find("etcd"), "--version"],
+    [find("haproxy"), "-v"],
+    [find("patroni"), "--version"],
+  ] as const;
+  for (const command of programs) {
+    // The servers' account may not see what is root's.
+    const { code } = await run([...serverAccount().prefix, ...command]);
+    if (code !== 0) {
+      return `${
+        command[0]
+      } cannot be run: Patroni needs etcd-server and haproxy of Debian, patroni[etcd3] and psycopg[binary] of PyPI, and the pg_basebackup that TEST_POSTGRES_BIN may name`;
+    }
+  }
+  return false;
+}
+
+/** A node, and how it is reached. */
+interface Member extends PatroniNode {
+  readonly name: string;
+  readonly host: string;
+  /** The address of its agent. */
+  readonly api: string;
+}
+
+/** Starts a cluster, in about 20 s; `timing` replaces what the example says. */
+export async function startPatroni(
+  timing: Readonly<Record<string, number>> = QUICK,
+): Promise<PatroniCluster> {
+  const binaries = await requireBinaries();
+  const { give } = serverAccount();
+  const { path: folder, remove } = guardedFolder(
+    "*/pid */data/postmaster.pid",
+    "QUIT",
+  );
+  give(folder);
+
+  /** Makes a program with a folder of its own, where `words` is its command line. */
+  function daemon(name: string, words: (own: string) => readonly string[]) {
+    const own = join(folder, name);
+    mkdirSync(own);
+    give(own);
+    let pid = 0;
+    return {
+      get pid() {
+        return pid;
+      },
+      async start() {
+        pid = startDaemon(words(own), join(own, "log"));
+        writeFileSync(join(own, "pid"), `${pid}`);
+      },
+      async kill() {
+        signal(pid, "SIGKILL");
+        await until(`${name} is gone`, () => !isAlive(pid));
+      },
+    };
+  }
+
+  function node(name: string, host: string, api: string, file: string): Member {
+    const agent = daemon(name, (own) => {
+      const path = join(own, "patroni.yml");
+      writeFileSync(path, file.replace("DATA", join(own, "data")));
+      give(path);
+      return [find("patroni"), path];
+    });
+    let paused: readonly number[] = [];
+    /** Stops PostgreSQL and all that it has forked. */
+    const pauseServer = () => {
+      const pidFile = join(folder, name, "data/postmaster.pid");
+      return pauseTree(Number(readFileSync(pidFile, "utf8").split("\n")[0]));
+    };
+    async function killServer(): Promise<void> {
+      const all = await pauseServer();
+      all.forEach((pid) => signal(pid, "SIGKILL"));
+      await until("no process is left", () => !all.some(isAlive));
+    }
+    return {
+      ...{ name, host, api, start: agent.start, killServer },
+      async kill() {
+        await agent.kill();
+        await killServer();
+      },
+      async pause(what) {
+        signal(agent.pid, "SIGSTOP");
+        const server = what === "all" ? await pauseServer() : [];
+        paused = [agent.pid, ...server];
+      },
+      resume() {
+        paused.forEach((pid) => signal(pid, "SIGCONT"));
+        paused = [];
+      },
+    };
+  }
+
+  try {
+    const addresses = await Promise.all(
+      Array.from({ length: 9 }, async () => `127.0.0.1:${await freePort()}`),
+    );
+    const [client = "", peer = "", proxyHost = "", ...hosts] = addresses;
+    const apis = hosts.splice(3);
+
+    const etcd = daemon("etcd", (own) => [
+      ...[find("etcd"), `--data-dir=${own}/data`],
+      ...["--listen-client-urls", "--advertise-client-urls"]
+        .map((flag) => `${flag}=http://${client}`),
+      ...["--listen-peer-urls", "--initial-advertise-peer-urls"]
+        .map((flag) => `${flag}=http://${peer}`),
+      `--initial-cluster=default=http://${peer}`,
+    ]);
+    const proxy = daemon("proxy", (own) => {
+      const path = join(own, "haproxy.cfg");
+      const changes = hosts.map((host, i) =>
+        [
+          `10.0.0.${i + 1}:5432`,
+          `${host} port ${apis[i]?.split(":")[1]}`,
+        ] as const
+      );
+      writeFileSync(
+        path,
+        example("haproxy.cfg", [["127.0.0.1:5000", proxyHost], ...changes]),
+      );
+      return [find("haproxy"), "-db", "-f", path];
+    });
+    const members = hosts.map((host, i) => {
+      const [name, api = ""] = [`node${i + 1}`, apis[i]];
+      const file = example("patroni.yml", [
+        [/name: node1/g, `name: ${name}`],
+        [/10.0.0.1:5432/g, host],
+        [/10.0.0.1:8008/g, api],
+        [/10.0.0.0.24/g, "127.0.0.1/32"],
+        [/hosts: .*/g, `hosts: ${client}`],
+        [/bin_dir: .*/g, `bin_dir: ${binaries}`],
+        [/data_dir: .*/g, "data_dir: DATA"],
+        // Nothing here survives this machine, which a hung agent must not restart.
+        [/- data-checksums/g, "- data-checksums\n    - no-sync"],
+        [/(?=authentication:)/g, "basebackup:\n    - no-sync\n  "],
+        [/mode: required/g, 'mode: "off"'],
+        [
+          /(?<= +)max_connections: .*/g,
+          `max_connections: 100
+        unix_socket_directories: ""
+        dynamic_shared_memory_type: mmap`,
+        ],
+        ...Object.entries(timing).map(([key, value]) =>
+          [RegExp(`${key}: \\d+`, "g"), `${key}: ${value}`] as const
+        ),
+      ]);
+      return node(name, host, api, file);
+    });
+
+    const [first, ...rest] = members;
+    for (const each of [etcd, first, proxy]) await each?.start();
+    const primary = await leader();
+    // Agents that wait for the first one look for it every 10 s.
+    for (const each of rest) await each.start();
+    await untilWhole(members);
+    const superuser =
+      `postgres://postgres:CHANGE-ME-1@${primary.host}/postgres`;
+    await runSql(superuser, "create role petstore login password 'secret'");
+    await runSql(superuser, "create database petstore owner petstore");
+
+    const url = (host: string) => `postgres://petstore:secret@${host}/petstore`;
+
+    function leader(): Promise<Member> {
+      return findMember(members, "/primary");
+    }
+
+    return {
+      urls: { nodes: url(hosts.join()), proxy: url(proxyHost) },
+      etcd,
+      leader,
+      standby: () => findMember(members, "/replica"),
+      async untilPromoted(former) {
+        const others = members.filter((each) => each !== former);
+        await findMember(others, "/primary");
+      },
+      untilWhole: () => untilWhole(members),
+      async switchOver() {
+        const { api, name } = await leader();
+        const body = JSON.stringify({ leader: name });
+        const response = await fetch(`http://${api}/switchover`, {
+          ...{ method: "POST", body },
+        });
+        const text = await response.text();
+        if (response.status !== 200) throw new Error(text);
+      },
+      async close() {
+        await proxy.kill(); // it ignores SIGQUIT
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Reads a file of the examples, and changes each text in it that has to be there. */
+function example(
+  file: string,
+  changes: readonly (readonly [from: string | RegExp, to: string])[],
+): string {
+  return changes.reduce((text, [from, to]) => {
+    if (text.search(from) < 0) throw new Error(`${file} has no ${from}`);
+    return text.replaceAll(from, to);
+  }, readFileSync(new URL(file, EXAMPLES), "utf8"));
+}
+
+/** Asks an agent; `undefined` if it does not answer 200, or not at all. */
+async function ask({ api }: Member, path: string): Promise<unknown> {
+  try {
+    const response = await fetch(`http://${api}${path}`, {
+      signal: AbortSignal.timeout(500),
+    });
+    const json = await response.json();
+    return response.ok ? json : undefined;
+  } catch {
+    return undefined; // it is stopped, or not there
+  }
+}
+
+/** Waits until a node answers 200, and returns it. */
+async function findMember(
+  members: readonly Member[],
+  path: string,
+): Promise<Member> {
+  let found: Member | undefined;
+  await until(`a node answers to ${path}`, async () => {
+    await pause(50);
+    const answers = await Promise.all(members.map((each) => ask(each, path)));
+    found = members.find((_, i) => answers[i] !== undefined);
+    return found !== undefined;
+  }, 90_000);
+  if (found === undefined) throw new Error("no node answers");
+  return found;
+}
+
+async function untilWhole(members: readonly Member[]): Promise<void> {
+  await until("the cluster is whole", async () => {
+    await pause(200);
+    const answers = await Promise.all(
+      members.map((each) => ask(each, "/cluster")),
+    );
+    // All of them agree.
+    return answers.every((answer) => {
+      const { members: all = [] } = (answer ?? {}) as {
+        readonly members?: readonly {
+          readonly role: string;
+          readonly state: string;
+        }[];
+      };
+      const seen = all.map(({ role, state }) => `${role} ${state}`).sort();
+      return seen.join() ===
+        "leader running,quorum_standby streaming,quorum_standby streaming";
+    });
+  }, 90_000);
+}
