@@ -226,7 +226,7 @@ function* checkApiKeys(
   const failovers = history.filter((each) => each.kind === "failover");
   const uses = history.filter((each) => "apiKey" in each);
   const settled = (change: KeyUse): number =>
-    splitAt(change, failovers)?.end ?? change.end;
+    Math.max(change.end, splitAt(change, failovers)?.end ?? 0);
   for (const of of Map.groupBy(uses, ({ apiKey }) => apiKey).values()) {
     const issued = of.find(({ kind }) => kind === "issue");
     const revoked = of.find(({ kind }) => kind === "revoke");

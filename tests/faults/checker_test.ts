@@ -297,8 +297,8 @@ const KEPT: Readonly<Record<string, readonly Operation[]>> = {
     notFound(1, 20, 21),
     page(0, [], 49, 51),
     key("unauthorized", 40, 41),
-    key("revoke", 42, 43),
-    key("accepted", 1049, 1050),
+    key("revoke", 42, 60),
+    key("accepted", 1059, 1060),
   ],
   "a key that is remembered for a second": [
     key("issue", 0, 1),

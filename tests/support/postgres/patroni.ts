@@ -86,8 +86,9 @@ export async function missingPatroni(): Promise<string | false> {
 interface Member extends PatroniNode {
   readonly name: string;
   readonly host: string;
-  /** The address of its agent. */
+  /** The address of its agent, and all that that has written. */
   readonly api: string;
+  readonly log: () => string;
 }
 
 /** Starts a cluster, in about 20 s; `timing` replaces what the example says. */
@@ -112,6 +113,7 @@ export async function startPatroni(
       get pid() {
         return pid;
       },
+      log: () => readFileSync(join(own, "log"), "utf8"),
       async start() {
         pid = startDaemon(words(own), join(own, "log"));
         writeFileSync(join(own, "pid"), `${pid}`);
@@ -142,7 +144,7 @@ export async function startPatroni(
       await until("no process is left", () => !all.some(isAlive));
     }
     return {
-      ...{ name, host, api, start: agent.start, killServer },
+      ...{ name, host, api, start: agent.start, log: agent.log, killServer },
       async kill() {
         await agent.kill();
         await killServer();
@@ -277,7 +279,7 @@ function example(
 async function ask({ api }: Member, path: string): Promise<unknown> {
   try {
     const response = await fetch(`http://${api}${path}`, {
-      signal: AbortSignal.timeout(500),
+      signal: AbortSignal.timeout(2000),
     });
     const json = await response.json();
     return response.ok ? json : undefined;
@@ -303,22 +305,32 @@ async function findMember(
 }
 
 async function untilWhole(members: readonly Member[]): Promise<void> {
-  await until("the cluster is whole", async () => {
-    await pause(200);
-    const answers = await Promise.all(
-      members.map((each) => ask(each, "/cluster")),
+  let seen: readonly string[] = [];
+  try {
+    await until("the cluster is whole", async () => {
+      await pause(200);
+      const answers = members.map((each) => ask(each, "/cluster"));
+      seen = (await Promise.all(answers)).map(statesOf);
+      return seen.every((states) => states === WHOLE);
+    }, 90_000);
+  } catch (cause) {
+    const logs = members.map(({ name, log }) =>
+      `${name}: ${log().slice(-3000)}`
     );
-    // All of them agree.
-    return answers.every((answer) => {
-      const { members: all = [] } = (answer ?? {}) as {
-        readonly members?: readonly {
-          readonly role: string;
-          readonly state: string;
-        }[];
-      };
-      const seen = all.map(({ role, state }) => `${role} ${state}`).sort();
-      return seen.join() ===
-        "leader running,quorum_standby streaming,quorum_standby streaming";
-    });
-  }, 90_000);
+    throw new Error([...seen, ...logs].join("\n"), { cause });
+  }
+}
+
+const WHOLE =
+  "leader running,quorum_standby streaming,quorum_standby streaming";
+
+/** What an agent says of all. */
+function statesOf(answer: unknown): string {
+  const { members = [] } = (answer ?? {}) as {
+    readonly members?: readonly {
+      readonly role: string;
+      readonly state: string;
+    }[];
+  };
+  return members.map(({ role, state }) => `${role} ${state}`).sort().join();
 }
