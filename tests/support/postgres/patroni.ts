@@ -91,7 +91,7 @@ interface Member extends PatroniNode {
   readonly log: () => string;
 }
 
-/** Starts a cluster, in about 20 s; `timing` replaces what the example says. */
+/** Starts a cluster, in 15 to 30 s; `timing` replaces what the example says. */
 export async function startPatroni(
   timing: Readonly<Record<string, number>> = QUICK,
 ): Promise<PatroniCluster> {
@@ -128,7 +128,7 @@ export async function startPatroni(
   function node(name: string, host: string, api: string, file: string): Member {
     const agent = daemon(name, (own) => {
       const path = join(own, "patroni.yml");
-      writeFileSync(path, file.replace("DATA", join(own, "data")));
+      writeFileSync(path, file.replaceAll("OWN", own));
       give(path);
       return [find("patroni"), path];
     });
@@ -199,7 +199,8 @@ export async function startPatroni(
         [/10.0.0.0.24/g, "127.0.0.1/32"],
         [/hosts: .*/g, `hosts: ${client}`],
         [/bin_dir: .*/g, `bin_dir: ${binaries}`],
-        [/data_dir: .*/g, "data_dir: DATA"],
+        [/data_dir: .*/g, "data_dir: OWN/data"],
+        [/pgpass: .*/g, "pgpass: OWN/pgpass"],
         // Nothing here survives this machine, which a hung agent must not restart.
         [/- data-checksums/g, "- data-checksums\n    - no-sync"],
         [/(?=authentication:)/g, "basebackup:\n    - no-sync\n  "],
@@ -217,6 +218,7 @@ export async function startPatroni(
       return node(name, host, api, file);
     });
 
+    const leader = () => findMember(members, "/primary");
     const [first, ...rest] = members;
     for (const each of [etcd, first, proxy]) await each?.start();
     const primary = await leader();
@@ -229,11 +231,6 @@ export async function startPatroni(
     await runSql(superuser, "create database petstore owner petstore");
 
     const url = (host: string) => `postgres://petstore:secret@${host}/petstore`;
-
-    function leader(): Promise<Member> {
-      return findMember(members, "/primary");
-    }
-
     return {
       urls: { nodes: url(hosts.join()), proxy: url(proxyHost) },
       etcd,

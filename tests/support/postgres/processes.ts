@@ -83,6 +83,8 @@ export function startDaemon(command: readonly string[], log: string): number {
   const [program = "", ...args] = [...serverAccount().prefix, ...command];
   const output = openSync(log, "a");
   const child = spawn(program, args, {
+    // That of the tests may be one that the account may not enter.
+    cwd: "/",
     stdio: ["ignore", output, output],
     // Not the tests' own PGDATA, PGOPTIONS, LC_ALL and the like.
     env: { PATH: process.env.PATH, LC_ALL: "C" },
