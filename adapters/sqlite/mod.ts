@@ -54,8 +54,8 @@ export interface SqliteStorageOptions {
  * more files there.
  *
  * A full disk makes creates `unavailable`, or `outcome_unknown`, until there is space again. An I/O
- * error makes the creates under way `outcome_unknown`; all later ones and `ping` are `unavailable`
- * until a restart. So are they if the file, its `-wal` or its `-shm` is deleted, or, after at most 100 ms,
+ * error makes the creates that are being written `unavailable`, or `outcome_unknown` if it comes with the
+ * commit; all later ones and `ping` are `unavailable` until a restart. So are they if the file, its `-wal` or its `-shm` is deleted, or, after at most 100 ms,
  * replaced while in use. If one of the latter two is deleted, all that was committed is moved into the
  * file, and nobody else can open it, or at least not write, until this process ends.
  *

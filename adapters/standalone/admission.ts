@@ -5,7 +5,7 @@ import type { Layer, Service } from "../../core/http/message.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
 
-/** The paths that are answered to the end; `/readyz` then refuses, as it should. */
+/** The paths that are answered as long as the runtime takes requests; `/readyz` then refuses, as it should. */
 const TO_THE_END = ["/livez", "/metrics"];
 
 /** A service that can be used before it is open: requests wait for it. */

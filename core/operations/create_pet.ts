@@ -66,7 +66,7 @@ const idempotencyKey: JsonObject = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "A key of your own for this pet, such as a new UUID: 1 to 255 visible ASCII characters, in quotes or bare. Sent again with an equal pet within 24 hours, it adds nothing and gets the same 201. It belongs to your API key.",
+    "A key of your own for this pet, such as a new UUID: 1 to 255 visible ASCII characters, in quotes or bare. Sent again with an equal pet within 24 hours, unless the service is configured otherwise, it adds nothing and gets the same 201. It belongs to your API key.",
   schema: { type: "string", pattern: KEY_PATTERN },
 };
 

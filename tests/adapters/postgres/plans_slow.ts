@@ -1,4 +1,7 @@
-/** What statements read of large tables, whatever their plans were made for. */
+/**
+ * The blocks that statements read of large tables: for pages with custom and with generic plans, for creates
+ * with keys also with plans that were made while the tables were empty.
+ */
 import assert from "node:assert/strict";
 import { Client } from "pg";
 import { CREATE_ONCE, REPLAYS } from "../../../adapters/postgres/creates.ts";
