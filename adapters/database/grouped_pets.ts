@@ -76,7 +76,8 @@ export function groupedPets(
       if (earlier !== undefined) {
         return earlier.then((pet) => ({ ...pet, replayed: true }));
       }
-      const created = creates.run(create);
+      // Frozen before any of those who share it can change it.
+      const created = creates.run(create).then((pet) => Object.freeze(pet));
       const forget = () => void underWay.delete(key);
       underWay.set(key, created);
       created.then(forget, forget);

@@ -399,6 +399,27 @@ function inPlaces(change: Change): Readonly<Record<string, Fault>> {
 
 /** Faults that operators make of a sound storage, by the clause that blames them and by name. */
 const OPERATED: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
+  "a change of a pet that one caller was returned changes none that another is":
+    {
+      "shares a pet among creates with a key": ({ create }) => {
+        const shared = atOnce(async (...given: Given<"create">) => ({
+          ...await create(...given),
+        }));
+        return { create: (pet, key) => (key ? shared : create)(pet, key) };
+      },
+      "shares a pet among gets": ({ get }) => ({
+        get: atOnce(async (id) => {
+          const pet = await get(id);
+          return pet && { ...pet };
+        }),
+      }),
+      "shares a pet among lists": ({ list }) => ({
+        list: atOnce(async (query) => {
+          const { pets } = await list(query);
+          return { pets: pets.map((pet) => ({ ...pet })) };
+        }),
+      }),
+    },
   "create returns to each of 300 at once the pet that it was given, with its id":
     {
       "swaps the answers of creates at once": ({ create }) => ({
@@ -533,6 +554,15 @@ type Name = "create" | "get" | "list";
 type Given<N extends Name> = Parameters<PetDatabase[N]>;
 type Returned<N extends Name> = Awaited<ReturnType<PetDatabase[N]>>;
 type Method<N extends Name> = (...given: Given<N>) => Promise<Returned<N>>;
+
+/** Returns what one call returned to all that are made at once. */
+function atOnce<Values extends readonly unknown[], Result>(
+  call: (...values: Values) => Promise<Result>,
+): (...values: Values) => Promise<Result> {
+  let shared: Promise<Result> | undefined;
+  return (...values) =>
+    shared ??= call(...values).finally(() => shared = undefined);
+}
 
 /** Gives two creates that are under way at once the pets of each other. */
 function swapAtOnce(create: Create): Create {

@@ -14,6 +14,7 @@ import {
   assertFound,
   assertListed,
   byId,
+  change,
   create,
   DELICATE_INTEGERS,
   DELICATE_NAMES,
@@ -82,6 +83,24 @@ export function idempotencyContract(
       given.map((pet) => storage.create(pet, key(1))),
     );
     await assertAll(storage, [assertOneAdded(given, created)]);
+  });
+
+  it("a change of a pet that one caller was returned changes none that another is", async (storage) => {
+    const { id } = await create(storage, REX);
+    const calls = {
+      "create with a new idempotency key": () => storage.create(REX, key(1)),
+      "create with a known idempotency key": () => storage.create(REX, key(1)),
+      get: () => storage.get(id),
+      list: async () => (await storage.list({ limit: 1 })).pets[0],
+    };
+    for (const [method, call] of Object.entries(calls)) {
+      await Promise.all([1, 2, 3].map(async () => {
+        const pet = await call();
+        const what = `the name that ${method} returned to one of several`;
+        assertSame(pet?.name, REX.name, what);
+        change(pet);
+      }));
+    }
   });
 
   it("create tells new, known and missing idempotency keys apart if all are sent at once", async (storage) => {

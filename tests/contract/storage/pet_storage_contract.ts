@@ -14,6 +14,7 @@ import {
   assertFound,
   assertListed,
   byId,
+  change,
   create,
   createAtOnce,
   createSamples,
@@ -344,15 +345,6 @@ function matching(
   status: PetStatus | undefined,
 ): readonly Pet[] {
   return pets.filter((pet) => status === undefined || pet.status === status);
-}
-
-/** Tries to change an object, which may be frozen. */
-function change(object: object | undefined): void {
-  try {
-    Object.assign(object ?? {}, { name: "Changed", last: 9n });
-  } catch (error) {
-    assert.ok(error instanceof TypeError, `${error}`); // it is frozen
-  }
 }
 
 function lastOf(pets: readonly Pet[]): Pet {

@@ -1,5 +1,6 @@
 /** Pets for the contracts, added and found again. */
 
+import assert from "node:assert/strict";
 import { checkNewPet } from "../../../core/pets/new_pet.ts";
 import type {
   CheckedPet,
@@ -137,6 +138,15 @@ export function plain(
 /** {@linkcode plain} pets, ascending by id. */
 export function byId(pets: readonly Pet[]): readonly Pet[] {
   return pets.map(plain).sort((a, b) => a.id < b.id ? -1 : 1);
+}
+
+/** Tries to change an object, which may be frozen. */
+export function change(object: object | undefined): void {
+  try {
+    Object.assign(object ?? {}, { name: "Changed", last: 9n });
+  } catch (error) {
+    assert.ok(error instanceof TypeError, `${error}`); // it is frozen
+  }
 }
 
 /** The ids of pets. */
