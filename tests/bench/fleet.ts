@@ -1,10 +1,10 @@
 /**
- * A fleet: what 1, 2 and 3 of our servers on one PostgreSQL database answer, and what they take.
+ * A fleet: what several of our servers on one database answer, and what they take.
  */
 
 import { readFileSync } from "node:fs";
 import type { Case } from "./cases.ts";
-import { openDatabases } from "./databases.ts";
+import { type DatabaseName, openDatabases } from "./databases.ts";
 import { inTurns, median } from "./figures.ts";
 import {
   type MeasureOptions,
@@ -22,29 +22,36 @@ const COLUMNS: readonly string[] = [
   ...["servers' cores", "PostgreSQL's"],
 ];
 
+/** The most servers on a database; SQLite works in theirs, so that they are on one machine. */
+const MOST: Readonly<Record<DatabaseName, number>> = {
+  sqlite: 2,
+  postgresql: 3,
+};
+
 /** The processor time of PostgreSQL for one request too, in µs. */
 interface FleetTurn extends Turn {
   readonly databaseCpu: number;
 }
 
-/** Measures the fleet on a runtime, and prints its figures. Needs Linux. */
+/** Measures the fleet on a database and a runtime, and prints its figures. Needs Linux. */
 export async function measureFleet(
+  database: DatabaseName,
   runtimeName: RuntimeName,
   { ours: [one], cases, pets, rounds, seconds }: MeasureOptions,
 ): Promise<void> {
   const runtime = findRuntime(runtimeName);
   if (one === undefined) throw new TypeError("No server is to be measured");
-  const databases = await openDatabases("postgresql");
+  const databases = await openDatabases(database);
   const servers: Server[] = [];
   try {
     const url = await databases.create();
-    for (let count = 0; count < 3; count++) {
+    for (let count = 0; count < MOST[database]; count++) {
       servers.push(await startServer(runtime, one, url));
       if (count === 0) await databases.fill(url, one.tables, pets);
     }
     const rows = [COLUMNS];
     for (const work of cases) {
-      console.error(`${runtimeName}, fleet: ${work.title}`);
+      console.error(`${database}, ${runtimeName}, fleet: ${work.title}`);
       const turns = servers.map((_, index) => {
         const fleet = servers.slice(0, index + 1);
         const processes = databases.processes;
@@ -58,7 +65,9 @@ export async function measureFleet(
       }
     }
     console.log(`\nServers on ${databases.title}, ${runtime.title}\n`);
-    console.log(formatTable(rows));
+    // SQLite has no processes of its own.
+    const width = database === "sqlite" ? COLUMNS.length - 1 : COLUMNS.length;
+    console.log(formatTable(rows.map((row) => row.slice(0, width))));
   } finally {
     await Promise.all(servers.map(({ process }) => process.stop()));
     await databases.close();

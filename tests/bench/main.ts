@@ -26,7 +26,7 @@ const HELP = `deno task bench [OPTIONS]
   --rounds N       how often everything has its turn (5)
   --seconds S      how long a turn is (1)
   --before FOLDER  measures another checkout of this project too
-  --fleet          measures 1, 2 and 3 servers of ours on one PostgreSQL instead
+  --fleet          measures several servers of ours on one database instead
   --write          writes docs/speed.md and docs/speed.svg
   --quick          measures nothing, but shows that all run and answer alike
 `;
@@ -89,7 +89,11 @@ async function main(args: string[]): Promise<void> {
     seconds: Number(values.seconds),
   };
   if (values.fleet) {
-    for (const runtime of runtimes) await measureFleet(runtime, options);
+    for (const database of databases) {
+      for (const runtime of runtimes) {
+        await measureFleet(database, runtime, options);
+      }
+    }
     return;
   }
   const all: Measured[] = [];

@@ -72,7 +72,7 @@ const COMMANDS: Readonly<
     Omit<Command, "cwd"> & { readonly healthCheck?: readonly string[] }
   >
 > = {
-  "petstore.service": { words: unitCommand(), env: unitEnvironment() },
+  "petstore@.service": { words: unitCommand(), env: unitEnvironment() },
   "the Dockerfile": {
     words: imageCommand(),
     env: imageEnvironment(),
@@ -93,6 +93,7 @@ function placesOf(folder: string, port: number, database?: string) {
     "/deno-dir": join(folder, "deno-dir"),
     "0.0.0.0": "127.0.0.1",
     "8000": String(port),
+    "%i": String(port),
     ...database !== undefined && { "127.0.0.1:5432": new URL(database).host },
   };
 }
@@ -169,7 +170,7 @@ for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
 
 test("systemd and Docker give a server longer to end than it gives its requests", () => {
   const { shutdownTimeout } = readConfig({});
-  const unit = read("docs/examples/systemd/petstore.service");
+  const unit = read("docs/examples/systemd/petstore@.service");
   const compose = read("docs/examples/container/compose.yaml");
   const times = [
     one(unit, /^TimeoutStopSec=(\d+)$/m),
@@ -287,7 +288,7 @@ function read(path: string): string {
 
 /** The words of `ExecStart` of the unit. */
 function unitCommand(): readonly string[] {
-  const unit = read("docs/examples/systemd/petstore.service")
+  const unit = read("docs/examples/systemd/petstore@.service")
     .replaceAll(/^#.*\n/gm, "")
     .replaceAll(/\\\n\s*/g, "");
   return one(unit, /^ExecStart=(.+)$/m).split(/\s+/);

@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
+import { createClient } from "../../adapters/client/mod.ts";
 import { type Answer, Wire } from "../contract/wire.ts";
 import { skipping, testUnless } from "../support/skipping.ts";
 import { freePort } from "../support/ports.ts";
@@ -14,8 +15,12 @@ import { inNewFolder } from "../support/temporary_directory.ts";
 import { until } from "../support/time.ts";
 import {
   CANNOT_WATCH,
+  launchMain,
+  openSlowCreate,
+  type RunningServer,
   type Standalone,
   type StandaloneOptions,
+  untilListening,
   withStandalone,
 } from "../support/standalone.ts";
 import { findRuntimes, type FoundRuntime } from "../support/runtime.ts";
@@ -37,6 +42,8 @@ const CONFIGURATION = read("examples/nginx.conf");
 /** In the example times are longer. */
 const SHORT = "1s";
 const PATIENCE = 15_000;
+/** How the servers end, one after another. */
+const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
 
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
 const REX = '{"name":"Rex","categoryId":1}';
@@ -133,6 +140,50 @@ for (const runtime of RUNTIMES) {
   });
 }
 
+it("behind nginx no GET fails while one of two servers ends, starts again or hangs, and creates sent again add one pet each", async () => {
+  await inNewFolder(async (cwd) => {
+    const env = { PETSTORE_API_KEYS: "secret", METRICS: "on" };
+    async function start(port: number) {
+      const args = ["start", "--port", `${port}`];
+      const server = await untilListening(launchMain(args, { cwd, env }));
+      return { ...server, port };
+    }
+    const ports = [await freePort(), await freePort()];
+    const servers = await Promise.all(ports.map(start));
+    try {
+      await withNginx(ports, async (port) => {
+        const load = putUnderLoad(`http://127.0.0.1:${port}/v1`);
+        for (const [index, signal] of SIGNALS.entries()) {
+          await load.goesOn();
+          const server = servers[index];
+          assert.ok(server !== undefined);
+          // Until this create is whole, a server that was told to stop answers 503.
+          const slow = await openSlowCreate({ ...server, key: "secret" });
+          server.kill(signal);
+          await load.goesOn();
+          slow.abandon();
+          await server.exited;
+          const again = servers[index] = await start(server.port);
+          await until("nginx uses it again", () => isUsed(again));
+        }
+        const { names, found } = await load.end();
+        assert.deepEqual(found.toSorted(), names.toSorted());
+
+        servers[0]?.kill("SIGSTOP"); // it hangs
+        let quick = 0;
+        await until("nginx leaves it out", async () => {
+          const start = performance.now();
+          assert.equal(await ask(port, LIST), 200);
+          quick = performance.now() - start < 500 ? quick + 1 : 0;
+          return quick === 10;
+        });
+      });
+    } finally {
+      await Promise.all(servers.map((server) => server.end("SIGKILL")));
+    }
+  });
+});
+
 test("the lines of nginx and Caddy in docs/reliability.md are those of the examples", () => {
   const rows = read("reliability.md").matchAll(
     /^\| .* \| `(.*;)` +\|(?: `(.*)`)? +\|$/gm,
@@ -147,6 +198,57 @@ test("the lines of nginx and Caddy in docs/reliability.md are those of the examp
   assert.equal(count, 6);
 });
 
+/** Sends GETs, which all have to be answered 200, and creates, sent again after 502 and 503, until its end. */
+function putUnderLoad(baseUrl: string) {
+  const client = createClient({ baseUrl, key: "secret" });
+  const headers = { authorization: "Bearer secret" };
+  const names: string[] = [];
+  let [isOver, gets] = [false, 0];
+  async function read(): Promise<void> {
+    while (!isOver) {
+      const { status, body } = await fetch(`${baseUrl}/pets`, { headers });
+      await body?.cancel();
+      assert.equal(status, 200, `after ${gets} GETs`);
+      gets++;
+    }
+  }
+  async function create(_: unknown, writer: number): Promise<void> {
+    for (let count = 0; !isOver; count++) {
+      const name = `${writer}-${count}`;
+      await client.createPet({ name, categoryId: 1n });
+      names.push(name);
+    }
+  }
+  const four = { length: 4 };
+  const work = Promise.all([
+    ...Array.from(four, read),
+    ...Array.from(four, create),
+  ]);
+  work.catch(() => {}); // what follows waits for it
+  return {
+    /** Resolves once more requests of both kinds were answered; rejects if one was not. */
+    async goesOn(): Promise<void> {
+      const [moreGets, morePets] = [gets + 200, names.length + 20];
+      const isMore = () => gets > moreGets && names.length > morePets;
+      await Promise.race([work, until("more requests are answered", isMore)]);
+    },
+    /** Resolves to the names that were added, and to those that are listed. */
+    async end() {
+      isOver = true;
+      await work;
+      const pets = await Array.fromAsync(client.pets());
+      console.log(`nginx, two servers: ${gets} GETs, ${names.length} creates`);
+      return { names, found: pets.map(({ name }) => name) };
+    },
+  };
+}
+
+/** Tells whether a server was sent a list. */
+async function isUsed({ origin }: RunningServer): Promise<boolean> {
+  const metrics = await (await fetch(`${origin}/metrics`)).text();
+  return /duration_seconds_count\{http_route="\/v1\/pets"/.test(metrics);
+}
+
 /** Starts the server and nginx in front of it. */
 async function behindNginx(
   work: (port: number, server: Standalone) => Promise<void>,
@@ -155,42 +257,58 @@ async function behindNginx(
   } = { maxDescriptors: 200 },
 ): Promise<void> {
   assert.ok(runtime !== undefined);
-  await withStandalone(runtime, options, async (server) => {
-    await inNewFolder(async (folder) => {
-      const port = await freePort();
-      const site = CONFIGURATION
-        .replace("127.0.0.1:8000", `127.0.0.1:${server.port}`)
-        .replace("listen 80;", `listen 127.0.0.1:${port};`)
-        .replaceAll(/(timeout|time) \d+s;/g, `$1 ${SHORT};`)
-        .replace("limit_conn petstore 100;", "limit_conn petstore 1000;");
-      const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
-      writeFileSync(
-        join(folder, "nginx.conf"),
-        `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
+  await withStandalone(
+    runtime,
+    options,
+    (server) => withNginx([server.port], (port) => work(port, server)),
+  );
+}
+
+/** Starts nginx in front of the servers at these ports; `work` is given its own. */
+async function withNginx(
+  servers: readonly number[],
+  work: (port: number) => Promise<void>,
+): Promise<void> {
+  await inNewFolder(async (folder) => {
+    const port = await freePort();
+    const site = CONFIGURATION
+      .replaceAll(
+        /\n\tserver 127\.0\.0\.1:800(\d)(.*;)/g,
+        (_, index, checks) =>
+          servers[index] === undefined
+            ? ""
+            : `\n\tserver 127.0.0.1:${servers[index]}${checks}`,
+      )
+      .replace("listen 80;", `listen 127.0.0.1:${port};`)
+      .replaceAll(/(timeout|time) \d+s;/g, `$1 ${SHORT};`)
+      .replace("limit_conn petstore 100;", "limit_conn petstore 1000;");
+    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
+    writeFileSync(
+      join(folder, "nginx.conf"),
+      `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
 events { worker_connections 2048; }
 http { access_log off;\n${temporary}\n${site}}\n`,
-      );
-      const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
-        env,
-        stdio: ["ignore", "ignore", "inherit"],
-      });
-      const ended = new Promise((resolve) => nginx.once("close", resolve));
-      try {
-        await until(
-          "nginx listens",
-          () =>
-            Wire.open(port).then((wire) => wire.close()).then(
-              () => true,
-              () => false,
-            ),
-        );
-        await work(port, server);
-      } finally {
-        nginx.kill("SIGKILL");
-        await ended;
-      }
+    );
+    const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
+      env,
+      stdio: ["ignore", "ignore", "inherit"],
     });
+    const ended = new Promise((resolve) => nginx.once("close", resolve));
+    try {
+      await until(
+        "nginx listens",
+        () =>
+          Wire.open(port).then((wire) => wire.close()).then(
+            () => true,
+            () => false,
+          ),
+      );
+      await work(port);
+    } finally {
+      nginx.kill("SIGKILL");
+      await ended;
+    }
   });
 }
 
