@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { operations as ROWS } from "../../core/operations/operations.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { HandlerOptions } from "../../core/handler.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
@@ -12,7 +13,7 @@ import { STATUS_OF } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { assertDeclared, DOCUMENT, type Schema } from "./openapi_schema.ts";
 import { storageThat } from "../support/storage_that.ts";
-import { REX as PET } from "../support/pets.ts";
+import { REX as PET, REX_JSON } from "../support/pets.ts";
 
 type Trial = readonly [
   method: string,
@@ -21,37 +22,23 @@ type Trial = readonly [
   options?: Partial<HandlerOptions>,
 ];
 
-const NO_KEY = { headers: { authorization: undefined } };
-const WRONG_KEY = { headers: { authorization: "Bearer wrong" } };
-const REX = { body: '{"name":"Rex","categoryId":1}' };
-const MALFORMED_HOST = { headers: { host: "a/b" } };
+const REX = { body: REX_JSON };
+const USED = { "idempotency-key": '"used"' };
+const TOM = { body: '{"name":"Tom","categoryId":1}', headers: USED };
+const TEXT = { "content-type": "text/plain" };
 
 function failing(error: Error): Partial<HandlerOptions> {
   return { storage: storageThat(() => Promise.reject(error)) };
 }
-const away = failing(new StorageError("unavailable", "away"));
-const broken = failing(new Error("broken"));
 const unknown = failing(new StorageError("outcome_unknown", "who knows"));
-const limited: Partial<HandlerOptions> = {
-  rateLimit: () =>
-    Promise.resolve({ allowed: false, headers: { "retry-after": "1" } }),
-};
 
 /** By operation and status, and `example` if the answer is the one shown, what to send to a service with seven Rexes. */
-const trials: Readonly<Record<string, Trial>> = {
+const OWN: Readonly<Record<string, Trial>> = {
   "listPets 200 (the last page)": ["GET", "/pets?after=6"],
   "listPets 200 (with a next page)": ["GET", "/pets?limit=1"],
   "listPets 400 example": ["GET", "/pets?limit=0"],
-  "listPets 401 example": ["GET", "/pets", NO_KEY],
-  "listPets 401 (a wrong key)": ["GET", "/pets", WRONG_KEY],
-  "listPets 429 example": ["GET", "/pets", {}, limited],
-  "listPets 500": ["GET", "/pets", {}, broken],
-  "listPets default example": ["GET", "/pets", {}, away],
   "createPet 201": ["POST", "/pets", REX],
-  "createPet 201 (replayed)": ["POST", "/pets", {
-    ...REX,
-    headers: { "idempotency-key": '"used"' },
-  }],
+  "createPet 201 (replayed)": ["POST", "/pets", { ...REX, headers: USED }],
   "createPet 400 example": ["POST", "/pets", { body: '{"categoryId":1.5}' }],
   "createPet 400 (no body)": ["POST", "/pets"],
   "createPet 400 (a malformed key)": ["POST", "/pets", {
@@ -62,34 +49,42 @@ const trials: Readonly<Record<string, Trial>> = {
     bodyTimeout: 1,
   }],
   "createPet 413": ["POST", "/pets", REX, { maxBodyBytes: 7 }],
-  "createPet 415": ["POST", "/pets", {
-    ...REX,
-    headers: { "content-type": "text/plain" },
-  }],
-  "createPet 500": ["POST", "/pets", REX, broken],
+  "createPet 415": ["POST", "/pets", { ...REX, headers: TEXT }],
+  "createPet 422 example": ["POST", "/pets", TOM],
   "createPet 503": ["POST", "/pets", REX, unknown],
-  "createPet 401 example": ["POST", "/pets", NO_KEY],
-  "createPet 401 (a wrong key)": ["POST", "/pets", WRONG_KEY],
-  "createPet 429 example": ["POST", "/pets", REX, limited],
-  "createPet 422 example": ["POST", "/pets", {
-    body: '{"name":"Tom","categoryId":1}',
-    headers: { "idempotency-key": '"used"' },
-  }],
-  "createPet default example": ["POST", "/pets", REX, away],
   "getPet 200": ["GET", "/pets/7"],
-  "getPet 400": ["GET", "/pets/7", MALFORMED_HOST],
-  "getPet 500": ["GET", "/pets/7", {}, broken],
-  "getPet 401 example": ["GET", "/pets/7", NO_KEY],
-  "getPet 401 (a wrong key)": ["GET", "/pets/7", WRONG_KEY],
   "getPet 404 example": ["GET", "/pets/8"],
-  "getPet 429 example": ["GET", "/pets/7", {}, limited],
-  "getPet default example": ["GET", "/pets/7", {}, away],
   "getOpenApi 200": ["GET", "/openapi.json"],
   "getOpenApi 304": ["GET", "/openapi.json", {
     headers: { "if-none-match": "*" },
   }],
-  "getOpenApi 400": ["GET", "/openapi.json", MALFORMED_HOST],
 };
+
+const headers = { "retry-after": "1" };
+const rateLimit = async () => ({ allowed: false, headers });
+const AWAY = failing(new StorageError("unavailable", "away"));
+
+/** What goes wrong with any operation; all but the first with those that need a key. */
+const COMMON: Readonly<Record<string, readonly [object, object?]>> = {
+  "400 (host)": [{ headers: { host: "a/b" } }],
+  "401 example": [{ headers: { authorization: undefined } }],
+  "401 (a wrong key)": [{ headers: { authorization: "Bearer wrong" } }],
+  "429 example": [{}, { rateLimit }],
+  "500 (broken)": [{}, failing(new Error("broken"))],
+  "default example": [{}, AWAY],
+};
+
+const trials = { ...OWN };
+for (const { method, path, isPublic = false, description } of ROWS) {
+  const address = path.replace(/\{.*/, "7");
+  const body = method === "POST" ? REX : {};
+  const common = Object.entries(COMMON).slice(0, isPublic ? 1 : undefined);
+  for (const [what, [question, options = {}]] of common) {
+    const trial = { ...body, ...question };
+    const title = `${description["operationId"]} ${what}`;
+    trials[title] = [method, address, trial, options];
+  }
+}
 
 const operations = Object.values(DOCUMENT.paths)
   .flatMap((item) => Object.values(item));
@@ -115,7 +110,9 @@ test("the responses of the OpenAPI document are all there are: each example, err
       operation.responses[place]?.content?.["application/json"] ?? {};
     assert.deepEqual(JSON.parse(text), example, trial);
   }
-  assert.deepEqual(declared().filter((what) => !came.has(what)), []);
+  const missing = new Set(declared()).difference(came);
+  const advice = "add requests to tests/laws/openapi_examples_test.ts for";
+  assert.equal(missing.size, 0, `${advice} ${[...missing].join(", ")}`);
 });
 
 /** The statuses, header fields and examples of each operation. */
