@@ -1,5 +1,6 @@
 /** Counts of this process, for Prometheus to read at `/metrics`. */
 
+import { realpathSync, statSync } from "node:fs";
 import type { Layer } from "../../core/http/message.ts";
 import { knownMethod } from "../../core/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
@@ -18,6 +19,13 @@ export class Metrics {
   #active = 0;
   #creates = 0;
   #faults = 0;
+  /** The log of SQLite, if that is the storage. */
+  readonly #log: string | undefined;
+
+  /** @param sqliteFile an SQLite file that is open. */
+  constructor(sqliteFile?: string) {
+    this.#log = sqliteFile && `${realpathSync(sqliteFile)}-wal`;
+  }
 
   /** Makes a storage that counts the creates it has not finished. */
   watch<T extends PetStorage>(storage: T): T {
@@ -32,7 +40,11 @@ export class Metrics {
     method: "GET",
     path: "/metrics",
     isPublic: true,
-    run: async () => ({ status: 200, headers: HEADERS, body: this.#text() }),
+    run: async () => ({
+      status: 200,
+      headers: HEADERS,
+      body: this.#text() + this.#logSize(),
+    }),
   };
 
   /** Counts and times the requests of a service. */
@@ -80,5 +92,14 @@ petstore_storage_faults_total ${this.#faults}
       text += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
     }
     return text;
+  }
+
+  #logSize(): string {
+    if (this.#log === undefined) return "";
+    const size = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
+    return `# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.
+# TYPE petstore_sqlite_log_bytes gauge
+petstore_sqlite_log_bytes ${size}
+`;
   }
 }

@@ -26,7 +26,7 @@ export async function openService(config: Config, open = openStorage) {
   const storage = await open(config.database);
   const issued = issuedKeys(storage.apiKeys);
   const log = createLog({ requests: config.requestLog });
-  const { baseUrl, fixedKeys, cors, rateLimit } = config;
+  const { baseUrl, database, fixedKeys, cors, rateLimit } = config;
   const { path } = parseBaseUrl(baseUrl);
   const page = createPage({
     openApiUrl: `${path}/openapi.json`,
@@ -43,7 +43,9 @@ export async function openService(config: Config, open = openStorage) {
     baseUrl,
     ...rateLimit && { rateLimit: createRateLimiter("key", rateLimit) },
     log,
-    metrics: config.metrics ? new Metrics() : undefined,
+    metrics: config.metrics
+      ? new Metrics(database.kind === "sqlite" ? database.path : undefined)
+      : undefined,
     ...cors && { cors },
     limitAddress: rateLimit && createRateLimiter("address", rateLimit),
     endpoints: page.endpoints.map((endpoint) => ({

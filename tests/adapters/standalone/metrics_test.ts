@@ -1,7 +1,14 @@
 /** `/metrics` for Prometheus, also judged by its own tool. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { closeSync, openSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
@@ -55,6 +62,33 @@ test("/metrics counts requests by route, method and status, none of which a clie
   const off = await openService(readConfig({ ...env, REQUEST_LOG: "off" }));
   assert.equal((await off.handle(request("GET", "/metrics"))).status, 404);
   await off.close();
+});
+
+test("/metrics tells the size of SQLite's log, also beside the file that a link leads to, and 0 if it is gone", async (t) => {
+  const folder = newFolder(t);
+  const file = join(folder, "real.db");
+  symlinkSync(file, join(folder, "link.db"));
+  const { handle, close } = await openService(readConfig({
+    DATABASE_URL: `sqlite:${join(folder, "link.db")}`,
+    PETSTORE_API_KEYS: "secret",
+    REQUEST_LOG: "off",
+    METRICS: "on",
+  }));
+  const size = async () => {
+    const response = await handle(request("GET", "/metrics"));
+    const [, size] = /^petstore_sqlite_log_bytes (\d+)$/m
+      .exec(await response.text()) ?? [];
+    return size;
+  };
+  const before = statSync(`${file}-wal`).size;
+  assert.equal(await size(), `${before}`);
+  await handle(request("POST", "/v1/pets"));
+  const after = statSync(`${file}-wal`).size;
+  assert.ok(after > before);
+  assert.equal(await size(), `${after}`);
+  rmSync(`${file}-wal`);
+  assert.equal(await size(), "0");
+  await close();
 });
 
 const notFound = { status: 404, headers: {}, body: null };
