@@ -40,20 +40,91 @@ export interface HandlerOptions {
    * it is trusted; if you replace the body, delete the header.
    */
   readonly maxBodyBytes?: number;
-  /** Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
+  /**
+   * Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000.
+   *
+   * @example
+   * ```ts
+   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+   * import assert from "node:assert/strict";
+   *
+   * const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
+   * const handle = createHandler({ storage, keys, bodyTimeout: 50 });
+   * const body = new ReadableStream(); // nothing comes
+   * const headers = { authorization: "Bearer secret" };
+   * const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+   * const { status } = await handle(new Request("http://localhost/v1/pets", init));
+   * assert.equal(status, 408);
+   * ```
+   */
   readonly bodyTimeout?: number;
   /**
    * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
    * of all, `"*"`. Default: none but those of the service's own origin.
+   *
+   * @example
+   * ```ts
+   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+   * import assert from "node:assert/strict";
+   *
+   * const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
+   * const origin = "https://app.example.com";
+   * const handle = createHandler({ storage, keys, cors: { origins: [origin] } });
+   * const request = new Request("http://localhost/v1/pets", { headers: { origin } });
+   * const { headers } = await handle(request);
+   * assert.equal(headers.get("access-control-allow-origin"), origin);
+   * ```
    */
   readonly cors?: { readonly origins: readonly string[] | "*" };
-  /** Counts each request with a valid API key. Default: no limit. */
+  /**
+   * Counts each request with a valid API key. Default: no limit.
+   *
+   * @example
+   * ```ts
+   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+   * import assert from "node:assert/strict";
+   *
+   * const left = new Map([["secret", 1]]);
+   * const handle = createHandler({
+   *   storage: memoryStorage(),
+   *   keys: apiKeys(["secret"]),
+   *   rateLimit(key) {
+   *     const requests = left.get(key) ?? 0;
+   *     left.set(key, requests - 1);
+   *     return { allowed: requests > 0 };
+   *   },
+   * });
+   * const headers = { authorization: "Bearer secret" };
+   * const list = () => handle(new Request("http://localhost/v1/pets", { headers }));
+   * assert.equal((await list()).status, 200);
+   * const refused = await list();
+   * assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "1"]);
+   * ```
+   */
   readonly rateLimit?: (
     key: string,
   ) => RateLimitResult | Promise<RateLimitResult>;
   /**
    * Receives the cause of every 500 and 503, which the client never sees; the request; and its route, such
-   * as `/v1/pets/{petId}`, or `undefined` if it is not known yet. If it fails itself, that is ignored. Default: `console.error`.
+   * as `/v1/pets/{petId}`, or `undefined` if it is not known yet. If it fails itself, that is ignored.
+   * Default: `console.error`.
+   *
+   * @example
+   * ```ts
+   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+   * import assert from "node:assert/strict";
+   *
+   * const told: unknown[] = [];
+   * const handle = createHandler({
+   *   storage: { ...memoryStorage(), list: () => Promise.reject(new Error("broken")) },
+   *   keys: apiKeys(["secret"]),
+   *   onError: (cause, { method }, route) => told.push(`${method} ${route}: ${cause}`),
+   * });
+   * const headers = { authorization: "Bearer secret" };
+   * const { status } = await handle(new Request("http://localhost/v1/pets", { headers }));
+   * assert.equal(status, 500);
+   * assert.deepEqual(told, ["GET /v1/pets: Error: broken"]);
+   * ```
    */
   readonly onError?: (
     cause: unknown,

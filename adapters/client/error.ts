@@ -5,6 +5,61 @@ import type { ErrorCode } from "../../core/http/refusal.ts";
 /**
  * The codes that this version of the client knows: those of the service, and four for what happens on
  * the way to it.
+ *
+ * @example What gets each code
+ * ```ts
+ * import { apiKeys, createHandler, memoryStorage, StorageError } from "@petstore/service";
+ * import { type Client, createClient, type PetStoreErrorCode } from "@petstore/service/client";
+ * import assert from "node:assert/strict";
+ *
+ * const storage = memoryStorage();
+ * const service = { storage, keys: apiKeys(["secret"]), bodyTimeout: 50, onError() {} };
+ * const handle = createHandler(service);
+ * const rex = { name: "Rex", categoryId: 1n };
+ *
+ * // A client of the service, or of what is in its place.
+ * function to(fetch: (request: Request) => Response | Promise<Response>, key = "secret"): Client {
+ *   return createClient({ baseUrl: "http://localhost/v1", key, fetch, timeout: 500, retries: 0 });
+ * }
+ *
+ * // A client of a service whose storage fails.
+ * function failing(fault: Error): Client {
+ *   const list = () => Promise.reject(fault);
+ *   return to(createHandler({ ...service, storage: { ...storage, list } }));
+ * }
+ *
+ * // A client whose requests are changed on their way.
+ * function changed(init: object): Client {
+ *   return to((request) => handle(new Request(request, init)));
+ * }
+ *
+ * const headers = { authorization: "Bearer secret", "idempotency-key": "a" };
+ * const sameKey = changed({ headers });
+ * await sameKey.createPet(rex);
+ *
+ * const failures: Record<PetStoreErrorCode, () => Promise<unknown>> = {
+ *   bad_request: () => to(handle).createPet({ ...rex, name: "" }),
+ *   unauthorized: () => to(handle, "wrong").listPets(),
+ *   not_found: () => to(handle).getPet(7n),
+ *   method_not_allowed: () => changed({ method: "PUT" }).listPets(),
+ *   request_timeout: () => changed({ body: new ReadableStream(), duplex: "half" }).createPet(rex),
+ *   payload_too_large: () => to(createHandler({ ...service, maxBodyBytes: 9 })).createPet(rex),
+ *   unsupported_media_type: () =>
+ *     changed({ headers: { ...headers, "content-type": "text/plain" } }).createPet(rex),
+ *   idempotency_key_reused: () => sameKey.createPet({ ...rex, name: "Tom" }),
+ *   too_many_requests: () =>
+ *     to(createHandler({ ...service, rateLimit: () => ({ allowed: false }) })).listPets(),
+ *   internal_error: () => failing(new Error("It is broken")).listPets(),
+ *   service_unavailable: () => failing(new StorageError("unavailable", "It is locked")).listPets(),
+ *   network_error: () => to(() => Promise.reject(new TypeError("No route"))).listPets(),
+ *   timeout: () => to(() => new Promise(() => {})).listPets(),
+ *   http_error: () => to(() => new Response("Bad Gateway", { status: 502 })).listPets(),
+ *   invalid_response: () => to(() => Response.json({})).listPets(),
+ * };
+ * for (const [code, fail] of Object.entries(failures)) {
+ *   await assert.rejects(fail, { name: "PetStoreError", code });
+ * }
+ * ```
  */
 export type PetStoreErrorCode =
   | ErrorCode

@@ -44,11 +44,26 @@ export interface PetStorage {
 /**
  * A fault of the storage that a caller can act on. Its `cause` is the driver's own error.
  *
- * @example
+ * @example The answer to each kind
  * ```ts
- * import { StorageError } from "@petstore/service";
+ * import { apiKeys, createHandler, memoryStorage, StorageError } from "@petstore/service";
+ * import assert from "node:assert/strict";
  *
- * const fault = new StorageError("unavailable", "Cannot reach the database", { retryAfter: 5 });
+ * async function create(fault: StorageError): Promise<Response> {
+ *   const storage = { ...memoryStorage(), create: () => Promise.reject(fault) };
+ *   const handle = createHandler({ storage, keys: apiKeys(["secret"]), onError() {} });
+ *   const headers = { authorization: "Bearer secret", "content-type": "application/json" };
+ *   const init = { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' };
+ *   return await handle(new Request("http://localhost/v1/pets", init));
+ * }
+ *
+ * const unavailable = new StorageError("unavailable", "Cannot reach the database", { retryAfter: 5 });
+ * const again = await create(unavailable); // nothing happened
+ * assert.deepEqual([again.status, again.headers.get("retry-after")], [503, "5"]);
+ *
+ * const unknown = new StorageError("outcome_unknown", "The connection broke off");
+ * const uncertain = await create(unknown); // the pet may have been added
+ * assert.deepEqual([uncertain.status, uncertain.headers.get("retry-after")], [503, null]);
  * ```
  */
 export class StorageError extends Error {
