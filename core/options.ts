@@ -16,9 +16,8 @@ export function checkNames(
 ): void {
   const known = names.join(", ");
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `${owner} takes an object of options, not ${options}: ${known}`,
-    );
+    // It is not shown, because it may be a key.
+    throw new TypeError(`${owner} takes an object of options: ${known}`);
   }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || names.includes(name)) continue;
@@ -44,8 +43,9 @@ export function checkIntegers(
     if (Number.isSafeInteger(value) && value >= least && value <= most) {
       continue;
     }
+    const sent = typeof value === "number" ? value : JSON.stringify(value);
     throw new RangeError(
-      `Wrong option ${name}: it must be an integer from ${least} to ${most}, not ${value}`,
+      `Wrong option ${name}: it must be an integer from ${least} to ${most}, not ${sent}`,
     );
   }
 }

@@ -84,7 +84,10 @@ export async function sqliteStorage(
   );
   const { lockTimeout = 5000, idempotencyRetention = DEFAULT_RETENTION } =
     options;
-  if (path === "" || path === ":memory:" || path.startsWith("file:")) {
+  if (
+    typeof path !== "string" || path === "" || path === ":memory:" ||
+    path.startsWith("file:")
+  ) {
     throw new TypeError(
       `The path of an SQLite file must be a path in the file system, not ${
         JSON.stringify(path)

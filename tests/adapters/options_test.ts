@@ -68,6 +68,8 @@ const NONE = undefined as never;
 const MISSING: readonly (readonly [string, () => unknown, RegExp])[] = [
   ["createHandler", () => createHandler(NONE), /storage, keys/],
   ["createClient", () => createClient(NONE as ClientOptions), /baseUrl, key/],
+  ["createHandler", () => createHandler(null as never), /storage, keys/],
+  ["createClient", () => createClient("pet_7" as never), /options: baseUrl/],
   ["toNodeListener", () => toNodeListener(NONE), /createHandler/],
   ["serve on Deno", () => serveOnDeno(NONE), /createHandler/],
   ["serve on Bun", () => serveOnBun(NONE), /createHandler/],
@@ -75,7 +77,7 @@ const MISSING: readonly (readonly [string, () => unknown, RegExp])[] = [
 ];
 
 for (const [name, call, says] of MISSING) {
-  test(`${name} without an argument says what to pass`, async () => {
+  test(`${name} says what to pass if that is missing: ${call}`, async () => {
     await assert.rejects(async () => await call(), (error) => {
       assert.ok(error instanceof TypeError);
       assert.match(error.message, RegExp(`^${name.split(" ")[0]} takes a`));
@@ -114,13 +116,15 @@ const BOUNDS: readonly (readonly [string, string, number, number])[] = [
 
 for (const [name, option, least, most] of BOUNDS) {
   test(`${name} takes a ${option} from ${least} to ${most}`, async () => {
-    for (const value of [least - 1, most + 1, 5.5, NaN, Infinity, "x", null]) {
+    for (const value of [least - 1, most + 1, 5.5, NaN, Infinity, "5", null]) {
       await assert.rejects(
         async () => await CALLS[name]?.({ [option]: value }),
         {
           name: "RangeError",
           message:
-            `Wrong option ${option}: it must be an integer from ${least} to ${most}, not ${value}`,
+            `Wrong option ${option}: it must be an integer from ${least} to ${most}, not ${
+              value === "5" ? '"5"' : value
+            }`,
         },
       );
     }

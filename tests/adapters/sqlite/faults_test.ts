@@ -37,8 +37,8 @@ const newPath = temporaryFiles();
 const directory = dirname(newPath());
 
 test("sqliteStorage refuses a path that is no file", async () => {
-  for (const path of ["", ":memory:", "file:pets.db"]) {
-    await assert.rejects(sqliteStorage(path), TypeError);
+  for (const path of ["", ":memory:", "file:pets.db", undefined]) {
+    await assert.rejects(sqliteStorage(path as string), /^TypeError: The path/);
   }
 });
 
