@@ -77,6 +77,28 @@ for (
   );
 }
 
+const GENERATOR = "npx -y @openapitools/openapi-generator-cli@2.41.0";
+const missing = run("java -version && go version").status !== 0
+  ? "it needs Java and Go"
+  : run(`${GENERATOR} version`).status !== 0 &&
+    "its packages cannot be reached";
+const skip = skipping(
+  missing && `No OpenAPI-Generator client is generated: ${missing}`,
+);
+test("the Go client of OpenAPI Generator compiles as docs/clients.md says", {
+  skip,
+  timeout,
+}, () =>
+  inNewFolder((cwd) =>
+    withStandalone(deno, {}, async ({ port }) => {
+      const page = readFileSync(new URL("clients.md", DOCS), "utf8");
+      const [, commands = ""] =
+        /^```sh\n([^`]*generate -g go [^`]*)^```$/m.exec(page) ?? [];
+      const built = run(commands.replaceAll("8000", `${port}`), cwd);
+      assert.equal(built.status, 0, built.stderr);
+    })
+  ));
+
 function assertRight(
   { commands, program, file, check, cwd }: Readonly<
     Record<"commands" | "program" | "file" | "check" | "cwd", string>
