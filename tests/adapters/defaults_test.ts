@@ -19,13 +19,12 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
 import { imitation } from "./d1/imitation.ts";
-import { REX } from "../support/pets.ts";
+import { key, REX } from "../support/pets.ts";
 import { stopClock, turns } from "../support/time.ts";
 import { testUnless } from "../support/skipping.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const newPath = temporaryFiles();
-const KEY = { idempotencyKey: "0".repeat(64) };
 
 /** Tells whether a limit is reached at `n`: in ms, bytes or what it counts. */
 type IsReached = (n: number, t: TestContext) => Promise<boolean>;
@@ -77,10 +76,10 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     // In minutes, because the clock is the database's and goes on.
     const url = await emptyDatabase();
     const storage = await postgresStorage(url);
-    await storage.create(REX, KEY);
+    await storage.create(REX, key(0));
     const age = Math.floor(n / 60_000) * 60_000;
     await runSql(url, `update idempotency_keys set created = created - ${age}`);
-    const { replayed } = await storage.create(REX, KEY);
+    const { replayed } = await storage.create(REX, key(0));
     await storage.close();
     return replayed === undefined;
   },
@@ -221,7 +220,7 @@ async function givesUpAt(
 ): Promise<boolean> {
   const times = [0, ms];
   const clock = t.mock.method(performance, "now", () => times.shift() ?? 1e12);
-  await assert.rejects(call);
+  await assert.rejects(call, Error, "it did not give up");
   clock.mock.restore();
   return clock.mock.callCount() === 2;
 }
@@ -235,9 +234,9 @@ async function isForgotten(
 ): Promise<boolean> {
   let time = 1e9;
   const { mock } = t.mock.method(clock, "now", () => time);
-  await storage.create(REX, KEY);
+  await storage.create(REX, key(0));
   time += ms;
-  const { replayed } = await storage.create(REX, KEY);
+  const { replayed } = await storage.create(REX, key(0));
   mock.restore();
   await storage.close();
   return replayed === undefined;
@@ -284,7 +283,8 @@ async function openPretended(t: TestContext) {
     },
   });
   const { mock } = t.mock.method(performance, "now", () => 0);
-  await assert.rejects(postgresStorage("postgres://a@127.0.0.1/pets"));
+  const opening = postgresStorage("postgres://a@127.0.0.1/pets");
+  await assert.rejects(opening, /no query is sent/);
   mock.restore();
   Object.assign(driver, { connect, query });
   return times;

@@ -12,7 +12,7 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
-import { REX_JSON as REX } from "../support/pets.ts";
+import { REX_JSON } from "../support/pets.ts";
 import { storageThat } from "../support/storage_that.ts";
 
 const BASE = "http://localhost/v1";
@@ -21,7 +21,7 @@ const SECRET = "SELECT * FROM pets; /etc/passwd; pet_key";
 /** One request for each operation, which all reach the storage. */
 const CALLS = [
   ["GET", "/pets", {}],
-  ["POST", "/pets", { body: REX }],
+  ["POST", "/pets", { body: REX_JSON }],
   ["GET", "/pets/1", {}],
 ] as const;
 
@@ -44,7 +44,7 @@ test("a body that was read before is a fault, and onError is told what to do", a
   const handle = handler({ onError: (cause) => causes.push(cause) });
   const behindParser: Handler = (request) =>
     request.text().then(() => handle(request));
-  await send(behindParser, "POST", "/pets", { body: REX });
+  await send(behindParser, "POST", "/pets", { body: REX_JSON });
   assert.match(String(causes), /mount the pet store before body parsers/);
 });
 
@@ -55,7 +55,7 @@ test("of members with the same name in a body the last one counts, whatever the 
   const { status, text } = await send(handle, "POST", "/pets", { body });
   const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"pending"}';
   assert.deepEqual([status, text], [201, pet]);
-  const wrong = `{"name":"Rex",${REX.slice(1, -1)},"name":7}`;
+  const wrong = `{"name":"Rex",${REX_JSON.slice(1, -1)},"name":7}`;
   assertError(
     await send(handle, "POST", "/pets", { body: wrong }),
     "bad_request",

@@ -10,6 +10,7 @@ import {
   type HandlerOptions,
   serviceOf,
 } from "../../core/handler.ts";
+import { REX_JSON } from "../support/pets.ts";
 
 /** Makes a create wrong. */
 interface Trial {
@@ -70,7 +71,7 @@ for (const [expected, trial] of Object.entries(trials)) {
     });
     const service = serviceOf(handle);
     assert.ok(service);
-    const { body = '{"name":"Rex","categoryId":1}' } = trial;
+    const { body = REX_JSON } = trial;
     const answer = await service({
       method: trial.method ?? "POST",
       url: trial.url ?? "/v1/pets",

@@ -5,6 +5,7 @@ import { startCluster } from "../support/postgres/cluster.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { startMain } from "../support/standalone.ts";
 import { newFolder } from "../support/temporary_directory.ts";
+import { REX_JSON } from "../support/pets.ts";
 
 /** A create is answered after `queryTimeout` at the latest; what the machine may add, in ms. */
 const LONGEST = 5000 + 1500;
@@ -32,7 +33,7 @@ test(
       // Leaves several idle connections.
       await Promise.all(Array.from({ length: 20 }, () => ask()));
       await cluster.pause();
-      const answers = [ask('{"name":"Rex","categoryId":1}'), ask()];
+      const answers = [ask(REX_JSON), ask()];
       await pause(1000); // until both have arrived; a server that hangs does not tell
       const start = performance.now();
       assert.equal(await server.end(), 0);

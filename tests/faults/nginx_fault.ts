@@ -24,6 +24,7 @@ import {
   withStandalone,
 } from "../support/standalone.ts";
 import { findRuntimes, type FoundRuntime } from "../support/runtime.ts";
+import { REX_JSON } from "../support/pets.ts";
 
 /** Debian keeps it where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
@@ -46,7 +47,6 @@ const PATIENCE = 15_000;
 const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
 
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
-const REX = '{"name":"Rex","categoryId":1}';
 const LIST = `GET /v1/pets ${FIELDS}\r\n`;
 
 it("behind nginx silence, half a header, idle connections and dripping bodies end", async () => {
@@ -57,7 +57,7 @@ it("behind nginx silence, half a header, idle connections and dripping bodies en
       silence: { sent: "" },
       "half a header": { sent: "GET /v1/pets HTTP/1.1\r\nHos" },
       "an idle connection": { sent: LIST },
-      "half a body": { sent: `${post} 29\r\n\r\n${REX.slice(9)}` },
+      "half a body": { sent: `${post} 29\r\n\r\n${REX_JSON.slice(9)}` },
       "a body that drips on after 413": {
         sent: `${post} 90000\r\n\r\n`,
         drop: " ",
@@ -101,7 +101,7 @@ it("behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, d
   await behindNginx(async (port, server) => {
     const create =
       `POST /v1/pets ${FIELDS}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
-      `HTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${REX.length}\r\n\r\n${REX}`;
+      `HTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${REX_JSON.length}\r\n\r\n${REX_JSON}`;
     assert.equal(await ask(server.port, create), 400);
     assert.equal(await ask(port, create), 201);
   });

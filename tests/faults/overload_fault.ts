@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startMain } from "../support/standalone.ts";
 import { newFolder } from "../support/temporary_directory.ts";
+import { REX_JSON } from "../support/pets.ts";
 
 /** It is measured again up to so many times, because other programs may use this machine. */
 const TRIES = 10;
@@ -13,15 +14,14 @@ const LENGTH = 1500;
 /** The load is on for so many ms before it is measured. */
 const WARM_UP = 500;
 
-const BODY = '{"name":"Rex","categoryId":1}';
 const CREATE = [
   "POST /v1/pets HTTP/1.1",
   "Host: localhost",
   "Authorization: Bearer secret",
   "Content-Type: application/json",
-  `Content-Length: ${BODY.length}`,
+  `Content-Length: ${REX_JSON.length}`,
   "",
-  BODY,
+  REX_JSON,
 ].join("\r\n");
 
 /** Registers a test of a server on SQLite, which is given its port. */

@@ -6,11 +6,11 @@ import { Wire } from "../contract/wire.ts";
 import { longestLivez } from "./clients.ts";
 import { type Standalone, testsOn } from "../support/standalone.ts";
 import { findRuntimes } from "../support/runtime.ts";
+import { REX_JSON } from "../support/pets.ts";
 
 const HEAD =
   "POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n" +
   "Content-Type: application/json\r\n";
-const REX = '{"name":"Rex","categoryId":1}';
 /** Below the limit of 64 KiB. */
 const PIECES = 65_000;
 const BLANKS = " ".repeat(PIECES);
@@ -104,7 +104,7 @@ for (const runtime of findRuntimes()) {
   ];
   for (const [how, send] of ways) {
     it(`${PIECES} ${how} of one byte hold nobody up, and a few dozen are a body`, async (server) => {
-      assert.equal(await send(server.port, REX), 201);
+      assert.equal(await send(server.port, REX_JSON), 201);
       let livez = Infinity;
       let memory = 0;
       const isEnough = (i: number): boolean =>

@@ -11,6 +11,7 @@ import { Wire } from "../contract/wire.ts";
 import { skipping } from "../support/skipping.ts";
 import { type Standalone, testsOn } from "../support/standalone.ts";
 import { findRuntimes } from "../support/runtime.ts";
+import { REX_JSON } from "../support/pets.ts";
 
 const IDLE = 10_000;
 const BUSY = 64;
@@ -85,10 +86,9 @@ for (const runtime of findRuntimes()) {
 
 /** Adds the one pet, and has the runtime compile what it compiles. */
 async function warmUp(server: Standalone): Promise<void> {
-  const body = '{"name":"Rex","categoryId":1}';
   const wire = await Wire.open(
     server.port,
-    `${POST} ${body.length}\r\n\r\n${body}`,
+    `${POST} ${REX_JSON.length}\r\n\r\n${REX_JSON}`,
   );
   assert.equal((await wire.answer()).status, 201);
   wire.close();

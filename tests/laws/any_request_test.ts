@@ -10,6 +10,7 @@ import {
 import { handleService } from "../contract/handle_service.ts";
 import { fc, runs } from "../support/property.ts";
 import { assertDeclared, DOCUMENT } from "./openapi_schema.ts";
+import { REX_JSON } from "../support/pets.ts";
 
 /** Any bytes, some of them nearly JSON. */
 const bytes = fc.oneof(
@@ -146,7 +147,7 @@ test("any method, path, query, headers and bytes get a well-formed answer that i
 
 test("any bytes as a body are a pet or a 400, and leave the service as it was", async () => {
   const service = handleService();
-  const rex = { body: '{"name":"Rex","categoryId":1}' };
+  const rex = { body: REX_JSON };
   await fc.assert(
     fc.asyncProperty(bytes, async (body) => {
       const answer = await ask(service, "POST", "/pets", { body });

@@ -11,12 +11,12 @@ import {
   page,
   petJson,
   rejectsWith,
-  REX,
   scripted,
   testClock,
   watchedBody,
 } from "./scripted.ts";
 import { fc, runs } from "../../support/property.ts";
+import { REX } from "../../support/pets.ts";
 
 const CALLS: readonly ((
   client: Client,

@@ -19,12 +19,12 @@ import {
   page,
   petJson,
   refusal,
-  REX,
   scripted,
   type Step,
   watchedBody,
 } from "./scripted.ts";
 import { fc, runs } from "../../support/property.ts";
+import { REX } from "../../support/pets.ts";
 
 const CALLS = {
   get: (client: Client) => client.getPet(7n),

@@ -12,12 +12,12 @@ import {
   page,
   petJson,
   refusal,
-  REX,
   scripted,
   type Step,
   testClock,
   watchedBody,
 } from "./scripted.ts";
+import { REX } from "../../support/pets.ts";
 
 const SOON = { "retry-after": "1" };
 const KEYLESS = { idempotentCreates: false };

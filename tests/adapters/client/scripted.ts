@@ -63,9 +63,6 @@ export interface TestClock extends Pick<Settings, "now" | "setTimer"> {
   expire(): void;
 }
 
-/** A pet to add. */
-export const REX = { name: "Rex", categoryId: 1n } as const;
-
 /** The timeout of scripted clients, in ms. */
 export const TIMEOUT = 12_345;
 

@@ -5,6 +5,7 @@ import { LINGER } from "../../../adapters/node/unread_body.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { listen } from "../../support/ports.ts";
 import { testOnNode as test } from "./on_node.ts";
+import { REX_JSON } from "../../support/pets.ts";
 
 const KEY = { authorization: "Bearer secret" };
 
@@ -51,10 +52,9 @@ test("toNodeListener serves HTTP/2: a list, a create, and a create without a bod
   });
   assert.deepEqual(await ask(pets(), { ":path": "/v1/pets" }), [200, "[]"]);
   const post = { ":path": "/v1/pets", ":method": "POST" };
-  const rex = '{"name":"Rex","categoryId":1}';
-  assert.equal((await ask(pets(), post, rex))[0], 201);
-  const typed = { ...post, "content-length": `${rex.length}` };
-  assert.equal((await ask(pets(), typed, rex))[0], 201);
+  assert.equal((await ask(pets(), post, REX_JSON))[0], 201);
+  const typed = { ...post, "content-length": `${REX_JSON.length}` };
+  assert.equal((await ask(pets(), typed, REX_JSON))[0], 201);
   const text = { ...post, "content-type": "text/plain" };
   const [missing, why] = await ask(pets(), text);
   assert.equal(missing, 400);

@@ -77,7 +77,6 @@ export async function speakingTo(
 
 export const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 export const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
-export { REX_JSON as REX } from "../../support/pets.ts";
 
 /** The service, with the key `secret`. */
 export function pets(options: Partial<HandlerOptions> = {}): Handler {

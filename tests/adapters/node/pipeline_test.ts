@@ -9,13 +9,13 @@ import {
   GET,
   pets,
   POST,
-  REX,
   speaking,
   streamOf,
   testOnNode as test,
   withKey,
 } from "./on_node.ts";
 import { until } from "../../support/time.ts";
+import { REX_JSON } from "../../support/pets.ts";
 
 test("of pipelined requests, eight are begun before the first is answered", async () => {
   let begun = 0;
@@ -123,7 +123,7 @@ test("garbage does not cut off the answer to the request before it", async () =>
 
 test("a CONNECT behind a create does not take the place of its answer", async () => {
   await speaking(pets(), async (wire) => {
-    const create = withKey("POST /v1/pets", REX);
+    const create = withKey("POST /v1/pets", REX_JSON);
     wire.write(`${create}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
     assert.match(await wire.rest(), /^HTTP\/1\.1 201 /);
     assert.equal(wire.received.split("HTTP/1.1 ").length, 2);
@@ -134,7 +134,7 @@ test("the middle of a body that follows the offer of another protocol is no requ
   const storage = memoryStorage();
   await speaking(pets({ storage }), async (wire) => {
     const offer = "Connection: Upgrade\r\nUpgrade: other\r\n";
-    const inner = withKey("POST /v1/pets", REX);
+    const inner = withKey("POST /v1/pets", REX_JSON);
     const outer =
       `POST /v1/no HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n`;
     wire.write(withKey("GET /v1/pets", "", offer) + outer);
@@ -151,7 +151,7 @@ test("a create behind an answer that closes the connection is not carried out", 
     const text = "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n";
     wire.write(withKey("POST /v1/pets", "", text));
     await until("an answer", () => /connection: close/i.test(wire.received));
-    wire.write(`3\r\nabc\r\n0\r\n\r\n${withKey("POST /v1/pets", REX)}`);
+    wire.write(`3\r\nabc\r\n0\r\n\r\n${withKey("POST /v1/pets", REX_JSON)}`);
     assert.match(await wire.rest(), /^HTTP\/1\.1 415 /);
     assert.equal(wire.received.split("HTTP/1.1 ").length, 2);
     assert.deepEqual((await storage.list({ limit: 9 })).pets, []);

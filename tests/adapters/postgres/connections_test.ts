@@ -13,7 +13,7 @@ import { type Line, openLine } from "../../faults/line.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { REX } from "../../support/pets.ts";
+import { key, REX } from "../../support/pets.ts";
 
 const { it } = await sharedPostgres();
 const lines: Line[] = [];
@@ -193,16 +193,13 @@ it("sends a read or create again, and a transaction from its beginning, if its c
 
 it("acknowledges a new pet although the pet of another key in its statement cannot be read", async ({ url, open }) => {
   const storage = await open(url);
-  const [used, unused] = ["1", "2"].map((digit) => digit.repeat(64));
-  const create = (idempotencyKey = "") =>
-    storage.create(REX, { idempotencyKey });
-  const { id } = await create(used);
+  const { id } = await storage.create(REX, key(1));
   const fail = () => {
     throw new Error("it fails");
   };
   await actingBefore("JOIN pets", fail, async () => {
     const [replay, added] = await Promise.allSettled(
-      [create(used), create(unused)],
+      [storage.create(REX, key(1)), storage.create(REX, key(2))],
     );
     assert.equal(
       replay.status === "rejected" && replay.reason.kind,
@@ -229,7 +226,7 @@ test("postgresStorage takes the password from PGPASSWORD if the address has none
   assert.deepEqual(received, []);
   process.env.PGPASSWORD = "s3cret";
   try {
-    await assert.rejects(open());
+    await assert.rejects(open(), /Cannot open the database/);
   } finally {
     delete process.env.PGPASSWORD;
   }

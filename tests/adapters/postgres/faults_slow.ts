@@ -16,7 +16,7 @@ import {
 } from "../../support/postgres/test_cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
 import { skipping } from "../../support/skipping.ts";
-import { newPet, REX } from "../../support/pets.ts";
+import { key, newPet, REX } from "../../support/pets.ts";
 
 /** Short, so that the tests do not wait long. */
 const TIMES: PostgresStorageOptions = {
@@ -125,21 +125,20 @@ it("lets a user who may only read and add use existing tables", async (cluster) 
     const { id } = await storage.create(REX);
     assert.equal((await storage.get(id))?.name, "Rex");
     // Keys want more: their records come and go, and the id is taken first.
-    const key = { idempotencyKey: "0".repeat(64) };
-    await assert.rejects(storage.create(REX, key), /permission/);
+    await assert.rejects(storage.create(REX, key(0)), /permission/);
     await runSql(
       url,
       `grant insert, update, delete on idempotency_keys to clerk;
           grant usage on sequence pets_id_seq to clerk`,
     );
-    const pet = await storage.create(REX, key);
-    const again = await storage.create(REX, key);
+    const pet = await storage.create(REX, key(0));
+    const again = await storage.create(REX, key(0));
     assert.deepEqual(again, { ...pet, replayed: true });
     await runSql(
       url,
       "revoke select on pets from clerk; grant select (id) on pets to clerk",
     );
-    await assert.rejects(storage.create(REX, key), /denied for table pets/);
+    await assert.rejects(storage.create(REX, key(0)), /denied for table pets/);
   });
 });
 

@@ -5,13 +5,13 @@ import { hostileBytesContract } from "../../contract/register.ts";
 import { Wire } from "../../contract/wire.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { onEveryRuntime } from "../../support/every_runtime.ts";
+import { REX_JSON } from "../../support/pets.ts";
 
 const newPath = temporaryFiles();
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
 const LIST = `GET /v1/pets ${FIELDS}\r\n`;
-const REX = '{"name":"Rex","categoryId":1}';
 const CREATE =
-  `POST /v1/pets ${FIELDS}Content-Length: ${REX.length}\r\n\r\n${REX}`;
+  `POST /v1/pets ${FIELDS}Content-Length: ${REX_JSON.length}\r\n\r\n${REX_JSON}`;
 
 onEveryRuntime("bytes meant to confuse", (name, open) => {
   hostileBytesContract(

@@ -25,13 +25,12 @@ import {
   sqlitePlace,
 } from "./place.ts";
 import { until } from "../../support/time.ts";
-import { key, newPet } from "../../support/pets.ts";
+import { key, newPet, REX } from "../../support/pets.ts";
 import { launchMain, runMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const timeout = 60_000;
-const REX = { name: "Rex", categoryId: 1n, status: "sold" } as const;
 
 type Open = (folder: string, name: string) => Promise<Place>;
 type Both = readonly [from: Place, to: Place];
@@ -172,10 +171,10 @@ for (const [way, places] of Object.entries(WAYS)) {
     await Promise.all(
       Array.from(
         { length: 1100 },
-        (_, i) => before.create(newPet(REX), key(i)),
+        (_, i) => before.create(REX, key(i)),
       ),
     );
-    const last = await before.create(newPet(REX), key(1099));
+    const last = await before.create(REX, key(1099));
     await copy([from, to]);
     // TO has keys of which FROM has newer records, and FROM one of a pet that is not copied.
     await to.query("update idempotency_keys set pet_id = 5");
@@ -187,10 +186,10 @@ for (const [way, places] of Object.entries(WAYS)) {
 
     const after = await to.open();
     const replayed = { ...last, replayed: true };
-    assert.deepEqual(await after.create(newPet(REX), key(1099)), replayed);
-    const eighth = await after.create(newPet(REX), key(8));
+    assert.deepEqual(await after.create(REX, key(1099)), replayed);
+    const eighth = await after.create(REX, key(8));
     assert.equal(eighth.id, 5n);
-    const next = await after.create(newPet(REX), key(1100));
+    const next = await after.create(REX, key(1100));
     assert.deepEqual([next.id, next.replayed], [1101n, undefined]);
     await after.close();
   });
@@ -198,19 +197,19 @@ for (const [way, places] of Object.entries(WAYS)) {
   it("gives no id again, not even that of what is gone, or goes meanwhile", async ([from, to]) => {
     const before = await from.open();
     for (let i = 0; i < 5; i++) {
-      await before.create(newPet(REX));
+      await before.create(REX);
       await issuedKeys(before.apiKeys).issue("key");
     }
     await from.query("delete from pets where id > 2");
     await from.query("delete from api_keys");
 
     await copy([from, to], async () => {
-      await before.create(newPet(REX));
+      await before.create(REX);
       await from.query("delete from pets where id = 6");
     });
     await before.close();
     const after = await to.open();
-    assert.equal((await after.create(newPet(REX))).id, 7n);
+    assert.equal((await after.create(REX)).id, 7n);
     const { record } = await issuedKeys(after.apiKeys).issue("next");
     assert.equal(record.id, 6);
     await after.close();
@@ -221,7 +220,7 @@ for (const [way, places] of Object.entries(WAYS)) {
     const end = () => Promise.reject(new Error("killed"));
     await assert.rejects(copy([from, to], end), /killed/);
     const after = await to.open();
-    assert.equal((await after.create(newPet(REX))).id, 1501n);
+    assert.equal((await after.create(REX)).id, 1501n);
     await after.close();
   });
 
@@ -358,7 +357,7 @@ for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
       await (await to.open()).close();
       const storage = await from.open();
       await issuedKeys(storage.apiKeys).issue("one");
-      await storage.create(newPet(REX), key(1));
+      await storage.create(REX, key(1));
       await storage.close();
       const names = {
         "pets: text of the id 2": [

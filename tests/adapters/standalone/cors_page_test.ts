@@ -6,6 +6,7 @@ import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping } from "../../support/skipping.ts";
 import { noBrowser, openPage } from "../../support/browser.ts";
+import { REX_JSON } from "../../support/pets.ts";
 
 /** A response as a page sees it. */
 interface Seen {
@@ -56,7 +57,7 @@ test(
         "idempotency-key": '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
         "x-request-id": "from-a-page",
       },
-      body: '{"name":"Rex","categoryId":1}',
+      body: REX_JSON,
     };
 
     try {

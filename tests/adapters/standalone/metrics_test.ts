@@ -22,6 +22,7 @@ import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { ask } from "../../contract/ask.ts";
 import { startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
+import { REX_JSON } from "../../support/pets.ts";
 
 const skip = skipping(
   spawnSync("promtool").error !== undefined &&
@@ -30,7 +31,7 @@ const skip = skipping(
 
 function request(method: string, path: string): Request {
   const headers = { authorization: "Bearer secret" };
-  const body = new Blob(['{"name":"Rex","categoryId":1}']);
+  const body = new Blob([REX_JSON]);
   const init = method === "POST" ? { method, headers, body } : { headers };
   const request = new Request(`http://localhost${path}`, init);
   // Bun makes a GET of an unknown method.
@@ -142,13 +143,14 @@ testUnless(NO_SMALL_DISK)(
   (t) =>
     withSmallDisk(newFolder(t), async (disk) => {
       const server = await startMain({ cwd: disk, env: { METRICS: "on" } });
-      const pet = '{"name":"Rex","categoryId":1}';
       try {
         fill(disk);
         let status = 201;
         // The log may have room for some more.
         while (status === 201) {
-          ({ status } = await ask(server, "POST", "/v1/pets", { body: pet }));
+          ({ status } = await ask(server, "POST", "/v1/pets", {
+            body: REX_JSON,
+          }));
         }
         assert.equal(status, 503);
         for (const path of ["/readyz", "/v1/pets"]) {

@@ -15,9 +15,9 @@ import { ask } from "../../contract/ask.ts";
 import { MAIN, startMain } from "../../support/standalone.ts";
 import { inNewFolder, newFolder } from "../../support/temporary_directory.ts";
 import { run } from "../../support/process.ts";
+import { REX_JSON } from "../../support/pets.ts";
 
 const PASSWORD = "sesame/@%";
-const REX = '{"name":"Rex","categoryId":1}';
 
 test("a Unix socket that Deno may not use ends the program with the reason", {
   skip: RUNTIME !== "deno" && "only Deno refuses",
@@ -50,7 +50,7 @@ testCluster(
         "1",
       ]);
       assert.equal((await ask(server, "GET", "/livez")).status, 200);
-      for (const body of [undefined, REX]) {
+      for (const body of [undefined, REX_JSON]) {
         const answer = body === undefined
           ? await ask(server, "GET", "/v1/pets")
           : await ask(server, "POST", "/v1/pets", { body });
@@ -75,7 +75,7 @@ testCluster(
       await cluster.start();
       assert.equal((await ask(server, "GET", "/readyz")).status, 200);
       assert.equal(
-        (await ask(server, "POST", "/v1/pets", { body: REX })).status,
+        (await ask(server, "POST", "/v1/pets", { body: REX_JSON })).status,
         201,
       );
       assert.equal(await server.end(), 0);
@@ -138,7 +138,7 @@ testCluster(
           startMain({ cwd, env: { DATABASE_URL: url(pathname.slice(1)) } });
         const writer = await start(primary);
         assert.equal(
-          (await ask(writer, "POST", "/v1/pets", { body: REX })).status,
+          (await ask(writer, "POST", "/v1/pets", { body: REX_JSON })).status,
           201,
         );
         const reader = await start(standby);
@@ -149,7 +149,7 @@ testCluster(
           return text.includes("Rex");
         });
         assert.equal(
-          (await ask(withKey, "POST", "/v1/pets", { body: REX })).status,
+          (await ask(withKey, "POST", "/v1/pets", { body: REX_JSON })).status,
           503,
         );
         for (const server of [reader, writer]) {

@@ -10,8 +10,7 @@ import { apiKeys } from "../../../core/keys/api_keys.ts";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import { ask } from "../../contract/ask.ts";
 import { handleService } from "../../contract/handle_service.ts";
-
-const BODY = '{"name":"Rex","categoryId":1}';
+import { REX_JSON } from "../../support/pets.ts";
 
 test("parseIdempotencyKey reads the quoted and the bare form as one key", () => {
   const forms: readonly (readonly [key: string, ...headers: string[]])[] = [
@@ -60,7 +59,7 @@ test("each API key has idempotency keys of its own", async () => {
   const service = handleService({ keys: apiKeys(["secret", "other"]) });
   const send = (authorization: string) =>
     ask(service, "POST", "/pets", {
-      body: BODY,
+      body: REX_JSON,
       headers: { authorization, "idempotency-key": "k" },
     });
   const first = await send("Bearer secret");
@@ -85,9 +84,9 @@ test("a create without an Idempotency-Key gives the storage no options", async (
     },
   };
   const service = handleService({ storage });
-  await ask(service, "POST", "/pets", { body: BODY });
+  await ask(service, "POST", "/pets", { body: REX_JSON });
   await ask(service, "POST", "/pets", {
-    body: BODY,
+    body: REX_JSON,
     headers: { "idempotency-key": "k" },
   });
   const idempotencyKey = await storedKey("secret", "k");
