@@ -3,7 +3,7 @@
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { checkExact } from "../../core/json.ts";
+import { checkRuntime } from "../../core/json.ts";
 import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
 /** One more command of the npm package, whose `bin.js` runs it, and of the tasks. */
@@ -29,7 +29,7 @@ ${JUDGE}
 // Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing
 // is reported as everything else that goes wrong.
 async function main([name, ...args]: readonly string[]): Promise<void> {
-  checkExact();
+  checkRuntime();
   keepCompiledCode();
   hideWarning();
   // A server goes on; a key that could not be shown is lost.
@@ -58,22 +58,14 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   }
 }
 
-/** Proposes the command that is at most two changes of a character away. */
+/** Proposes the command that has the most of its letters in an unknown one, if that is nearly all. */
 function proposal(name: string): string {
   const commands = ["start", "keys", "copy", ...JUDGE ? ["judge"] : []];
-  const nearest = commands.find((command) =>
-    distance(command, name.toLowerCase().slice(0, 8)) <= 2
-  );
-  return nearest === undefined ? "" : `: did you mean ${nearest}?`;
-}
-
-/** Counts the changes that make one short word of another (Levenshtein). */
-function distance(a: string, b: string): number {
-  if (a === "" || b === "") return a.length + b.length;
-  const [restA, restB] = [a.slice(1), b.slice(1)];
-  if (a[0] === b[0]) return distance(restA, restB);
-  const rests = [[restA, b], [a, restB], [restA, restB]] as const;
-  return 1 + Math.min(...rests.map(([a, b]) => distance(a, b)));
+  const likeness = (command: string) =>
+    [...command].filter((letter) => name.toLowerCase().includes(letter))
+      .length / command.length;
+  const [nearest = ""] = commands.toSorted((a, b) => likeness(b) - likeness(a));
+  return likeness(nearest) > 0.7 ? `: did you mean ${nearest}?` : "";
 }
 
 /** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in the folder that this program is in. */
