@@ -7,7 +7,7 @@ import {
   type Service,
   type ServiceRequest,
 } from "./http/message.ts";
-import { checkExact } from "./json.ts";
+import { checkRuntime } from "./json.ts";
 import {
   checkFunction,
   checkIntegers,
@@ -155,7 +155,7 @@ const OPTIONS: readonly (keyof HandlerOptions)[] = [
  * ```
  * @throws {TypeError} if an option is unknown or of a wrong kind.
  * @throws {RangeError} if a number is out of bounds.
- * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
+ * @throws {Error} if this runtime is too old, such as Node 20.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const service = createService(readHandlerOptions(options));
@@ -165,7 +165,7 @@ export function createHandler(options: HandlerOptions): Handler {
 
 /** Checks the options, and fills in the defaults; `cors` is for a layer. Throws as `createHandler` does. */
 export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
-  checkExact();
+  checkRuntime();
   checkNames(options, OPTIONS, "createHandler");
   const { storage, keys, baseUrl = "/v1", rateLimit } = options;
   const { maxBodyBytes = 65_536, bodyTimeout = 10_000 } = options;

@@ -1,7 +1,4 @@
-/**
- * JSON with 64-bit integers, exact to the last digit. `JSON.parse` alone rounds above 2^53; its reviver is
- * given the source text of each number (the TC39 proposal "JSON.parse source text access").
- */
+/** JSON with 64-bit integers, exact to the last digit: `JSON.parse` rounds above 2^53. */
 
 /** The least int64, −2⁶³. */
 export const INT64_MIN: bigint = -(2n ** 63n);
@@ -25,21 +22,8 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 /**
- * Parses JSON text (RFC 8259). A number that denotes an int64 becomes a `bigint`, however it is
- * written (`7`, `7.0`, `70e-1`, as in JSON Schema); any other number stays a `number`.
- *
- * @throws {SyntaxError} if the text is not JSON.
- * @throws {RangeError} if it is nested more deeply than the stack allows.
- */
-export function parseJson(text: string): unknown {
-  return MAY_ROUND.test(text)
-    ? JSON.parse(text, reviveNumber)
-    : integersToBigInt(JSON.parse(text));
-}
-
-/**
  * Parses JSON text as `JSON.parse` does, except that one member of the outermost object, if it is a number that
- * denotes an int64, becomes a `bigint` as in {@linkcode parseJson}. It takes at most 6 times as long as
+ * denotes an int64, becomes a `bigint`, however it is written (`7`, `7.0`, `70e-1`, as in JSON Schema). It takes at most 6 times as long as
  * `JSON.parse` (only for blanks longer, .3 ms for 64 KiB); a reviver takes up to 80 times as long.
  *
  * @throws {SyntaxError} if the text is not JSON.
@@ -86,36 +70,12 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-/** @throws {Error} if this runtime does not read JSON numbers exactly, as Node 20. */
-export function checkExact(): void {
-  if (parseJson("9007199254740993") === 2n ** 53n + 1n) return;
+/** @throws {Error} if this runtime is older than those that are tested: Node 20 has no `JSON.rawJSON`. */
+export function checkRuntime(): void {
+  if ("rawJSON" in JSON) return;
   throw new Error(
-    "Cannot read 64-bit integers exactly on this runtime: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 126, Firefox 135 or Safari 18.4",
+    "This runtime is too old: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 126, Firefox 135 or Safari 18.4",
   );
-}
-
-/** Matches what `JSON.parse` could round: 16 digits, a fraction, an exponent. In a string that does no harm. */
-const MAY_ROUND = /[0-9]{16}|[0-9][.eE]/;
-
-/** Does what {@linkcode reviveNumber} does if every number is a safe integer: a page takes a sixth to a third of the time. */
-function integersToBigInt(value: unknown): unknown {
-  if (typeof value === "number") return BigInt(value);
-  if (typeof value !== "object" || value === null) return value;
-  const members = value as Record<string, unknown>; // an array's are its elements
-  for (const name of Object.keys(members)) {
-    members[name] = integersToBigInt(members[name]);
-  }
-  return value;
-}
-
-// TypeScript has no type for the third argument yet.
-function reviveNumber(
-  _key: string,
-  value: unknown,
-  context?: { readonly source?: string },
-): unknown {
-  // The source of a text is in quotes, and so no number's.
-  return literalToInt64(String(context?.source)) ?? value;
 }
 
 /** Turns a JSON number literal into the int64 it denotes; `undefined` if it denotes none. */

@@ -76,7 +76,7 @@ export interface Client {
  * ```
  * @throws {TypeError} if an option is unknown or of a wrong kind. The message never shows the key.
  * @throws {RangeError} if a number is out of bounds.
- * @throws {Error} if this runtime cannot read 64-bit integers exactly, such as Node 20.
+ * @throws {Error} if this runtime is too old, such as Node 20.
  */
 export function createClient(options: ClientOptions): Client {
   return makeClient(readOptions(options));

@@ -1,6 +1,6 @@
 /** The options of a client, and the check of where its key may go. */
 
-import { checkExact } from "../../core/json.ts";
+import { checkRuntime } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
 import {
   checkFunction,
@@ -48,7 +48,7 @@ export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
 
 /** Checks the options and fills in their defaults; throws as `createClient` does. */
 export function readOptions(options: ClientOptions): Settings {
-  checkExact();
+  checkRuntime();
   const {
     baseUrl,
     key,

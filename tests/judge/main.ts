@@ -8,7 +8,7 @@ import {
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
-import { checkExact } from "../../core/json.ts";
+import { checkRuntime } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
 import { judge, PATIENCE, type Report, type Verdict } from "./judge.ts";
 
@@ -38,7 +38,7 @@ const HEADINGS = {
 
 /** Runs the command with the arguments that follow `judge`. */
 export async function runJudge(args: readonly string[]): Promise<void> {
-  checkExact();
+  checkRuntime();
   process.stdout.on("error", () => process.exit(1)); // nobody reads any more, as after `| head`
   const { values, positionals } = parseArguments(args, {
     key: { type: "string" },

@@ -3,7 +3,8 @@
  * each mistake, whatever freedoms a store takes, and no freedom.
  */
 
-import { isInt64, parseJson } from "../../core/json.ts";
+import { isInt64 } from "../../core/json.ts";
+import { parseJson } from "../support/parse_json.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
 import type { Check } from "../contract/pets_client.ts";

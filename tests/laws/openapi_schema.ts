@@ -8,7 +8,8 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
-import { parseInt64, parseJson } from "../../core/json.ts";
+import { parseInt64 } from "../../core/json.ts";
+import { parseJson } from "../support/parse_json.ts";
 import type { Answer } from "../contract/ask.ts";
 import {
   assertError,

@@ -6,7 +6,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import { parseInt64, parseJson } from "../../core/json.ts";
+import { parseInt64 } from "../../core/json.ts";
+import { parseJson } from "../support/parse_json.ts";
 import { ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { anyBody, whims, write } from "./any_body.ts";
