@@ -63,7 +63,7 @@ export function nodeBody(
         // A reader waiting with a buffer of its own gets it back (Streams §4.7.3).
         controller.byobRequest?.respond(0);
       };
-      // A request is closed after its end too: an error made for nobody would cost some µs.
+      // A request is closed after its end too, the usual case: then no error is made, which nobody would read.
       const onClose = (): unknown => req.readableEnded || fail(clientGone());
       fail = (reason) => {
         req.off("data", onData).off("end", onEnd).off("close", onClose);

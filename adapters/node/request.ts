@@ -19,7 +19,7 @@ export class NodeRequest implements ServiceRequest {
 
   constructor(exchange: Exchange, url: string) {
     this.url = url;
-    // To look up a field takes 0.1 µs, to build a `Headers` 2 µs.
+    // To build a `Headers` takes 20 times as long as to look up a field.
     const { rawHeaders } = exchange.req;
     this.headers = { get: (name) => findField(rawHeaders, name) };
     this.#exchange = exchange;

@@ -38,7 +38,7 @@ export interface PostgresAddress {
   readonly pgbouncer: boolean;
 }
 
-type Parameters = Readonly<Record<string, string | undefined>>;
+type ConnectionParameters = Readonly<Record<string, string | undefined>>;
 
 const PARAMETERS =
   ("host port user password dbname sslmode sslrootcert sslcert sslkey channel_binding " +
@@ -54,7 +54,7 @@ const PARAMETERS =
  */
 export function parsePostgresUrl(
   url: string,
-  environment: Parameters = process.env,
+  environment: ConnectionParameters = process.env,
 ): PostgresAddress {
   const parts =
     /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)?(?:\/([^@/?#]*))?(?:\?([^@#]*))?$/
@@ -111,7 +111,7 @@ export function describeHosts(hosts: readonly PostgresHost[]): string {
   ).join(", ");
 }
 
-function readParameters(query: string): Parameters {
+function readParameters(query: string): ConnectionParameters {
   const parameters: Record<string, string> = {};
   for (const part of query.split("&").filter((part) => part !== "")) {
     // Not URLSearchParams: here + is a plus.
@@ -144,7 +144,7 @@ function readHosts(hosts: string, ports = ""): readonly PostgresHost[] {
 }
 
 function readTls(
-  parameters: Parameters,
+  parameters: ConnectionParameters,
   byDefault = "disable",
 ): ConnectionOptions | false {
   const { sslmode, sslrootcert, sslcert, sslkey } = parameters;
