@@ -33,11 +33,37 @@ export interface HandlerOptions {
   /**
    * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
    * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
+   *
+   * @example
+   * ```ts
+   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+   * import assert from "node:assert/strict";
+   *
+   * const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
+   * const handle = createHandler({ storage, keys, baseUrl: "https://api.example.com/shop/v1" });
+   * const headers = { authorization: "Bearer secret", "content-type": "application/json" };
+   * const init = { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' };
+   * const created = await handle(new Request("http://localhost/shop/v1/pets", init));
+   * assert.equal(created.headers.get("location"), "https://api.example.com/shop/v1/pets/1");
+   * ```
    */
   readonly baseUrl?: string;
   /**
    * The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). A `Content-Length` below
    * it is trusted; if you replace the body, delete the header.
+   *
+   * @example
+   * ```ts
+   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+   * import assert from "node:assert/strict";
+   *
+   * const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
+   * const handle = createHandler({ storage, keys, maxBodyBytes: 20 });
+   * const headers = { authorization: "Bearer secret", "content-type": "application/json" };
+   * const init = { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' };
+   * const { status } = await handle(new Request("http://localhost/v1/pets", init));
+   * assert.equal(status, 413);
+   * ```
    */
   readonly maxBodyBytes?: number;
   /**

@@ -20,6 +20,17 @@ export interface CallOptions {
   /**
    * Ends the call and all its attempts, such as `AbortSignal.timeout(60_000)`: the call rejects with the
    * signal's reason. A pet that was being created may have been added all the same.
+   *
+   * @example
+   * ```ts
+   * import { createClient } from "@petstore/service/client";
+   * import assert from "node:assert/strict";
+   *
+   * const fetch = () => new Promise<Response>(() => {}); // nobody answers
+   * const client = createClient({ baseUrl: "http://localhost/v1", key: "secret", fetch });
+   * const signal = AbortSignal.timeout(50);
+   * await assert.rejects(client.listPets({}, { signal }), { name: "TimeoutError" });
+   * ```
    */
   readonly signal?: AbortSignal;
 }

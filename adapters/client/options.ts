@@ -18,16 +18,74 @@ export interface ClientOptions {
   /**
    * Sends a request: a handler in process, or a fetch with a proxy. It must obey the request's
    * `redirect`. Default: the global `fetch`.
+   *
+   * @example
+   * ```ts
+   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+   * import { createClient } from "@petstore/service/client";
+   * import assert from "node:assert/strict";
+   *
+   * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+   * const client = createClient({ baseUrl: "http://localhost/v1", key: "secret", fetch: handle });
+   * assert.deepEqual((await client.listPets()).pets, []);
+   * ```
    */
   readonly fetch?: (request: Request) => Response | Promise<Response>;
-  /** Time that one attempt may take until its response is read, in ms: 1 to 2147483647. Default: 10000. */
+  /**
+   * Time that one attempt may take until its response is read, in ms: 1 to 2147483647. Default: 10000.
+   *
+   * @example
+   * ```ts
+   * import { createClient } from "@petstore/service/client";
+   * import assert from "node:assert/strict";
+   *
+   * const fetch = () => new Promise<Response>(() => {}); // nobody answers
+   * const options = { baseUrl: "http://localhost/v1", key: "secret", fetch, retries: 0 };
+   * const client = createClient({ ...options, timeout: 50 });
+   * await assert.rejects(client.listPets(), { code: "timeout" });
+   * ```
+   */
   readonly timeout?: number;
-  /** The number of times that a failed call is tried again: 0 to 10. Default: 3. */
+  /**
+   * The number of times that a failed call is tried again: 0 to 10. Default: 3.
+   *
+   * @example
+   * ```ts
+   * import { createClient } from "@petstore/service/client";
+   * import assert from "node:assert/strict";
+   *
+   * let calls = 0;
+   * function fetch(): Response {
+   *   calls++;
+   *   return new Response("Bad Gateway", { status: 502 });
+   * }
+   * const client = createClient({ baseUrl: "http://localhost/v1", key: "secret", fetch, retries: 1 });
+   * await assert.rejects(client.listPets(), { code: "http_error", status: 502 });
+   * assert.equal(calls, 2);
+   * ```
+   */
   readonly retries?: number;
   /**
    * If true, each `createPet` sends an `Idempotency-Key` of its own, and is tried again as reads are. A
    * service that ignores the key may then add the pet twice. If `false`, a create is tried again only
    * after the service itself has said that nothing was changed. Default: `true`.
+   *
+   * @example
+   * ```ts
+   * import { createClient } from "@petstore/service/client";
+   * import assert from "node:assert/strict";
+   *
+   * const keys: (string | null)[] = [];
+   * function fetch({ headers }: Request): Response {
+   *   keys.push(headers.get("idempotency-key"));
+   *   return new Response("Gateway Timeout", { status: 504 });
+   * }
+   * const options = { baseUrl: "http://localhost/v1", key: "secret", fetch, retries: 1 };
+   * const client = createClient({ ...options, idempotentCreates: false });
+   * const create = client.createPet({ name: "Rex", categoryId: 1n });
+   * await assert.rejects(create, { code: "http_error", uncertain: true });
+   * assert.deepEqual(keys, [null]); // it was sent once
+   * ```
    */
   readonly idempotentCreates?: boolean;
 }

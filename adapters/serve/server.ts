@@ -19,6 +19,20 @@ export interface ServeOptions {
    * Called with what the fetch function threw, or if it returned no `Response` that can be sent; on Deno and
    * Node also if a response body fails, which Bun reports itself. Its own errors are ignored. Default:
    * `console.error`.
+   *
+   * @example
+   * ```ts
+   * import { serve } from "@petstore/service/deno";
+   * import assert from "node:assert/strict";
+   *
+   * const told: unknown[] = [];
+   * const broken = () => Promise.reject(new Error("It is broken"));
+   * const server = await serve(broken, { port: 0, onError: (error) => told.push(error) });
+   * const { status } = await fetch(server.url);
+   * await server.close();
+   * assert.equal(status, 500);
+   * assert.match(`${told}`, /It is broken/);
+   * ```
    */
   readonly onError?: (error: unknown) => void;
 }
