@@ -165,7 +165,7 @@ export class SqliteFile {
 
   #assertOpen(action: string): void {
     if (this.#closing !== undefined) throw closedError(action);
-    if (this.#files.isClosed) this.#assertInPlace(action);
+    if (!this.#db.isOpen) this.#assertInPlace(action);
   }
 
   #assertUndamaged(action: string): void {

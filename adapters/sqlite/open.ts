@@ -37,7 +37,7 @@ export function openSqliteFile(
     else if (statSync(path, { throwIfNoEntry: false }) === undefined) {
       throw new Error("there is no such file");
     }
-    if (missingFile(path) !== undefined) assertUnused(path);
+    if (missingBeside(followLinks(path)) !== undefined) assertUnused(path);
     const db = new DatabaseSync(path);
     try {
       setUp(db, access);
@@ -91,15 +91,14 @@ function assertUnused(path: string): void {
     db.prepare("PRAGMA locking_mode = EXCLUSIVE").get();
     readNumber(db, "SELECT count(*) FROM sqlite_schema");
   } catch (error) {
-    if (isBusy(error)) throw error; // The next attempt to open it finds out what else is wrong.
+    if (isBusy(error)) throw error; // Other errors come again.
   } finally {
     db.close();
   }
 }
 
-/** Returns the log or the index of a file, whichever is missing: while someone has it open, both are there. */
-function missingFile(path: string): string | undefined {
-  const file = followLinks(path);
+/** Returns the log or the index if it is missing: while somebody has the file open, both are there. */
+function missingBeside(file: string): string | undefined {
   return [`${file}-wal`, `${file}-shm`].find((beside) => !existsSync(beside));
 }
 
@@ -167,14 +166,12 @@ function openReason(path: string, error: unknown): string {
     const directory = dirname(file);
     return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
   }
-  const missing = missingFile(path);
-  if (isBusy(error) && missing !== undefined) {
-    return `${
-      faultReason(error)
-    }, and ${missing} is missing: restart that process first`;
-  }
-  return (isAccessFault(error) ? accessReason(file) : undefined) ??
+  const reason = (isAccessFault(error) ? accessReason(file) : undefined) ??
     faultReason(error) ?? message;
+  const missing = isBusy(error) ? missingBeside(file) : undefined;
+  return missing === undefined
+    ? reason
+    : `${reason}, and ${missing} is missing: restart that process first`;
 }
 
 /** Finds out why a file cannot be opened or written. */

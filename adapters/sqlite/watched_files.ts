@@ -15,6 +15,8 @@ const OTHER_IS_MISSING =
 
 /** Watches the files of a connection until it is closed. */
 export class WatchedFiles {
+  /** What the last look found wrong, and what to do about it. */
+  problem: string | undefined;
   readonly #db: DatabaseSync;
   readonly #checkpoint: StatementSync;
   readonly #main: WatchedFile;
@@ -22,32 +24,20 @@ export class WatchedFiles {
   /** The index of the log, by which all who have the file open lock it. */
   readonly #index: WatchedFile;
   readonly #looking: ReturnType<typeof setInterval>;
-  #problem: string | undefined;
   /** The log or its index, once it was missed. */
   #lost: WatchedFile | undefined;
   #isLogSaved = false;
   #areOthersLockedOut = false;
-  #isClosed = false;
 
   constructor(path: string, db: DatabaseSync) {
     this.#db = db;
     this.#checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
     // SQLite keeps the others beside the file that a symbolic link leads to.
     const file = realpathSync(path);
-    this.#main = watched(file);
-    this.#log = watched(`${file}-wal`);
-    this.#index = watched(`${file}-shm`);
+    this.#main = watch(file);
+    this.#log = watch(`${file}-wal`);
+    this.#index = watch(`${file}-shm`);
     this.#looking = setInterval(() => this.look(), LOOKING_INTERVAL).unref();
-  }
-
-  /** What the last look found wrong, and what to do about it. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** The connection was closed: by `close`, or because nothing else keeps others from harm. */
-  get isClosed(): boolean {
-    return this.#isClosed;
   }
 
   /** Returns what is wrong if what was just committed may be in a file that is gone. */
@@ -55,25 +45,25 @@ export class WatchedFiles {
     // Not by stat: after one of the log, the next COMMIT takes half as long again (Linux 6.13 and later).
     const files = [this.#main, this.#log, this.#index];
     if (!files.every(({ path }) => existsSync(path))) this.look();
-    return this.#isLogSaved ? undefined : this.#problem;
+    return this.#isLogSaved ? undefined : this.problem;
   }
 
   /** Returns what is wrong now. The main file may come back; if another is missed, that is for good. */
   look(): string | undefined {
-    if (this.#isClosed) return this.#problem;
-    if (!isInPlace(this.#main)) {
-      return this.#problem = `${this.#main.path} ${MAIN_IS_MISSING}`;
+    if (!this.#db.isOpen) return this.problem;
+    if (!this.#main.isInPlace()) {
+      return this.problem = `${this.#main.path} ${MAIN_IS_MISSING}`;
     }
-    this.#lost ??= [this.#log, this.#index].find((file) => !isInPlace(file));
-    if (this.#lost === undefined) return this.#problem = undefined;
-    this.#problem = `${this.#lost.path} ${OTHER_IS_MISSING}`;
+    this.#lost ??= [this.#log, this.#index].find((file) => !file.isInPlace());
+    if (this.#lost === undefined) return this.problem = undefined;
+    this.problem = `${this.#lost.path} ${OTHER_IS_MISSING}`;
     this.#secure(this.#lost);
-    return this.#problem;
+    return this.problem;
   }
 
+  /** Closes the connection, if that was not necessary before. */
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (!this.#db.isOpen) return;
     clearInterval(this.#looking);
     this.#db.close();
   }
@@ -90,7 +80,7 @@ export class WatchedFiles {
     if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
     if (isToSave) this.#isLogSaved = this.#saveLog();
     // Alone, it locks the file; if others had it open before, the writing, by the index that all share.
-    const isIndexInPlace = isInPlace(this.#index);
+    const isIndexInPlace = this.#index.isInPlace();
     this.#areOthersLockedOut = this.#lock("EXCLUSIVE") ||
       isIndexInPlace && this.#lock("NORMAL");
     if (this.#areOthersLockedOut || isIndexInPlace) return;
@@ -118,25 +108,19 @@ export class WatchedFiles {
   }
 }
 
-/** A file, and what identifies the one that was there when it was opened. */
-interface WatchedFile {
-  readonly path: string;
-  readonly identity: string | undefined;
-}
+type WatchedFile = ReturnType<typeof watch>;
 
-function watched(path: string): WatchedFile {
-  return { path, identity: identify(path) };
-}
-
-function isInPlace({ path, identity }: WatchedFile): boolean {
-  try {
-    return identify(path) === identity;
-  } catch {
-    return false; // A folder of its path may be gone, or may not be read any more.
-  }
+/** Remembers which file is at a path, to tell if it was deleted or replaced. */
+function watch(path: string) {
+  const identity = identify(path);
+  return { path, isInPlace: () => identify(path) === identity };
 }
 
 function identify(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && `${stats.dev}:${stats.ino}`;
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined; // A folder of its path may be gone too, or may not be read any more.
+  }
 }

@@ -40,11 +40,7 @@ export class Metrics {
     method: "GET",
     path: "/metrics",
     isPublic: true,
-    run: async () => ({
-      status: 200,
-      headers: HEADERS,
-      body: this.#text() + this.#logSize(),
-    }),
+    run: async () => ({ status: 200, headers: HEADERS, body: this.#text() }),
   };
 
   /** Counts and times the requests of a service. */
@@ -91,13 +87,9 @@ petstore_storage_faults_total ${this.#faults}
       text += `${NAME}_sum{${labels}} ${sum}\n`;
       text += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
     }
-    return text;
-  }
-
-  #logSize(): string {
-    if (this.#log === undefined) return "";
+    if (this.#log === undefined) return text;
     const size = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
-    return `# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.
+    return `${text}# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.
 # TYPE petstore_sqlite_log_bytes gauge
 petstore_sqlite_log_bytes ${size}
 `;
