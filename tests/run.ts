@@ -86,7 +86,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   node: () => [[ON_NODE]],
   long: () =>
     inTurn(
-      [...DENO, ...files("tests/faults/*_long.ts")],
+      [...DENO, ...files("tests/**/*_long.ts")],
       [...BUN, ...files("tests/faults/*_fault.ts").map((file) => `./${file}`)],
       [...NODE, "--test-concurrency=1", "tests/faults/*_fault.ts"],
       [...PARALLEL, "tests/laws"],

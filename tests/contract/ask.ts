@@ -1,5 +1,13 @@
 /** Sends single requests with a key to a service. */
 
+/** The members of a pet that the interface names, exact to the last digit. */
+export interface Pet {
+  readonly id: bigint;
+  readonly name: string;
+  readonly categoryId: bigint;
+  readonly status?: string;
+}
+
 /** A service that a test may talk to. */
 export interface OpenService {
   /** Sends a request to it; the judge adds a time limit and refuses redirections. */
@@ -8,8 +16,12 @@ export interface OpenService {
   readonly base: string;
   /** A key that it takes. */
   readonly key: string;
-  /** The id of a pet after which `after` finds those of the tests. Absent: the service was empty, or has no `after`. */
+  /** The id of a pet after which `after` seems to find those of the tests. Absent: the service was empty, or has no `after`. */
   readonly mark?: bigint;
+  /** The seed of the values that clauses make. Default: any. */
+  readonly seed?: number;
+  /** The pets that were added so far, if somebody counts them. */
+  readonly added?: readonly Pet[];
   /** A category that pets may belong to. Default: 1. */
   readonly categoryId?: bigint;
   /** The runtime, because each reads hostile bytes in its own way; absent: unknown. */
@@ -33,6 +45,9 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
 }
+
+/** Keeps a byte order mark, which JSON must not begin with (RFC 8259 §8.1). */
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Sends one request: `address` is below the base (`/pets`), or absolute. */
 export async function ask(
@@ -68,7 +83,8 @@ export async function ask(
     ),
   );
   const { status, headers: received } = response;
-  const answer = { status, headers: received, text: await response.text() };
+  const text = DECODER.decode(await response.arrayBuffer());
+  const answer = { status, headers: received, text };
   service.seen?.(answer);
   return answer;
 }

@@ -28,7 +28,8 @@ export function assertJsonHeaders(headers: Headers): void {
 /** Asserts that the body is JSON, as the interface says. */
 export function assertJson({ headers }: Answer): void {
   const type = headers.get("content-type") ?? "";
-  assert.match(type, /^application\/json *(?:;|$)/i, `Content-Type: ${type}`);
+  const words = `Content-Type is ${type}, and should be application/json`;
+  assert.match(type, /^application\/json *(?:;|$)/i, words);
 }
 
 /**

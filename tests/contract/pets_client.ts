@@ -1,22 +1,20 @@
 /** Clauses of the contract over HTTP, which tests and the judge run; and the client that they get, for any pet store. */
 
 import assert from "node:assert/strict";
-import { type Answer, ask, type OpenService, type Question } from "./ask.ts";
+import {
+  type Answer,
+  ask,
+  type OpenService,
+  type Pet,
+  type Question,
+} from "./ask.ts";
 import { assertJson } from "./error_reply.ts";
-
-/** The members of a pet that the interface names, exact to the last digit. */
-export interface Pet {
-  readonly id: bigint;
-  readonly name: string;
-  readonly categoryId: bigint;
-  readonly status?: string;
-}
 
 /** Header fields by name; `undefined` leaves one out, such as the key in `authorization`. */
 type Fields = NonNullable<Question["headers"]>;
 
 /** The most pages that are searched for a pet. */
-const MOST_PAGES = 50;
+const MOST_PAGES = 100;
 
 /** Thrown by a check that cannot see what it needs to see; a test that meets it fails. */
 export class Unseen extends Error {}
@@ -42,6 +40,16 @@ export class PetsClient {
   /** The runtime of the service, if it is known. */
   get runtime(): OpenService["runtime"] {
     return this.#service.runtime;
+  }
+
+  /** The seed of the values that a clause makes. */
+  get seed(): number {
+    return this.#service.seed ?? newSeed();
+  }
+
+  /** The pets that were added by all clauses so far, if somebody counts them. */
+  get added(): readonly Pet[] {
+    return this.#service.added ?? [];
   }
 
   /** The category of the pets that are added. */
@@ -86,9 +94,15 @@ export class PetsClient {
     return this.petJson({ [member]: "@" }).replace('"@"', () => value);
   }
 
-  /** Adds a pet. */
-  async addPet(members: Readonly<Record<string, unknown>> = {}): Promise<Pet> {
-    return petIn(await this.post(this.petJson(members)), 201);
+  /** Adds a pet, which must be answered as it was sent. */
+  addPet(members: Readonly<Record<string, unknown>> = {}): Promise<Pet> {
+    const all = { name: newName(), categoryId: this.categoryId, ...members };
+    const sent = { ...all, categoryId: BigInt(all.categoryId) };
+    return step("createPet", async () => {
+      const pet = petIn(await this.post(this.petJson(sent)), 201);
+      assert.deepEqual(pet, { ...pet, ...sent }, "the animal is not as sent");
+      return pet;
+    });
   }
 
   /** Adds pets, one after another. */
@@ -99,18 +113,57 @@ export class PetsClient {
   }
 
   /** Gets a pet, which must exist. */
-  async getPet(id: bigint): Promise<Pet> {
-    return petIn(await this.get(`/pets/${id}`), 200);
+  getPet(id: bigint): Promise<Pet> {
+    return step(
+      "getPet",
+      async () => petIn(await this.get(`/pets/${id}`), 200),
+    );
   }
 
   /** Lists a page of pets. */
-  async listPets(query = ""): Promise<readonly Pet[]> {
-    return petsIn(await this.get(`/pets${query}`));
+  listPets(query = ""): Promise<readonly Pet[]> {
+    return step(
+      "listPets",
+      async () => petsIn(await this.get(`/pets${query}`)),
+    );
   }
 
   /** Lists the ids of a page. */
   async listIds(query = ""): Promise<bigint[]> {
     return (await this.listPets(query)).map(({ id }) => id);
+  }
+
+  /** Follows a listing, whose pages have `limit` pets at most, from page to page, until there are `enough` pets. */
+  async walk(query: string, limit: number, enough = Infinity): Promise<Walk> {
+    const pages: (readonly Pet[])[] = [];
+    const earlier = new Set<string>();
+    let address = `${this.base}/pets${query}`;
+    let count = 0;
+    while (pages.length < MOST_PAGES && !earlier.has(address)) {
+      earlier.add(address);
+      const answer = await this.get(address);
+      // The interface shows no links.
+      if (pages.length > 0 && answer.status !== 200) break;
+      const page = await step("listPets", async () => petsIn(answer));
+      pages.push(page);
+      if ((count += page.length) >= enough) break;
+      const next = nextPage(answer, address);
+      if (next === undefined) {
+        const isWhole = pages.length > 1
+          ? await this.#isStable(query, pages[0] ?? [])
+          : page.length < limit;
+        return { pages, isWhole };
+      }
+      if (next === ELSEWHERE) break;
+      address = next;
+    }
+    return { pages, isWhole: false };
+  }
+
+  /** Tells if a listing begins with the same pets as before: a store may mix them each time. */
+  async #isStable(query: string, first: readonly Pet[]): Promise<boolean> {
+    const again = await this.listIds(query);
+    return again.join() === first.map(({ id }) => id).join();
   }
 
   /**
@@ -122,48 +175,64 @@ export class PetsClient {
     names: string | readonly string[],
     query = "",
   ): Promise<readonly Pet[]> {
-    const { mark } = this.#service;
-    const start = `${this.base}/pets?limit=100${query}`;
-    const after = (id: bigint) => `${start}&after=${id}`;
-    let address = mark === undefined ? start : after(mark);
-    const wanted = [names].flat();
-    const found: Pet[] = [];
-    const earlier = new Set<bigint | string>();
-    for (let i = 0; i < MOST_PAGES; i++) {
-      earlier.add(address);
-      const answer = await this.get(address);
-      if (i > 0 && answer.status !== 200) break; // the interface shows no links
-      const page = petsIn(answer);
-      found.push(
-        ...page.filter(({ id, name }) =>
-          wanted.includes(name) && !earlier.has(id)
-        ),
-      );
-      for (const { id } of page) earlier.add(id);
-      const last = page.at(-1);
-      const next = nextPage(answer, address);
-      if (next !== undefined && earlier.has(next)) break;
-      else if (next !== undefined) address = next;
-      else if (page.length < 100 || last === undefined) return found;
-      else if (mark !== undefined) address = after(last.id);
-      else if (i > 0) return found; // a store that linked this page would link the next
-      else break;
+    const wanted = new Set([names].flat());
+    const all = `?limit=100${query}`;
+    // A mark only makes it quick: ids need not ascend.
+    for (const start of new Set([this.#afterMark, ""])) {
+      const { pages, isWhole } = await this.walk(all + start, 100);
+      const found: Pet[] = [];
+      const earlier = new Set<bigint>(); // pages may overlap
+      for (const page of pages) {
+        found.push(
+          ...page.filter(({ id, name }) =>
+            wanted.has(name) && !earlier.has(id)
+          ),
+        );
+        for (const { id } of page) earlier.add(id);
+      }
+      const isFound = new Set(found.map(({ name }) => name)).size ===
+        wanted.size;
+      if (isFound || (isWhole && start === "")) return found;
     }
-    const missing = wanted.filter((name) =>
-      !found.some((pet) => pet.name === name)
-    );
-    if (missing.length === 0) return found;
     throw new Unseen("the listing has too many pets, or no next page");
   }
 
   /** Asserts that there is no pet with a name, as far as the listing shows. */
   async assertNotAdded(name: string): Promise<void> {
-    try {
-      assert.deepEqual(await this.findPets(name), [], "a pet was added");
-    } catch (error) {
-      if (!(error instanceof Unseen)) throw error;
-    }
+    const { pages } = await this.walk(`?limit=100${this.#afterMark}`, 100);
+    const found = pages.flat().filter((pet) => pet.name === name);
+    assert.deepEqual(found, [], "a pet was added");
   }
+
+  get #afterMark(): string {
+    const { mark } = this.#service;
+    return mark === undefined ? "" : `&after=${mark}`;
+  }
+}
+
+/** The pages of a listing. */
+export interface Walk {
+  readonly pages: readonly (readonly Pet[])[];
+  /** True if no page can be missing: the last one links no other, and the interface shows no other way. */
+  readonly isWhole: boolean;
+}
+
+/** An operation whose failure lets clauses fail that are about something else. */
+export type Step = "createPet" | "getPet" | "listPets";
+
+/** Marks errors of a step that a clause builds on, so that the judge can tell what to mend first. */
+async function step<T>(step: Step, take: () => Promise<T>): Promise<T> {
+  try {
+    return await take();
+  } catch (error) {
+    throw Object.assign(error instanceof Error ? error : Error(), { step });
+  }
+}
+
+/** A seed for {@linkcode PetsClient.seed}. */
+export function newSeed(): number {
+  const [seed = 1] = crypto.getRandomValues(new Uint32Array(1));
+  return seed;
 }
 
 /** A name that no other pet has: letters only, which any store should take. */
@@ -178,10 +247,12 @@ export function petIn(answer: Answer, status: number): Pet {
   assertJson(answer);
   const pet = named(readExactly(answer.text));
   assert.equal(typeof pet?.id, "bigint", "id is not an integer");
+  assert.equal(pet.id, BigInt.asIntN(64, pet.id), "id is not an int64");
   assert.equal(typeof pet.name, "string", "name is not a string");
   assert.equal(typeof pet.categoryId, "bigint", "categoryId is no integer");
   const { status: state = "sold" } = pet;
-  assert.match(state, /^(?:available|pending|sold)$/, `status ${state}`);
+  const words = `status is ${state}, and should be one of the three`;
+  assert.match(state, /^(?:available|pending|sold)$/, words);
   return pet;
 }
 
@@ -201,7 +272,10 @@ function named(value: unknown): Pet {
   return status === undefined ? pet : { ...pet, status };
 }
 
-/** The address of the next page (RFC 8288), if its origin and path are the same: the key goes nowhere else. */
+/** A link that is not followed: the key goes to no other origin and path. */
+const ELSEWHERE = "";
+
+/** The address of the next page (RFC 8288), if there is one. */
 function nextPage(answer: Answer, from: string): string | undefined {
   const links = answer.headers.get("link") ?? "";
   for (
@@ -212,8 +286,9 @@ function nextPage(answer: Answer, from: string): string | undefined {
     const relations = (quoted ?? token ?? "").toLowerCase().split(/\s+/);
     if (!relations.includes("next") || !URL.canParse(reference, from)) continue;
     const [there, here] = [new URL(reference, from), new URL(from)];
-    if (there.origin !== here.origin) return undefined;
-    return there.pathname === here.pathname ? there.href : undefined;
+    const isSame = there.origin === here.origin &&
+      there.pathname === here.pathname;
+    return isSame ? there.href : ELSEWHERE;
   }
   return undefined;
 }
@@ -245,6 +320,8 @@ export type Check = (client: PetsClient) => Promise<void>;
 /** A check with conditions. */
 export interface Clause {
   readonly check: Check;
+  /** The sentence of the interface that says so. */
+  readonly says?: string;
   /** Settings of the tests, which make the clause quick or sharp. */
   readonly limits?: ServerLimits;
   /** Why the judge cannot see whether a service that somebody else started keeps the promise. */

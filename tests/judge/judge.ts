@@ -2,18 +2,22 @@
 
 import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
-import type { Answer, OpenService } from "../contract/ask.ts";
+import type { Answer, OpenService, Pet } from "../contract/ask.ts";
 import { HOSTILE_BYTES_CLAUSES } from "../contract/hostile_bytes_contract.ts";
 import { HTTP_CLAUSES } from "../contract/http_contract.ts";
 import { IDEMPOTENCY_CLAUSES } from "../contract/http_idempotency_contract.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
 import {
-  type Check,
+  type Clause,
   type Clauses,
+  newSeed,
+  petIn,
   PetsClient,
+  type Step,
   Unseen,
 } from "../contract/pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
+import { explainFailure, LOOK, look } from "./look.ts";
 
 /** The time limit of an answer, in ms. */
 export const PATIENCE = 10_000;
@@ -26,6 +30,10 @@ export interface Verdict {
   readonly outcome: "holds" | "fails" | "unseen";
   /** Why it fails, or why it cannot be seen. */
   readonly reason?: string;
+  /** The sentence of the interface that a clause that fails follows from. */
+  readonly says?: string;
+  /** The clause that lets this one fail: mend it first. */
+  readonly because?: string;
   /** The last requests and answers of a clause that fails, without the key. */
   readonly exchange?: string;
 }
@@ -36,8 +44,10 @@ export interface Report {
   readonly address: string;
   /** The outcomes, in the order in which they were judged. */
   readonly clauses: readonly Verdict[];
-  /** The failing sentence of the interface that does most harm; null if none fails. */
+  /** The clause of the interface that does most harm or lets others fail; null if none fails. */
   readonly mendFirst: string | null;
+  /** The seed of the values that were made. */
+  readonly seed: number;
   /** The number of creates that were answered with 201. */
   readonly petsAdded: number;
 }
@@ -48,57 +58,118 @@ export interface JudgeOptions {
   readonly isInterfaceOnly?: boolean;
   /** The time limit of an answer, in ms. Default: {@linkcode PATIENCE}. */
   readonly patience?: number;
+  /** The seed of the values that are made. Default: any. */
+  readonly seed?: number;
   /** Called with each outcome as soon as it is known. */
   readonly onVerdict?: (verdict: Verdict) => void;
 }
 
-/**
- * Judges a service that answers and knows the key.
- *
- * @throws {Error} if it refuses a plain pet with 400: then nothing can be judged.
- */
+/** After so many requests in a row without an answer, the judge ends. */
+const MOST_SILENT = 3;
+
+const EMPTY = "listPets answers an empty array if no animal has the status";
+/** The clauses that judge the steps that others build on. */
+const STEPS: Readonly<Record<Step, string>> = {
+  createPet: "createPet answers 201 with the animal and a new id",
+  getPet: "getPet answers the animal with this id, and no other",
+  listPets: "listPets answers an array of animals",
+};
+
+/** Judges a service: looks whether it answers as a pet store at all, and then clause by clause. */
 export async function judge(
   service: OpenService,
-  { isInterfaceOnly = false, patience, onVerdict }: JudgeOptions = {},
+  options: JudgeOptions = {},
 ): Promise<Report> {
-  const sources = [
-    ["interface", INTERFACE_CLAUSES],
-    ["decision", HTTP_CLAUSES],
-    ["decision", IDEMPOTENCY_CLAUSES],
-    ["decision", RAW_HTTP_CLAUSES],
-    ["decision", HOSTILE_BYTES_CLAUSES],
-  ] as const;
-  let petsAdded = 0;
+  const { isInterfaceOnly = false, seed = newSeed(), onVerdict } = options;
+  const added: Pet[] = [];
+  let silent = 0;
   const judged: OpenService = {
     ...service,
-    fetch: withPatience(service, patience),
+    seed,
+    added,
+    fetch: withPatience(service, options.patience, (isSilent) => {
+      silent = isSilent ? silent + 1 : 0;
+    }),
     seen(message) {
-      if (typeof message !== "string" && message.status === 201) petsAdded++;
+      if (typeof message === "string" || message.status !== 201) return;
+      try {
+        added.push(petIn(message, 201));
+      } catch {
+        // A clause says what is wrong with it.
+      }
     },
   };
-  const marked = { ...judged, ...await findMark(judged) };
-  const clauses: Verdict[] = [];
-  for (const [source, all] of sources) {
-    if (isInterfaceOnly && source === "decision") continue;
-    for (const [sentence, check] of Object.entries(allChecks(all, service))) {
-      const found = await judgeClause(check, marked);
-      const verdict = { sentence, source, ...found };
-      onVerdict?.(verdict);
-      clauses.push(verdict);
+  const verdicts: Verdict[] = [];
+  const add = (verdict: Verdict): void => {
+    verdicts.push(verdict);
+    onVerdict?.(verdict);
+  };
+  // These come first, but are reported in their places.
+  const early = new Map<string, Judged>();
+  const judgeEarly = async (sentence: string, service: OpenService) => {
+    const clause = INTERFACE_CLAUSES[sentence] as Clause;
+    early.set(sentence, await judgeClause(clause, service));
+  };
+  await judgeEarly(EMPTY, judged); // before the first pet is added
+  const first = await judgeClause({ check: look }, judged);
+  if (first.outcome === "fails") {
+    add({ sentence: LOOK, source: "interface", ...first });
+  } else {
+    const marked = { ...judged, ...await findMark(judged) };
+    for (const sentence of Object.values(STEPS)) {
+      await judgeEarly(sentence, marked);
+    }
+    for (const [source, clauses] of SOURCES) {
+      if (isInterfaceOnly && source === "decision") continue;
+      for (const [sentence, clause] of Object.entries(clauses)) {
+        const found = early.get(sentence) ??
+          (silent < MOST_SILENT
+            ? await judgeClause(outside(clause, clauses, service), marked)
+            : UNANSWERED);
+        const { step, ...verdict } = found;
+        const because = step === undefined ? "" : STEPS[step];
+        const isEffect = because !== sentence &&
+          early.get(because)?.outcome === "fails";
+        add({ sentence, source, ...verdict, ...isEffect && { because } });
+      }
     }
   }
-  const mend = clauses.find(({ source, outcome }) =>
-    source === "interface" && outcome === "fails"
+  const mend = verdicts.find(({ source, outcome, because }) =>
+    source === "interface" && outcome === "fails" && because === undefined
   );
   const mendFirst = mend?.sentence ?? null;
-  return { address: service.base, clauses, mendFirst, petsAdded };
+  const { base: address } = service;
+  const petsAdded = added.length;
+  return { address, seed, clauses: verdicts, mendFirst, petsAdded };
+}
+
+const SOURCES = [
+  ["interface", INTERFACE_CLAUSES],
+  ["decision", HTTP_CLAUSES],
+  ["decision", IDEMPOTENCY_CLAUSES],
+  ["decision", RAW_HTTP_CLAUSES],
+  ["decision", HOSTILE_BYTES_CLAUSES],
+] as const;
+
+const UNANSWERED: Judged = {
+  outcome: "unseen",
+  reason: `${MOST_SILENT} requests in a row had no answer`,
+};
+
+/** A verdict, and the step that failed before the clause could be judged. */
+interface Judged
+  extends Pick<Verdict, "outcome" | "reason" | "exchange" | "says"> {
+  readonly step?: Step | undefined;
 }
 
 /** Judges one clause; never rejects. */
 export async function judgeClause(
-  check: Check,
+  clause: Clauses[string],
   service: OpenService,
-): Promise<Pick<Verdict, "outcome" | "reason" | "exchange">> {
+): Promise<Judged> {
+  const { check, says } = typeof clause === "function"
+    ? { check: clause }
+    : clause;
   const seen: (string | Answer)[] = [];
   const client = new PetsClient({
     ...service,
@@ -117,62 +188,54 @@ export async function judgeClause(
     const hide = (text: string) =>
       plain(text.replaceAll("\r\n", "\n"), service.key);
     const exchange = lastOf(seen, hide).join("\n");
-    return { outcome: "fails", reason: hide(explain(error)), exchange };
+    const { step } = Object(error) as { readonly step?: Step };
+    const reason = hide(explain(error));
+    return { outcome: "fails", reason, ...says && { says }, exchange, step };
   }
 }
 
-/** The checks of clauses; one that cannot be seen from outside says so. */
-function allChecks(
+/** A clause whose check says so if it cannot be seen from outside. */
+function outside(
+  clause: Clauses[string],
   clauses: Clauses,
   { base }: OpenService,
-): Readonly<Record<string, Check>> {
+): Clauses[string] {
   const isBytes = clauses === RAW_HTTP_CLAUSES ||
     clauses === HOSTILE_BYTES_CLAUSES;
   const needsTcp = isBytes && base.startsWith("https:")
     ? "it takes a connection without TLS"
     : undefined;
-  const checks: Record<string, Check> = {};
-  for (const [sentence, clause] of Object.entries(clauses)) {
-    const { check, outside = needsTcp } = typeof clause === "function"
-      ? { check: clause }
-      : clause;
-    checks[sentence] = outside === undefined
-      ? check
-      : () => Promise.reject(new Unseen(outside));
-  }
-  return checks;
+  const { outside = needsTcp } = typeof clause === "function" ? {} : clause;
+  if (outside === undefined) return clause;
+  return () => Promise.reject(new Unseen(outside));
 }
 
-/** Adds two pets, and looks whether `after` lists those after the first, which makes searching quick. */
+/** Looks whether `after` lists all that are added later, in order, which makes searching quick. */
 async function findMark(
   service: OpenService,
 ): Promise<{ readonly mark?: bigint }> {
   const client = new PetsClient(service);
-  const pet = client.petJson();
+  const later: bigint[] = [];
   try {
-    const { status, text } = await client.post(pet);
-    if (status === 400) throw new RefusedPet(text);
     const { id: mark } = await client.addPet();
-    const { id: next } = await client.addPet();
+    // Ids may begin with a category or a status.
+    for (const [categoryId, status] of [[0n, "sold"], [-1n, "pending"]]) {
+      const answer = await client.post(client.petJson({ categoryId, status }));
+      if (answer.status !== 400) later.push(petIn(answer, 201).id);
+    }
+    later.push((await client.addPet()).id, (await client.addPet()).id);
     const after = await client.listIds(`?limit=100&after=${mark}`);
-    return after.length === 1 && after[0] === next ? { mark } : {};
-  } catch (error) {
-    if (!(error instanceof RefusedPet)) return {}; // a clause will say what is wrong
-    throw new Error(
-      `${service.base} refuses the pet ${pet}: give a category that it has by --category ID. It says: ${
-        plain(error.message, service.key).slice(0, 1000)
-      }`,
-    );
+    return after.join() === later.join() ? { mark } : {};
+  } catch {
+    return {}; // a clause will say what is wrong
   }
 }
-
-/** Thrown if a store refuses a plain pet; the message is its answer. */
-class RefusedPet extends Error {}
 
 /** Sends requests with a time limit that includes the body of the answer, and without redirections. */
 function withPatience(
   service: OpenService,
   patience = PATIENCE,
+  onEnd: (isSilent: boolean) => void,
 ): OpenService["fetch"] {
   return async (request) => {
     const end = new AbortController();
@@ -186,7 +249,12 @@ function withPatience(
       .then(readWhole);
     answer.catch(() => {}); // if the time limit came first
     try {
-      return await Promise.race([answer, late]);
+      const whole = await Promise.race([answer, late]);
+      onEnd(false);
+      return whole;
+    } catch (error) {
+      onEnd(true);
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -207,17 +275,23 @@ async function readWhole(response: Response): Promise<Response> {
 }
 
 function explain(error: unknown): string {
-  if (!(error instanceof AssertionError)) return String(error);
+  if (!(error instanceof AssertionError)) return explainFailure(error);
   const { generatedMessage, message, actual, expected } = error;
   // Some runtimes add a comparison to a message; some messages are the answer, which is shown anyway.
   const [words = ""] = generatedMessage ? [] : message.split("\n");
-  if (typeof actual === "boolean" && words !== "") return words;
+  const isTold = typeof actual === "boolean" || expected instanceof RegExp;
+  if (isTold && words !== "") return words;
   const [is, not] = [actual, expected].map((value) =>
     inspect(value, { breakLength: Infinity, compact: true })
+      .replaceAll(/\b(\d+)n\b/g, "$1") // as in JSON
   );
   const said = /^(?:[[{<]|$)/.test(words) ? "" : `${words}: `;
   return `${said}${is} should be ${not}`;
 }
+
+/** The fields of an answer that a clause may look at. */
+const SHOWN =
+  /^(?:content-type|allow|link|location|retry-after|connection|sunset|deprecation|idempotency-replayed|www-authenticate)$/;
 
 /** Quotes the last requests and their answers; the key is hidden before anything is cut. */
 function lastOf(
@@ -231,7 +305,8 @@ function lastOf(
   const shown = seen.slice(Math.max(start, 0)).map((message) => {
     if (typeof message === "string") return quote(hide(message), ">");
     const { status, headers, text } = message;
-    const lines = [...headers].map(([name, value]) => `${name}: ${value}\n`);
+    const lines = [...headers].filter(([name]) => SHOWN.test(name))
+      .map(([name, value]) => `${name}: ${value}\n`);
     return quote(hide(`${status}\n${lines.join("")}\n${text}`), "<");
   });
   return isSent(seen.at(-1)) ? [...shown, "< nothing"] : shown;
@@ -240,8 +315,8 @@ function lastOf(
 /** Puts a mark before each line; long lines and many lines are cut. */
 function quote(text: string, mark: string): string {
   const lines = text.trimEnd().split("\n");
-  if (lines.length > 40) {
-    lines.splice(20, Infinity, `… (${lines.length} lines)`);
+  if (lines.length > 12) {
+    lines.splice(8, Infinity, `… (${lines.length} lines)`);
   }
   return lines.map((line) => {
     const cut = `${line.slice(0, 100)}… (${line.length} characters)`;

@@ -1,4 +1,4 @@
-/** The judge, on our own server and on a naive one, which docs/judge.md shows. */
+/** The judge, on our own server, on a naive one, which docs/judge.md shows, and on stores that take choices. */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,14 +9,11 @@ import { fileURLToPath } from "node:url";
 import { freePort } from "../support/ports.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { inNewFolder, temporaryFiles } from "../support/temporary_directory.ts";
+import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
+import { CHANCES, CHOICES, HIDDEN } from "./choices.ts";
 import { judge, judgeClause, type Report, type Verdict } from "./judge.ts";
-import {
-  clause,
-  FREEDOMS,
-  HIDDEN,
-  MISTAKES,
-  serviceWith,
-} from "./switchable_store.ts";
+import { CLAUSES, MISTAKES } from "./mistakes.ts";
+import { type Change, storeWith } from "./switchable_store.ts";
 import {
   findRuntimes,
   type FoundRuntime,
@@ -88,7 +85,7 @@ test(SHOWN, { skip }, () =>
     const store = spawn(process.execPath, flags, { cwd, stdio: "ignore" });
     const ended = new Promise((resolve) => store.once("close", resolve));
     const mask = (text: string): string =>
-      text.replaceAll(/(?:date|etag): .*|\(\d+ characters/g, "")
+      text.replaceAll(/Seed: .*|\(\d+ characters/g, "")
         .replaceAll(/Rex[a-z]{9}/g, "Rex").replaceAll(port, "3000");
     try {
       const address = `http://localhost:${port}/v1`;
@@ -152,7 +149,8 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
     [2, /--category is an int64/, local, ...KEY, "--category", "x"],
     [2, /--only can be spec/, local, ...KEY, "--only", "x"],
     [2, /example\.com is not .*--yes/, "https://example.com/v1", ...KEY],
-    [1, /^Nothing answers at http:.*: .*refused.*\n$/i, local, ...KEY],
+    [2, /--seed is a number/, local, ...KEY, "--seed", "x"],
+    [1, /^fails: an animal can be .*\n +.*refused/im, local, ...KEY],
   ];
   for (const [expected, words, ...args] of wrong) {
     const { status, text } = run(args);
@@ -161,31 +159,38 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
   }
 });
 
-test("the judge blames no freedom that a store takes", async () => {
-  for (const freedom of FREEDOMS) {
-    assert.deepEqual(await failing(freedom), [], freedom);
+test("the judge blames no choice that a store makes", async () => {
+  for (const [choice, change] of Object.entries({ ...CHOICES, ...CHANCES })) {
+    assert.deepEqual(await failing(change), [], choice);
   }
-  const mistakes = Object.keys(MISTAKES).length;
+  const choices = Object.keys({ ...CHOICES, ...CHANCES }).length;
+  assert.ok(choices >= 60);
   const text = readFileSync(PAGE, "utf8").replaceAll(/\s+/g, " ");
-  assert.ok(text.includes(`${mistakes} mistakes `), `${mistakes} mistakes`);
-  const choices = `${FREEDOMS.length} choices that the interface leaves open`;
-  assert.ok(text.includes(choices), choices);
+  const mistakes = `${Object.keys(MISTAKES).length} mistakes `;
+  assert.ok(text.includes(mistakes), mistakes);
+  assert.ok(text.includes(`${choices} choices that`), `${choices} choices`);
 });
 
-test("the judge blames each mistake by the clause of its name, whatever freedom the store takes", async () => {
-  for (const [mistake, sentence] of Object.entries(MISTAKES)) {
-    for (const freedom of FREEDOMS) {
-      const service = serviceWith(mistake, freedom);
-      const { outcome } = await judgeClause(clause(sentence), service);
-      const isHidden = HIDDEN[freedom]?.includes(mistake) ?? false;
-      assert.equal(outcome !== "fails", isHidden, `${mistake}, ${freedom}`);
+test("the judge blames each mistake by the clause of its name, whatever choice the store makes", async () => {
+  for (const [mistake, sentence] of Object.entries(CLAUSES)) {
+    const clause = INTERFACE_CLAUSES[sentence] ?? assert.fail(sentence);
+    for (const [choice, change] of Object.entries(CHOICES)) {
+      const service = storeWith([change, MISTAKES[mistake] ?? {}]);
+      const { outcome } = await judgeClause(clause, service);
+      const isHidden = HIDDEN[choice]?.test(mistake) ?? false;
+      assert.equal(outcome !== "fails", isHidden, `${mistake}, ${choice}`);
     }
   }
 });
 
-test("the judge blames each mistake after all other clauses, even if no page links the next", async () => {
-  for (const [mistake, sentence] of Object.entries(MISTAKES)) {
-    const verdicts = await failing(mistake, "no page links the next");
+test("each clause blames a mistake after all other clauses, even if no page links the next", async () => {
+  const linkless = "no page links the next";
+  const judged = new Set<string>();
+  for (const [mistake, sentence] of Object.entries(CLAUSES)) {
+    if (judged.has(sentence) || HIDDEN[linkless]?.test(mistake)) continue;
+    judged.add(sentence);
+    const changes = [CHOICES[linkless] ?? {}, MISTAKES[mistake] ?? {}];
+    const verdicts = await failing(...changes);
     const sentences = verdicts.map((verdict) => verdict.sentence);
     assert.ok(sentences.includes(sentence), mistake);
   }
@@ -193,9 +198,9 @@ test("the judge blames each mistake after all other clauses, even if no page lin
 
 /** The clauses of the interface that fail on a store. */
 async function failing(
-  ...switches: readonly string[]
+  ...changes: readonly Change[]
 ): Promise<readonly Verdict[]> {
-  const service = serviceWith(...switches);
+  const service = storeWith(changes);
   const { clauses } = await judge(service, { isInterfaceOnly: true });
   return clauses.filter(({ outcome }) => outcome === "fails");
 }

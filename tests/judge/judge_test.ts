@@ -1,45 +1,68 @@
-/** The judge, on stores with mistakes. `judge_slow.ts` adds freedoms to them. */
+/** The judge, on stores with mistakes. `judge_slow.ts` adds choices to them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apiKeys } from "../../core/keys/api_keys.ts";
+import type { OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { HTTP_CLAUSES } from "../contract/http_contract.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
-import { judge, judgeClause } from "./judge.ts";
-import { clause, MISTAKES, serviceWith } from "./switchable_store.ts";
+import { CHOICES } from "./choices.ts";
+import { judge, judgeClause, type Report } from "./judge.ts";
+import { LOOK } from "./look.ts";
+import { CLAUSES, MISTAKES } from "./mistakes.ts";
+import { type Change, storeWith } from "./switchable_store.ts";
 
 const SPEC = { isInterfaceOnly: true };
+
+/** A store with these mistakes and choices. */
+function serviceWith(...names: readonly string[]): OpenService {
+  const all = { ...MISTAKES, ...CHOICES };
+  const changes = names.map((name) => all[name]);
+  return storeWith(changes as Change[]);
+}
+
+function failing({ clauses }: Report): Report["clauses"] {
+  return clauses.filter(({ outcome }) => outcome === "fails");
+}
 
 test("the judge blames no store without mistakes, and follows links to other pages", async () => {
   const stores = [
     [],
-    ["the store has 250 pets", "ids are scattered", "the newest comes first"],
-    ["no page links the next", "pets have more members", "ids start at 0"],
+    ["the store has 250 pets", "ids go down from -1", "the newest comes first"],
+    ["pages have 7 pets", "pets have more members", "ids start at 0"],
   ];
-  for (const freedoms of stores) {
-    const { clauses } = await judge(serviceWith(...freedoms), SPEC);
+  for (const choices of stores) {
+    const { clauses } = await judge(serviceWith(...choices), SPEC);
     const others = clauses.filter(({ outcome }) => outcome !== "holds");
-    assert.deepEqual(others, [], freedoms.join(", "));
+    const seen = others.map(({ sentence, outcome }) =>
+      `${sentence}: ${outcome}`
+    );
+    const full = `${EMPTY}: unseen`;
+    assert.deepEqual(seen, choices[0]?.includes("250") ? [full] : []);
   }
 });
 
+const EMPTY = "listPets answers an empty array if no animal has the status";
+
 test("the judge blames each mistake by the clause of its name", async () => {
-  for (const [mistake, sentence] of Object.entries(MISTAKES)) {
-    const service = serviceWith(mistake);
-    const { outcome } = await judgeClause(clause(sentence), service);
-    assert.equal(outcome, "fails", mistake);
+  for (const [mistake, sentence] of Object.entries(CLAUSES)) {
+    const clause = INTERFACE_CLAUSES[sentence];
+    assert.ok(clause !== undefined, sentence);
+    const found = await judgeClause(clause, serviceWith(mistake));
+    assert.equal(found.outcome, "fails", mistake);
+    assert.ok(found.says !== undefined && found.reason !== "", mistake);
   }
 });
 
 test("each clause of the interface blames a mistake", () => {
-  const blaming = new Set(Object.values(MISTAKES));
+  const blaming = new Set(Object.values(CLAUSES));
   assert.deepEqual([...blaming].sort(), Object.keys(INTERFACE_CLAUSES).sort());
 });
 
 test("the judge says what to mend first, and how many pets it added", async () => {
   const service = serviceWith("any key will do", "names are trimmed");
   let added = 0;
-  const { clauses, mendFirst, petsAdded } = await judge({
+  const report = await judge({
     ...service,
     async fetch(request) {
       const answer = await service.fetch(request);
@@ -47,40 +70,142 @@ test("the judge says what to mend first, and how many pets it added", async () =
       return answer;
     },
   }, SPEC);
-  const wrong = clauses.filter(({ outcome }) => outcome === "fails");
-  assert.ok(wrong.length > 1);
-  assert.equal(mendFirst, wrong[0]?.sentence);
-  assert.match(mendFirst ?? "", /^no key or a wrong one/);
-  assert.equal(petsAdded, added);
+  const [first, ...more] = failing(report);
+  assert.ok(more.length > 0);
+  assert.equal(report.mendFirst, first?.sentence);
+  assert.match(report.mendFirst ?? "", /^no key or a wrong one/);
+  assert.equal(report.petsAdded, added);
 });
 
-test("the judge says so if the store refuses its plain pet", async () => {
-  const refuses = serviceWith("categories below 1 are 400");
-  const judging = judge({ ...refuses, categoryId: 0n });
-  await assert.rejects(judging, /refuses the pet .*--category ID.*refused/);
-  const fetch = async () => new Response("\u001b[31m secret", { status: 400 });
-  const echoes = judge({ ...refuses, fetch, key: "secret" });
-  await assert.rejects(echoes, ({ message }: Error) => {
-    assert.match(message, /It says: .*KEY$/);
-    return !message.includes("\u001b");
-  });
-});
-
-test("the judge goes on after a request that is never answered, and hides the key", async () => {
-  const close = () => Promise.resolve();
-  const key = "secret";
-  const never = () => new Promise<never>(() => {});
-  const service = { fetch: never, base: "http://localhost/v1", close, key };
-  const { clauses } = await judge(service, {
-    ...SPEC,
-    patience: 1,
-  });
-  for (const { outcome, reason, exchange, sentence } of clauses) {
-    assert.equal(outcome, "fails", sentence);
-    assert.match(reason ?? "", /No answer after 0.001 s/);
-    assert.match(exchange ?? "", /^> [^]*< nothing$/);
-    assert.doesNotMatch(exchange ?? "", /secre/i);
+test("what to mend first is the cause of other failures", async () => {
+  const causes = {
+    "the listing is in an object": /^listPets answers an array/,
+    "201 is 200": /^createPet answers 201/,
+    "getPet answers in an array": /^getPet answers the animal/,
+  };
+  for (const [mistake, cause] of Object.entries(causes)) {
+    const report = await judge(serviceWith(mistake), SPEC);
+    assert.match(report.mendFirst ?? "", cause, mistake);
+    const [first, ...more] = failing(report);
+    assert.ok(more.length > 0 && first !== undefined, mistake);
+    const effects = failing(report).filter(({ because }) => because);
+    assert.ok(effects.length > 0, mistake);
+    for (const { because } of effects) assert.match(because ?? "", cause);
   }
+});
+
+/** What the judge says of services of which nothing can be judged. */
+const STRANGERS: readonly (readonly [
+  cause: RegExp,
+  answer: (request: Request) => Promise<Response>,
+])[] = [
+  [
+    /404: is the address right/,
+    async () => new Response(null, { status: 404 }),
+  ],
+  [
+    /nothing at .*\/v1\/pets, but something at .*t\/pets: .* end in \/v1/,
+    async ({ url }) =>
+      new Response("[]", { status: url.includes("/v1") ? 404 : 200 }),
+  ],
+  [/401: is the key/, async () => new Response(null, { status: 401 })],
+  [/429: switch the limit/, async () => new Response(null, { status: 429 })],
+  [
+    /302, to \/login: is this the address/,
+    async () =>
+      new Response(null, { status: 302, headers: { location: "/login" } }),
+  ],
+  [
+    /200, with a page of HTML: is that the service/,
+    async () => new Response("", { headers: { "content-type": "text/html" } }),
+  ],
+  [
+    /^The service refuses the pet .*--category ID. It says: %1B\[31m KEY$/,
+    async ({ method }) =>
+      method === "POST"
+        ? new Response("\u001b[31m secret", { status: 400 })
+        : new Response("[]"),
+  ],
+  [
+    /^POST \/pets with the pet .* is answered 500/,
+    async ({ method }) =>
+      new Response("[]", { status: method === "POST" ? 500 : 200 }),
+  ],
+  [
+    /^self.signed certificate.*NODE_EXTRA_CA_CERTS/,
+    async () => {
+      const cause = new Error("self-signed certificate");
+      throw new TypeError("fetch failed", { cause });
+    },
+  ],
+  [/^No answer after 0.05 s$/, () => new Promise(() => {})],
+  [
+    /^The body is too long$/,
+    async () =>
+      new Response(
+        new ReadableStream({
+          pull: (stream) => stream.enqueue(new Uint8Array(2 ** 22)),
+        }),
+      ),
+  ],
+];
+
+test("the judge looks before it judges, and says what is likely if nothing can be judged", async () => {
+  for (const [cause, fetch] of STRANGERS) {
+    const service = { ...handleService(), fetch, key: "secret" };
+    const patience = { ...SPEC, patience: 50 };
+    const { clauses, mendFirst } = await judge(service, patience);
+    const [verdict] = clauses;
+    assert.equal(clauses.length, 1);
+    assert.equal(verdict?.sentence, LOOK);
+    assert.equal(mendFirst, LOOK);
+    assert.match(verdict?.reason ?? "", cause);
+    assert.match(verdict?.exchange ?? "", /^> [^]*KEY/);
+    assert.doesNotMatch(verdict?.exchange ?? "", /secre/i);
+  }
+});
+
+test("the judge ends after three requests in a row that are not answered, and hides the key", async () => {
+  const service = serviceWith();
+  let count = 0;
+  const fetch = (request: Request): Promise<Response> =>
+    count++ < 100 ? service.fetch(request) : new Promise(() => {});
+  const { clauses } = await judge({ ...service, fetch }, {
+    ...SPEC,
+    patience: 20,
+  });
+  const late = clauses.filter(({ reason }) =>
+    reason === "No answer after 0.02 s"
+  );
+  assert.ok(late.length <= 3, `${late.length} waited`);
+  assert.match(clauses.at(-1)?.reason ?? "", /3 requests in a row/);
+  for (const { exchange = "" } of late) {
+    assert.match(exchange, /^> [^]*< nothing$/);
+    assert.ok(!exchange.includes(service.key));
+  }
+});
+
+test("the same seed makes the same values", async () => {
+  const bodies = async (seed: number): Promise<string> => {
+    const { fetch, ...service } = handleService();
+    const sent: string[] = [];
+    const { clauses, ...report } = await judge({
+      ...service,
+      async fetch(request) {
+        const body = await request.clone().text();
+        if (body.includes("status")) {
+          sent.push(body.replace(/Rex[a-z]{9}|0\d{18}/, ""));
+        }
+        return await fetch(request);
+      },
+    }, { ...SPEC, seed });
+    assert.ok(clauses.length > 0);
+    assert.equal(report.seed, seed);
+    return sent.join("\n");
+  };
+  const first = await bodies(7);
+  assert.equal(await bodies(7), first);
+  assert.notEqual(await bodies(8), first);
 });
 
 test("the judge hides a key however it is written", async () => {

@@ -10,7 +10,7 @@ import {
 } from "../../adapters/standalone/command_line.ts";
 import { checkRuntime } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
-import { judge, PATIENCE, type Report, type Verdict } from "./judge.ts";
+import { judge, type Report, type Verdict } from "./judge.ts";
 
 const COMMAND = IS_PACKAGE ? `${PROGRAM} judge` : "deno task judge";
 
@@ -22,6 +22,7 @@ Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
   --key KEY      the API key, instead of PETSTORE_KEY; ps shows it
   --only spec    checks only what the interface says, not the decisions where it is silent
   --category ID  the category of the pets that it adds (default: 1)
+  --seed N       makes the same values again as a report with this seed
   --json         prints one JSON object at the end: docs/judge.md describes it
   --yes          allows an ADDRESS that is not on this machine
 
@@ -44,6 +45,7 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     key: { type: "string" },
     only: { type: "string" },
     category: { type: "string" },
+    seed: { type: "string" },
     json: { type: "boolean" },
     yes: { type: "boolean" },
   });
@@ -76,20 +78,26 @@ export async function runJudge(args: readonly string[]): Promise<void> {
       `${url.hostname} is not on this machine, and pets that are added there stay: confirm with --yes`,
     );
   }
-  await findService(base, key);
+  const seed = values.seed === undefined ? undefined : Number(values.seed);
+  if (seed !== undefined && !(seed >= 0 && seed < 2 ** 32)) {
+    throw new UsageError(`--seed is a number below 2^32, not ${values.seed}`);
+  }
   const close = (): Promise<void> => Promise.resolve();
   const service = { fetch, base, key, categoryId, close };
-  const isInterfaceOnly = only === "spec";
+  const options = {
+    isInterfaceOnly: only === "spec",
+    ...seed !== undefined && { seed },
+  };
   let report: Report;
   if (json === true) {
-    report = await judge(service, { isInterfaceOnly });
+    report = await judge(service, options);
     console.log(JSON.stringify(report, null, 2));
   } else {
     console.log(
       `Judging ${base}. This adds a few hundred pets with random names and leaves them.\n` +
         "Nobody else should add pets meanwhile.",
     );
-    report = await judge(service, { isInterfaceOnly, onVerdict: printer() });
+    report = await judge(service, { ...options, onVerdict: printer() });
     printSummary(report);
   }
   const isFailing = report.clauses.some(({ outcome }) => outcome === "fails");
@@ -105,14 +113,17 @@ function readCategory(text: string | boolean = "1"): bigint {
 /** Prints each verdict, below the heading of its source. */
 function printer(): (verdict: Verdict) => void {
   let last = "";
-  return ({ sentence, source, outcome, reason = "", exchange = "" }) => {
+  return ({ sentence, source, outcome, reason = "", says, ...more }) => {
     if (source !== last) console.log(`\n${HEADINGS[source]}:\n`);
     last = source;
     if (outcome === "holds") console.log(`holds: ${sentence}`);
     else if (outcome === "unseen") {
       console.log(`cannot be seen from outside: ${sentence} (${reason})`);
+    } else if (more.because !== undefined) {
+      console.log(`fails: ${sentence}\n    because of: ${more.because}\n`);
     } else {
-      const shown = `${reason}\n${exchange}`.trimEnd();
+      const cited = says === undefined ? "" : `\nThe interface: ${says}`;
+      const shown = `${reason}${cited}\n${more.exchange ?? ""}`.trimEnd();
       console.log(
         `fails: ${sentence}\n    ${shown.replaceAll("\n", "\n    ")}\n`,
       );
@@ -120,7 +131,7 @@ function printer(): (verdict: Verdict) => void {
   };
 }
 
-function printSummary({ clauses, mendFirst, petsAdded }: Report): void {
+function printSummary({ clauses, mendFirst, petsAdded, seed }: Report): void {
   console.log("");
   for (const source of ["interface", "decision"] as const) {
     const outcomes = clauses.filter((verdict) => verdict.source === source)
@@ -135,21 +146,7 @@ function printSummary({ clauses, mendFirst, petsAdded }: Report): void {
     );
   }
   if (mendFirst !== null) console.log(`Mend first: ${mendFirst}`);
-  console.log(`At least ${petsAdded} pets were added.`);
-}
-
-/** @throws {Error} if there is no service, or it does not know the key. */
-async function findService(base: string, key: string): Promise<void> {
-  const headers = { authorization: `Bearer ${key}` };
-  const signal = AbortSignal.timeout(PATIENCE);
-  const init: RequestInit = { headers, signal, redirect: "manual" };
-  const { status, body } = await fetch(`${base}/pets`, init).catch((cause) => {
-    while (cause.cause instanceof Error) cause = cause.cause;
-    const reason = cause.message || cause.code; // Node gives two addresses that refuse no message
-    throw new Error(`Nothing answers at ${base}: ${reason}`, { cause });
-  });
-  await body?.cancel();
-  if (status === 401) throw new Error(`${base} refuses the key (401)`);
+  console.log(`At least ${petsAdded} pets were added. Seed: ${seed}`);
 }
 
 if (import.meta.main) runJudge(process.argv.slice(2)).catch(reportAndExit);

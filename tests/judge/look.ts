@@ -1,0 +1,78 @@
+/** The look before the clauses: whether there is a pet store at all, and if not, what is likely. */
+
+import type { Answer } from "../contract/ask.ts";
+import type { PetsClient } from "../contract/pets_client.ts";
+
+/** What the look sees. */
+export const LOOK = "an animal can be listed, added and fetched";
+
+/** Lists, adds and gets a pet; rejects with what is likely wrong if no clause can be judged. */
+export async function look(client: PetsClient): Promise<void> {
+  const list = await client.get("/pets");
+  assertLikely("GET /pets", list);
+  const body = client.petJson();
+  const created = await client.post(body);
+  assertLikely("POST /pets", created);
+  const { status, text } = created;
+  if (status === 404) throw new Error(await explainNotFound(client));
+  if (status === 400 || status === 422) {
+    throw new Error(
+      `The service refuses the pet ${body} with ${status}: if it has other categories, give one by --category ID. It says: ${
+        text.slice(0, 1000)
+      }`,
+    );
+  }
+  if (status < 200 || status > 299) {
+    throw new Error(
+      `POST /pets with the pet ${body} is answered ${status}: nothing can be judged before that is 201`,
+    );
+  }
+  const [, id = "1"] = /"id"\s*:\s*"?([\w-]+)/.exec(text) ?? [];
+  assertLikely("GET /pets/ID", await client.get(`/pets/${id}`));
+}
+
+/** Rejects answers that are not those of a pet store which knows the key. */
+function assertLikely(request: string, { status, headers }: Answer): void {
+  const told = `${request} is answered ${status}`;
+  const type = headers.get("content-type") ?? "";
+  if (status === 401 || status === 403) {
+    throw new Error(`${told}: is the key one of the service?`);
+  }
+  if (status === 429) {
+    throw new Error(`${told}: switch the limit of requests off`);
+  }
+  if (status >= 300 && status < 400) {
+    const there = headers.get("location");
+    throw new Error(
+      `${told}, to ${there}: is this the address of the service?`,
+    );
+  }
+  if (/^text\/html/i.test(type) && status !== 404) {
+    throw new Error(`${told}, with a page of HTML: is that the service?`);
+  }
+}
+
+/** What is likely if there are no pets at an address. */
+async function explainNotFound(client: PetsClient): Promise<string> {
+  const above = client.base.replace(/\/v1$/, "");
+  const { status } = await client.get(`${above}/pets`);
+  return status === 404
+    ? "GET and POST /pets are answered 404: is the address right?"
+    : `There is nothing at ${client.base}/pets, but something at ${above}/pets: the path of the service must end in /v1`;
+}
+
+/** Says why there is no answer; runtimes hide that in causes. */
+export function explainFailure(error: unknown): string {
+  let cause = error;
+  while (cause instanceof Error && cause.cause instanceof Error) {
+    cause = cause.cause;
+  }
+  if (!(cause instanceof Error)) return String(cause);
+  // Node gives two addresses that refuse no message.
+  const { message, code = "" } = cause as Error & { readonly code?: string };
+  const reason = message || code;
+  if (/self.signed|UnknownIssuer|unable to verify|CERT/i.test(reason + code)) {
+    return `${reason}: trust the certificate by its file in NODE_EXTRA_CA_CERTS on Node and Bun, in DENO_CERT on Deno`;
+  }
+  return cause === error ? reason : `No answer: ${reason}`;
+}
