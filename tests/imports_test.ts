@@ -85,13 +85,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   keys: ["http", "name.ts", "sha256.ts"],
   openapi: ["http", "name.ts", "pets", "keys"],
   operations: ["http", "json.ts", "sha256.ts", "pets", "keys", "openapi"],
-  "service.ts": [
-    ...["http", "keys", "openapi", "operations", "pets", "report.ts"],
-    "trace.ts",
-  ],
-  "handler.ts": [
-    ...["http", "json.ts", "keys", "options.ts", "pets", "service.ts"],
-  ],
+  "service.ts": "http keys openapi operations pets report.ts trace.ts"
+    .split(" "),
+  "handler.ts": "http json.ts keys options.ts pets service.ts".split(" "),
   "storage.ts": ["pets", "keys"],
 };
 

@@ -41,7 +41,9 @@ const LEAST = 90;
 
 /** Few runs of each property; and more files at the same time than cores, because many tests mostly wait. */
 const ENV: Record<string, string> = {
-  ...{ LAWS_SEED: "1", LAWS_RUNS: "300", DENO_JOBS: "4" },
+  LAWS_SEED: "1",
+  LAWS_RUNS: "300",
+  DENO_JOBS: "4",
 };
 
 /** Of the PostgreSQL server that all tests share. */
@@ -86,11 +88,10 @@ const TOKEN =
 
 /** What can stand in place of a token. */
 const SWAPS: ReadonlyMap<string, readonly string[]> = new Map(
-  [
-    ...["=== !==", "!== ===", "< <= >=", "<= < >", "> >= <=", ">= > <"],
-    ...["&& ||", "|| &&", "?? &&", "+ -", "- +", "* /", "/ *", "% *"],
-    ...["+= -=", "-= +=", "true false", "false true"],
-  ].map((row) => row.split(" ")).map(([from = "", ...to]) => [from, to]),
+  ("=== !==, !== ===, < <= >=, <= < >, > >= <=, >= > <, && ||, || &&, ?? &&, " +
+    "+ -, - +, * /, / *, % *, += -=, -= +=, true false, false true")
+    .split(", ").map((row) => row.split(" "))
+    .map(([from = "", ...to]) => [from, to]),
 );
 
 function changes(token: string): readonly string[] {

@@ -39,14 +39,13 @@ type Steps = readonly (readonly Step[])[];
 
 const DENO: Step = [
   "deno",
-  ...["test", "-A", "--no-check"],
-  ...["--config", "tests/deno.json"],
+  ..."test -A --no-check --config tests/deno.json".split(" "),
 ];
 const PARALLEL: Step = [...DENO, "--parallel"];
 const NODE: Step = [
   "node",
-  "--disable-warning=ExperimentalWarning",
-  ...["--test", "--test-reporter=spec"],
+  ..."--disable-warning=ExperimentalWarning --test --test-reporter=spec"
+    .split(" "),
 ];
 
 /** Bun ends each test by itself, after 5 s unless told otherwise: too early on a busy machine. */
@@ -59,8 +58,10 @@ const ON_NODE: Step = [...NODE, "--test-concurrency=2", "tests/**/*_test.ts"];
 const ADAPTERS: readonly Step[] = [
   [
     ...NODE,
-    ...["--test-concurrency=6", "--test-force-exit"], // they mostly wait
-    ...["tests/adapters/node/*_test.ts", "tests/adapters/serve/fetch_*.ts"],
+    "--test-concurrency=6", // they mostly wait
+    "--test-force-exit",
+    "tests/adapters/node/*_test.ts",
+    "tests/adapters/serve/fetch_*.ts",
   ],
   [...BUN, "tests/adapters/serve/fetch_"],
 ];
@@ -111,7 +112,9 @@ const RUNS: Readonly<Record<string, string>> = {
 
 /** After so many minutes without the end of any test, one hangs. Others may take as long as they like. */
 const PATIENCE: Readonly<Record<string, number>> = {
-  ...{ test: 3, bun: 3, node: 3 },
+  test: 3,
+  bun: 3,
+  node: 3,
   all: 25, // clients are generated, with their packages
 };
 

@@ -35,3 +35,15 @@ export async function storageService(
   const close = () => storage.close();
   return { ...handleService({ storage, keys }), key, close };
 }
+
+/** Makes a storage of which every method does this. */
+export function storageThat(act: () => unknown): PetStorage {
+  const method = act as () => Promise<never>;
+  return {
+    create: method,
+    get: method,
+    list: method,
+    ping: method,
+    close: method,
+  };
+}

@@ -13,7 +13,7 @@ import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { REX_JSON } from "../support/pets.ts";
-import { storageThat } from "../support/storage_that.ts";
+import { storageThat } from "../contract/handle_service.ts";
 
 const BASE = "http://localhost/v1";
 const SECRET = "SELECT * FROM pets; /etc/passwd; pet_key";
@@ -172,7 +172,12 @@ test("handle answers 503 if the storage is unavailable, with Retry-After if noth
 test("handle answers 500 if a storage returns anything but a pet or a page", async () => {
   const rex = { id: 1n, name: "Rex", categoryId: 1n, status: "sold" };
   const noPets: unknown[] = [
-    ...[null, 0, 1n, "pet", true, {}],
+    null,
+    0,
+    1n,
+    "pet",
+    true,
+    {},
     { ...rex, id: 1 },
     { ...rex, id: undefined },
     { ...rex, name: undefined },
@@ -180,7 +185,14 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
     { ...rex, status: undefined },
   ];
   const noPages: unknown[] = [
-    ...[undefined, null, 0, "pets", {}, [], true, { pets: 1 }],
+    undefined,
+    null,
+    0,
+    "pets",
+    {},
+    [],
+    true,
+    { pets: 1 },
     ...noPets.map((pet) => ({ pets: [pet] })),
     ...[null, 0n, -1n, 2n ** 63n, 1.5, "x>; rel=evil", {}]
       .map((last) => ({ pets: [], last })),

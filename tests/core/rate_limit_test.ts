@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { HandlerOptions, RateLimitResult } from "../../mod.ts";
 import { type Answer, ask } from "../contract/ask.ts";
-import { handleService } from "../contract/handle_service.ts";
-import { storageThat } from "../support/storage_that.ts";
+import { handleService, storageThat } from "../contract/handle_service.ts";
 
 type RateLimit = NonNullable<HandlerOptions["rateLimit"]>;
 
@@ -86,7 +85,10 @@ test("a rateLimit that fails, returns something else, or fields that cannot be s
   const fields = { "x-a": "\u0001", "x-b": "\u007f", "content-length": "7" };
   const all = { ...fields, "transfer-encoding": "chunked" };
   const wrong = [
-    ...[{}, "", { headers: {} }, { allowed: 1, headers: {} }],
+    {},
+    "",
+    { headers: {} },
+    { allowed: 1, headers: {} },
     ...Object.entries(all).map(([name, value]) => field(name, value)),
   ];
   const broken = new Error("broken");

@@ -10,14 +10,13 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createClient } from "../../adapters/client/mod.ts";
-import { VARIABLES } from "../support/variables.ts";
 import { commandLine, RUNTIME } from "../support/runtime.ts";
 import { skipping, testUnless } from "../support/skipping.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 import { freePort } from "../support/ports.ts";
 import { inNewFolder } from "../support/temporary_directory.ts";
 import { launch, run } from "../support/process.ts";
-import { runMain, startMain } from "../support/standalone.ts";
+import { runMain, startMain, VARIABLES } from "../support/standalone.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** It has the types of packages too, which the service runs without. */
@@ -36,7 +35,9 @@ function filesIn(folder: string, ending: string): readonly string[] {
 }
 
 const documents = [
-  ...["README.md", "CONTRIBUTING.md", "SECURITY.md"],
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
   ...filesIn("docs", ".md"),
 ];
 const examples = filesIn("docs/examples", ".ts")

@@ -34,7 +34,10 @@ test("no read is answered by a statement that was sent before the read came", as
               underWay.push(() => resolve(group.map(() => seen)));
             });
           },
-          ...{ maxGroup, maxQueue: 100, maxWait: 60_000, maxUnderWay },
+          maxGroup,
+          maxQueue: 100,
+          maxWait: 60_000,
+          maxUnderWay,
         });
         const answer = (which: number) =>
           underWay.splice(which % underWay.length, 1)[0]?.();

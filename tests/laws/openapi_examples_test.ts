@@ -10,9 +10,8 @@ import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { HandlerOptions } from "../../core/handler.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService, storageThat } from "../contract/handle_service.ts";
 import { assertDeclared, DOCUMENT, type Schema } from "./openapi_schema.ts";
-import { storageThat } from "../support/storage_that.ts";
 import { REX as PET, REX_JSON } from "../support/pets.ts";
 
 type Trial = readonly [

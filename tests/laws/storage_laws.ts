@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { anyName, anyNewPet } from "../support/any_pet.ts";
-import { fc, runs } from "../support/property.ts";
+import { anyName, anyNewPet, fc, runs } from "../support/property.ts";
 
 /** Registers the tests; `open` opens an empty storage. */
 export function storageLaws(

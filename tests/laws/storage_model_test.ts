@@ -14,10 +14,9 @@ import {
 import type { PageRequest } from "../../core/pets/page.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
-import { anyNewPet } from "../support/any_pet.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
-import { fc, patience, runs } from "../support/property.ts";
+import { anyNewPet, fc, patience, runs } from "../support/property.ts";
 
 /** All pets by id. */
 class Model extends Map<bigint, Pet> {

@@ -1,10 +1,13 @@
 /**
- * fast-check, with its seed and its number of runs from one place: `deno task laws --runs N --seed N`,
+ * fast-check, pets for it, its seed and its number of runs from one place: `deno task laws --runs N --seed N`,
  * which sets `LAWS_RUNS` and `LAWS_SEED`. Without them a property has its usual number of runs.
  */
 
 import fc from "fast-check";
 import process from "node:process";
+import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
+import { type CheckedPet, PET_STATUSES } from "../../core/pets/pet.ts";
+import { newPet } from "./pets.ts";
 
 const given = Number(process.env.LAWS_RUNS || NaN);
 const seed = Number(process.env.LAWS_SEED || NaN);
@@ -22,3 +25,22 @@ export function runs(usual: number): { readonly numRuns: number } {
 export function patience(usual: number): number {
   return 180_000 * Math.max(1, runs(usual).numRuns / usual);
 }
+
+/** Any name that a pet may have. */
+export const anyName: fc.Arbitrary<string> = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0x20, max: 0x7e }),
+      fc.integer({ min: 0x80, max: 0xd7ff }),
+      fc.integer({ min: 0xe000, max: 0x10ffff }),
+    ),
+    { minLength: 1, maxLength: 255, size: "medium" },
+  )
+  .map((codePoints) => String.fromCodePoint(...codePoints));
+
+/** Any pet that can be created. */
+export const anyNewPet: fc.Arbitrary<CheckedPet> = fc.record({
+  name: anyName,
+  categoryId: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  status: fc.constantFrom(...PET_STATUSES),
+}, { noNullPrototype: true }).map(newPet);

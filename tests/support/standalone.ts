@@ -22,6 +22,7 @@ import {
   type Runtime,
 } from "./runtime.ts";
 import { until } from "./time.ts";
+import { readConfig } from "../../adapters/standalone/config.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const FOLDER = join(ROOT, "adapters/standalone");
@@ -264,3 +265,10 @@ export async function withStandalone(
     await server.end("SIGKILL");
   }
 }
+
+/** The variables that the server reads, in its order. */
+export const VARIABLES: string[] = [];
+
+readConfig(
+  new Proxy({}, { get: (_, name) => void VARIABLES.push(String(name)) }),
+);

@@ -36,9 +36,16 @@ test("the next page is found among several links, parameters and relation types"
 
 test("a link is not the next page only because it looks like one", async () => {
   const fields = [
-    ...['<a>; rel="nextish"', '<a>; rel="next-archive"', '<a>; title="next"'],
-    ...['<a>; rel="http://example.com/next"', "<a>; rev=next", "<a>", ""],
-    ...["</pets>; rel=successor-version", "<a>; rel=next-archive", ","],
+    '<a>; rel="nextish"',
+    '<a>; rel="next-archive"',
+    '<a>; title="next"',
+    '<a>; rel="http://example.com/next"',
+    "<a>; rev=next",
+    "<a>",
+    "",
+    "</pets>; rel=successor-version",
+    "<a>; rel=next-archive",
+    ",",
     '<a>; title="x; rel=next; y"',
   ];
   for (const field of fields) assert.equal(await next(field), undefined, field);
@@ -60,8 +67,13 @@ test("a relative link resolves against the address of the page", async () => {
 
 test("a malformed Link header is an error, as if it were missing a walk would end early", async () => {
   const fields = [
-    ...["next", "a>; rel=next", "<a; rel=next", '<a>; rel="next'],
-    ...["<a> rel=next", "<a>; rel=next, b", '<a>; rel=pr"ev'],
+    "next",
+    "a>; rel=next",
+    "<a; rel=next",
+    '<a>; rel="next',
+    "<a> rel=next",
+    "<a>; rel=next, b",
+    '<a>; rel=pr"ev',
   ];
   for (const field of fields) {
     await assertWrong(field, /Link header is malformed/);
@@ -69,12 +81,10 @@ test("a malformed Link header is an error, as if it were missing a walk would en
 });
 
 test("a next page elsewhere is an error, and the key does not go there", async () => {
-  const targets = [
-    ...["http://elsewhere/v1/pets?after=1", "//elsewhere/v1/pets?after=1"],
-    ...["http://localhost:8080/v1/pets?after=1", "http://localhost@elsewhere/"],
-    ...["http://", `http://${KEY}/`],
-  ];
-  for (const target of targets) {
+  const targets =
+    `http://elsewhere/v1/pets?after=1 //elsewhere/v1/pets?after=1 http:// http://${KEY}/
+    http://localhost:8080/v1/pets?after=1 http://localhost@elsewhere/`;
+  for (const target of targets.split(/\s+/)) {
     const words = target === "http://" ? /malformed/ : /another origin/;
     await assertWrong(`<${target}>; rel=next`, words);
   }

@@ -16,7 +16,9 @@ type Send = (creates: readonly Create[]) => Promise<(Created | Error)[]>;
 function create(send: Send, sent: readonly string[]): Promise<Created>[] {
   const none = async () => [];
   const { create } = groupedPets({
-    ...{ create: send, get: none, list: none },
+    create: send,
+    get: none,
+    list: none,
     reads: { maxGroup: 1 },
   });
   return sent.map(([name = "", key]) => {

@@ -211,7 +211,10 @@ test("grouped counts a turn that requests hold up as one tick of its clock", asy
 test("grouped expects the pace at which groups were answered, however many go at a time", async (t) => {
   const { pass } = stopClock(t);
   const { run, answer, answerAll } = reads({
-    ...{ maxGroup: 1, maxWait: 450, keyOf: Symbol, sizeOf: () => 1 },
+    maxGroup: 1,
+    maxWait: 450,
+    keyOf: Symbol,
+    sizeOf: () => 1,
   });
   const slow = [run(1), run(2)];
   await turns();

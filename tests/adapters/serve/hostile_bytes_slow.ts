@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { hostileBytesContract } from "../../contract/register.ts";
 import { Wire } from "../../contract/wire.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
-import { onEveryRuntime } from "../../support/every_runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { onEveryRuntime } from "../../support/programs.ts";
 
 const newPath = temporaryFiles();
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";

@@ -1,7 +1,7 @@
 /** The HTTP contract over real sockets, on every runtime there is. */
 import { test } from "node:test";
 import { httpContract, rawHttpContract } from "../../contract/register.ts";
-import { onEveryRuntime } from "../../support/every_runtime.ts";
+import { onEveryRuntime } from "../../support/programs.ts";
 
 onEveryRuntime("the HTTP contract", (name, open) => {
   const it = (title: string, check: () => Promise<void>) =>

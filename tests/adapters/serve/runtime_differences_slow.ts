@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Wire } from "../../contract/wire.ts";
-import { onEveryRuntime } from "../../support/every_runtime.ts";
+import { onEveryRuntime } from "../../support/programs.ts";
 
 /** A server that sends nothing for so long has answered, in ms. */
 const SILENCE = 500;

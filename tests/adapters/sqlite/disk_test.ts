@@ -20,12 +20,9 @@ import {
 } from "../../support/small_disk.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
-import {
-  startStorage,
-  type StorageProcess,
-} from "../../support/storage_process.ts";
 import { until } from "../../support/time.ts";
 import { newPet, REX } from "../../support/pets.ts";
+import { startStorage, type StorageProcess } from "../../support/programs.ts";
 
 const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 

@@ -24,8 +24,8 @@ import { countKept } from "../../support/garbage.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { stopClock, turns, until } from "../../support/time.ts";
-import { startStorage } from "../../support/storage_process.ts";
 import { newPet, REX } from "../../support/pets.ts";
+import { startStorage } from "../../support/programs.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",

@@ -4,12 +4,9 @@ import { rmSync } from "node:fs";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
-import {
-  startStorage,
-  type StorageProcess,
-} from "../../support/storage_process.ts";
 import { skipping } from "../../support/skipping.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
+import { startStorage, type StorageProcess } from "../../support/programs.ts";
 
 const newPath = temporaryFiles();
 const skip = skipping(

@@ -85,14 +85,19 @@ const program = RUNTIME === "deno"
   ? "deno task"
   : `${RUNTIME} adapters/standalone/main.ts`;
 for (
-  const [line, command = line] of [
-    ...[["--help", "start"], ["-h", "start"], ["start --help", "start"]],
-    ...[["keys list -h", "keys"], ["keys"], ["copy a -h", "copy"], ["copy"]],
-  ]
+  const [line, command] of Object.entries({
+    "--help": "start",
+    "-h": "start",
+    "start --help": "start",
+    "keys": "keys",
+    "keys list -h": "keys",
+    "copy": "copy",
+    "copy a -h": "copy",
+  })
 ) {
   test(`${line} shows its usage and an example`, async (t) => {
     const cwd = newFolder(t);
-    const { code, stdout } = await runMain(`${line}`.split(" "), { cwd });
+    const { code, stdout } = await runMain(line.split(" "), { cwd });
     assert.equal(code, 0);
     const lines = `\nUsage: +${program} .*\nExample: +${program} ${command}`;
     assert.match(stdout, RegExp(lines));

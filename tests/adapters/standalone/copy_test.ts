@@ -11,9 +11,8 @@ import {
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
-import { anyNewPet } from "../../support/any_pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
-import { fc } from "../../support/property.ts";
+import { anyNewPet, fc } from "../../support/property.ts";
 import {
   assertSame,
   content,

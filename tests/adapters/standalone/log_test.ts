@@ -187,9 +187,14 @@ for (const [sink, script] of Object.entries(SINKS)) {
       const port = String(await freePort());
       const server = launch(
         [
-          ...["sh", "-c", `exec ${script}`, pipe?.path ?? ""],
+          "sh",
+          "-c",
+          `exec ${script}`,
+          pipe?.path ?? "",
           ...commandLine(MAIN, taskFlags("start")),
-          ...["start", "--port", port],
+          "start",
+          "--port",
+          port,
         ],
         { cwd },
       );

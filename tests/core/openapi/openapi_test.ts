@@ -137,9 +137,8 @@ test("the document is version 1.0.0 of the interface, whose key is a bearer toke
     JSON.stringify(openApi()),
   );
   const { type, scheme } = components.securitySchemes.apiKey;
-  assert.deepEqual([openapi, info.version, type, scheme], [
-    ...["3.1.1", "1.0.0", "http", "bearer"],
-  ]);
+  const known = [openapi, info.version, type, scheme];
+  assert.deepEqual(known, ["3.1.1", "1.0.0", "http", "bearer"]);
   assert.deepEqual(info.license, { name: "MIT", identifier: "MIT" });
   const names = tags.map(({ name }: { readonly name: string }) => name);
   assert.deepEqual(names, ["animals", "service"]);
@@ -169,8 +168,12 @@ test("the document says what a pet is, what a create and a get must have, how ma
   assert.equal(limit?.schema.default, 20);
   const getPet = DOCUMENT.paths["/pets/{petId}"]?.get;
   assert.deepEqual({ ...getPet?.parameters?.[0], description: "" }, {
-    ...{ name: "petId", in: "path", required: true, example: 7 },
-    ...{ schema: { type: "integer", format: "int64" }, description: "" },
+    name: "petId",
+    in: "path",
+    required: true,
+    example: 7,
+    schema: { type: "integer", format: "int64" },
+    description: "",
   });
   assert.match(getPet?.description ?? "", /removed on 5 December 2030/);
 });
@@ -183,12 +186,9 @@ test("Retry-After is an integer of at least 0, as RFC 9110 has it", () => {
 
 test("the document names in words the header fields that no response declares, and has a default for each operation", () => {
   const { description } = openApi().info as { readonly description: string };
-  for (
-    const name of [
-      ...["X-Request-Id", "RateLimit", "RateLimit-Policy"],
-      ...["WWW-Authenticate", "Accept", "Allow"],
-    ]
-  ) {
+  const names =
+    "X-Request-Id RateLimit RateLimit-Policy WWW-Authenticate Accept Allow";
+  for (const name of names.split(" ")) {
     assert.ok(description.includes(`\`${name}\``), name);
   }
   for (const { operationId, responses } of operations()) {

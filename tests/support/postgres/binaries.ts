@@ -102,12 +102,11 @@ async function fetchPackage(
 ): Promise<string | false> {
   const fetched = mkdtempSync(`${kept}-`);
   try {
-    const { code, stderr } = await run([
-      ...["npm", "install", "--prefix", fetched, "--no-save"],
-      ...["--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"],
-      ...["--prefer-offline", "--fetch-retries=1"],
-      ...["--fetch-retry-mintimeout=1000", `${name}@${VERSION}`],
-    ], { timeout: TIMEOUT });
+    const install =
+      "npm install --no-save --no-package-lock --ignore-scripts --no-audit --no-fund " +
+      "--prefer-offline --fetch-retries=1 --fetch-retry-mintimeout=1000 --prefix";
+    const command = [...install.split(" "), fetched, `${name}@${VERSION}`];
+    const { code, stderr } = await run(command, { timeout: TIMEOUT });
     if (code !== 0) {
       const reason = /npm error code (\w+)/.exec(stderr)?.[1] ?? stderr.trim();
       return `npm cannot fetch ${name}: ${reason}`;

@@ -79,12 +79,14 @@ export async function startCluster(
     const passwordFile = join(folder, "password");
     writeFileSync(passwordFile, password ?? "");
     serverAccount().give(passwordFile);
+    const options =
+      "--no-sync --encoding=UTF8 --locale=C --username=postgres --auth="
+        .concat(password === undefined ? "trust" : "scram-sha-256");
     await runWell([
-      ...[...serverAccount().prefix, join(binaries, "initdb")],
-      ...["--no-sync", "--encoding=UTF8", "--locale=C", "--username=postgres"],
-      ...(password === undefined
-        ? ["--auth=trust"]
-        : ["--auth=scram-sha-256", `--pwfile=${passwordFile}`]),
+      ...serverAccount().prefix,
+      join(binaries, "initdb"),
+      ...options.split(" "),
+      ...password === undefined ? [] : [`--pwfile=${passwordFile}`],
       `--pgdata=${data}`,
     ]);
   }

@@ -64,10 +64,13 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
     ...(password !== "" && { password: decodeURIComponent(password) }),
     fill: async (data) => {
       await runWell([
-        ...[...serverAccount().prefix, join(binaries, "pg_basebackup")],
+        ...serverAccount().prefix,
+        join(binaries, "pg_basebackup"),
         `--dbname=${primary.url("postgres")}?application_name=${name}`,
-        ...[`--pgdata=${data}`, "--write-recovery-conf"],
-        ...["--checkpoint=fast", "--no-sync"],
+        `--pgdata=${data}`,
+        "--write-recovery-conf",
+        "--checkpoint=fast",
+        "--no-sync",
       ]);
     },
   });

@@ -23,28 +23,26 @@ export async function enableTls(cluster: Cluster): Promise<string> {
   const file = (name: string): string => join(cluster.folder, name);
   const [authority, authorityKey] = [file("ca.crt"), file("ca.key")];
   const [certificate, key] = [file("server.crt"), file("server.key")];
-  const request = "openssl req -new -newkey ec -nodes -pkeyopt " +
-    "ec_paramgen_curve:prime256v1";
+  const openssl = (words: string) => runWell(`openssl ${words}`.split(" "));
+  const request =
+    "req -new -newkey ec -nodes -pkeyopt ec_paramgen_curve:prime256v1";
 
-  await runWell([
-    ...request.split(" "),
-    ...["-x509", "-days", "2", "-subj", "/CN=Authority of a test"],
-    ...["-keyout", authorityKey, "-out", authority],
-  ]);
-  await runWell([
-    ...request.split(" "),
-    ...["-subj", "/CN=localhost"],
-    ...["-keyout", key, "-out", file("server.csr")],
-  ]);
+  await openssl(
+    `${request} -x509 -days 2 -subj /CN=Authority -keyout ${authorityKey} -out ${authority}`,
+  );
+  await openssl(
+    `${request} -subj /CN=localhost -keyout ${key} -out ${file("server.csr")}`,
+  );
   writeFileSync(
     file("server.ext"),
     "subjectAltName = DNS:localhost, IP:127.0.0.1\n",
   );
-  await runWell([
-    ...["openssl", "x509", "-req", "-days", "2", "-in", file("server.csr")],
-    ...["-CA", authority, "-CAkey", authorityKey, "-CAcreateserial"],
-    ...["-extfile", file("server.ext"), "-out", certificate],
-  ]);
+  await openssl(
+    `x509 -req -days 2 -in ${
+      file("server.csr")
+    } -CA ${authority} -CAkey ${authorityKey} ` +
+      `-CAcreateserial -extfile ${file("server.ext")} -out ${certificate}`,
+  );
   serverAccount().give(key);
 
   await cluster.query(`alter system set ssl_cert_file = '${certificate}'`);
