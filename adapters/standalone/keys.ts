@@ -77,10 +77,9 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   const storage = await openStorage(database);
   const title = isNew ? "Made a new database" : "Database";
   process.stderr.write(printable(`${title}: ${name}\n`));
-  const { json, text, key, ifLost = "" } = await act(
-    issuedKeys(storage.apiKeys),
-  )
+  const done = await act(issuedKeys(storage.apiKeys))
     .finally(() => storage.close());
+  const { json, text, key, ifLost = "" } = done;
   const output = values.quiet ? key : values.json && toPrintableJson(json);
   const fail = ({ message }: Error) =>
     reportAndExit(new Error(`${ifLost}${message}`));
