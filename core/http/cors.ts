@@ -26,7 +26,11 @@ export function corsLayer(
     Array.isArray(origins) && origins.length > 0 && origins.every(isOrigin);
   if (!isValid) {
     // Without what may be a password.
-    const sent = JSON.stringify(origins)?.replace(/[^"]*@/g, "…@");
+    const sent = JSON.stringify(
+      origins,
+      (_, value) =>
+        typeof value === "string" ? value.replace(/^.*@/s, "…@") : value,
+    );
     throw new TypeError(
       `Wrong option cors.origins: it must be "*" or a list of origins such as "https://app.example.com", not ${sent}`,
     );
