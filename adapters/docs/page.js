@@ -10,11 +10,14 @@ function followScheme() {
   document.documentElement.classList.toggle("dark-mode", dark.matches);
 }
 
-/** Names for the controls that Swagger UI leaves without one, by selector. */
-const NAMES = Object.entries({
-  ".body-param__text": "Request body",
-  ".close-modal": "Close",
-  '[data-param-name="status"] select': "status",
+/** What Swagger UI leaves unnamed, or names wrongly: attributes by selector. */
+const ATTRIBUTES = Object.entries({
+  ".body-param__text": ["aria-label", "Request body"],
+  ".close-modal": ["aria-label", "Close"],
+  '[data-param-name="status"] select': ["aria-label", "status"],
+  ".auth-container h6": ["aria-level", 3],
+  ".info": ["role", "banner"],
+  ".responses-table": ["role", "table"], // not a region without a name
 });
 
 /** The key's name in the document, and in the state of Swagger UI. */
@@ -26,7 +29,7 @@ async function start() {
   try {
     const response = await fetch(address);
     if (!response.ok) throw new Error(`the answer is ${response.status}`);
-    nameControls(reference);
+    mendMarkup(reference);
     show(await response.json(), address, openStore(reference));
   } catch (cause) {
     reference.className = "failed";
@@ -34,13 +37,16 @@ async function start() {
   }
 }
 
-/** Sets the names again whenever Swagger UI draws something. */
-function nameControls(reference) {
+/** Sets the attributes, and leaves out no level of headings, again whenever Swagger UI draws something. */
+function mendMarkup(reference) {
   new MutationObserver(() => {
-    for (const [selector, name] of NAMES) {
-      for (const control of reference.querySelectorAll(selector)) {
-        control.setAttribute("aria-label", name);
+    for (const [selector, attribute] of ATTRIBUTES) {
+      for (const element of reference.querySelectorAll(selector)) {
+        element.setAttribute(...attribute);
       }
+    }
+    for (const heading of reference.querySelectorAll("h3, h4, h5")) {
+      heading.setAttribute("aria-level", heading.tagName[1] - 1);
     }
   }).observe(reference, { childList: true, subtree: true });
 }
@@ -83,8 +89,11 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
     plugins: [{
       components: { ServersContainer: KeyState },
       wrapComponents: {
+        authorizationPopup: asDialog,
         Button: sayForget,
+        Input: hideKey(item),
         liveResponse: explainUnauthorized,
+        modelExample: foldErrors,
         responseBody: exactNumbers,
       },
       statePlugins: {
@@ -139,6 +148,61 @@ function KeyState({ React, authSelectors }) {
   const isAccepted = authSelectors.authorized().size > 0;
   const text = isAccepted ? "Key accepted" : "Requests need an API key";
   return React.createElement("p", { role: "status" }, text);
+}
+
+/** Keeps the focus in the form for the key until it is closed, also by Escape, and then puts it back. */
+function asDialog(Original, { React, authActions }) {
+  const close = () => authActions.showDefinitions(false);
+  return function Dialog(props) {
+    const ref = React.useRef();
+    React.useLayoutEffect(() => {
+      const dialog = ref.current;
+      dialog.showModal();
+      dialog.querySelector("#auth-bearer-value")?.focus();
+      return () => dialog.close();
+    }, []);
+    const attributes = { ref, onClose: close, "aria-label": "Authorization" };
+    return React.createElement(
+      "dialog",
+      attributes,
+      React.createElement(Original, props),
+    );
+  };
+}
+
+/** Hides the key as it is entered, and tells password managers what it is and by which name to keep it. */
+function hideKey(account) {
+  return (Original, { React }) =>
+    function KeyInput(props) {
+      const { createElement: h } = React;
+      const [isShown, show] = React.useState(false);
+      if (props.id !== "auth-bearer-value") return h(Original, props);
+      const key = {
+        ...props,
+        "aria-label": undefined,
+        type: isShown ? "text" : "password",
+        autoComplete: "current-password",
+      };
+      const user = { autoComplete: "username", value: account, readOnly: true };
+      const toggle = { type: "checkbox", onChange: () => show(!isShown) };
+      return h(
+        React.Fragment,
+        null,
+        h("input", { ...user, hidden: true }),
+        h("label", null, "API key", h(Original, key)),
+        h("label", null, h("input", toggle), " Show"),
+      );
+    };
+}
+
+/** Folds the examples of errors, which are much alike; page.css folds the header fields with them. */
+function foldErrors(Original, { React: { createElement: h } }) {
+  return (props) => {
+    const original = h(Original, props);
+    const [, , , part, status] = props.specPath;
+    if (part !== "responses" || status.startsWith("2")) return original;
+    return h("details", null, h("summary", null, "Details"), original);
+  };
 }
 
 /** Renames the button that removes the key. The labels that Swagger UI adds differ from what it shows. */
