@@ -90,9 +90,8 @@ export const HOSTILE_BYTES_CLAUSES: Clauses = {
         const { runtime } = client;
         const statuses = runtime === "deno" ? [400] : [201];
         if (runtime === undefined) statuses.push(400);
-        for (
-          const sent of [`${LENGTH}\r\n${REX}`, `${CHUNKED}\r\n${IN_CHUNKS}`]
-        ) {
+        const cases = [`${LENGTH}\r\n${REX}`, `${CHUNKED}\r\n${IN_CHUNKS}`];
+        for (const sent of cases) {
           const start = line(client, "POST", JSON_TYPE + offer).slice(0, -2);
           const [create] = await ask(client, start + sent, other, {
             until: NAME,

@@ -86,9 +86,8 @@ export const RAW_HTTP_CLAUSES: Clauses = {
 
   // ---- Credentials ----
   async "a repeated Idempotency-Key is 400"(client) {
-    for (
-      const [a, b] of [["k", "k"], ['"k"', '"k"'], ['"k', 'k"'], ["k", ""]]
-    ) {
+    const cases = [["k", "k"], ['"k"', '"k"'], ['"k', 'k"'], ["k", ""]];
+    for (const [a, b] of cases) {
       const more = `Idempotency-Key: ${a}\r\nIdempotency-Key: ${b}\r\n`;
       const answer = await one(
         client,
@@ -127,13 +126,12 @@ export const RAW_HTTP_CLAUSES: Clauses = {
   ) {
     const line = `POST ${pets(client)}`;
     for (const length of ["", "Content-Length: 0\r\n"]) {
-      for (
-        const type of [
-          "Content-Type: text/plain\r\n",
-          "Content-Encoding: gzip\r\n",
-          "",
-        ]
-      ) {
+      const cases = [
+        "Content-Type: text/plain\r\n",
+        "Content-Encoding: gzip\r\n",
+        "",
+      ];
+      for (const type of cases) {
         await refused(client, head(client, line, type + length), 400);
       }
     }
@@ -182,13 +180,12 @@ export const RAW_HTTP_CLAUSES: Clauses = {
   ) {
     const half = " ".repeat(32_769);
     const more = "Expect: 100-continue\r\n";
-    for (
-      const sent of [
-        post(client, "", { length: 65_537 }),
-        post(client, "", { length: 65_537, more }),
-        chunked(client, [half, half], { isOpen: true }),
-      ]
-    ) {
+    const cases = [
+      post(client, "", { length: 65_537 }),
+      post(client, "", { length: 65_537, more }),
+      chunked(client, [half, half], { isOpen: true }),
+    ];
+    for (const sent of cases) {
       await refused(client, sent, 413);
     }
     const { status } = await one(client, post(client, "", { length: 1e12 }));

@@ -25,9 +25,8 @@ export function httpContract(
   it: RegisterTest,
   open: () => Promise<OpenService>,
 ): void {
-  for (
-    const clauses of [INTERFACE_CLAUSES, HTTP_CLAUSES, IDEMPOTENCY_CLAUSES]
-  ) {
+  const cases = [INTERFACE_CLAUSES, HTTP_CLAUSES, IDEMPOTENCY_CLAUSES];
+  for (const clauses of cases) {
     register(it, clauses, open);
   }
 }

@@ -46,12 +46,11 @@ test("the checks are those of docs/contract.md, in its order", () => {
 const names = Object.keys(CHECKS);
 const [pet = ""] = names.splice(-1); // which a create does not look for
 
-for (
-  const [operation, checks, right] of [
-    ["createPet", names, { method: "POST", path: "/pets", body: REX_JSON }],
-    ["getPet", [...names.slice(0, 6), pet], { path: "/pets/9", body: null }],
-  ] as const
-) {
+const cases = [
+  ["createPet", names, { method: "POST", path: "/pets", body: REX_JSON }],
+  ["getPet", [...names.slice(0, 6), pet], { path: "/pets/9", body: null }],
+] as const;
+for (const [operation, checks, right] of cases) {
   for (const [i, check] of checks.entries()) {
     test(`${operation} looks at ${check} before what comes later, and reads a body only to look at it`, async () => {
       const wrong = checks.slice(i).map((check) => CHECKS[check]?.[0]);

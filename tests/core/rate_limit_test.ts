@@ -44,14 +44,13 @@ test("rateLimit is called with each valid key, and its fields stand on the 429",
 test("the header fields of a request within the limit stand on its answer, whatever that is", async () => {
   const within: RateLimit = async () => ({ allowed: true, headers: HEADERS });
   const storage = storageThat(() => Promise.reject(new Error("broken")));
-  for (
-    const [line, status, options] of [
-      ["GET /pets", 200],
-      ["GET /pets?limit=0", 400],
-      ["GET /pets/1", 404],
-      ["GET /pets", 500, { storage }],
-    ] as const
-  ) {
+  const cases = [
+    ["GET /pets", 200],
+    ["GET /pets?limit=0", 400],
+    ["GET /pets/1", 404],
+    ["GET /pets", 500, { storage }],
+  ] as const;
+  for (const [line, status, options] of cases) {
     const answer = await send(line, within, options);
     assert.equal(answer.status, status);
     assert.equal(answer.headers.get("ratelimit"), HEADERS.ratelimit, line);

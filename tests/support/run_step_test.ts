@@ -43,12 +43,11 @@ test("a runtime that is missing or too old is named with its version", (t) => {
     else process.env.PETSTORE_TEST_NODE = kept;
   });
   const hint = "install it, or set PETSTORE_TEST_NODE";
-  for (
-    const [command, found] of [
-      [old, "is node 20.19"],
-      [join(directory, "nothing"), "cannot be run"],
-    ] as const
-  ) {
+  const cases = [
+    [old, "is node 20.19"],
+    [join(directory, "nothing"), "cannot be run"],
+  ] as const;
+  for (const [command, found] of cases) {
     process.env.PETSTORE_TEST_NODE = command;
     const { missing } = findRuntime("node");
     assert.equal(

@@ -28,12 +28,11 @@ const urls = ["", "/v1", "ftp://example.com/v1", KEY, undefined]
   .concat(`http://user:${KEY}@example.com/v1`, `http://:${KEY}@example.com/v1`)
   .concat("http://user@example.com/v1");
 
-for (
-  const [name, values, message] of [
-    ["baseUrl", [...urls, new URL("http://example.com/v1")], /: .* such as/],
-    ["key", ["", " ", `${KEY}\n`, `${KEY}é`, undefined, 7], /: /],
-  ] as const
-) {
+const cases = [
+  ["baseUrl", [...urls, new URL("http://example.com/v1")], /: .* such as/],
+  ["key", ["", " ", `${KEY}\n`, `${KEY}é`, undefined, 7], /: /],
+] as const;
+for (const [name, values, message] of cases) {
   test(`a wrong ${name} is a TypeError that does not show it`, () => {
     for (const value of values) {
       const options = { baseUrl: BASE, key: KEY, [name]: value };

@@ -76,27 +76,26 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
 
 test("the message says what is wrong, and does not quote it", async () => {
   const stranger = `{"id":"${KEY}","name":"","categoryId":1}`;
-  for (
-    const [call, text, message] of [
-      [
-        "list",
-        `[${petJson(1n)},${stranger}]`,
-        "1\\.id of the response must be an integer from ",
-      ],
-      ["list", "{}", "the body of the response must be an array$"],
-      ["list", "[[]]", "0\\.id of the"],
-      ["list", "[7,7]", "0 of the response must be an object$"],
-      ["get", '{"id":0}', "id of the response must be positive$"],
-      ["get", '{"id":7}', "name of the response is missing$"],
-      ["get", '{"id":7,"name":7}', "name of the response must be a string$"],
-      // Another pet than the one that was asked for.
-      [
-        "get",
-        petJson(8n),
-        "id of the response is not the one that was asked for$",
-      ],
-    ] as const
-  ) {
+  const cases = [
+    [
+      "list",
+      `[${petJson(1n)},${stranger}]`,
+      "1\\.id of the response must be an integer from ",
+    ],
+    ["list", "{}", "the body of the response must be an array$"],
+    ["list", "[[]]", "0\\.id of the"],
+    ["list", "[7,7]", "0 of the response must be an object$"],
+    ["get", '{"id":0}', "id of the response must be positive$"],
+    ["get", '{"id":7}', "name of the response is missing$"],
+    ["get", '{"id":7,"name":7}', "name of the response must be a string$"],
+    // Another pet than the one that was asked for.
+    [
+      "get",
+      petJson(8n),
+      "id of the response is not the one that was asked for$",
+    ],
+  ] as const;
+  for (const [call, text, message] of cases) {
     const error = await fails(call, json(text), "invalid_response", 200);
     assert.match(error.message, RegExp(`^Cannot (list|get) pets?: ${message}`));
     assert.ok(!error.message.includes(KEY));
@@ -118,15 +117,14 @@ test("members that the contract does not know are left out", async () => {
 });
 
 // Each class by its edges: 201 is not the status of a get, nor 200 that of a create.
-for (
-  const [call, statuses, code, message] of [
-    ["get", [201, 206, 299], "invalid_response", "not in the contract"],
-    ["create", [200, 202, 299], "invalid_response", "not in the contract"],
-    ["get", [300, 399], "http_error", "a redirect"],
-    ["create", [300, 599], "http_error", ""],
-    ["get", [400, 599], "http_error", "and not from the service itself"],
-  ] as const
-) {
+const cases = [
+  ["get", [201, 206, 299], "invalid_response", "not in the contract"],
+  ["create", [200, 202, 299], "invalid_response", "not in the contract"],
+  ["get", [300, 399], "http_error", "a redirect"],
+  ["create", [300, 599], "http_error", ""],
+  ["get", [400, 599], "http_error", "and not from the service itself"],
+] as const;
+for (const [call, statuses, code, message] of cases) {
   test(`a response of status ${statuses} to ${call} is ${code}`, async () => {
     for (const status of statuses) {
       const response = json(petJson(7n), { status });
@@ -294,15 +292,14 @@ test("only the service's own 503 with a number of seconds proves that no pet was
   const headers = { "retry-after": "1" };
   const own = (fields: Record<string, string>) =>
     refusal("service_unavailable", 503, fields);
-  for (
-    const [response, code, uncertain] of [
-      [own(headers), "service_unavailable", false],
-      [own({ "retry-after": "soon" }), "service_unavailable", true],
-      [own({ "retry-after": "" }), "service_unavailable", true],
-      [page(503, headers), "http_error", true],
-      [refusal("internal_error", 503, headers), "http_error", true],
-    ] as const
-  ) {
+  const cases = [
+    [own(headers), "service_unavailable", false],
+    [own({ "retry-after": "soon" }), "service_unavailable", true],
+    [own({ "retry-after": "" }), "service_unavailable", true],
+    [page(503, headers), "http_error", true],
+    [refusal("internal_error", 503, headers), "http_error", true],
+  ] as const;
+  for (const [response, code, uncertain] of cases) {
     const error = await fails("create", response, code, 503);
     assert.equal(error.uncertain, uncertain);
   }
@@ -345,14 +342,13 @@ test("a redirect that a browser hides is http_error without a status", async () 
 test("the request id is on the error", async () => {
   const headers = { "x-request-id": "7f3a" };
   const broken = watchedBody(["[", " "], "fails").body;
-  for (
-    const [response, code, status] of [
-      [refusal("not_found", 404, headers), "not_found", 404],
-      [page(500, headers), "http_error", 500],
-      [json("{}", { headers }), "invalid_response", 200],
-      [new Response(broken, { headers }), "network_error", 200],
-    ] as const
-  ) {
+  const cases = [
+    [refusal("not_found", 404, headers), "not_found", 404],
+    [page(500, headers), "http_error", 500],
+    [json("{}", { headers }), "invalid_response", 200],
+    [new Response(broken, { headers }), "network_error", 200],
+  ] as const;
+  for (const [response, code, status] of cases) {
     const { requestId } = await fails("list", response, code, status);
     assert.equal(requestId, "7f3a");
   }
@@ -364,17 +360,16 @@ test("a request that gets no response is network_error with its cause, and its f
   const reasons = new AggregateError(["a", "b"].map((why) => Error(why)));
   const endless = new Error("its own cause");
   endless.cause = endless;
-  for (
-    const [cause, reason] of [
-      [new RangeError("at once"), "at once"],
-      ["no route", "no route"],
-      [endless, "its own cause"],
-      [new TypeError("fetch failed", { cause: reasons }), "a"],
-      [new TypeError(`proxy refuses Bearer ${KEY}`), "proxy refuses Bearer …"],
-      // As Deno puts it.
-      [new TypeError(`error sending request for url (${BASE}): why`), "why"],
-    ] as const
-  ) {
+  const cases = [
+    [new RangeError("at once"), "at once"],
+    ["no route", "no route"],
+    [endless, "its own cause"],
+    [new TypeError("fetch failed", { cause: reasons }), "a"],
+    [new TypeError(`proxy refuses Bearer ${KEY}`), "proxy refuses Bearer …"],
+    // As Deno puts it.
+    [new TypeError(`error sending request for url (${BASE}): why`), "why"],
+  ] as const;
+  for (const [cause, reason] of cases) {
     const throws = () => {
       throw cause;
     };

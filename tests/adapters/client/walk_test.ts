@@ -80,16 +80,15 @@ test("a walk asks for a page only when it comes to it; it can be left early, and
   assert.equal(requests.length, 3);
 });
 
-for (
-  const [what, pages, requests] of [
-    ["lead round in a circle", [[1n], [2n], [1n]], 3],
-    ["are empty, and go on for ever", [[], []], 1],
-    ["repeat a pet", [[1n, 1n]], 1],
-    ["are out of order", [[2n, 1n]], 1],
-    ["begin with the last of the page before", [[1n, 2n], [2n]], 2],
-    ["begin before the page before", [[1n, 2n], [1n]], 2],
-  ] as const
-) {
+const cases = [
+  ["lead round in a circle", [[1n], [2n], [1n]], 3],
+  ["are empty, and go on for ever", [[], []], 1],
+  ["repeat a pet", [[1n, 1n]], 1],
+  ["are out of order", [[2n, 1n]], 1],
+  ["begin with the last of the page before", [[1n, 2n], [2n]], 2],
+  ["begin before the page before", [[1n, 2n], [1n]], 2],
+] as const;
+for (const [what, pages, requests] of cases) {
   test(`pages that ${what} end with an error`, async () => {
     const scriptOf = pages.map((ids, i) => petsPage(ids, `?page=${i}`));
     const { client, requests: sent } = scripted(scriptOf);

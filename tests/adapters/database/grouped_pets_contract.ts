@@ -105,14 +105,13 @@ export function groupedPetsContract(
     await Promise.all([...reads.flat(), storage.close()]);
     const message = (action: string) =>
       `Cannot ${action}: the storage is closed`;
-    for (
-      const [action, read] of [
-        ["create pet", storage.create(REX)],
-        ["get pet", get(petId(1n))],
-        ["list pets", list({ limit: 1 })],
-        ["check API key", isActive("1")],
-      ] as const
-    ) {
+    const cases = [
+      ["create pet", storage.create(REX)],
+      ["get pet", get(petId(1n))],
+      ["list pets", list({ limit: 1 })],
+      ["check API key", isActive("1")],
+    ] as const;
+    for (const [action, read] of cases) {
       const expected = { kind: "unavailable", message: message(action) };
       await assert.rejects(read, expected);
     }

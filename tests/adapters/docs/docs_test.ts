@@ -125,9 +125,8 @@ test("the page answers HEAD as GET, 304 if the browser has it, and any other met
   const show = await docs();
   const etag = (await ask(show, "/docs")).headers.get("etag") ?? "";
   const known = { headers: { "if-none-match": etag } };
-  for (
-    const [status, init] of [[200, { method: "HEAD" }], [304, known]] as const
-  ) {
+  const cases = [[200, { method: "HEAD" }], [304, known]] as const;
+  for (const [status, init] of cases) {
     const answer = await ask(show, "/docs", init);
     assert.equal(answer.status, status);
     assert.equal(answer.headers.get("etag"), etag);

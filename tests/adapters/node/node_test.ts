@@ -265,15 +265,14 @@ test("a body of 64 KiB that nobody reads keeps the connection, and a longer one 
   });
 });
 
-for (
-  const [what, ms, sent] of [
-    ["the rest of a body that is answered", 10_000, `${FIVE}ab`],
-    ["reading why it was cut off", 1000, CHUNKED],
-    ["reading why it was refused", 1000, "garbage\r\n\r\n"],
-    ["reading why 100 does not come", 1000, `Expect: 100-continue\r\n${FIVE}`],
-    ["nothing once all is sent", 0, "Connection: close\r\n\r\n"],
-  ] as const
-) {
+const cases = [
+  ["the rest of a body that is answered", 10_000, `${FIVE}ab`],
+  ["reading why it was cut off", 1000, CHUNKED],
+  ["reading why it was refused", 1000, "garbage\r\n\r\n"],
+  ["reading why 100 does not come", 1000, `Expect: 100-continue\r\n${FIVE}`],
+  ["nothing once all is sent", 0, "Connection: close\r\n\r\n"],
+] as const;
+for (const [what, ms, sent] of cases) {
   test(`a client has ${ms} ms for ${what}`, async (t) => {
     const { setTimeout } = globalThis;
     const asked: unknown[] = [];
@@ -311,14 +310,13 @@ test("of a body that nobody wants 64 KiB are read before the last answer; tiny c
 });
 
 test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until the next, unless told otherwise", async () => {
-  for (
-    const [options, times] of [
-      [{}, [10_000, 30_000, 5000]],
-      [{ requestTimeout: 7000, keepAliveTimeout: 1 }, [7000, 7000, 1]],
-      [{ requestTimeout: 0 }, [10_000, 0, 5000]],
-      [{ headersTimeout: 0 }, [0, 30_000, 5000]],
-    ] as const
-  ) {
+  const cases = [
+    [{}, [10_000, 30_000, 5000]],
+    [{ requestTimeout: 7000, keepAliveTimeout: 1 }, [7000, 7000, 1]],
+    [{ requestTimeout: 0 }, [10_000, 0, 5000]],
+    [{ headersTimeout: 0 }, [0, 30_000, 5000]],
+  ] as const;
+  for (const [options, times] of cases) {
     const handle = toFetch((_request, socket) => {
       const { server } = socket as { readonly server: HttpServer };
       const { headersTimeout, requestTimeout, keepAliveTimeout } = server;
@@ -442,13 +440,12 @@ test("toNodeListener sees the URL that was sent, also below a mount and with a f
     }
     listener(req, res);
   }, async (wire) => {
-    for (
-      const [path, scheme] of [
-        ["/shop/v1/pets?limit=1", "http"],
-        ["/v1/pets", "http"],
-        ["/tls/v1/pets", "https"],
-      ]
-    ) {
+    const cases = [
+      ["/shop/v1/pets?limit=1", "http"],
+      ["/v1/pets", "http"],
+      ["/tls/v1/pets", "https"],
+    ];
+    for (const [path, scheme] of cases) {
       wire.write(
         `GET ${path} HTTP/1.1\r\nHost: a\r\noriginalUrl: /b\r\nX-Original-URL: /b\r\n\r\n`,
       );

@@ -39,15 +39,14 @@ it("sends a read again whose connection is lost; without a server each call says
   line.leadTo(server.port);
   await reading;
   await line.close();
-  for (
-    const [action, call] of [
-      ["reach the database", () => storage.ping()],
-      ["get pet", () => storage.get(petId(1n))],
-      ["list pets", () => storage.list({ limit: 1 })],
-      ["check API key", () => storage.apiKeys.isActive("1")],
-      ["create pet", () => storage.create(REX)],
-    ] as const
-  ) {
+  const cases = [
+    ["reach the database", () => storage.ping()],
+    ["get pet", () => storage.get(petId(1n))],
+    ["list pets", () => storage.list({ limit: 1 })],
+    ["check API key", () => storage.apiKeys.isActive("1")],
+    ["create pet", () => storage.create(REX)],
+  ] as const;
+  for (const [action, call] of cases) {
     const message =
       `Cannot ${action} at ${url.host}: connect ECONNREFUSED ${url.host}`;
     await assert.rejects(call(), (error: StorageError) => {
@@ -272,14 +271,13 @@ function authentication(code: number, more = ""): Buffer {
 
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
-for (
-  const [what, answer] of [
-    ["asks for the password", authentication(3)],
-    ["asks for its MD5 digest", authentication(5, "salt")],
-    ["has SCRAM without it", authentication(10, "SCRAM-SHA-256\0\0")],
-    ["asks for nothing", Buffer.concat([authentication(0), READY])],
-  ] as const
-) {
+const cases = [
+  ["asks for the password", authentication(3)],
+  ["asks for its MD5 digest", authentication(5, "salt")],
+  ["has SCRAM without it", authentication(10, "SCRAM-SHA-256\0\0")],
+  ["asks for nothing", Buffer.concat([authentication(0), READY])],
+] as const;
+for (const [what, answer] of cases) {
   test(`postgresStorage with channel_binding=require refuses a server that ${what}, and sends it nothing`, async () => {
     const received: Buffer[] = [];
     const server = createServer((socket) => {

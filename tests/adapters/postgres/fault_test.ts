@@ -19,38 +19,37 @@ function systemError(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-for (
-  const [what, read, create, errors] of [
-    ["an end that is lost", "unavailable", "outcome_unknown", [
-      new Error("ended"),
-      systemError("ECONNRESET"),
-      ...["08006", "40003", "57P01"].map((code) => sqlError(code)),
-    ]],
-    ["a statement that was not carried out", "unavailable", "unavailable", [
-      sqlError("08P01", "query_wait_timeout"), // PgBouncer did not send it on
-      ...["40001", "53300", "55P03"].map((code) => sqlError(code)),
-    ]],
-    ["a statement that the driver did not send", "unavailable", "unavailable", [
-      new Error(
-        "Client has encountered a connection error and is not queryable",
-      ),
-      new Error("Client was closed and is not queryable"),
-    ]],
-    // A trigger may say anything.
+const cases = [
+  ["an end that is lost", "unavailable", "outcome_unknown", [
+    new Error("ended"),
+    systemError("ECONNRESET"),
+    ...["08006", "40003", "57P01"].map((code) => sqlError(code)),
+  ]],
+  ["a statement that was not carried out", "unavailable", "unavailable", [
+    sqlError("08P01", "query_wait_timeout"), // PgBouncer did not send it on
+    ...["40001", "53300", "55P03"].map((code) => sqlError(code)),
+  ]],
+  ["a statement that the driver did not send", "unavailable", "unavailable", [
+    new Error(
+      "Client has encountered a connection error and is not queryable",
+    ),
+    new Error("Client was closed and is not queryable"),
+  ]],
+  // A trigger may say anything.
+  [
+    "the driver's words in an error of the server",
+    "unavailable",
+    "outcome_unknown",
     [
-      "the driver's words in an error of the server",
-      "unavailable",
-      "outcome_unknown",
-      [
-        sqlError("57P01", "Client was closed and is not queryable"),
-      ],
+      sqlError("57P01", "Client was closed and is not queryable"),
     ],
-    // A mistake in the SQL, and a value that is refused.
-    ["an error of a statement", "itself", "itself", [
-      ...["42601", "23514"].map((code) => sqlError(code)),
-    ]],
-  ] as const
-) {
+  ],
+  // A mistake in the SQL, and a value that is refused.
+  ["an error of a statement", "itself", "itself", [
+    ...["42601", "23514"].map((code) => sqlError(code)),
+  ]],
+] as const;
+for (const [what, read, create, errors] of cases) {
   test(`${what} is ${read} after a read, and ${create} after a create`, () => {
     for (const error of errors) {
       for (const [changes, kind] of [[false, read], [true, create]] as const) {

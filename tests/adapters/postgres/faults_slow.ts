@@ -31,17 +31,16 @@ testCluster(
   async (cluster) => {
     const authority = await enableTls(cluster);
     const url = await cluster.newDatabase();
-    for (
-      const [parameters, isEncrypted] of [
-        ["", false],
-        ["sslmode=disable", false],
-        ["sslmode=require", true],
-        [`sslmode=require&sslrootcert=${authority}`, true],
-        [`sslmode=verify-ca&sslrootcert=${authority}`, true],
-        [`sslmode=verify-full&sslrootcert=${authority}`, true],
-        ["sslmode=require&channel_binding=require", true],
-      ] as const
-    ) {
+    const cases = [
+      ["", false],
+      ["sslmode=disable", false],
+      ["sslmode=require", true],
+      [`sslmode=require&sslrootcert=${authority}`, true],
+      [`sslmode=verify-ca&sslrootcert=${authority}`, true],
+      [`sslmode=verify-full&sslrootcert=${authority}`, true],
+      ["sslmode=require&channel_binding=require", true],
+    ] as const;
+    for (const [parameters, isEncrypted] of cases) {
       await using(`${url}?${parameters}`, async (storage) => {
         await storage.create(REX);
         const rows = await runSql(
@@ -268,12 +267,11 @@ it("hears of a commit without its standby, however little is told", async (clust
 
 it("tells a create that was cancelled from one whose connection ended", async (cluster) => {
   await locked(cluster, async (storage, unlock) => {
-    for (
-      const [end, kind] of [
-        ["pg_cancel_backend", "unavailable"],
-        ["pg_terminate_backend", "outcome_unknown"],
-      ] as const
-    ) {
+    const cases = [
+      ["pg_cancel_backend", "unavailable"],
+      ["pg_terminate_backend", "outcome_unknown"],
+    ] as const;
+    for (const [end, kind] of cases) {
       const creating = assertFault(storage.create(REX), kind, /./);
       const waits =
         "wait_event_type = 'Lock' and query like '%INSERT INTO pets%'";

@@ -52,15 +52,14 @@ async function begin(hosts: Hosts, writable = true) {
 }
 
 test("of several hosts that accept writes, the first with the highest timeline is used at first", async () => {
-  for (
-    const [hosts, expected] of [
-      [{ a: 1, b: 1, c: 1 }, "a"],
-      [{ a: 1, b: 2, c: 2 }, "b"],
-      [{ a: null, b: 0, c: 1 }, "c"],
-      [{ b: 0, c: 0 }, "b"],
-      [{ a: null, b: null }, undefined],
-    ] as const
-  ) {
+  const cases = [
+    [{ a: 1, b: 1, c: 1 }, "a"],
+    [{ a: 1, b: 2, c: 2 }, "b"],
+    [{ a: null, b: 0, c: 1 }, "c"],
+    [{ b: 0, c: 0 }, "b"],
+    [{ a: null, b: null }, undefined],
+  ] as const;
+  for (const [hosts, expected] of cases) {
     const { server, moves } = await begin(hosts);
     assert.equal(server.current?.host, expected);
     assert.deepEqual(moves, []);
@@ -128,18 +127,17 @@ test("a new connection is used if it leads to the host in use, which accepts wri
   await server.check(host, connection("off", "0000001F0000000000000001"));
   await server.check(host, connection("off", null));
   await server.check(host, connection("off", "000000200000000000000001"));
-  for (
-    const [target, isReadOnly, logFile, message] of [
-      [
-        host,
-        "off",
-        "0000001F0000000000000001",
-        "its timeline is 31, not 32 or later",
-      ],
-      [host, "on", null, "the server is read-only"],
-      [other, "off", "000000200000000000000001", "another server is used now"],
-    ] as const
-  ) {
+  const cases = [
+    [
+      host,
+      "off",
+      "0000001F0000000000000001",
+      "its timeline is 31, not 32 or later",
+    ],
+    [host, "on", null, "the server is read-only"],
+    [other, "off", "000000200000000000000001", "another server is used now"],
+  ] as const;
+  for (const [target, isReadOnly, logFile, message] of cases) {
     const checking = server.check(target, connection(isReadOnly, logFile));
     await assert.rejects(checking, { message });
   }

@@ -68,13 +68,12 @@ it("refuses a replay whose key was forgotten just now", async ({ url, open }) =>
   assert.equal((await storage.create(REX, key(1))).id, 2n);
 });
 
-for (
-  const [parameters, queryTimeout, lockTimeout, setting, used] of [
-    ["connection_limit=1", 20_000, "3s", "off", "on"],
-    ["connection_limit=1", 1000, "600ms", "local", "local"],
-    ["connection_limit=1&pgbouncer=true", 1000, "0", "off", "on"],
-  ] as const
-) {
+const cases = [
+  ["connection_limit=1", 20_000, "3s", "off", "on"],
+  ["connection_limit=1", 1000, "600ms", "local", "local"],
+  ["connection_limit=1&pgbouncer=true", 1000, "0", "off", "on"],
+] as const;
+for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
   it(`writes to disk, and changes no setting for later: ${parameters}, ${lockTimeout}, ${setting}`, async ({ url, open }) => {
     const option = `options=-c%20synchronous_commit%3D${setting}`;
     const storage = await open(`${url}?${option}&${parameters}`, {

@@ -11,17 +11,16 @@ test("the URL of a server is one that a client on the same machine can use", () 
 });
 
 test("a server that cannot listen says why in words, or as the runtime does", () => {
-  for (
-    const [cause, reason] of [
-      [{ code: "EADDRINUSE" }, "the address is in use"],
-      [{ code: "EADDRNOTAVAIL" }, "this machine does not have that address"],
-      [{ code: "EACCES" }, "this user may not use that port"],
-      [{ code: "ENOTFOUND" }, "the host is unknown"],
-      [{ code: "EINVAL" }, "the host is unknown"],
-      [{ code: "E", message: "no" }, "no"],
-      ["no", "no"],
-    ] as const
-  ) {
+  const cases = [
+    [{ code: "EADDRINUSE" }, "the address is in use"],
+    [{ code: "EADDRNOTAVAIL" }, "this machine does not have that address"],
+    [{ code: "EACCES" }, "this user may not use that port"],
+    [{ code: "ENOTFOUND" }, "the host is unknown"],
+    [{ code: "EINVAL" }, "the host is unknown"],
+    [{ code: "E", message: "no" }, "no"],
+    ["no", "no"],
+  ] as const;
+  for (const [cause, reason] of cases) {
     const error = listenError("a", 1, cause);
     assert.equal(error.message, `Cannot listen on a:1: ${reason}`);
     assert.equal(error.cause, cause);

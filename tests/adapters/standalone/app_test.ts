@@ -97,12 +97,11 @@ test("probes are found by their exact path alone, so that a rule of a proxy for 
   }
 });
 
-for (
-  const [status, what, chunk] of [
-    [503, "was cut off", undefined],
-    [400, "is invalid", '{"name":""}'],
-  ] as const
-) {
+const cases = [
+  [503, "was cut off", undefined],
+  [400, "is invalid", '{"name":""}'],
+] as const;
+for (const [status, what, chunk] of cases) {
   test(`drain waits for a create, which is answered ${status} if its body ${what}`, async () => {
     const { handle, drain, lines } = open();
     const { readable, writable } = new TransformStream<string, string>();

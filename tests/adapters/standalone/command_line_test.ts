@@ -11,65 +11,64 @@ import { run } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { testUnless } from "../../support/skipping.ts";
 
-for (
-  const [command, message, env] of [
-    ["nonsense", /^There is no command "nonsense"\nSee --help\n$/],
-    ["strat", /^There is no command "strat": did you mean start\?\nSee --help/],
-    ["Key list", /^There is no command "Key": did you mean keys\?\n/],
-    ["\u009b", /^There is no command "\uFFFD"\n/],
-    [
-      "start --prot 1",
-      /^There is no option --prot, only --host, --port, --help\nSee --help\n$/,
-    ],
-    ["start foo", /^start takes options only, not foo\n/],
-    ["start --port", /^--port needs a value$/m],
-    ["start --port --host ::1", /^--port needs a value$/m],
-    ["start --host=", /^--host needs a value$/m],
-    ["start --port 70000", /^Cannot read --port: .* from 0 to 65535, not /],
-    ["start", /^Cannot read PORT: .* from 0 to 65535,/, { PORT: "70000" }],
-    [
-      "start --port 0 --host nosuchhost.invalid",
-      /^Cannot listen on nosuchhost\.invalid:0: the host is unknown\n$/,
-      {}, // it has opened no file yet
-    ],
-    [
-      "start --port 0",
-      /^.*: the directory .*missing does not exist; create it first\n$/,
-      { DATABASE_URL: "sqlite:missing/pets.db" },
-    ],
-    [
-      "start --port 0",
-      /^Cannot read DATABASE_URL: .*\n$/,
-      { DATABASE_URL: "postgres://me:sesame@:x/pets" },
-    ],
-    ["copy a b -x", /^There is no option -x, only --help$/m],
-    ["copy a b c", /^copy takes two addresses: copy FROM TO\n/],
-    ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO\n/],
-    ["copy memory: sqlite:b", /^Cannot read FROM: .*DATABASE, not memory:…\n/],
-    ["copy sqlite:a memory:", /^Cannot read TO: it must be sqlite:PATH /],
-    [
-      "copy postgres://u:sesame@127.0.0.1:1/d?sslmode=maybe sqlite:b",
-      /^Cannot read FROM: /,
-    ],
-    ["--version start", /^--version takes no arguments\n/],
-    ["keys list --toString", /^There is no option --toString, /],
-    ["keys list --json=yes", /^--json takes no value$/m],
-    ["keys list --quiet", /^--quiet is for keys issue, without --json/],
-    ["keys issue a --quiet --json", /^--quiet is for keys issue/],
-    ["keys issue ", /^Cannot read NAME: it must not be empty\n/],
-    ["keys issue two words", /issue NAME \(in quotes if it has spaces\)/],
-    ["keys revoke", /issue NAME/],
-    ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
-    ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
-    ["keys rotate 1", /issue NAME/],
-    ["keys list", /^There is no database at sqlite:\/.*\/petstore\.db: /, {}],
-    ["start", /^Cannot read PETSTORE_HOST: .*, not "\*"\n$/, {
-      PETSTORE_HOST: "*",
-    }],
-    ["start --host *", /^Cannot read --host: .*, not "\*"\n/],
-    ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }],
-  ] as const
-) {
+const cases = [
+  ["nonsense", /^There is no command "nonsense"\nSee --help\n$/],
+  ["strat", /^There is no command "strat": did you mean start\?\nSee --help/],
+  ["Key list", /^There is no command "Key": did you mean keys\?\n/],
+  ["\u009b", /^There is no command "\uFFFD"\n/],
+  [
+    "start --prot 1",
+    /^There is no option --prot, only --host, --port, --help\nSee --help\n$/,
+  ],
+  ["start foo", /^start takes options only, not foo\n/],
+  ["start --port", /^--port needs a value$/m],
+  ["start --port --host ::1", /^--port needs a value$/m],
+  ["start --host=", /^--host needs a value$/m],
+  ["start --port 70000", /^Cannot read --port: .* from 0 to 65535, not /],
+  ["start", /^Cannot read PORT: .* from 0 to 65535,/, { PORT: "70000" }],
+  [
+    "start --port 0 --host nosuchhost.invalid",
+    /^Cannot listen on nosuchhost\.invalid:0: the host is unknown\n$/,
+    {}, // it has opened no file yet
+  ],
+  [
+    "start --port 0",
+    /^.*: the directory .*missing does not exist; create it first\n$/,
+    { DATABASE_URL: "sqlite:missing/pets.db" },
+  ],
+  [
+    "start --port 0",
+    /^Cannot read DATABASE_URL: .*\n$/,
+    { DATABASE_URL: "postgres://me:sesame@:x/pets" },
+  ],
+  ["copy a b -x", /^There is no option -x, only --help$/m],
+  ["copy a b c", /^copy takes two addresses: copy FROM TO\n/],
+  ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO\n/],
+  ["copy memory: sqlite:b", /^Cannot read FROM: .*DATABASE, not memory:…\n/],
+  ["copy sqlite:a memory:", /^Cannot read TO: it must be sqlite:PATH /],
+  [
+    "copy postgres://u:sesame@127.0.0.1:1/d?sslmode=maybe sqlite:b",
+    /^Cannot read FROM: /,
+  ],
+  ["--version start", /^--version takes no arguments\n/],
+  ["keys list --toString", /^There is no option --toString, /],
+  ["keys list --json=yes", /^--json takes no value$/m],
+  ["keys list --quiet", /^--quiet is for keys issue, without --json/],
+  ["keys issue a --quiet --json", /^--quiet is for keys issue/],
+  ["keys issue ", /^Cannot read NAME: it must not be empty\n/],
+  ["keys issue two words", /issue NAME \(in quotes if it has spaces\)/],
+  ["keys revoke", /issue NAME/],
+  ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
+  ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
+  ["keys rotate 1", /issue NAME/],
+  ["keys list", /^There is no database at sqlite:\/.*\/petstore\.db: /, {}],
+  ["start", /^Cannot read PETSTORE_HOST: .*, not "\*"\n$/, {
+    PETSTORE_HOST: "*",
+  }],
+  ["start --host *", /^Cannot read --host: .*, not "\*"\n/],
+  ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }],
+] as const;
+for (const [command, message, env] of cases) {
   test(`the program refuses "${command}" because of ${message}, and leaves no file behind`, async (t) => {
     const cwd = newFolder(t);
     const ended = await runMain(command.split(" "), { cwd, env: env ?? {} });
@@ -115,9 +114,8 @@ test("start --help shows the port and the address of readConfig", async (t) => {
   const cwd = newFolder(t);
   const { stdout } = await runMain(["start", "--help"], { cwd });
   const { host, port } = readConfig({});
-  for (
-    const text of [`(${port}; `, `(${host}; `, `  PORT               ${port}; `]
-  ) {
+  const cases = [`(${port}; `, `(${host}; `, `  PORT               ${port}; `];
+  for (const text of cases) {
     assert.ok(stdout.includes(text), text);
   }
 });
@@ -142,12 +140,11 @@ test("judge --help shows its usage and an example", async (t) => {
 test("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async (t) => {
   const cwd = newFolder(t);
   const path = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
-  for (
-    const args of [
-      ["--key", "a\nsecret", "http://localhost:1/v1"],
-      ["--key", "k", "http://u:secret@localhost:1/v1"],
-    ]
-  ) {
+  const cases = [
+    ["--key", "a\nsecret", "http://localhost:1/v1"],
+    ["--key", "k", "http://u:secret@localhost:1/v1"],
+  ];
+  for (const args of cases) {
     const command = [...commandLine(path, ["-E"]), ...args];
     const { code, stderr } = await run(command, { cwd });
     assert.equal(code, 2);
@@ -164,17 +161,16 @@ testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
     // The command begins once nobody reads.
     const gone = (command: string) =>
       `trap "" PIPE; { while echo; do :; done 2>/dev/null; ${command}; } | true`;
-    for (
-      const [args, output, message] of [
-        [["--help"], full, /^.*no space left.*\n$/i],
-        [
-          issue,
-          full,
-          /^Key 1 is valid, but .* keys revoke 1\n.*no space left/im,
-        ],
-        [issue, gone, /^Key 2 is valid, but .* keys revoke 2\n.*EPIPE/m],
-      ] as const
-    ) {
+    const cases = [
+      [["--help"], full, /^.*no space left.*\n$/i],
+      [
+        issue,
+        full,
+        /^Key 1 is valid, but .* keys revoke 1\n.*no space left/im,
+      ],
+      [issue, gone, /^Key 2 is valid, but .* keys revoke 2\n.*EPIPE/m],
+    ] as const;
+    for (const [args, output, message] of cases) {
       const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
       // A shell has the exit code of the last command of a pipe.
       const line = output('{ "$0" "$@"; echo "exited with $?" >&2; }');
@@ -191,13 +187,12 @@ test("a package that is missing is named, in the words of Node and Bun, with wha
     'Cannot find package "valibot" from "/srv/core/pets/pet.ts"',
     "Cannot find module 'valibot' from '/srv/core/pets/pet.ts'",
   ];
-  for (
-    const [query, install] of [
-      ["", 'run "npx -y deno@2.9.6 install" in the folder of the pet store'],
-      ["?main.js", 'run "npm install valibot"'],
-      ["?/_npx/main.js", 'add "--package valibot" to npx'],
-    ]
-  ) {
+  const cases = [
+    ["", 'run "npx -y deno@2.9.6 install" in the folder of the pet store'],
+    ["?main.js", 'run "npm install valibot"'],
+    ["?/_npx/main.js", 'add "--package valibot" to npx'],
+  ];
+  for (const [query, install] of cases) {
     const source = "../../../adapters/standalone/command_line.ts";
     const { missingPackage } = await import(source + query);
     const message = `The package valibot is not installed: ${install}`;

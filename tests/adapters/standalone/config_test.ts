@@ -90,40 +90,39 @@ for (const [name, values] of Object.entries(wrong)) {
 }
 
 test("readConfig says what is wrong, and shows neither a password nor a key", () => {
-  for (
-    const [environment, message] of [
-      [{ PORT: "" }, "Cannot read PORT: it is empty: set it, or unset it"],
-      [
-        { DATABASE_URL: "nonsense" },
-        "Cannot read DATABASE_URL: it must be sqlite:PATH (such as sqlite:petstore.db) " +
-        "or postgres://USER:PASSWORD@HOST:PORT/DATABASE, or memory:",
-      ],
-      [
-        { DATABASE_URL: "sqlite://x.db" },
-        "; after sqlite: comes a path, without // (sqlite:petstore.db, ",
-      ],
-      [{ DATABASE_URL: "mysql://user:hunter2@db/pets" }, ", not mysql:…"],
-      [{ PETSTORE_API_KEYS: "hunter2 hunter2" }, "PETSTORE_API_KEYS"],
-      [{ METRICS: "yes" }, 'it must be on or off, not "yes"'],
-      [{ BASE_URL: "https://me:hunter2@h/v1" }, "BASE_URL: it must be a path"],
-      [
-        { BASE_URL: "/v1/" },
-        'BASE_URL: its path must be in normal form: "/v1"',
-      ],
-      [
-        { CORS_ORIGINS: "https://a, https://me:hunter2@h" },
-        'CORS_ORIGINS: it must be "*" or a list of origins such as "https://app.example.com", not ["https://a","…@h"]',
-      ],
-      [
-        { DATABASE_URL: "postgres://u:hunter2@h/d?sslmode=maybe" },
-        "DATABASE_URL: sslmode must be one of",
-      ],
-      [
-        { RATE_LIMIT: "9" },
-        'it must be requests and seconds, such as 100/10s, not "9"',
-      ],
-    ] as const
-  ) {
+  const cases = [
+    [{ PORT: "" }, "Cannot read PORT: it is empty: set it, or unset it"],
+    [
+      { DATABASE_URL: "nonsense" },
+      "Cannot read DATABASE_URL: it must be sqlite:PATH (such as sqlite:petstore.db) " +
+      "or postgres://USER:PASSWORD@HOST:PORT/DATABASE, or memory:",
+    ],
+    [
+      { DATABASE_URL: "sqlite://x.db" },
+      "; after sqlite: comes a path, without // (sqlite:petstore.db, ",
+    ],
+    [{ DATABASE_URL: "mysql://user:hunter2@db/pets" }, ", not mysql:…"],
+    [{ PETSTORE_API_KEYS: "hunter2 hunter2" }, "PETSTORE_API_KEYS"],
+    [{ METRICS: "yes" }, 'it must be on or off, not "yes"'],
+    [{ BASE_URL: "https://me:hunter2@h/v1" }, "BASE_URL: it must be a path"],
+    [
+      { BASE_URL: "/v1/" },
+      'BASE_URL: its path must be in normal form: "/v1"',
+    ],
+    [
+      { CORS_ORIGINS: "https://a, https://me:hunter2@h" },
+      'CORS_ORIGINS: it must be "*" or a list of origins such as "https://app.example.com", not ["https://a","…@h"]',
+    ],
+    [
+      { DATABASE_URL: "postgres://u:hunter2@h/d?sslmode=maybe" },
+      "DATABASE_URL: sslmode must be one of",
+    ],
+    [
+      { RATE_LIMIT: "9" },
+      'it must be requests and seconds, such as 100/10s, not "9"',
+    ],
+  ] as const;
+  for (const [environment, message] of cases) {
     assert.throws(
       () => readConfig(environment),
       ({ message: told }: Error) =>

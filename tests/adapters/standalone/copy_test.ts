@@ -280,13 +280,12 @@ for (const [way, places] of Object.entries(WAYS)) {
     await (await to.open()).close();
     const zero = "insert into pets values (0, 'Zero', 1, 0)";
     const key = `insert into api_keys values (${INT64_MIN}, 'n', 'd', 1, null)`;
-    for (
-      const [place, what, sql, undo] of [
-        [from, "pets", zero, "delete from pets where id = 0"],
-        [from, "API keys", key, "delete from api_keys"],
-        [to, "pets", zero, "delete from pets"],
-      ] as const
-    ) {
+    const cases = [
+      [from, "pets", zero, "delete from pets where id = 0"],
+      [from, "API keys", key, "delete from api_keys"],
+      [to, "pets", zero, "delete from pets"],
+    ] as const;
+    for (const [place, what, sql, undo] of cases) {
       await place.query(sql);
       await assert.rejects(
         copy([from, to]),

@@ -10,32 +10,31 @@ import { newFolder } from "../../support/temporary_directory.ts";
 import { testUnless } from "../../support/skipping.ts";
 
 // By base address: status and media type of paths, without a key.
-for (
-  const [BASE_URL, seen] of [
-    ["/v1", {
-      "/": "200 text/html",
-      "/docs": "200 text/html",
-      "/docs/page.css": "200 text/css",
-      "/v1/openapi.json": "200 application/json",
-      "/docs/": "404 application/json",
-      "/docs/x": "404 application/json",
-      "/index.html": "404 application/json",
-    }],
-    ["/", {
-      "/": "200 text/html",
-      "/docs": "200 text/html",
-      "/pets": "401 application/json",
-      "/openapi.json": "200 application/json",
-      "/pets/docs": "401 application/json",
-    }],
-    ["/docs", {
-      "/docs": "200 text/html",
-      "/docs/pets": "401 application/json",
-      "/docs/openapi.json": "200 application/json",
-    }],
-    ["/docs/pets", { "/docs/pets/pets": "401 application/json" }],
-  ] as const
-) {
+const cases = [
+  ["/v1", {
+    "/": "200 text/html",
+    "/docs": "200 text/html",
+    "/docs/page.css": "200 text/css",
+    "/v1/openapi.json": "200 application/json",
+    "/docs/": "404 application/json",
+    "/docs/x": "404 application/json",
+    "/index.html": "404 application/json",
+  }],
+  ["/", {
+    "/": "200 text/html",
+    "/docs": "200 text/html",
+    "/pets": "401 application/json",
+    "/openapi.json": "200 application/json",
+    "/pets/docs": "401 application/json",
+  }],
+  ["/docs", {
+    "/docs": "200 text/html",
+    "/docs/pets": "401 application/json",
+    "/docs/openapi.json": "200 application/json",
+  }],
+  ["/docs/pets", { "/docs/pets/pets": "401 application/json" }],
+] as const;
+for (const [BASE_URL, seen] of cases) {
   test(`a server whose base address is ${BASE_URL} shows the page without a key, and loses no path to it`, async () => {
     const service = await openService(readConfig({
       DATABASE_URL: "memory:",

@@ -198,14 +198,13 @@ test("keys revoke takes the key itself, also from standard input, and shows no k
   assert.match(revoking.stdout(), /^Key 2 for leaked has been revoked since /);
 
   const env = { PETSTORE_API_KEYS: `sesame,${second}` };
-  for (
-    const [key, message, code] of [
-      ["sesame", /^Only the configuration takes away a fixed key: /, 1],
-      [second, /^Only the configuration takes away a fixed key: /, 1],
-      [`${first}x`, /^Cannot read KEY: it is neither an id nor an issued /, 2],
-      [generateKey(), /\nThere is no such key: see keys list\n$/, 1],
-    ] as const
-  ) {
+  const cases = [
+    ["sesame", /^Only the configuration takes away a fixed key: /, 1],
+    [second, /^Only the configuration takes away a fixed key: /, 1],
+    [`${first}x`, /^Cannot read KEY: it is neither an id nor an issued /, 2],
+    [generateKey(), /\nThere is no such key: see keys list\n$/, 1],
+  ] as const;
+  for (const [key, message, code] of cases) {
     const refused = await runMain(["keys", "revoke", key], { cwd, env });
     assert.deepEqual([refused.code, refused.stdout], [code, ""]);
     assert.match(refused.stderr, message);

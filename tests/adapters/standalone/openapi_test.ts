@@ -21,13 +21,12 @@ test("the program openapi prints the document of a service at BASE_URL", async (
 });
 
 test("the program openapi says what is wrong with BASE_URL or its arguments", async () => {
-  for (
-    const [BASE_URL, args, expected, message] of [
-      ["v1", [], 1, /^Cannot read BASE_URL: it must be a path .*\n$/],
-      ["/v1", ["--bogus"], 2, /^There is no option --bogus, only --help$/m],
-      ["/v1", ["pets"], 2, /^openapi takes no arguments$/m],
-    ] as const
-  ) {
+  const cases = [
+    ["v1", [], 1, /^Cannot read BASE_URL: it must be a path .*\n$/],
+    ["/v1", ["--bogus"], 2, /^There is no option --bogus, only --help$/m],
+    ["/v1", ["pets"], 2, /^openapi takes no arguments$/m],
+  ] as const;
+  for (const [BASE_URL, args, expected, message] of cases) {
     const { code, stdout, stderr } = await print(BASE_URL, ...args);
     assert.deepEqual([code, stdout], [expected, ""]);
     assert.match(stderr, message);

@@ -75,14 +75,13 @@ it(
     type Name = Deno.PermissionDescriptor;
     const revoke = async ({ name }: Name) => revoked.push(name);
     t.mock.method(Deno.permissions, "revoke", revoke);
-    for (
-      const [url, expected] of [
-        ["memory:", ["read", "write"]],
-        ["sqlite:pets.db", ["write"]],
-        ["postgres://a,b/pets", ["read", "write"]],
-        ["postgres://me@/pets?host=/run/postgresql", []],
-      ] as const
-    ) {
+    const cases = [
+      ["memory:", ["read", "write"]],
+      ["sqlite:pets.db", ["write"]],
+      ["postgres://a,b/pets", ["read", "write"]],
+      ["postgres://me@/pets?host=/run/postgresql", []],
+    ] as const;
+    for (const [url, expected] of cases) {
       await giveBackPermissions(readConfig({ DATABASE_URL: url }).database);
       assert.deepEqual(revoked.splice(0), expected, url);
     }

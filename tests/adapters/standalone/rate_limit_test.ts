@@ -99,20 +99,19 @@ test("peerAddress is empty if the client is gone", () => {
 });
 
 test("peerAddress is the /64 of an IPv6 address, and a mapped IPv4 address is itself", () => {
-  for (
-    const [address, expected] of [
-      ["::1", "0:0:0:0"],
-      ["::", "0:0:0:0"],
-      ["2001:db8::1", "2001:db8:0:0"],
-      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
-      ["2001:db8:1:2:3::", "2001:db8:1:2"],
-      ["2001:db8::2:3:4:5:6", "2001:db8:0:2"],
-      ["fe80::1%eth0", "fe80:0:0:0"],
-      ["::ffff:192.0.2.1", "192.0.2.1"],
-      ["::FFFF:192.0.2.1", "192.0.2.1"],
-      ["192.0.2.1", "192.0.2.1"],
-    ] as const
-  ) {
+  const cases = [
+    ["::1", "0:0:0:0"],
+    ["::", "0:0:0:0"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:db8:1:2:3::", "2001:db8:1:2"],
+    ["2001:db8::2:3:4:5:6", "2001:db8:0:2"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::FFFF:192.0.2.1", "192.0.2.1"],
+    ["192.0.2.1", "192.0.2.1"],
+  ] as const;
+  for (const [address, expected] of cases) {
     assert.equal(
       peerAddress(request, { remoteAddress: address }),
       expected,

@@ -201,13 +201,12 @@ test("readText answers 413 for a body of more than 256 pieces, if it comes to le
     return stream(sizes.map((size) => new Uint8Array(size).fill(32)));
   };
   const announced = (length: number) => ({ "content-length": `${length}` });
-  for (
-    const [first, count, headers] of [
-      [1, 256],
-      [65_280, 257],
-      [1, 512, announced(512)],
-    ] as const
-  ) {
+  const cases = [
+    [1, 256],
+    [65_280, 257],
+    [1, 512, announced(512)],
+  ] as const;
+  for (const [first, count, headers] of cases) {
     const { body } = spaces(first, count);
     const text = await readText(request(body, headers), limits);
     assert.equal(text, " ".repeat(first + count - 1));

@@ -32,17 +32,16 @@ test("parseTarget reads path and query as they were sent", () => {
 });
 
 test("parseTarget refuses a target that has no path with 400", () => {
-  for (
-    const url of [
-      "",
-      "*",
-      "a",
-      "http://h",
-      "http://h?a=/b",
-      "http://h#/b",
-      "h:80",
-    ]
-  ) {
+  const cases = [
+    "",
+    "*",
+    "a",
+    "http://h",
+    "http://h?a=/b",
+    "http://h#/b",
+    "h:80",
+  ];
+  for (const url of cases) {
     assert.ok(parseTarget(request(url)) instanceof Refusal, url);
   }
 });

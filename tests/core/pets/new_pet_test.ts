@@ -34,35 +34,34 @@ test("checkNewPet throws a TypeError with the message of the refusal", () => {
 });
 
 const rex = { name: "Rex", categoryId: 1n };
-for (
-  const [body, problem] of [
-    [7, "the body must be a JSON object"],
-    [[], "the body must be a JSON object"],
-    [{}, "name is required; categoryId is required"],
-    [{ ...rex, name: 7 }, "name must be a string"],
-    [{ ...rex, name: "" }, "name must not be empty"],
-    [
-      { ...rex, name: "\ud800" },
-      "name must be well-formed Unicode, without lone surrogates",
-    ],
-    [
-      { ...rex, name: "\u007f" },
-      "name must not contain control characters (U+0000 to U+001F, U+007F)",
-    ],
-    [
-      { ...rex, name: "x".repeat(256) },
-      "name must have at most 255 characters (Unicode code points)",
-    ],
-    [
-      { ...rex, categoryId: 1 },
-      "categoryId must be an integer from -9223372036854775808 to 9223372036854775807",
-    ],
-    [
-      { ...rex, status: "lost" },
-      "status must be one of available, pending, sold",
-    ],
-  ] as const
-) {
+const cases = [
+  [7, "the body must be a JSON object"],
+  [[], "the body must be a JSON object"],
+  [{}, "name is required; categoryId is required"],
+  [{ ...rex, name: 7 }, "name must be a string"],
+  [{ ...rex, name: "" }, "name must not be empty"],
+  [
+    { ...rex, name: "\ud800" },
+    "name must be well-formed Unicode, without lone surrogates",
+  ],
+  [
+    { ...rex, name: "\u007f" },
+    "name must not contain control characters (U+0000 to U+001F, U+007F)",
+  ],
+  [
+    { ...rex, name: "x".repeat(256) },
+    "name must have at most 255 characters (Unicode code points)",
+  ],
+  [
+    { ...rex, categoryId: 1 },
+    "categoryId must be an integer from -9223372036854775808 to 9223372036854775807",
+  ],
+  [
+    { ...rex, status: "lost" },
+    "status must be one of available, pending, sold",
+  ],
+] as const;
+for (const [body, problem] of cases) {
   const shown = inspect(body, { maxStringLength: 9 });
   test(`a refusal says that ${problem} if the body is ${shown}`, () => {
     assert.equal(messageFor(body), `Cannot create pet: ${problem}`);
