@@ -65,7 +65,10 @@ export interface KeyUse extends Times {
 /** A standby takes over: from `start` on there may be a new primary, after `end` there is no other. */
 export interface Failover extends Times {
   readonly kind: "failover";
-  /** Until `end` the old primary answers too: reads may be old, and keys known to a part of the servers. */
+  /**
+   * Until `end` the old primary answers too: reads may be old, keys known to a part of the servers, and
+   * creates lost, because another standby may still follow it.
+   */
   readonly isSplit?: boolean;
 }
 
@@ -133,12 +136,13 @@ export function* contradictions(
   const creates = history.filter((each) => each.kind === "create")
     .toSorted((a, b) => a.start - b.start);
   const attempts = Map.groupBy(creates, ({ body }) => body);
-  yield* checkIdempotency(creates);
-  yield* checkApiKeys(history);
+  const failovers = history.filter((each) => each.kind === "failover");
+  yield* checkIdempotency(creates, failovers);
+  yield* checkApiKeys(history, failovers);
   for (const operation of history) {
     yield* checkAnswer(operation, attempts);
   }
-  yield* checkEpochs(history, attempts);
+  yield* checkEpochs(history, attempts, failovers);
 }
 
 /** A history that contradicts itself. */
@@ -187,10 +191,13 @@ export function shortest(
 /** Checks all attempts with an idempotency key together. */
 function* checkIdempotency(
   creates: readonly Create[],
+  failovers: readonly Failover[],
 ): Generator<Contradiction> {
   const keyed = creates.filter(({ key }) => key !== undefined);
   for (const attempts of Map.groupBy(keyed, ({ key }) => key).values()) {
-    const answered = attempts.filter(({ seen }) => seen !== undefined);
+    const answered = attempts.filter((each) =>
+      each.seen !== undefined && !splitAt(each, failovers)
+    );
     const [first, ...others] = answered;
     for (const other of others) {
       if (first?.seen?.id === other.seen?.id) continue;
@@ -222,8 +229,8 @@ function* checkIdempotency(
 
 function* checkApiKeys(
   history: readonly Operation[],
+  failovers: readonly Failover[],
 ): Generator<Contradiction> {
-  const failovers = history.filter((each) => each.kind === "failover");
   const uses = history.filter((each) => "apiKey" in each);
   const settled = (change: KeyUse): number =>
     Math.max(change.end, splitAt(change, failovers)?.end ?? 0);
@@ -281,8 +288,8 @@ function* checkAnswer(
 function* checkEpochs(
   history: readonly Operation[],
   attempts: ReadonlyMap<string, readonly Create[]>,
+  failovers: readonly Failover[],
 ): Generator<Contradiction> {
-  const failovers = history.filter((each) => each.kind === "failover");
   const placed = history.map((by) => ({ by, span: epochsOf(by, failovers) }));
   const byLast = Map.groupBy(placed, ({ span: [, last] }) => last);
   /** Acknowledged up to this epoch: never lost. */
@@ -294,7 +301,7 @@ function* checkEpochs(
     const epoch: Epoch = { byId: new Map(), byBody: new Map() };
     epochs.push(epoch);
     for (const { by } of inEpoch) {
-      if (by.kind !== "create") continue;
+      if (by.kind !== "create" || splitAt(by, failovers)) continue;
       yield* show(by, kept, epoch);
       for (const { id } of petsOf(by)) {
         keptBounds.push({ time: by.end, id, by });
@@ -315,7 +322,7 @@ function* checkEpochs(
     );
     const below: Bound[] = [];
     for (const { by, span: [first] } of inEpoch) {
-      if (by.isReplica || splitAt(by, failovers) !== undefined) continue;
+      if (by.isReplica || splitAt(by, failovers)) continue;
       const isSure = first === last;
       const visible = isSure ? all : told;
       if (by.kind === "get" && by.seen === undefined) {

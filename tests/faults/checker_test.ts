@@ -290,6 +290,13 @@ const KEPT: Readonly<Record<string, readonly Operation[]>> = {
     keyed(attempt("b", "reused", 10, 11)),
   ],
   "a replica that lags": [A, { ...notFound(1, 11, 12), isReplica: true }],
+  "a pet that a split failover takes, although it was acknowledged amid it": [
+    keyed(A),
+    split(5, 50),
+    notFound(1, 51, 52),
+    keyed(created("a", 2, 53, 54)),
+    created("b", 1, 15, 16),
+  ],
   "an old primary that answers amid a split failover, and knows no new key": [
     split(5, 50),
     key("issue", 10, 12),

@@ -5,8 +5,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import {
   missingPatroni,
   type PatroniNode,
-  QUICK,
   startPatroni,
+  TTL,
 } from "../support/postgres/patroni.ts";
 import { findRuntimes } from "../support/runtime.ts";
 import { skipping } from "../support/skipping.ts";
@@ -37,17 +37,19 @@ export const PATRONI: Topology = {
 
         /** Breaks the leader, waits for the next one, and mends the former. */
         const failOver = (
-          breakIt: (leader: PatroniNode) => Promise<void>,
-          mend: (former: PatroniNode) => void | Promise<void>,
-          { isSplit = false, meanwhile }: {
-            readonly isSplit?: boolean;
+          { breakIt, mend, meanwhile, isSplit = false }: {
+            /** By its end nobody else may have been promoted. */
+            readonly breakIt: (leader: PatroniNode) => Promise<void>;
+            readonly mend?: (former: PatroniNode) => void | Promise<void>;
+            /** Begins with the promotion. */
             readonly meanwhile?: Fault;
-          } = {},
+            readonly isSplit?: boolean;
+          },
         ): Fault =>
         async (recorder) => {
           const former = await cluster.leader();
+          await breakIt(former);
           await recorder.record("failover", async () => {
-            await breakIt(former);
             await cluster.untilPromoted(former);
             const promoted = performance.now();
             const others = meanwhile?.(recorder);
@@ -60,15 +62,12 @@ export const PATRONI: Topology = {
               assert.ok(ms < RECOVERY, `${name} added no pet for ${ms} ms`);
               return `${name} ${ms}`;
             });
-            console.log(
-              `First pet after the promotion: ${await Promise.all(
-                recovered,
-              )} ms`,
-            );
+            const times = await Promise.all(recovered);
+            console.log(`First pet after the promotion: ${times} ms`);
             await Promise.all([others, pause(MOVING)]);
           }, isSplit);
           await recorder.more(20);
-          await mend(former);
+          await mend?.(former);
           await cluster.untilWhole();
         };
 
@@ -77,20 +76,27 @@ export const PATRONI: Topology = {
           servers,
           longest: longest(3),
           faults: {
-            "the leader's agent hung, a server killed": failOver(
-              (leader) => leader.pause("agent"),
-              (former) => former.resume(),
-              { isSplit: true, meanwhile: kill(a) },
-            ),
-            "the leader killed": failOver(
-              (leader) => leader.kill(),
-              (former) => former.start(),
-            ),
-            "the leader frozen and thawed": failOver(
-              (leader) => leader.pause("all"),
-              (former) => former.resume(),
-            ),
-            "a switchover": failOver(() => cluster.switchOver(), () => {}),
+            "the leader's agent hung, a server killed": failOver({
+              async breakIt(leader) {
+                await leader.pause("agent");
+                await pause(1000 * (TTL - 8));
+              },
+              mend: (former) => former.resume(),
+              meanwhile: kill(a),
+              isSplit: true,
+            }),
+            "the leader killed": failOver({
+              breakIt: (leader) => leader.kill(),
+              mend: (former) => former.start(),
+            }),
+            "the leader frozen and thawed": failOver({
+              breakIt: (leader) => leader.pause("all"),
+              mend: (former) => former.resume(),
+            }),
+            "a switchover": failOver({
+              // It waits for the new leader.
+              breakIt: async () => void cluster.switchOver(),
+            }),
             "a standby lost": async (recorder) => {
               const standby = await cluster.standby();
               await standby.kill();
@@ -100,7 +106,7 @@ export const PATRONI: Topology = {
             },
             "etcd stopped": async (recorder) => {
               await cluster.etcd.kill();
-              await pause(1000 * QUICK.ttl + 5000);
+              await pause(1000 * TTL + 5000);
               await recorder.more(20);
               await cluster.etcd.start();
               await cluster.untilWhole();

@@ -30,8 +30,6 @@ export interface PatroniNode extends Daemon {
   /** Freezes PostgreSQL and its agent, or the agent alone. */
   pause(what: "all" | "agent"): Promise<void>;
   resume(): void;
-  /** Kills PostgreSQL alone. */
-  killServer(): Promise<void>;
 }
 
 /** A cluster under way. It ends with this process, if not before. */
@@ -49,11 +47,16 @@ export interface PatroniCluster {
   close(): Promise<void>;
 }
 
-/** In seconds. Patroni wants a `ttl` of at least 20, and of at least `loop_wait` + 2 * `retry_timeout`. */
-export const QUICK = { ttl: 20, loop_wait: 2, retry_timeout: 5 };
+/** The shortest, in seconds, within which Patroni replaces a leader that is gone. */
+export const TTL = 20;
 
 const EXAMPLES = new URL("../../../docs/examples/patroni/", import.meta.url);
 const FOLDERS = [...(process.env.PATH ?? "").split(":"), "/usr/sbin"];
+
+/** So that nothing is left elsewhere by a server that is killed. */
+const SETTINGS = `unix_socket_directories: ""
+        dynamic_shared_memory_type: mmap
+        `;
 
 function find(program: string): string {
   return FOLDERS.map((folder) => join(folder, program)).find(existsSync) ??
@@ -91,10 +94,8 @@ interface Member extends PatroniNode {
   readonly log: () => string;
 }
 
-/** Starts a cluster, in 15 to 30 s; `timing` replaces what the example says. */
-export async function startPatroni(
-  timing: Readonly<Record<string, number>> = QUICK,
-): Promise<PatroniCluster> {
+/** Starts a cluster, in 15 to 30 s. */
+export async function startPatroni(): Promise<PatroniCluster> {
   const binaries = await requireBinaries();
   const { give } = serverAccount();
   const { path: folder, remove } = guardedFolder(
@@ -138,16 +139,13 @@ export async function startPatroni(
       const pidFile = join(folder, name, "data/postmaster.pid");
       return pauseTree(Number(readFileSync(pidFile, "utf8").split("\n")[0]));
     };
-    async function killServer(): Promise<void> {
-      const all = await pauseServer();
-      all.forEach((pid) => signal(pid, "SIGKILL"));
-      await until("no process is left", () => !all.some(isAlive));
-    }
     return {
-      ...{ name, host, api, start: agent.start, log: agent.log, killServer },
+      ...{ name, host, api, start: agent.start, log: agent.log },
       async kill() {
         await agent.kill();
-        await killServer();
+        const all = await pauseServer();
+        all.forEach((pid) => signal(pid, "SIGKILL"));
+        await until("no process is left", () => !all.some(isAlive));
       },
       async pause(what) {
         signal(agent.pid, "SIGSTOP");
@@ -170,24 +168,18 @@ export async function startPatroni(
 
     const etcd = daemon("etcd", (own) => [
       ...[find("etcd"), `--data-dir=${own}/data`],
-      ...["--listen-client-urls", "--advertise-client-urls"]
-        .map((flag) => `${flag}=http://${client}`),
-      ...["--listen-peer-urls", "--initial-advertise-peer-urls"]
-        .map((flag) => `${flag}=http://${peer}`),
-      `--initial-cluster=default=http://${peer}`,
+      `--listen-client-urls=http://${client}`,
+      `--advertise-client-urls=http://${client}`,
+      `--listen-peer-urls=http://${peer}`,
     ]);
     const proxy = daemon("proxy", (own) => {
       const path = join(own, "haproxy.cfg");
-      const changes = hosts.map((host, i) =>
-        [
-          `10.0.0.${i + 1}:5432`,
-          `${host} port ${apis[i]?.split(":")[1]}`,
-        ] as const
-      );
-      writeFileSync(
-        path,
-        example("haproxy.cfg", [["127.0.0.1:5000", proxyHost], ...changes]),
-      );
+      const checked = hosts.map((host, i) => {
+        const port = apis[i]?.split(":")[1];
+        return [`10.0.0.${i + 1}:5432`, `${host} port ${port}`] as const;
+      });
+      const changes = [["127.0.0.1:5000", proxyHost] as const, ...checked];
+      writeFileSync(path, example("haproxy.cfg", changes));
       return [find("haproxy"), "-db", "-f", path];
     });
     const members = hosts.map((host, i) => {
@@ -205,15 +197,10 @@ export async function startPatroni(
         [/- data-checksums/g, "- data-checksums\n    - no-sync"],
         [/(?=authentication:)/g, "basebackup:\n    - no-sync\n  "],
         [/mode: required/g, 'mode: "off"'],
-        [
-          /(?<= +)max_connections: .*/g,
-          `max_connections: 100
-        unix_socket_directories: ""
-        dynamic_shared_memory_type: mmap`,
-        ],
-        ...Object.entries(timing).map(([key, value]) =>
-          [RegExp(`${key}: \\d+`, "g"), `${key}: ${value}`] as const
-        ),
+        [/(?=max_connections:)/g, SETTINGS],
+        [/ttl: .*/g, `ttl: ${TTL}`],
+        [/loop_wait: .*/g, "loop_wait: 2"],
+        [/retry_timeout: .*/g, "retry_timeout: 5"],
       ]);
       return node(name, host, api, file);
     });
@@ -244,11 +231,10 @@ export async function startPatroni(
       async switchOver() {
         const { api, name } = await leader();
         const body = JSON.stringify({ leader: name });
-        const response = await fetch(`http://${api}/switchover`, {
-          ...{ method: "POST", body },
-        });
+        const init = { method: "POST", body };
+        const response = await fetch(`http://${api}/switchover`, init);
         const text = await response.text();
-        if (response.status !== 200) throw new Error(text);
+        if (!response.ok) throw new Error(text);
       },
       async close() {
         await proxy.kill(); // it ignores SIGQUIT
