@@ -246,8 +246,10 @@ export class Recorder {
         () => pause(PAUSE, false),
       );
     }
-    const revoked = performance.now();
-    this.history.push({ kind: "revoke", apiKey, server, start, end: revoked });
+    if (isRevoked) {
+      const end = performance.now();
+      this.history.push({ kind: "revoke", apiKey, server, start, end });
+    }
     await pause(AFTERMATH);
     isOver = true;
     await Promise.all(users);
