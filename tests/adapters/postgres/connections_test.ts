@@ -15,7 +15,7 @@ import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { key, REX } from "../../support/pets.ts";
 
-const { it } = await sharedPostgres();
+const { it, database } = await sharedPostgres();
 const lines: Line[] = [];
 after(() => Promise.all(lines.map((line) => line.close())));
 
@@ -29,7 +29,8 @@ async function detour(direct: string) {
   return { line, server, url };
 }
 
-it("sends a read again whose connection is lost; without a server each call says what it cannot do", async ({ url: direct, open }) => {
+it("postgresStorage sends a read again whose connection is lost; without a server each call says what it cannot do", async (t) => {
+  const { url: direct, open } = await database(t);
   const { line, server, url } = await detour(direct);
   const storage = await open(url.href);
   line.delay(2000);
@@ -57,7 +58,8 @@ it("sends a read again whose connection is lost; without a server each call says
   }
 });
 
-it("sends a read once more if its connection fails, or the server asks for it", async ({ url, open }) => {
+it("postgresStorage sends a read once more if its connection fails, or the server asks for it", async (t) => {
+  const { url, open } = await database(t);
   const { id } = await (await open(url)).create(REX);
   await runSql(
     url,
@@ -82,7 +84,8 @@ it("sends a read once more if its connection fails, or the server asks for it", 
   await assert.rejects(reading, { kind: "unavailable", message: /fails$/ });
 });
 
-it("plans a prepared statement once, whatever the database is set to", async ({ url, open }) => {
+it("postgresStorage plans a prepared statement once, whatever the database is set to", async (t) => {
+  const { url, open } = await database(t);
   const storage = await open(url);
   await storage.create(REX);
   await runSql(
@@ -100,7 +103,8 @@ it("plans a prepared statement once, whatever the database is set to", async ({ 
   assert.deepEqual(rows, [{ mode: "force_generic_plan" }]);
 });
 
-it("goes on at the next server if several calls lose one together", async ({ url: direct, open }) => {
+it("postgresStorage goes on at the next server if several calls lose one together", async (t) => {
+  const { url: direct, open } = await database(t);
   const { line, server, url } = await detour(direct);
   const hosts = `${url.host},${server.host}:${server.port}`;
   const storage = await open(url.href.replace(url.host, hosts));
@@ -111,7 +115,8 @@ it("goes on at the next server if several calls lose one together", async ({ url
   await ping(4);
 });
 
-it("waits for a server that does not answer yet, but for no missing database", async ({ url: direct, open }) => {
+it("postgresStorage waits for a server that does not answer yet, but for no missing database", async (t) => {
+  const { url: direct, open } = await database(t);
   const { line, server, url } = await detour(direct);
   line.leadTo(await freePort());
   setTimeout(() => line.leadTo(server.port), 100);
@@ -121,7 +126,8 @@ it("waits for a server that does not answer yet, but for no missing database", a
   await assert.rejects(opening, /database "nowhere" does not exist$/);
 });
 
-it("mistrusts all older connections once one does not answer", async ({ url: direct, open }) => {
+it("postgresStorage mistrusts all older connections once one does not answer", async (t) => {
+  const { url: direct, open } = await database(t);
   const { line, url } = await detour(direct);
   const storage = await open(url.href, { queryTimeout: 500 });
   await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
@@ -165,7 +171,8 @@ async function actingBefore(
   assert.ok(count > 0, word);
 }
 
-it("sends a read or create again, and a transaction from its beginning, if its connection ended before the driver could send it", async ({ url, open }) => {
+it("postgresStorage sends a read or create again, and a transaction from its beginning, if its connection ended before the driver could send it", async (t) => {
+  const { url, open } = await database(t);
   const storage = await open(url);
   const ends = [
     ({ connection }: pg.Client) =>
@@ -190,7 +197,8 @@ it("sends a read or create again, and a transaction from its beginning, if its c
   assert.equal((await storage.apiKeys.list()).length, 6);
 });
 
-it("acknowledges a new pet although the pet of another key in its statement cannot be read", async ({ url, open }) => {
+it("postgresStorage acknowledges a new pet although the pet of another key in its statement cannot be read", async (t) => {
+  const { url, open } = await database(t);
   const storage = await open(url);
   const { id } = await storage.create(REX, key(1));
   const fail = () => {

@@ -301,9 +301,10 @@ testTwo(
   },
 );
 
-const { it } = await sharedPostgres();
+const { it, database } = await sharedPostgres();
 
-it("moves to no other server, and works, if it may not read the timeline", async ({ url, open }) => {
+it("postgresStorage moves to no other server, and works, if it may not read the timeline", async (t) => {
+  const { url, open } = await database(t);
   const user = `clerk_${Date.now()}`;
   await (await open(url)).close();
   await runSql(
@@ -319,7 +320,8 @@ it("moves to no other server, and works, if it may not read the timeline", async
   await runSql(url, `drop owned by ${user}; drop role ${user}`);
 });
 
-it("has one connection to another host at a time, and none once it is closed", async ({ url, open }) => {
+it("postgresStorage has one connection to another host at a time, and none once it is closed", async (t) => {
+  const { url, open } = await database(t);
   const silent = new Set<Socket>();
   let most = 0;
   const server = createServer((socket) => {

@@ -18,7 +18,8 @@ function it(
   what: string,
   check: (storage: PetDatabase, url: string) => Promise<void>,
 ): void {
-  shared.it(what, async ({ url, open }) => {
+  shared.it(`postgresStorage ${what}`, async (t) => {
+    const { url, open } = await shared.database(t);
     const patience = { connectTimeout: 20_000, queryTimeout: 20_000 };
     await check(await open(url, patience), url);
   });

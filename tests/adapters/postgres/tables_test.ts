@@ -11,7 +11,7 @@ import { tablesContract } from "../database/tables_contract.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
 import { until } from "../../support/time.ts";
 
-const { skip, emptyDatabase, it } = await sharedPostgres();
+const { skip, emptyDatabase, it, database } = await sharedPostgres();
 
 const options = { skip, timeout: 30_000 };
 tablesContract(
@@ -34,7 +34,8 @@ tablesContract(
 );
 
 // What another server committed while a create waited for its turn is not in the create's snapshot.
-it("finds a key that was committed while its create waited for its turn", async ({ url, open }) => {
+it("postgresStorage finds a key that was committed while its create waited for its turn", async (t) => {
+  const { url, open } = await database(t);
   const storages = await Promise.all(
     Array.from({ length: 6 }, () => open(url)),
   );
@@ -52,7 +53,8 @@ it("finds a key that was committed while its create waited for its turn", async 
   }
 });
 
-it("refuses a replay whose key was forgotten just now", async ({ url, open }) => {
+it("postgresStorage refuses a replay whose key was forgotten just now", async (t) => {
+  const { url, open } = await database(t);
   const storage = await open(url);
   await storage.create(REX, key(1));
   await runSql(
@@ -74,7 +76,8 @@ const cases = [
   ["connection_limit=1&pgbouncer=true", 1000, "0", "off", "on"],
 ] as const;
 for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
-  it(`writes to disk, and changes no setting for later: ${parameters}, ${lockTimeout}, ${setting}`, async ({ url, open }) => {
+  it(`postgresStorage writes to disk, and changes no setting for later: ${parameters}, ${lockTimeout}, ${setting}`, async (t) => {
+    const { url, open } = await database(t);
     const option = `options=-c%20synchronous_commit%3D${setting}`;
     const storage = await open(`${url}?${option}&${parameters}`, {
       queryTimeout,
@@ -109,7 +112,8 @@ for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
   });
 }
 
-it("finds the pets of a status, and expired keys, in an index", async ({ url, open }) => {
+it("postgresStorage finds the pets of a status, and expired keys, in an index", async (t) => {
+  const { url, open } = await database(t);
   await open(url);
   const sql =
     "select indexname as name from pg_indexes where indexname like '%_by_%'";
@@ -117,7 +121,8 @@ it("finds the pets of a status, and expired keys, in an index", async ({ url, op
   assert.deepEqual(names, ["idempotency_keys_by_created", "pets_by_status"]);
 });
 
-it("is copied with 30 s for a lock, and 60 s for a statement; an empty one gave no id", async ({ url }) => {
+it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement; an empty one gave no id", async (t) => {
+  const { url } = await database(t);
   const target = await postgresTransfer(parsePostgresUrl(url), "write");
   const sql = `select current_setting('lock_timeout'),
     current_setting('idle_in_transaction_session_timeout')`;
@@ -127,7 +132,8 @@ it("is copied with 30 s for a lock, and 60 s for a statement; an empty one gave 
   await target.close();
 });
 
-it("leaves a database that it cannot use as it is, without connections", async ({ url, open }) => {
+it("postgresStorage leaves a database that it cannot use as it is, without connections", async (t) => {
+  const { url, open } = await database(t);
   const copying = postgresTransfer(parsePostgresUrl(url), "read");
   await assert.rejects(copying, {
     kind: "unavailable",
@@ -151,7 +157,8 @@ it("leaves a database that it cannot use as it is, without connections", async (
   await until("its connections are closed", haveLeft, 5000);
 });
 
-it("prepares its reads anew after the type of a column was changed", async ({ url, open }) => {
+it("postgresStorage prepares its reads anew after the type of a column was changed", async (t) => {
+  const { url, open } = await database(t);
   const storage = await open(`${url}?connection_limit=1`);
   const pet = await storage.create(REX);
   const read = () =>
@@ -161,7 +168,8 @@ it("prepares its reads anew after the type of a column was changed", async ({ ur
   assert.deepEqual(await read(), [pet, { pets: [pet] }]);
 });
 
-it("knows that a create is committed, whatever a trigger warns of; and gives none the id of another if one is left out", async ({ url, open }) => {
+it("postgresStorage knows that a create is committed, whatever a trigger warns of; and gives none the id of another if one is left out", async (t) => {
+  const { url, open } = await database(t);
   const storage = await open(url);
   await runSql(
     url,
@@ -185,7 +193,8 @@ it("knows that a create is committed, whatever a trigger warns of; and gives non
   }
 });
 
-it("reads from a server that only reads, and refuses creates there", async ({ url, open }) => {
+it("postgresStorage reads from a server that only reads, and refuses creates there", async (t) => {
+  const { url, open } = await database(t);
   await (await open(url)).create(REX);
   const readOnly = `${url}?options=-c%20default_transaction_read_only%3Don`;
   const storage = await open(readOnly);
@@ -197,7 +206,8 @@ it("reads from a server that only reads, and refuses creates there", async ({ ur
   await assert.rejects(open(primary, { openTimeout: 0 }), refused);
 });
 
-it("lists in the order of ids, whatever plan the server makes", async ({ url, open }) => {
+it("postgresStorage lists in the order of ids, whatever plan the server makes", async (t) => {
+  const { url, open } = await database(t);
   const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
     .map((name) => `-c enable_${name}=off`).join(" ");
   const storage = await open(`${url}?options=${encodeURIComponent(plan)}`);
@@ -210,7 +220,8 @@ it("lists in the order of ids, whatever plan the server makes", async ({ url, op
   }
 });
 
-it("is not ready if its tables are gone", async ({ url, open }) => {
+it("postgresStorage is not ready if its tables are gone", async (t) => {
+  const { url, open } = await database(t);
   const storage = await open(url);
   await runSql(url, "drop table pets");
   await assert.rejects(storage.ping(), /pets/);

@@ -1,12 +1,12 @@
 /** Databases for the tests that need no server of their own. */
 
 import process from "node:process";
-import { after, test } from "node:test";
+import { after, type test, type TestContext } from "node:test";
 import {
   type PetDatabase,
   postgresStorage,
 } from "../../../adapters/postgres/mod.ts";
-import { skipping } from "../skipping.ts";
+import { skipping, testUnless } from "../skipping.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { createDatabase, dropDatabase, runSql } from "./sql.ts";
@@ -22,14 +22,13 @@ export interface SharedPostgres {
    * PostgreSQL takes much longer to make a new one.
    */
   readonly emptyDatabase: () => Promise<string>;
-  /** Registers a test with an empty database; it opens storages, which are closed at its end. */
-  readonly it: (
-    what: string,
-    check: (database: {
-      readonly url: string;
-      readonly open: typeof postgresStorage;
-    }) => Promise<void>,
-  ) => void;
+  /** `test` of `node:test`, or `test.skip`. */
+  readonly it: typeof test.skip;
+  /** Empties one database for a test, and opens storages there, which are closed at its end. */
+  readonly database: (t: TestContext) => Promise<{
+    readonly url: string;
+    readonly open: typeof postgresStorage;
+  }>;
 }
 
 /**
@@ -47,29 +46,24 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
     return url;
   }
 
-  function it(...[what, check]: Parameters<SharedPostgres["it"]>): void {
-    const options = { skip: shared.skip, timeout: 30_000 };
-    test(`postgresStorage ${what}`, options, async () => {
-      const opened: PetDatabase[] = [];
-      try {
-        await check({
-          url: await emptyDatabase(),
-          async open(...args) {
-            const storage = await postgresStorage(...args);
-            opened.push(storage);
-            return storage;
-          },
-        });
-      } finally {
-        await Promise.all(opened.map((storage) => storage.close()));
-      }
-    });
-  }
+  const database: SharedPostgres["database"] = async (t) => {
+    const opened: PetDatabase[] = [];
+    t.after(() => Promise.all(opened.map((storage) => storage.close())));
+    return {
+      url: await emptyDatabase(),
+      async open(...args) {
+        const storage = await postgresStorage(...args);
+        opened.push(storage);
+        return storage;
+      },
+    };
+  };
 
-  return { ...shared, emptyDatabase, it };
+  const it = testUnless(shared.skip);
+  return { ...shared, emptyDatabase, it, database };
 }
 
-type Server = Omit<SharedPostgres, "emptyDatabase" | "it">;
+type Server = Pick<SharedPostgres, "skip" | "newDatabase">;
 
 async function ownServer(): Promise<Server> {
   const { missing } = await findBinaries();
