@@ -58,12 +58,15 @@ export async function serve(
     const server = Bun.serve({
       port,
       hostname,
-      // In seconds: after its own 10, Bun would cut off an answer that is slow to begin.
+      // In seconds. After its default of 10, Bun cuts off an answer that has not begun (its document Server,
+      // idleTimeout; oven-sh/bun#13712).
       idleTimeout: 30,
       maxRequestBodySize,
-      // In development Bun shows errors to the client, as an HTML page.
+      // In development, the default unless NODE_ENV is production, Bun shows errors to the client as an HTML page
+      // (its document Error handling).
       development: false,
-      // Outside development mode Bun would share a port that is in use, and receive its clients.
+      // Outside development mode Bun 1.4 would share a port that is in use, and receive its clients
+      // (oven-sh/bun#1443). Can go if tests/adapters/serve/fetch_server_test.ts passes on Bun without it.
       reusePort: false,
       fetch: guard(handle, onError),
       // For a response that cannot be sent, such as one already read.

@@ -74,10 +74,10 @@ function toRequest(
       ...idempotencyKey !== undefined && { "idempotency-key": idempotencyKey },
     },
     // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a GET.
-    // With "error" it would look like a network error, and some workers do not have it.
+    // With "error" it would look like a network error, and Cloudflare Workers reject it (src/workerd/api/http.c++).
     redirect: "manual",
-    // Not as text: Deno's fetch itself sends text a second time if a connection that was kept alive
-    // breaks, after the service had it too (Deno 2.9).
+    // Not as text: if a connection that was kept alive breaks, Deno 2.9's fetch sends text again by itself, even if
+    // the service has it (denoland/deno#35610). Can go if tests/adapters/client/http_test.ts passes with text.
     body: body === undefined ? null : new Blob([body]),
     signal,
   });

@@ -2,7 +2,8 @@
  * Pets in Cloudflare D1, through the binding of a Worker; no package is needed.
  *
  * A fulfilled create is committed at the primary database, which runs one transaction at a time, so ids
- * become visible in ascending order. D1 takes no `bigint` and rounds beyond 2⁵³: an int64 is sent as text.
+ * become visible in ascending order. D1 takes no `bigint` and rounds beyond 2⁵³: an int64 is sent as text, until
+ * cloudflare/workerd#4195 is done.
  *
  * @module
  */

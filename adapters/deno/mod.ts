@@ -44,8 +44,9 @@ export async function serve(
 ): Promise<Server> {
   const { port, hostname, onError } = readServeOptions(handle, options);
   const answer = guard(handle, onError);
-  // Requests with a body: until they are answered, `shutdown()` would take the body away (Deno 2.9). They
-  // are counted, because `finally()` on each answer made a create take 1.07 times its processor time.
+  // Requests with a body: until they are answered, `shutdown()` would take the body away (seen in Deno 2.9;
+  // denoland/deno#36809). Can go if tests/adapters/deno/mod_test.ts passes without it. They are counted, because
+  // `finally()` on each answer made a create take 1.07 times its processor time.
   let uploads = 0;
   const { promise: noUploads, resolve } = Promise.withResolvers<void>();
   const ended = (): void => {
@@ -75,7 +76,8 @@ export async function serve(
     });
     servers.unshift(server);
     for (const old of servers.splice(MAX_STOPPED)) void old.shutdown();
-    // Out of descriptors, Deno stops listening for good.
+    // Out of file descriptors, Deno 2.9 stops listening for good (denoland/deno#10148). All that starts again can go
+    // if tests/faults/descriptors_fault.ts passes without it.
     server.finished.catch((cause: Error) => {
       const isNews = performance.now() - stopped > ONE_EVENT;
       stopped = performance.now();

@@ -6,8 +6,10 @@ import { type Answer, withFields } from "../../core/http/message.ts";
 const PIECE = 128 * 1024;
 
 /**
- * Has a large file sent piece by piece, as the client takes it. Deno would copy all of it for each client
- * that asks and reads nothing, as HTTP/2 allows 200 times a connection; Bun and Node do not.
+ * Has a large file sent piece by piece, as the client takes it. Deno 2.9 copies all of it for each request, also if
+ * its client reads nothing, and HTTP/2 allows 200 of those a connection (`op_http_set_response_body_bytes` in its
+ * ext/http/00_serve.ts). Bun copies it once for each connection (oven-sh/bun#41679), Node never. Can go if Deno's
+ * memory does not grow by the size of a file with each such request.
  */
 export function inPieces(answer: Answer): Answer {
   const { body } = answer;

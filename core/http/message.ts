@@ -81,7 +81,8 @@ export function toResponse(
     const init: ResponseInit & { readonly encodeBody: "manual" } = {
       status,
       headers,
-      // Cloudflare Workers would compress once more what has a Content-Encoding.
+      // Cloudflare Workers would compress a body again that has a Content-Encoding (their document Runtime APIs,
+      // Response, `encodeBody`; cloudflare/workerd#7066). The test is tests/workers/worker_slow.ts.
       encodeBody: "manual",
     };
     return new Response(body, init);

@@ -9,8 +9,9 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * Answers 200 with a content, these fields and an `ETag`, compressed for clients that ask for it, or 304 if the
- * client has it. All is made on first use, because some runtimes forbid hashing while a module loads. Addresses
- * have no version, so clients have to ask each time.
+ * client has it. All is made on first use, because Cloudflare Workers forbid asynchronous work while a module loads
+ * (their document Errors and exceptions, "Disallowed operation"). Addresses have no version, so clients have to ask
+ * each time.
  */
 export function staticContent(
   content: () => Bytes | Promise<Bytes>,
@@ -67,7 +68,10 @@ async function gzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(compressed).arrayBuffer());
 }
 
-/** Pieces between which other requests have their turn: Deno 2.9 compresses on the thread that answers them. */
+/**
+ * Pieces between which other requests have their turn. Deno 2.9 compresses on the thread that answers them
+ * (`op_compression_write` in its ext/web/compression.rs; denoland/deno#13854): can go when that changes.
+ */
 async function* inTurns(bytes: Bytes): AsyncGenerator<Bytes> {
   const size = 64 * 1024;
   for (let start = 0; start < bytes.byteLength; start += size) {
