@@ -55,7 +55,8 @@ export function nodeBody(
     start(controller) {
       const onData = (chunk: Uint8Array): void => {
         req.pause();
-        // A copy: a byte stream takes the memory, and this may be a slice of what came with it.
+        // A copy: a byte stream detaches the memory that it is given (Streams §4.9.5), and Node's chunk may be a slice
+        // of memory that holds others.
         controller.enqueue(new Uint8Array(chunk));
       };
       const onEnd = (): void => {
@@ -140,7 +141,10 @@ export function wholeBody(
   };
 }
 
-/** Tells whether the body came along with the header; Node sets `complete` only after handing it over. */
+/**
+ * Tells whether the body came along with the header. Node 26 sets `complete` only after handing it over
+ * (`parserOnMessageComplete` in its lib/_http_common.js).
+ */
 function hasArrived(req: IncomingMessage): boolean {
   if (req.destroyed) return false;
   return req.complete ||

@@ -20,11 +20,12 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
   let isDecided = false;
 
   function check(): void {
-    // In HTTP/2 a response that was cut off has "finished" too.
+    // In HTTP/2 a response that was cut off has "finished" too (Node 26; nodejs/node#38916). Can go if
+    // tests/adapters/node/http2_test.ts passes without it.
     const isAborted = stream?.aborted === true;
     const isOut = res.writableFinished && !isAborted;
     const isGone = isAborted || res.destroyed || socket.destroyed;
-    // A listener that is removed while others are called is still called.
+    // A listener that is removed while others are called is still called (Node's document Events, `removeListener`).
     if (isDecided || !isOut && !isGone) return;
     isDecided = true;
     socket.off("close", check);
@@ -32,8 +33,9 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
   }
 
   res.on("close", check);
-  // A response that waits behind another (pipelining) has no socket yet, and is told nothing. Each pipelined
-  // request adds a listener to the same socket.
+  // Node 26 tells a response nothing as long as it waits behind another (pipelining) and has no socket
+  // (`onServerResponseClose` in its lib/_http_server.js): can go if tests/adapters/node/pipeline_test.ts passes without
+  // it. Each pipelined request adds a listener to the same socket.
   socket.setMaxListeners(0).on("close", check);
   check();
 }

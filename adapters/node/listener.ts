@@ -42,7 +42,8 @@ export function createListener(
       (service !== undefined || isUrlHost(host));
     const scheme = "encrypted" in req.socket ? "https" : "http";
     const authority = isTrusted ? host : STAND_IN_HOST;
-    // Express and its like remove the prefix of a mount from `url`, and keep the whole here.
+    // Express and its like remove the prefix of a mount from `url`, and keep the whole here (Express 5's document of
+    // `req.originalUrl`).
     const { originalUrl = req.url }: IncomingMessage & {
       readonly originalUrl?: string;
     } = req;
@@ -63,7 +64,8 @@ export function createListener(
       // A response that has begun can only be broken off.
       if (exchange.res.headersSent) exchange.res.destroy();
       else {
-        // Node keeps the status text of the response that it could not send.
+        // Node 26 keeps the status text of the response that it could not send (`writeHead`, lib/_http_server.js).
+        // Can go if tests/adapters/node/node_test.ts passes without it.
         const statusText = "Internal Server Error";
         send({ ...fromAnswer(internalError), statusText }, exchange);
       }

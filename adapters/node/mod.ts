@@ -90,20 +90,21 @@ function createFetchServer(
 ): HttpServer {
   const {
     requestTimeout = 30_000,
-    // Node refuses one that is longer than requestTimeout.
+    // Node refuses one that is longer than requestTimeout (its document HTTP, `http.createServer`).
     headersTimeout = Math.min(10_000, requestTimeout || Infinity),
     keepAliveTimeout = 5_000,
   } = options;
   const times = { requestTimeout, headersTimeout, keepAliveTimeout };
   checkIntegers(times, 0, MAX_TIME);
-  // A variable, because older @types/node lack `optimizeEmptyRequests`.
+  // A variable, because older @types/node lack `optimizeEmptyRequests` (nodejs/node#59778).
   const settings = {
     ...times,
     connectionsCheckingInterval: 1000,
-    // A request without Host is refused by the listener: Node would do it without a body.
+    // A request without Host is refused by the listener: Node 26 would do it without a body (same document). Can go
+    // if tests/adapters/node/node_test.ts passes without it.
     requireHostHeader: false,
     // A request that announces no body gets no stream events, of which we use none: it saves a tenth
-    // of a small answer. Node 22 does not know the option, and goes on as before.
+    // of a small answer (same document). Node 22 does not know the option, and goes on as before.
     optimizeEmptyRequests: true,
   };
   const server = createServer(settings);
@@ -111,7 +112,7 @@ function createFetchServer(
     createListener(handle, onError, { awaitsContinue, server });
   server.on("request", listen(false));
   server.on("checkContinue", listen(true));
-  // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open).
+  // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open); Node would answer 417.
   server.on("checkExpectation", listen(false));
   server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));
   server.on("clientError", clientErrorListener());
@@ -127,8 +128,9 @@ function closer(server: HttpServer): () => Promise<void> {
   });
   return () =>
     new Promise((resolve) => {
-      // Not http.Server's close(): that destroys connections whose answer is still on its way out,
-      // leaves those alone that never sent a byte, and stops looking after slow clients.
+      // Not http.Server's close(): on Node 26 it destroys connections whose answer is still on its way out, and stops
+      // looking after slow clients (`httpServerPreClose` in its lib/_http_server.js); before, it left alone those that
+      // never sent a byte (nodejs/node#63470). Can go if tests/adapters/serve/fetch_server_test.ts passes with it.
       NetServer.prototype.close.call(server, () => {
         server.close();
         resolve();

@@ -34,7 +34,8 @@ const queues = new WeakMap<Socket, Unanswered[]>();
 
 /** The response that has its turn on a connection; `undefined` if the connection is idle. */
 export function currentResponse(socket: Socket): ServerResponse | undefined {
-  // The only place where Node says so; its own closeIdleConnections() looks here as well.
+  // Node 26 says so in no public place; its own `closeIdleConnections()` looks here as well (lib/_http_server.js).
+  // If Node renames it, tests/adapters/node/pipeline_test.ts fails.
   const { _httpMessage } = socket as { _httpMessage?: ServerResponse | null };
   return _httpMessage ?? undefined;
 }
@@ -90,7 +91,11 @@ function beginThoseThatMay(queue: readonly Unanswered[]): void {
   }
 }
 
-/** Counts bytes as made and not yet sent, as Node itself does for a response that is still queued. */
+/**
+ * Counts bytes as made and not yet sent, as Node 26 does for a response that is queued (`updateOutgoingData` in its
+ * lib/_http_server.js). It has no public limit of pipelined requests, which would take its place; if Node renames
+ * it, tests/adapters/node/pipeline_test.ts fails.
+ */
 function addPendingBytes(res: ServerResponse, bytes: number): void {
   const counted: ServerResponse & { _onPendingData?(bytes: number): void } =
     res;

@@ -58,7 +58,7 @@ export function toRequest(exchange: Exchange, url: string): Request {
       headers.append(name, String(req.rawHeaders[i + 1]));
     }
   }
-  // Fetch refuses to make a TRACE; it has no body.
+  // A `Request` cannot be made of a TRACE (Fetch, "forbidden method"); it has no body.
   if (/^(?:TRACE|TRACK)$/i.test(method)) {
     const request = new Request(url, { headers });
     return Object.defineProperty(request, "method", { value: method });
@@ -70,7 +70,8 @@ export function toRequest(exchange: Exchange, url: string): Request {
     headers,
     body: openBody(exchange),
     signal: controller.signal,
-    duplex: "half", // not in the type, but asked for
+    // Fetch asks for it if the body is a stream; not in the type (microsoft/TypeScript-DOM-lib-generator#1483).
+    duplex: "half",
   };
   const request = new Request(url, init);
   // It makes `bodyUsed` true: the body is not empty but gone. How it ended before changes nothing.

@@ -19,7 +19,8 @@ export const LINGER = 1000;
 
 /** Tells whether more may come of a body that is not complete than is worth reading. */
 export function isTooMuch(req: IncomingMessage): boolean {
-  // A client that still waits for its 100 Continue may send its body or not: Node closes there by itself.
+  // A client that still waits for its 100 Continue may send its body or not: Node closes there by itself
+  // (`_expect_continue` in its lib/_http_server.js).
   if (!announcesBody(req)) return false;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;
