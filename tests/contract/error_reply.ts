@@ -40,8 +40,10 @@ export function assertRefused(answer: Answer, status: number): string {
   assert.equal(answer.status, status, answer.text);
   assertJson(answer);
   const error = JSON.parse(answer.text);
-  assert.equal(typeof error?.code, "string", "code is no string");
-  assert.equal(typeof error.message, "string", "message is no string");
+  for (const member of ["code", "message"]) {
+    const isText = typeof error?.[member] === "string";
+    assert.ok(isText, `the Error body has no ${member} that is a string`);
+  }
   assert.equal(error.status, status, "status does not repeat the HTTP status");
   return error.message;
 }

@@ -52,6 +52,14 @@ const scattered = (bits: number): Change => ({
       crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n,
     ),
 });
+/** Lists the pets with greater ids, in the order of ids, if `after` is sent. */
+const keyset: Change = {
+  ...sortedBy(({ id }) => `${id}`.padStart(20, "0")),
+  filtered(pets, { query }) {
+    const after = query.get("after");
+    return after === null ? pets : pets.filter(({ id }) => id > BigInt(after));
+  },
+};
 const linkless: Change = { link: () => "" };
 const shuffled: Change = {
   ordered: (pets) =>
@@ -77,6 +85,7 @@ export const CHOICES: Changes = {
   "the newest comes first": { ordered: (pets) => pets.toReversed() },
   "pets come by name": sortedBy(({ name }) => name),
   "pets come by status": sortedBy(({ status, id }) => `${status} ${id}`),
+  "ids are listed after another": keyset,
   "no page links the next": linkless,
   "pages link by cursor among other links": {
     link: (link) =>
@@ -217,14 +226,19 @@ export const CHOICES: Changes = {
 export const CHANCES: Changes = {
   "ids are scattered": scattered(31),
   "ids are scattered beyond 2^53": scattered(63),
-  "ids are listed in their order": {
+  "ids are scattered and listed in their order": {
     ...scattered(63),
-    ...sortedBy(({ id }) => `${id}`.padStart(20, "0")),
+    ...keyset,
   },
   "ids begin with the category": {
     id: (id, { sent }) =>
       2n ** 40n * BigInt.asUintN(20, sent.categoryId ?? 1n) + id,
-    ...sortedBy(({ id }) => `${id}`.padStart(20, "0")),
+    ...keyset,
+  },
+  "ids begin with the status": {
+    id: (id, { sent }) =>
+      2n ** 40n * BigInt(STATUSES.indexOf(sent.status ?? "sold")) + id,
+    ...keyset,
   },
   "ids have gaps": { id: (id) => id * 1000n + BigInt(dice(1000)) },
   "the order is another each time": shuffled,

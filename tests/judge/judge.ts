@@ -44,7 +44,7 @@ export interface Report {
   readonly address: string;
   /** The outcomes, in the order in which they were judged. */
   readonly clauses: readonly Verdict[];
-  /** The clause of the interface that does most harm or lets others fail; null if none fails. */
+  /** The clause of the interface that does most harm or lets others fail, or what is likely if none could be judged; null if none fails. */
   readonly mendFirst: string | null;
   /** The seed of the values that were made. */
   readonly seed: number;
@@ -137,7 +137,8 @@ export async function judge(
   const mend = verdicts.find(({ source, outcome, because }) =>
     source === "interface" && outcome === "fails" && because === undefined
   );
-  const mendFirst = mend?.sentence ?? null;
+  // Nothing is judged before the look holds: its reason is what to mend.
+  const mendFirst = (first.reason ?? mend?.sentence) || null;
   const { base: address } = service;
   const petsAdded = added.length;
   return { address, seed, clauses: verdicts, mendFirst, petsAdded };

@@ -158,8 +158,8 @@ test("the judge looks before it judges, and says what is likely if nothing can b
     const [verdict] = clauses;
     assert.equal(clauses.length, 1);
     assert.equal(verdict?.sentence, LOOK);
-    assert.equal(mendFirst, LOOK);
-    assert.match(verdict?.reason ?? "", cause);
+    assert.equal(mendFirst, verdict?.reason);
+    assert.match(mendFirst ?? "", cause);
     assert.match(verdict?.exchange ?? "", /^> [^]*KEY/);
     assert.doesNotMatch(verdict?.exchange ?? "", /secre/i);
   }

@@ -47,7 +47,7 @@ function assertLikely(request: string, { status, headers }: Answer): void {
       `${told}, to ${there}: is this the address of the service?`,
     );
   }
-  if (/^text\/html/i.test(type) && status !== 404) {
+  if (/^text\/html/i.test(type) && status < 300) {
     throw new Error(`${told}, with a page of HTML: is that the service?`);
   }
 }
