@@ -224,7 +224,7 @@ test("a key of one letter fails no clause on keys", async () => {
   const service = { ...handleService({ keys: apiKeys(["k"]) }), key: "k" };
   const clauses = { ...INTERFACE_CLAUSES, ...HTTP_CLAUSES };
   for (const [sentence, check] of Object.entries(clauses)) {
-    if (typeof check !== "function" || !/\bkey\b/.test(sentence)) continue;
+    if (!/\bkey\b/.test(sentence)) continue;
     const { outcome, reason } = await judgeClause(check, service);
     assert.equal(outcome, "holds", `${sentence}: ${reason}`);
   }

@@ -348,6 +348,13 @@ const MADE: Readonly<Record<string, Changes>> = {
       found: (pet, { pets, petId }) =>
         pets.find(({ id }) => `${id}` === /^-?\d+/.exec(petId)?.[0]) ?? pet,
     },
+    "any id is that of a pet": finds((pets, id) =>
+      pets[0] && { ...pets[0], id }
+    ),
+    "ids may have underscores": {
+      found: (pet, { pets, petId }) =>
+        pets.find(({ id }) => `${id}` === petId.replace(/^0_/, "")) ?? pet,
+    },
     "ids are looked up as 64 bits": sameId((id, asked) =>
       id === BigInt.asIntN(64, asked)
     ),
@@ -386,6 +393,7 @@ const MADE: Readonly<Record<string, Changes>> = {
       "names are lower-cased": (name) => name.toLowerCase(),
       "names are numbers if they can be": (name) =>
         Number(name) > 0 ? `${Number(name)}` : name,
+      "names are replaced": (name) => name.replaceAll("$$", "$"),
       "names have single spaces": (name) => name.replaceAll(/ +/g, " "),
       "names lose backslashes": (name) => name.replaceAll("\\", ""),
       "names lose what is not ASCII": (name) => name.replaceAll(/[^ -~]/g, "?"),
@@ -452,6 +460,12 @@ const MADE: Readonly<Record<string, Changes>> = {
       "members may be in another case": (body) =>
         body.replace(/"name"/i, '"name"').replace(/"category/i, '"category'),
     }),
+    "a create that is refused undoes the last": {
+      refused(status, { pets, operation }) {
+        if (status === 400 && operation === "create") pets.pop();
+        return status;
+      },
+    },
     ...spoiled(400),
   },
   "listPets answers an empty array if no animal has the status": toldAs(
@@ -560,6 +574,9 @@ const MADE: Readonly<Record<string, Changes>> = {
         query.get("status") === "gone",
       "an odd id is text": ({ petId }) => petId === "x",
       "415 is text": isText,
+      "413 is text": ({ body }) => body.length > 2 ** 17,
+      "404 is text if a browser asks": ({ headers }) =>
+        headers.get("accept") === "text/html",
     },
   ),
   "listPets answers 20 animals if no limit is sent": {
@@ -605,6 +622,10 @@ const MADE: Readonly<Record<string, Changes>> = {
     ),
   },
   "createPet keeps any letters and any int64 exactly, or refuses them": {
+    "dates have a time": keeps((name) =>
+      /^[\d-]{10}$/.test(name) ? `${name}T00:00` : name
+    ),
+    "words of YAML are lost": keeps((name) => name === "null" ? "" : name),
     "Tibetan is lost": keeps((name) =>
       name.replaceAll(/\p{Script=Tibetan}/gu, "")
     ),
