@@ -200,7 +200,7 @@ const KEYS: Clauses = {
     assertRefused(await client.post(`${sent}&categoryId=1`, form), 401);
     const fields = ["x-api-key", "api-key", "x-auth-token", "x-access-token"];
     const wrong = fields.map((field) => ({ [field]: client.key }));
-    const others = [
+    const others: readonly Readonly<Record<string, string>>[] = [
       { cookie: `token=${client.key}; key=${client.key}` },
       { "proxy-authorization": `Bearer ${client.key}` },
     ];
