@@ -215,7 +215,7 @@ const CREATED: Clauses = {
       const sent = { name: newName(), categoryId: client.categoryId, status };
       ids.add((await client.addPet(sent)).id);
     }
-    assert.equal(ids.size, 3, "an id was given twice");
+    assert.ok(ids.size === 3, "an id was given twice");
     const { name, ...first } = await client.addPet();
     const same = { name, categoryId: first.categoryId };
     const upper = { ...same, name: name.toUpperCase() };
@@ -224,7 +224,7 @@ const CREATED: Clauses = {
       // A store may insist on names that are not taken.
       if (second.status >= 400 && second.status < 500) continue;
       const { id } = petIn(second, 201);
-      assert.notEqual(id, first.id, "an id was given twice");
+      assert.ok(id !== first.id, "an id was given twice");
     }
     const pet = await client.getPet(first.id);
     assert.deepEqual(pet, { name, ...first }, "an animal was replaced");
@@ -243,7 +243,7 @@ const CREATED: Clauses = {
       Promise.all(listing),
     ]);
     const ids = new Set(pets.map(({ id }) => id));
-    assert.equal(ids.size, pets.length, "an id was given twice");
+    assert.ok(ids.size === pets.length, "an id was given twice");
     const getting = pets.map(({ id }) => client.getPet(id));
     assert.deepEqual(await Promise.all(getting), pets);
     await assertListed(client, pets);
@@ -286,6 +286,7 @@ const GOT: Clauses = {
     // No animal can have these; a service may call them invalid.
     const odd = ["abc", ".5", "%20OR%201=1", "-1", ",8", "_0"];
     const others = [id + 2n ** 64n, id - 2n ** 64n, `0_${id}`, "constructor"];
+    if (id > 9n) others.push(`${id}`.replace(/^./, "$&_"));
     for (const other of [...odd.map((end) => id + end), ...others]) {
       const { status } = await client.get(`/pets/${other}`);
       assert.ok(status >= 400 && status < 500, `${status} should be 404`);
@@ -618,7 +619,7 @@ const MADE: Clauses = {
     const last = await client.addPets(3);
     const pets = client.added.length > 0 ? [...client.added] : last;
     const ids = new Set(pets.map(({ id }) => id));
-    assert.equal(ids.size, pets.length, "an id was given twice");
+    assert.ok(ids.size === pets.length, "an id was given twice");
     const every = Math.ceil(pets.length / 150);
     for (const pet of pets.filter((_, i) => i % every === 0)) {
       assert.deepEqual(await client.getPet(pet.id), pet);

@@ -246,7 +246,11 @@ function withPatience(
     });
     const reason = new Error(`No answer after ${patience / 1000} s`);
     const timer = setTimeout(() => end.abort(reason), patience);
-    const answer = service.fetch(request, { signal, redirect: "manual" })
+    const init: RequestInit = { signal, redirect: "manual" };
+    // A server may close an idle connection just as it is used again (RFC 9112 §9.3.1).
+    const again = request.clone();
+    const answer = service.fetch(request, init)
+      .catch(() => service.fetch(again, init))
       .then(readWhole);
     answer.catch(() => {}); // if the time limit came first
     try {

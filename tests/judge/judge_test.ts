@@ -185,6 +185,20 @@ test("the judge ends after three requests in a row that are not answered, and hi
   }
 });
 
+test("a connection that is closed once before an answer is no failure", async () => {
+  const service = serviceWith();
+  let count = 0;
+  const report = await judge({
+    ...service,
+    fetch: (request) =>
+      count++ % 50 === 49
+        ? Promise.reject(new TypeError("closed"))
+        : service.fetch(request),
+  }, SPEC);
+  assert.deepEqual(failing(report), []);
+  assert.ok(count > 500);
+});
+
 test("the same seed makes the same values", async () => {
   const bodies = async (seed: number): Promise<string> => {
     const { fetch, ...service } = handleService();
