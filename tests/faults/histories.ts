@@ -52,6 +52,8 @@ export async function runHistory(
         await recorder.stop();
       } catch (cause) {
         fault = cause;
+        // A history that ends too early may contradict itself for this alone.
+        console.error(note(), cause);
       }
       recorder.abandon();
       assertConsistent(recorder.history, note());
