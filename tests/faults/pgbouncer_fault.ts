@@ -12,7 +12,11 @@ import {
   startPgBouncer,
 } from "../support/postgres/pgbouncer.ts";
 import { runSql } from "../support/postgres/sql.ts";
-import { NO_CLUSTER, testCluster } from "../support/postgres/test_cluster.ts";
+import {
+  NO_CLUSTER,
+  ON_CLUSTER,
+  withCluster,
+} from "../support/postgres/test_cluster.ts";
 import { skipping } from "../support/skipping.ts";
 import { REX } from "../support/pets.ts";
 
@@ -55,9 +59,10 @@ storageContract({
   newPlace,
 });
 
-testCluster(
+test(
   "prepared statements fail if PgBouncer lends another connection, and the message says what is missing",
-  async (cluster) => {
+  { ...ON_CLUSTER, skip },
+  withCluster(async (cluster) => {
     const pgbouncer = await startPgBouncer(cluster, {
       ...SETTINGS,
       ignore_startup_parameters: "lock_timeout,options",
@@ -89,6 +94,5 @@ testCluster(
     } finally {
       await pgbouncer.close();
     }
-  },
-  { skip },
+  }),
 );

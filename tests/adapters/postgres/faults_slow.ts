@@ -12,7 +12,8 @@ import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import {
   NO_CLUSTER,
-  testCluster,
+  ON_CLUSTER,
+  withCluster,
 } from "../../support/postgres/test_cluster.ts";
 import { enableTls, missingTls } from "../../support/postgres/tls.ts";
 import { skipping } from "../../support/skipping.ts";
@@ -26,9 +27,10 @@ const TIMES: PostgresStorageOptions = {
 };
 const PASSWORD = "sesame:/@%";
 
-testCluster(
+test(
   "postgresStorage encrypts, and checks the server, as its address says",
-  async (cluster) => {
+  { ...ON_CLUSTER, skip: NO_CLUSTER || skipping(await missingTls()) },
+  withCluster(async (cluster) => {
     const authority = await enableTls(cluster);
     const url = await cluster.newDatabase();
     const cases = [
@@ -64,12 +66,10 @@ testCluster(
       `${alias}?sslmode=verify-full&${trusting}`,
       /altnames|NotValidForName/,
     );
-  },
-  {
-    skip: skipping(await missingTls()),
+  }, {
     password: PASSWORD,
     settings: { listen_addresses: "127.0.0.1,127.0.0.2" },
-  },
+  }),
 );
 
 let shared: Promise<Cluster> | undefined;
@@ -197,9 +197,10 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
   }
 });
 
-testCluster(
+test(
   "postgresStorage takes no connection that was pending at a server that hung until another one was used",
-  async (first) => {
+  ON_CLUSTER,
+  withCluster(async (first) => {
     const second = await startCluster();
     try {
       for (const [name, cluster] of Object.entries({ first, second })) {
@@ -231,7 +232,7 @@ testCluster(
     } finally {
       await second.close();
     }
-  },
+  }),
 );
 
 it("hears of a commit without its standby, however little is told", async (cluster) => {

@@ -14,7 +14,10 @@ import { listen } from "../../support/ports.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { type Standby, startCopy } from "../../support/postgres/standby.ts";
-import { testCluster } from "../../support/postgres/test_cluster.ts";
+import {
+  ON_CLUSTER,
+  withCluster,
+} from "../../support/postgres/test_cluster.ts";
 import { newPet, REX } from "../../support/pets.ts";
 import { until } from "../../support/time.ts";
 
@@ -155,32 +158,36 @@ interface Two {
 
 /** Registers a test with two servers, which have a pet named Rex. */
 function testTwo(title: string, work: (two: Two) => Promise<void>): void {
-  testCluster(title, async (old) => {
-    await (await postgresStorage(old.url("postgres"))).close();
-    await old.query(
-      "insert into pets (name, category_id, status) values ('Rex', 1, 0)",
-    );
-    const standby = await startCopy(old);
-    const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
-    const moves: string[] = [];
-    const opened: PetDatabase[] = [];
-    try {
-      await work({
-        ...{ old, standby, moves },
-        async open() {
-          const storage = await postgresStorage(
-            `postgres://postgres@${hosts}/postgres`,
-            { queryTimeout: 2000, onMove: (message) => moves.push(message) },
-          );
-          opened.push(storage);
-          return storage;
-        },
-      });
-    } finally {
-      await Promise.all(opened.map((storage) => storage.close()));
-      await standby.close();
-    }
-  });
+  test(
+    title,
+    ON_CLUSTER,
+    withCluster(async (old) => {
+      await (await postgresStorage(old.url("postgres"))).close();
+      await old.query(
+        "insert into pets (name, category_id, status) values ('Rex', 1, 0)",
+      );
+      const standby = await startCopy(old);
+      const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
+      const moves: string[] = [];
+      const opened: PetDatabase[] = [];
+      try {
+        await work({
+          ...{ old, standby, moves },
+          async open() {
+            const storage = await postgresStorage(
+              `postgres://postgres@${hosts}/postgres`,
+              { queryTimeout: 2000, onMove: (message) => moves.push(message) },
+            );
+            opened.push(storage);
+            return storage;
+          },
+        });
+      } finally {
+        await Promise.all(opened.map((storage) => storage.close()));
+        await standby.close();
+      }
+    }),
+  );
 }
 
 /** Locks a table for some ms, as an operator may; `unlocked` settles afterwards. */

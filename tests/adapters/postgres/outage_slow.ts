@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
+import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { testCluster } from "../../support/postgres/test_cluster.ts";
+import {
+  ON_CLUSTER,
+  withCluster,
+} from "../../support/postgres/test_cluster.ts";
 import { REX } from "../../support/pets.ts";
 
 const LIMIT = 4;
 
-testCluster(
+test(
   "postgresStorage keeps to its connection_limit in the first 5 s after an outage, and works again",
-  async (cluster) => {
+  ON_CLUSTER,
+  withCluster(async (cluster) => {
     const url = await cluster.newDatabase();
     const storage = await postgresStorage(`${url}?connection_limit=${LIMIT}`);
     let isOver = false;
@@ -53,5 +58,5 @@ testCluster(
       isOver = true;
       await storage.close();
     }
-  },
+  }),
 );

@@ -3,6 +3,7 @@
  * with keys also with plans that were made while the tables were empty.
  */
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { Client } from "pg";
 import { CREATE_ONCE, REPLAYS } from "../../../adapters/postgres/creates.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
@@ -12,7 +13,10 @@ import {
   LIST_ALL,
   LIST_STATUS,
 } from "../../../adapters/postgres/reads.ts";
-import { testCluster } from "../../support/postgres/test_cluster.ts";
+import {
+  ON_CLUSTER,
+  withCluster,
+} from "../../support/postgres/test_cluster.ts";
 
 const PETS = 2_500_000;
 /** Enough for the rows of a page of 100, wherever they lie, and the way to them in the indexes. */
@@ -77,9 +81,10 @@ async function blocksOf(
   return countBlocks(Plan);
 }
 
-testCluster(
+test(
   "a page of 2.5 million pets reads no more when it shares a statement than alone, at any depth, for any status",
-  async (cluster) => {
+  ON_CLUSTER,
+  withCluster(async (cluster) => {
     const url = await cluster.newDatabase();
     await (await postgresStorage(url)).close();
     const client = new Client({ connectionString: url });
@@ -120,13 +125,13 @@ testCluster(
     } finally {
       await client.end();
     }
-  },
-  { settings: { fsync: "off", max_wal_size: "4GB" } },
+  }, { settings: { fsync: "off", max_wal_size: "4GB" } }),
 );
 
-testCluster(
+test(
   "creates with keys read no more if a million keys and pets came since they were planned, expired ones too",
-  async (cluster) => {
+  ON_CLUSTER,
+  withCluster(async (cluster) => {
     const url = await cluster.newDatabase();
     await (await postgresStorage(url)).close();
     const options = `${SETTINGS} -c statement_timeout=20s`;
@@ -171,6 +176,5 @@ testCluster(
     } finally {
       await client.end();
     }
-  },
-  { settings: { fsync: "off", max_wal_size: "4GB", autovacuum: "off" } },
+  }, { settings: { fsync: "off", max_wal_size: "4GB", autovacuum: "off" } }),
 );

@@ -1,20 +1,26 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import {
   missingStandby,
   startStandby,
 } from "../../support/postgres/standby.ts";
-import { testCluster } from "../../support/postgres/test_cluster.ts";
+import {
+  NO_CLUSTER,
+  ON_CLUSTER,
+  withCluster,
+} from "../../support/postgres/test_cluster.ts";
 import { skipping } from "../../support/skipping.ts";
 import { key, REX } from "../../support/pets.ts";
 
 const TIMES = { connectTimeout: 400, queryTimeout: 800 };
 const WAITS = "from pg_stat_activity where wait_event = 'SyncRep'";
 
-testCluster(
+test(
   "postgresStorage acknowledges a replay only when the synchronous standby has it, and leaves one waiting backend at most",
-  async (primary) => {
+  { ...ON_CLUSTER, skip: NO_CLUSTER || skipping(await missingStandby()) },
+  withCluster(async (primary) => {
     const standby = await startStandby(primary);
     const url = await primary.newDatabase();
     const storages = [
@@ -85,6 +91,5 @@ testCluster(
       await Promise.all(storages.map((storage) => storage.close()));
       await standby.close();
     }
-  },
-  { skip: skipping(await missingStandby()) },
+  }),
 );

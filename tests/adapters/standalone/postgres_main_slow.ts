@@ -7,7 +7,11 @@ import {
   startCopy,
   startStandby,
 } from "../../support/postgres/standby.ts";
-import { testCluster } from "../../support/postgres/test_cluster.ts";
+import {
+  NO_CLUSTER,
+  ON_CLUSTER,
+  withCluster,
+} from "../../support/postgres/test_cluster.ts";
 import { skipping } from "../../support/skipping.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
@@ -35,9 +39,10 @@ test("a Unix socket that Deno may not use ends the program with the reason", {
   }
 });
 
-testCluster(
+test(
   "a server whose PostgreSQL is gone says so, and goes on when it is back",
-  async (cluster) => {
+  { ...ON_CLUSTER, timeout: 60_000 },
+  withCluster(async (cluster) => {
     await inNewFolder(async (cwd) => {
       const env = { DATABASE_URL: await cluster.newDatabase() };
       const server = await startMain({ cwd, env });
@@ -81,13 +86,13 @@ testCluster(
       assert.equal(await server.end(), 0);
       assert.ok(!server.stderr().includes("sesame"));
     });
-  },
-  { password: PASSWORD, timeout: 60_000 },
+  }, { password: PASSWORD }),
 );
 
-testCluster(
+test(
   "a server writes a line when another PostgreSQL host is used from now on, and says why none is",
-  async (old) => {
+  ON_CLUSTER,
+  withCluster(async (old) => {
     await inNewFolder(async (cwd) => {
       const database = await old.newDatabase();
       const { pathname } = new URL(database);
@@ -124,12 +129,13 @@ testCluster(
         await standby.close();
       }
     });
-  },
+  }),
 );
 
-testCluster(
+test(
   "a server on a read replica starts, answers reads, and refuses creates",
-  async (primary) => {
+  { ...ON_CLUSTER, skip: NO_CLUSTER || skipping(await missingStandby()) },
+  withCluster(async (primary) => {
     const { pathname } = new URL(await primary.newDatabase());
     const standby = await startStandby(primary);
     try {
@@ -159,6 +165,5 @@ testCluster(
     } finally {
       await standby.close();
     }
-  },
-  { skip: skipping(await missingStandby()) },
+  }),
 );

@@ -1,6 +1,6 @@
 /** Tests on a PostgreSQL server of their own. */
 
-import { test, type TestOptions } from "node:test";
+import type { TestOptions } from "node:test";
 import { skipping } from "../skipping.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
@@ -10,15 +10,15 @@ export const NO_CLUSTER: string | false = skipping(
   (await findBinaries()).missing,
 );
 
-/** Registers a test, which is given a server, and may leave it paused. */
-export function testCluster(
-  title: string,
+/** The options of such a test. */
+export const ON_CLUSTER: TestOptions = { skip: NO_CLUSTER, timeout: 150_000 };
+
+/** Makes a test of `work`, which is given a server, and may leave it paused. */
+export function withCluster(
   work: (cluster: Cluster) => Promise<void>,
-  { skip = false, timeout = 150_000, ...options }:
-    & ClusterOptions
-    & TestOptions = {},
-): void {
-  test(title, { skip: NO_CLUSTER || skip, timeout }, async () => {
+  options?: ClusterOptions,
+): () => Promise<void> {
+  return async () => {
     const cluster = await startCluster(options);
     try {
       await work(cluster);
@@ -26,5 +26,5 @@ export function testCluster(
       cluster.resume();
       await cluster.close();
     }
-  });
+  };
 }
