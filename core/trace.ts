@@ -1,4 +1,8 @@
-/** The trace of a request, read from where `@opentelemetry/api` keeps it, if the program uses that. */
+/**
+ * The trace of a request, read from where `@opentelemetry/api` 1 keeps it, if the program uses that. These places are
+ * internal (`createContextKey`, `internal/global-utils.ts`, `rpc-metadata.ts`), but a dependency would be in every
+ * program. If they change, tests/adapters/standalone/open_telemetry_slow.ts fails.
+ */
 
 import type { Service, ServiceRequest } from "./http/message.ts";
 

@@ -38,7 +38,7 @@ export interface D1Statement {
   bind(...values: (string | number)[]): D1Statement;
 }
 
-// Without aliases: ORDER BY would take them, and sort text.
+// Without aliases: ORDER BY would take them (SQLite's document SELECT, "The ORDER BY clause"), and sort text.
 const COLUMNS = "CAST(id AS TEXT), name, CAST(category_id AS TEXT), status";
 const SELECT = `SELECT ${COLUMNS} FROM pets WHERE`;
 const PAGE = "id > CAST(? AS INTEGER) ORDER BY id LIMIT ?";

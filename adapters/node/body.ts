@@ -55,8 +55,8 @@ export function nodeBody(
     start(controller) {
       const onData = (chunk: Uint8Array): void => {
         req.pause();
-        // A copy: a byte stream detaches the memory that it is given (Streams §4.9.5), and Node's chunk may be a slice
-        // of memory that holds others.
+        // A copy: a byte stream takes the memory that it is given, and in HTTP/2 a chunk is a slice of memory that
+        // holds others, too (seen in Node 22 and 26; `OnDataChunkReceived` in their src/node_http2.cc).
         controller.enqueue(new Uint8Array(chunk));
       };
       const onEnd = (): void => {
@@ -151,7 +151,7 @@ function hasArrived(req: IncomingMessage): boolean {
     findField(req.rawHeaders, "content-length") === String(req.readableLength);
 }
 
-/** Copies: a chunk is a part of the memory that Node read from the connection into. */
+/** Copies: Node's `Buffer.concat` may return a part of its pool (its document Buffer), whose `buffer` has more. */
 function concatenate(chunks: readonly Uint8Array[]): ArrayBuffer {
   return new Uint8Array(Buffer.concat(chunks)).buffer;
 }

@@ -33,9 +33,9 @@ export function whenGone({ req, res }: Exchange, callback: () => void): void {
   }
 
   res.on("close", check);
-  // Node 26 tells a response nothing as long as it waits behind another (pipelining) and has no socket
-  // (`onServerResponseClose` in its lib/_http_server.js): can go if tests/adapters/node/pipeline_test.ts passes without
-  // it. Each pipelined request adds a listener to the same socket.
+  // Node 22 tells a response nothing as long as it waits behind another (pipelining), because it has no socket yet.
+  // Goes with Node 22: Node 26 tells it (`abortOutgoing` in its lib/_http_server.js), and there
+  // tests/adapters/node/pipeline_test.ts passes without it. Each pipelined request adds a listener to the same socket.
   socket.setMaxListeners(0).on("close", check);
   check();
 }

@@ -67,6 +67,8 @@ export async function serve(
     "requestTimeout",
     "keepAliveTimeout",
   );
+  // On Bun 1.4 `close` would not work, which needs what Node has inside. Can go if the contract of
+  // tests/adapters/serve/fetch_server_test.ts passes there with this `serve`.
   if ("Bun" in globalThis) {
     throw new TypeError("On Bun, use serve of @petstore/service/bun");
   }

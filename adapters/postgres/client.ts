@@ -54,14 +54,14 @@ export function clientsOf(
 
     constructor(config: pg.ClientConfig & PostgresAddress["driver"]) {
       const target = currentHost();
-      // The pool makes the password non-enumerable, so `...` leaves it out.
+      // The pool makes the password non-enumerable, so `...` leaves it out (brianc/node-postgres#2066).
       super({ ...config, password: config.password, ...target });
       this.target = target;
       this.on("notice", (notice) => {
         if (isNotReplicated(notice)) this.warning = `${notice.message}`;
       });
-      // The statement under way fails too. Without a listener the program would end, even if the server
-      // ends the connection in the packet that opens it.
+      // The statement under way fails too. Without a listener the program would end (the driver's document pg.Client,
+      // `error`), even if the server ends the connection in the packet that opens it.
       this.on("error", () => {});
       if (!config.requireChannelBinding) return;
       onUnbound(this.connection, () => {
@@ -78,20 +78,23 @@ export function clientsOf(
 
     override connect(callback: Callback): void {
       const finish = (error?: Error) => {
-        // The driver leaves the connection open if it has no password for it.
+        // `pg` 8.23 leaves the connection open if it has no password for it (`_getPassword` in its lib/client.js). Can
+        // go if tests/adapters/postgres/connections_test.ts passes without it.
         if (error) this.cut();
         callback(this.#refusal ?? error);
       };
       try {
         super.connect(finish);
       } catch (error) {
-        // Deno throws if it may not use a socket, and the pool would wait for this client for ever.
+        // Deno 2.9 throws if it may not use a socket, where Node emits an error, and the pool would wait for this
+        // client for ever. Can go if `deno run --allow-net` of net.connect("/tmp/x") from node:net emits an error.
         finish(error as Error);
       }
     }
 
     override end(callback?: Callback): Promise<unknown> | void {
-      // The driver waits for the server to close the connection; one that hangs never does.
+      // `pg` 8.23 waits for the server to close the connection (`end()` in its lib/client.js); one that hangs never
+      // does. Can go if tests/adapters/postgres/close_slow.ts passes without it.
       setTimeout(() => this.cut(), END_TIMEOUT).unref();
       return super.end(callback);
     }
@@ -100,7 +103,10 @@ export function clientsOf(
   return Client as unknown as new () => pg.Client & Connection;
 }
 
-/** Calls back if a server does not bind SCRAM to the encrypted channel, before it is sent a password. */
+/**
+ * Calls back if a server does not bind SCRAM to the encrypted channel, before it is sent a password. Can go when
+ * the driver has `channel_binding=require` itself (brianc/node-postgres#3746; not yet in 8.23).
+ */
 function onUnbound(connection: DriverConnection, callback: () => void): void {
   let isBound = false;
   connection

@@ -27,7 +27,7 @@ export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
 // Whatever the database's default: each statement must see what was committed before the lock.
 const BEGIN = { text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-// Set here because a pooler refuses settings that are sent with a new connection.
+// Set here because PgBouncer refuses settings that are sent with a new connection (see `IS_POOLER` in fault.ts).
 const LOCK = {
   text: `SELECT set_config('idle_in_transaction_session_timeout', $3, true),
       ${takeTurn("$1", "$2")}`,

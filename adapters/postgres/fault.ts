@@ -2,20 +2,30 @@
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
 
-/** PgBouncer refuses settings that are sent with a new connection. */
+/**
+ * PgBouncer refuses settings that are sent with a new connection (its document Configuration,
+ * `ignore_startup_parameters`; pgbouncer/pgbouncer#1074). The test is tests/faults/pgbouncer_fault.ts.
+ */
 const IS_POOLER = /^unsupported startup parameter/;
 
-/** PgBouncer's faults before it sent the statement on, although their code is a lost connection's. */
+/**
+ * PgBouncer's faults before it sent the statement on, although their code is a lost connection's, 08P01
+ * (pgbouncer/pgbouncer#1094; its document Configuration, `query_wait_timeout`). Can go if it gives them another one.
+ */
 const NOT_SENT =
   /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
 
-/** Faults that may pass, by the driver's own messages: it had no connection or no answer in time, or lost it. */
+/**
+ * Faults that may pass, by the driver's own messages, because they have no code (lib/client.js of `pg` 8.23, index.js
+ * of `pg-pool` 3.14): it had no connection or no answer in time, or lost it.
+ */
 const NO_ANSWER =
   /^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
 
 /**
  * The driver refuses to send a statement, because its connection was lost or closed: seen on Deno and Bun
- * with `pg` 8.23 (`query()` in its `lib/client.js`), when that happens just after the pool lent it.
+ * with `pg` 8.23 (`query()` in its `lib/client.js`; brianc/node-postgres#1790), when that happens just after the
+ * pool lent it. If the message changes, tests/adapters/postgres/connections_test.ts fails.
  */
 const NOT_QUERYABLE = /^Client .* is not queryable$/;
 
@@ -39,7 +49,8 @@ export interface Notice {
 
 /**
  * Tells whether a connection, and with it each that is older, is of no use any more: it was lost, or its
- * prepared statements return columns as they were before `ALTER TABLE`.
+ * prepared statements return columns as they were before `ALTER TABLE`, which PostgreSQL 15 refuses in this
+ * function of its src/backend/utils/cache/plancache.c. The test is tests/adapters/postgres/tables_test.ts.
  */
 export function isConnectionUseless(error: unknown): boolean {
   const code = sqlState(error);
@@ -72,7 +83,8 @@ export function areAllTaken(error: unknown): boolean {
 
 /** Tells whether a warning means that a commit is on one machine only. */
 export function isNotReplicated({ code, routine }: Notice): boolean {
-  // Triggers use the codes too.
+  // Triggers use the codes too; the function is in PostgreSQL's src/backend/replication/syncrep.c. The test is
+  // tests/adapters/postgres/tables_test.ts.
   return (code === "01000" || code === "57P01") &&
     (routine ?? "SyncRepWaitForLSN") === "SyncRepWaitForLSN";
 }
@@ -131,7 +143,8 @@ function reason(error: unknown): string {
   }
   const message = messageOf(error)
     .replace(/^getaddrinfo \w+ (.*)$/, "the host $1 cannot be found");
-  // Prepared statements are missing (26000), or exist already.
+  // Prepared statements are missing (26000), or exist already: PgBouncer in transaction mode, unless it keeps track
+  // of them (its document Configuration, `max_prepared_statements`).
   const isPooler = IS_POOLER.test(message) ||
     /^(?:26000|42P05)$/.test(String(sqlState(error)));
   return isPooler

@@ -139,7 +139,8 @@ export function hostInUse(
 
 const IS_READ_ONLY = "current_setting('transaction_read_only') AS read_only";
 // The file of the log into which the server writes begins with the timeline, in 8 hexadecimal digits. Right after
-// a promotion pg_control_checkpoint() still has the old one.
+// a promotion pg_control_checkpoint() still has the old one, until the next checkpoint (its manual, "Control Data
+// Functions"; seen in PostgreSQL 15). The test is tests/adapters/postgres/host_in_use_test.ts.
 const LOG_FILE = `CASE WHEN NOT pg_is_in_recovery()
     THEN pg_walfile_name(pg_current_wal_lsn()) END AS log_file`;
 

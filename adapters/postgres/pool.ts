@@ -38,7 +38,8 @@ export interface ConnectionPool {
 
 // Whatever the database's default. With another isolation, creates that take turns fail (40001). Prepared
 // pages would be planned each time, which takes longer than to read them. The plan that is kept must not be
-// that of an empty table, which is scanned, nor one that is compiled because any limit may be a large one.
+// that of an empty table, which is scanned, nor one that is compiled because any limit may be a large one. Seen in
+// PostgreSQL 15 (its manual, `plan_cache_mode`); tests/adapters/postgres/plans_slow.ts tells what can go.
 export const SETTINGS = [
   "-c default_transaction_isolation=read\\ committed",
   "-c plan_cache_mode=force_generic_plan",
@@ -70,7 +71,7 @@ export function connectionPool(
     },
     password: driver.password ?? environmentPassword,
     types: {
-      // Without this an int8 is a string.
+      // Without this an int8 is a string (the driver's document Data Types).
       getTypeParser: (oid: number, format?: "text" | "binary") =>
         oid === pg.types.builtins.INT8
           ? BigInt
@@ -98,7 +99,8 @@ export function connectionPool(
     "remove",
     (client: pg.PoolClient) => open.delete(client as Connection),
   );
-  // The pool has dropped an idle connection that ended; nothing else is to be done.
+  // The pool has dropped an idle connection that ended; nothing else is to be done. Without a listener the program
+  // would end (the driver's document pg.Pool, `error`).
   pool.on("error", () => {});
 
   function mistrust(): void {
@@ -171,7 +173,10 @@ export function connectionPool(
   };
 }
 
-/** The driver itself would look for a file of passwords, and end the program if it may not. */
+/**
+ * `pg` 8.23 itself would look for a file of passwords, and end the program on Deno if it may not read one
+ * (`_getPassword` in its lib/client.js). Can go with `pg` 9, which will no longer look (same file).
+ */
 function environmentPassword(): string {
   const { PGPASSWORD } = process.env;
   if (PGPASSWORD !== undefined) return PGPASSWORD;

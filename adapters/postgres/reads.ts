@@ -22,7 +22,8 @@ const GET_ALL = prepared(
 export const LIST = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
 );
-// With `status = $3` the planner might walk through the primary key: it does not know how rare a status is.
+// With `status = $3` PostgreSQL's planner might walk through the primary key: with a generic plan it does not know
+// how rare a status is. tests/adapters/postgres/plans_slow.ts shows the plans.
 export const LIST_STATUS = prepared(`SELECT ${PET_COLUMNS} FROM pets
     WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
 // Longer pages than the service's have a statement of their own. With `LIMIT size` alone the planner would

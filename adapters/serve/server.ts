@@ -104,7 +104,7 @@ const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "this machine does not have that address",
   EACCES: "this user may not use that port",
   ENOTFOUND: "the host is unknown",
-  // On Bun 1.4. Can go if tests/adapters/serve/fetch_server_test.ts passes on Bun without it.
+  // On Bun 1.4. Can go if `Bun.serve` with the hostname 256.1.1.1 throws ENOTFOUND.
   EINVAL: "the host is unknown",
 };
 
@@ -117,7 +117,7 @@ export function listenError(
   const { code, message } = Object(cause) as Partial<
     Error & { readonly code: string }
   >;
-  // On Deno 2.9 these have no code. Can go if tests/adapters/serve/fetch_server_test.ts passes there without it.
+  // On Deno 2.9 these have no code. Can go if the errors of `Deno.serve` with the hostnames 256.1.1.1 and "a b" do.
   const isUnknown = /lookup address|invalid host/.test(String(message));
   const reason = LISTEN_REASONS[isUnknown ? "ENOTFOUND" : String(code)] ??
     message ?? String(cause);

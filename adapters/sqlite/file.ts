@@ -45,16 +45,17 @@ export class SqliteFile {
 
   /**
    * Prepares a statement that returns rows as arrays and integers as `bigint`; once for each text, because
-   * Deno 2.9.6 keeps those that are not used any more, and frees them in one stall (1.7 s after 77,000). A
-   * loop of `prepare` whose memory does not grow would show that it need not be so.
+   * Deno 2.9.6 keeps those that are not used any more, and frees them in one stall (1.7 s after 77,000: `drop` in its
+   * ext/node_sqlite/statement.rs searches a list of them all for each). Can go if the memory of a loop of `prepare`
+   * does not grow.
    */
   prepare(sql: string): StatementSync {
     const earlier = this.#statements.get(sql);
     if (earlier !== undefined) return earlier;
-    // Deno 2.9 has the method, but no type for it.
+    // Deno 2.9 has the method, but no type for it: can go if `deno check` passes without that.
     const statement: StatementSync & { setReturnArrays?(is: boolean): void } =
       this.#db.prepare(sql);
-    // For COMMIT too: Node 26 throws after it if the last id does not fit a number.
+    // For COMMIT too: Node 26 throws after it if the last id does not fit a number (nodejs/node#65177), as documented.
     statement.setReadBigInts(true);
     statement.setReturnArrays?.(true);
     this.#statements.set(sql, statement);
@@ -155,7 +156,8 @@ export class SqliteFile {
   }
 
   #rollBack(): void {
-    // SQLite may have rolled back by itself, as when the disk is full.
+    // SQLite may have rolled back by itself, as when the disk is full (its document Transaction, "Response To Errors
+    // Within A Transaction").
     if (!this.#db.isTransaction) return;
     try {
       this.#rollback.run();

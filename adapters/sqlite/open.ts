@@ -53,7 +53,8 @@ export function openSqliteFile(
 }
 
 /**
- * SQLite would let others read the file. It gives the files beside it the same mode.
+ * SQLite would let others read the file (its document Compile-time Options, SQLITE_DEFAULT_FILE_PERMISSIONS; the test
+ * is tests/adapters/sqlite/permission_test.ts). It gives the files beside it the same mode.
  *
  * @throws {Error} if the file is gone but its log is there: with a new file SQLite would empty the log.
  */
@@ -65,7 +66,8 @@ function createPrivate(path: string): void {
     );
   }
   try {
-    // Not a file that exists: closing it would end the locks that this process has on it.
+    // Not a file that exists: closing it would end the locks that this process has on it (SQLite's document How To
+    // Corrupt, "Posix advisory locks canceled").
     closeSync(openSync(file, "wx", 0o600));
   } catch { /* It exists, or cannot be created: SQLite says which. */ }
 }
@@ -83,7 +85,8 @@ function followLinks(path: string): string {
 
 /**
  * Fails as a locked file does if another process has the file open: its log or index was deleted then, and
- * what is written with new ones would be lost when that process ends.
+ * what is written with new ones would be lost when that process ends (SQLite's document How To Corrupt, "Unlinking or
+ * renaming a database file while in use").
  */
 function assertUnused(path: string): void {
   const db = new DatabaseSync(path);
@@ -115,7 +118,8 @@ function setUp(db: DatabaseSync, access: Access): void {
     );
   }
   db.prepare("PRAGMA synchronous = FULL").run();
-  // On macOS a plain fsync leaves the data in the drive's cache; elsewhere these change nothing.
+  // On macOS a plain fsync leaves the data in the drive's cache; elsewhere these change nothing (SQLite's document
+  // PRAGMA, `fullfsync`).
   db.prepare("PRAGMA fullfsync = ON").run();
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
   // In bytes: while anybody reads an old state, the log only grows; afterwards it shrinks to this.
@@ -124,7 +128,7 @@ function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA cache_size = -16000").run();
   db.prepare("BEGIN IMMEDIATE").run();
   if (!hasTables(db)) {
-    // On Deno an error of db.exec() carries no result code; that of a statement does.
+    // On Deno 2.9 an error of db.exec() has no result code; that of a statement does (denoland/deno#28289).
     for (const sql of TABLES) db.prepare(sql).run();
     db.prepare(`PRAGMA application_id = ${APPLICATION_ID}`).run();
     db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
@@ -158,7 +162,7 @@ function readNumber(db: DatabaseSync, sql: string): number {
   return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
 }
 
-/** SQLite only says "unable to open database file". */
+/** SQLite 3.53 only says "unable to open database file". */
 function openReason(path: string, error: unknown): string {
   const { name, message } = error as Error; // nobody throws anything else
   const file = resolve(followLinks(path));

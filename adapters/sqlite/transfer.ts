@@ -25,7 +25,8 @@ export async function sqliteTransfer(
     write: ({ plural }, ...query) =>
       file.write(`copy ${plural}`, () => run(...query)),
 
-    // SQLite does not check text; a string of it could have lost bytes.
+    // SQLite does not check text (its document Invalid UTF Policy), and Deno 2.9 cuts it at a NUL (`column_value` in
+    // its ext/node_sqlite/statement.rs): a string of it could have lost bytes.
     select: (column) =>
       `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END`,
 

@@ -42,7 +42,8 @@ export class WatchedFiles {
 
   /** Returns what is wrong if what was just committed may be in a file that is gone. */
   afterCommit(): string | undefined {
-    // Not by stat: after one of the log, the next COMMIT takes half as long again (Linux 6.13 and later).
+    // Not by stat: after one of the log, the next COMMIT takes half as long again (Linux 6.13 and later, whose document
+    // Multigrain Timestamps says why: it writes an exact time of the file then).
     const files = [this.#main, this.#log, this.#index];
     if (!files.every(({ path }) => existsSync(path))) this.look();
     return this.#isLogSaved ? undefined : this.problem;
@@ -70,8 +71,8 @@ export class WatchedFiles {
 
   /**
    * Moves what the open log holds into the main file, and keeps others from writing with a new log or index.
-   * Otherwise the last to close the file would do harm: SQLite then saves its log, and deletes what is at
-   * the paths.
+   * Otherwise the last to close the file would do harm: SQLite then saves its log, and deletes what is at the paths
+   * (its document Write-Ahead Logging, "The WAL File"). The test is tests/adapters/sqlite/watched_files_test.ts.
    */
   #secure(lost: WatchedFile): void {
     // If something is in its place, others may have written with it: their frames would be mixed with ours.

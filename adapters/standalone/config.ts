@@ -96,7 +96,7 @@ function readRateLimit(text: string): RateLimit {
 }
 
 export function readHost(text: string): string {
-  if (text !== "*") return text; // Bun would listen on every address
+  if (text !== "*") return text; // Bun 1.4 would listen on every address
   throw mustBe("a host or an address (0.0.0.0 means every one)", text);
 }
 

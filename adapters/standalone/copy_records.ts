@@ -198,7 +198,7 @@ async function* pages(
 ): AsyncGenerator<readonly Row[], undefined> {
   const [key] = table.columns;
   const columns = table.columns.map((column) => database.select(column));
-  // An upper limit here would have PostgreSQL sort a table that it has no statistics of.
+  // An upper limit here would have PostgreSQL (seen in 15) sort a table that it has no statistics of.
   const sql = `SELECT ${columns} FROM ${table.name}
     WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
   for (let last = after;;) {
@@ -238,7 +238,8 @@ async function write(
   );
   const sql = `INSERT INTO ${name} (${columns}) SELECT ${values}
     FROM json_each(?) WHERE true ON CONFLICT (${columns[0]}) ${onConflict}`;
-  // All rows are one value: an object, because in PostgreSQL json_each() takes no array.
+  // All rows are one value: an object, because in PostgreSQL json_each() takes no array (its manual, "JSON
+  // Functions").
   await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
 }
 

@@ -87,7 +87,8 @@ export async function runKeys(args: readonly string[]): Promise<void> {
     const written = output ? `${output}\n` : printable(text);
     process.stdout.write(written, (error) => error && fail(error));
   } catch (error) {
-    fail(error as Error); // Deno throws if a disk is full
+    // Deno 2.9 throws if a disk is full, because it writes at once (`createWritableStdioStream`; denoland/deno#32433).
+    fail(error as Error);
   }
 }
 

@@ -71,7 +71,7 @@ function proposal(name: string): string {
 /** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in the folder that this program is in. */
 function keepCompiledCode(): void {
   const cache = new URL("../../node_modules/.cache/petstore", import.meta.url);
-  module.enableCompileCache?.(fileURLToPath(cache)); // Deno has no such function
+  module.enableCompileCache?.(fileURLToPath(cache)); // Deno 2.9 has no such function
 }
 
 /** Node 22 (seen in 22.23, not in 24) warns of its SQLite, which the tests cover. It can go with Node 22. */

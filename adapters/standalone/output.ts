@@ -13,7 +13,10 @@ const GATHERING_TIME = 10;
 const RETRY_INTERVAL = 20;
 /** If more characters than this wait, further text is dropped; as many may be under way. */
 const MAX_WAITING = 1_048_576;
-/** The most bytes that Deno is given at once, because it does not tell how many it wrote: a pipe takes all or none. */
+/**
+ * The most bytes that Deno is given at once: a pipe takes all of them or none (POSIX, `write`). Deno 2.9 writes by a
+ * buffer of Rust's, and does not tell how many bytes it wrote before an error (`write` in its ext/io/lib.rs).
+ */
 const PIPE_BUF = 4096;
 class Output {
   readonly #descriptor: 1 | 2;
@@ -81,7 +84,8 @@ async function writeSome(
   descriptor: 1 | 2,
   bytes: Uint8Array,
 ): Promise<number> {
-  // Deno's node:fs would block the event loop while a pipe is full.
+  // Deno 2.9's node:fs would block the event loop while a pipe is full. Can go if
+  // tests/adapters/standalone/log_test.ts passes on Deno without it.
   if ("Deno" in globalThis) {
     const stream = descriptor === 1 ? Deno.stdout : Deno.stderr;
     return await stream.write(bytes.subarray(0, PIPE_BUF));

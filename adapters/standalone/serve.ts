@@ -34,7 +34,8 @@ const { stop } = stopOnSignal({
     await service?.drain();
     await Promise.allSettled(sending);
     if (bunServer !== undefined) await closeBunServer(bunServer);
-    // Deno's `completed` settles just before the last bytes of the response are on their way.
+    // Deno 2.9's `completed` settles just before the last bytes of the response are on their way: it waits for its own
+    // body to end (`response_body_finished` in its ext/http/service.rs). No test fails without this each time.
     await delay(50);
   },
   async close() {
@@ -50,7 +51,7 @@ const { answer, greet } = service = await opening.catch(reportAndExit);
 const respond = responder(answer);
 
 const server = {
-  // Deno takes `fetch` and `onListen` only; the rest is for Bun, as in `../bun/mod.ts`.
+  // `deno serve` takes `fetch` and `onListen` only; the rest is for Bun, as in `../bun/mod.ts`.
   hostname: config.host,
   port: config.port,
   development: false,
@@ -80,7 +81,7 @@ const server = {
   },
 };
 
-// Bun listens as soon as this module is loaded, and has no `onListen`.
+// Bun 1.4 listens as soon as this module is loaded, and has no `onListen` (its document Server, "export default").
 if ("Bun" in globalThis) setImmediate(() => server.onListen(server));
 
 export default server;

@@ -14,7 +14,7 @@ export interface Target {
 const HOST =
   /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
 
-/** An origin, which some runtimes leave out if there is no `Host`; a path; a query. */
+/** An origin, which Bun 1.4 leaves out if there is no `Host` (oven-sh/bun#33721); a path; a query. */
 const URL_PARTS = /^(?:[^/?#]+:\/\/[^/?#]*)?(\/[^?#]*)(?:\?([^#]*))?/;
 
 const malformedHost = new Refusal(
@@ -38,8 +38,8 @@ export const noTunnel: Refusal = new Refusal(
 );
 
 /**
- * Reads path and query out of `request.url`, after checking the `Host` (RFC 9112 §3.2 asks for 400): runtimes
- * build the URL from it, so one with a `/` in it would choose the path.
+ * Reads path and query out of `request.url`, after checking the `Host` (RFC 9112 §3.2 asks for 400): Deno 2.9
+ * builds the URL from it, so one with a `/` in it would choose the path (see `makeUrlSafe` in adapters/serve/guard.ts).
  */
 export function parseTarget(
   request: Pick<ServiceRequest, "method" | "url" | "headers">,
