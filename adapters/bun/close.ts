@@ -11,7 +11,7 @@ const CLOSING_INTERVAL = 10;
 
 /**
  * Stops listening; fulfilled once every request is answered in full. Bun's `stop()` alone waits for clients
- * that have sent half a request, and for ever (seen in Bun 1.4.5; oven-sh/bun#37074 says that it should). `stop(true)`
+ * that have sent half a request, and for ever (seen in Bun 1.4.5; oven-sh/bun#37074 means it to). `stop(true)`
  * alone would cut off answers. Can go if tests/adapters/serve/fetch_server_test.ts passes on Bun with `stop()` alone.
  */
 export async function closeBunServer(server: BunServer): Promise<void> {

@@ -62,7 +62,8 @@ function makeUrlSafe(request: Request): void {
   const prefix = `http://${host}`;
   const target = url.startsWith(prefix) ? url.slice(prefix.length) : url;
   if (!target.startsWith("/")) return;
-  // Not a new Request: that cannot be made of every method (TRACE), and makes Deno warn of signals.
+  // Not a new Request: that cannot be made of every method (TRACE: Fetch, "forbidden method"), and Deno 2.9 warns that
+  // its signal aborts after each answer (denoland/deno#34397).
   Object.defineProperty(request, "url", {
     value: `http://${STAND_IN_HOST}${target}`,
   });

@@ -17,7 +17,7 @@ export interface ServeOptions {
   readonly hostname?: string;
   /**
    * Called with what the fetch function threw, or if it returned no `Response` that can be sent; on Deno and
-   * Node also if a response body fails, which Bun reports itself. Its own errors are ignored. Default:
+   * Node also if a response body fails, which Bun 1.4 reports itself. Its own errors are ignored. Default:
    * `console.error`.
    *
    * @example

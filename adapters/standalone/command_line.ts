@@ -22,7 +22,7 @@ export function parseArguments(
     ...options,
     help: { type: "boolean", short: "h" },
   };
-  // Not strict: the words of a runtime would be its own.
+  // Not strict: the words of the errors would be the runtime's.
   const { tokens, values, positionals } = parseArgs({
     args: [...args],
     options: all,
