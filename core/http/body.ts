@@ -22,7 +22,10 @@ const MAX_WHOLE = 512;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** After so many turns of the microtask queue a body that came along with the header is there, and needs no timer. */
+/**
+ * After so many turns of the microtask queue a body that came along with the header is there, and needs no timer:
+ * 2 on Deno 2.9, 1 on Node 22 and 26; on Bun 1.4 it mostly comes later. A wrong number costs a timer, no more.
+ */
 const TURNS = 3;
 
 const wrongMediaType = refuse(

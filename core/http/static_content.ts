@@ -10,8 +10,7 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 /**
  * Answers 200 with a content, these fields and an `ETag`, compressed for clients that ask for it, or 304 if the
  * client has it. All is made on first use, because Cloudflare Workers forbid asynchronous work while a module loads
- * (their document Errors and exceptions, "Disallowed operation"). Addresses have no version, so clients have to ask
- * each time.
+ * (cloudflare/workerd#158). Addresses have no version, so clients have to ask each time.
  */
 export function staticContent(
   content: () => Bytes | Promise<Bytes>,

@@ -36,7 +36,7 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   }
   const unhashed = [...keys];
   // Digests are made on first use, not here: Cloudflare Workers forbid asynchronous work while a module loads
-  // (their document Errors and exceptions, "Disallowed operation").
+  // (cloudflare/workerd#158).
   let digests: Promise<readonly string[]> | undefined;
   return rememberKeys(async (digest) => {
     digests ??= Promise.all(unhashed.splice(0).map(sha256));
