@@ -55,7 +55,8 @@ export class SqliteFile {
     // Deno 2.9 has the method, but no type for it: can go if `deno check` passes without that.
     const statement: StatementSync & { setReturnArrays?(is: boolean): void } =
       this.#db.prepare(sql);
-    // For COMMIT too: Node 26 throws after it if the last id does not fit a number (nodejs/node#65177), as documented.
+    // For COMMIT too: Node 26 throws after it if the last id does not fit a number (nodejs/node#65177, as documented).
+    // Can go there if tests/adapters/sqlite/tables_test.ts passes on Node without it.
     statement.setReadBigInts(true);
     statement.setReturnArrays?.(true);
     this.#statements.set(sql, statement);
