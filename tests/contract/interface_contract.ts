@@ -281,7 +281,7 @@ const GOT: Clauses = {
       assertRefused(await client.get(`/pets/${other}`), 404);
     }
     const ids = [INT64_MAX, INT64_MIN, id + 1n];
-    for (const other of ids) await assertNone(client, other);
+    for (const other of ids.filter(isInt64)) await assertNone(client, other);
     await client.getPet((await client.addPet()).id); // perhaps that id + 1
     // No animal can have these; a service may call them invalid.
     const odd = ["abc", ".5", "%20OR%201=1", "-1", ",8", "_0"];
