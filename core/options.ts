@@ -43,9 +43,18 @@ export function checkIntegers(
     if (Number.isSafeInteger(value) && value >= least && value <= most) {
       continue;
     }
-    const sent = typeof value === "number" ? value : JSON.stringify(value);
     throw new RangeError(
-      `Wrong option ${name}: it must be an integer from ${least} to ${most}, not ${sent}`,
+      `Wrong option ${name}: it must be an integer from ${least} to ${most}, not ${
+        shown(value)
+      }`,
     );
   }
+}
+
+/** Shows a wrong value in a message; of an object only the type, because it may have a password. */
+export function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "number" || value === null
+    ? `${value}`
+    : typeof value;
 }

@@ -93,7 +93,7 @@ function createFetchServer(
   const {
     requestTimeout = 30_000,
     // Node refuses one that is longer than requestTimeout (its document HTTP, `http.createServer`).
-    headersTimeout = Math.min(10_000, requestTimeout || Infinity),
+    headersTimeout = Math.min(10_000, Number(requestTimeout) || Infinity),
     keepAliveTimeout = 5_000,
   } = options;
   const times = { requestTimeout, headersTimeout, keepAliveTimeout };

@@ -22,7 +22,12 @@ import {
   rowsToRead,
   toPage,
 } from "../../core/pets/page.ts";
-import { checkIntegers, checkNames, MAX_TIME } from "../../core/options.ts";
+import {
+  checkIntegers,
+  checkNames,
+  MAX_TIME,
+  shown,
+} from "../../core/options.ts";
 import { apiKeyStorage } from "../database/api_keys.ts";
 import type { PetDatabase } from "../database/pet_database.ts";
 import { DEFAULT_RETENTION } from "../database/retention.ts";
@@ -91,7 +96,7 @@ export async function sqliteStorage(
   ) {
     throw new TypeError(
       `The path of an SQLite file must be a path in the file system, not ${
-        JSON.stringify(path)
+        shown(path)
       }`,
     );
   }

@@ -1,6 +1,7 @@
 /** CORS, as the Fetch standard defines it: which web pages may read the service's responses. */
 
 import { type Fields, type Layer, withFields } from "./message.ts";
+import { checkNames, shown } from "../options.ts";
 
 const EXPOSED =
   "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, " +
@@ -17,21 +18,19 @@ const PREFLIGHT: Fields = {
  * Makes the layer that adds the header fields. A preflight is answered as any other `OPTIONS`, and so
  * before the key is looked at.
  *
- * @throws {TypeError} if `origins` is neither `"*"` nor one or more serialized origins.
+ * @throws {TypeError} if an option is unknown, or `origins` is neither `"*"` nor one or more serialized origins.
  */
 export function corsLayer(
   options: { readonly origins: readonly string[] | "*" },
 ): Layer {
-  const origins = options?.origins;
+  checkNames(options, ["origins"], "cors");
+  const { origins } = options;
   const isValid = origins === "*" ||
     Array.isArray(origins) && origins.length > 0 && origins.every(isOrigin);
   if (!isValid) {
-    // Without what may be a password.
-    const sent = JSON.stringify(
-      origins,
-      (_, value) =>
-        typeof value === "string" ? value.replace(/^.*@/s, "…@") : value,
-    );
+    const sent = Array.isArray(origins)
+      ? `[${origins.map(withoutUser)}]`
+      : withoutUser(origins);
     throw new TypeError(
       `Wrong option cors.origins: it must be "*" or a list of origins such as "https://app.example.com", not ${sent}`,
     );
@@ -66,4 +65,11 @@ function isOrigin(value: unknown): boolean {
   const url = typeof value === "string" ? URL.parse(value) : null;
   return url !== null && /^[^*]+$/.test(url.host) &&
     `${url.protocol}//${url.host}` === value;
+}
+
+/** Shows a value without what may be a password. */
+function withoutUser(value: unknown): string {
+  return shown(
+    typeof value === "string" ? value.replace(/^.*@/s, "…@") : value,
+  );
 }

@@ -116,14 +116,21 @@ const BOUNDS: readonly (readonly [string, string, number, number])[] = [
 
 for (const [name, option, least, most] of BOUNDS) {
   test(`${name} takes a ${option} from ${least} to ${most}`, async () => {
-    for (const value of [least - 1, most + 1, 5.5, NaN, Infinity, "5", null]) {
+    const numbers = [least - 1, most + 1, 5.5, NaN, Infinity, null];
+    const others = [["5", '"5"'], [5n, "bigint"], [
+      { password: "5" },
+      "object",
+    ]];
+    for (
+      const [value, shown] of [...numbers.map((n) => [n, `${n}`]), ...others]
+    ) {
       await assert.rejects(
         async () => await CALLS[name]?.({ [option]: value }),
         {
           name: "RangeError",
           message:
             `Wrong option ${option}: it must be an integer from ${least} to ${most}, not ${
-              value === "5" ? '"5"' : value
+              String(shown)
             }`,
         },
       );

@@ -96,7 +96,7 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
   const wrong = `* null app.example.com ${APP}/ ${APP}/shop ${APP}:443 
     https://App.example.com https://user@app.example.com https://*.example.com`
     .split(/\s+/).map((one) => [one]);
-  const none = [undefined, null, APP, [], [""], [undefined], [APP, "file://"]];
+  const none = [undefined, null, APP, [], [""], [null], [APP, "file://"]];
   for (const origins of [...none, ...wrong]) {
     const cors = { origins } as NonNullable<HandlerOptions["cors"]>;
     assert.throws(() => handleService({ cors }), {
@@ -107,5 +107,15 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
           JSON.stringify(origins)?.replace("https://user@", "…@")
         }`,
     });
+  }
+  const others: readonly (readonly [unknown, RegExp])[] = [
+    [{ origins: 5n }, /, not bigint$/],
+    [{ origins: [{ password: "secret" }] }, /, not \[object\]$/],
+    [{ origins: "*", maxAge: 5 }, /^Unknown option maxAge: cors has origins$/],
+    [null, /^cors takes an object of options: origins$/],
+  ];
+  for (const [cors, message] of others) {
+    const options = { cors } as HandlerOptions;
+    assert.throws(() => handleService(options), { name: "TypeError", message });
   }
 });
