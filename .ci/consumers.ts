@@ -6,8 +6,14 @@
  */
 
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -19,7 +25,6 @@ const TOOLS = [
   "@arethetypeswrong/cli@0.18.5",
   "@types/node@26.6.6",
   "bun@1.4.5",
-  "esbuild@0.28.2",
   "pnpm@12.21.0",
   "publint@0.3.25",
   "typescript@7.0.2",
@@ -36,8 +41,12 @@ export interface Consumers {
   readonly npm: string;
   readonly pnpm: string;
   readonly bun: string;
-  /** The folder that also has the optional packages, and the tools. */
+  /** The folder that also has the optional packages, the tools, and the examples with their packages. */
   readonly full: string;
+  /** The names of the examples, which are in `full`. */
+  readonly examples: readonly string[];
+  /** The search path that has the tools. */
+  readonly PATH: string;
   /** Paths of Node and Bun, by name and version. */
   readonly runtimes: Readonly<Record<string, string>>;
   readonly newestNode: string;
@@ -79,10 +88,15 @@ export async function makeConsumers(home: string): Promise<Consumers> {
     node(OLD_NODE),
     Promise.all(NODES.map(node)),
     sh(install, npm),
-    sh(`${install} pg swagger-ui-dist ${TOOLS}`, full),
+    sh(`${install} pg swagger-ui-dist jose ${frameworks()} ${TOOLS}`, full),
   ]);
   const newestNode = nodes.at(-1) ?? "";
   PATH = `${dirname(newestNode)}${delimiter}${PATH}`;
+  const cwd = join(full, "node_modules/@petstore/service/docs/examples");
+  const examples = globSync("{*,frameworks/*}.ts", { cwd });
+  for (const path of examples) {
+    copyFileSync(join(cwd, path), join(full, basename(path)));
+  }
   await sh(`pnpm add ${tarball}`, pnpm);
   await sh(`bun add ${tarball}`, bun);
   for (const folder of [npm, pnpm, bun, full]) writePrograms(folder);
@@ -91,6 +105,7 @@ export async function makeConsumers(home: string): Promise<Consumers> {
   const bunPath = join(tools, "bun");
   return {
     ...{ printed, tarball, npm, pnpm, bun, full, newestNode, oldNode, sh },
+    ...{ PATH, examples: examples.map((path) => basename(path)) },
     runtimes: Object.fromEntries([
       ...nodes.map((path, i) => [`Node ${NODES[i]}`, path]),
       ["Bun", bunPath],
@@ -108,6 +123,15 @@ export async function makeConsumers(home: string): Promise<Consumers> {
       [npm, process.execPath, "run", "-A", "deno.mts"],
     ],
   };
+}
+
+/** The packages that the examples for frameworks import, with their versions. */
+function frameworks(): string {
+  const path = "../docs/examples/frameworks/deno.json";
+  const text = readFileSync(new URL(path, import.meta.url), "utf8");
+  const packages = Object.values<string>(JSON.parse(text).imports)
+    .filter((target) => target.startsWith("npm:"));
+  return packages.join(" ").replaceAll("npm:", "");
 }
 
 /** Writes programs that import all entries, and the settings of Vite. */
@@ -129,7 +153,7 @@ function writeEntries(folder: string): void {
 /** Writes the examples of the documents, as TypeScript, JavaScript and CommonJS; they listen on `PORT`. */
 function writePrograms(folder: string): void {
   const programs = {
-    deno: block("README.md", "### Deno"),
+    deno: block("README.md", "# Pet store"),
     bun: block("README.md", "### Bun"),
     node: block("README.md", "### Node"),
     client: block("README.md", "## Client"),
@@ -165,7 +189,7 @@ function writePrograms(folder: string): void {
 /** The first `ts` block of a document after a heading. */
 function block(file: string, heading: string): string {
   const text = readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
-  const section = text.slice(text.indexOf(`\n${heading}\n`));
+  const section = text.slice(`\n${text}`.indexOf(`\n${heading}\n`));
   const code = /^```ts\n([^]*?)^```$/m.exec(section)?.[1];
   if (code !== undefined) return code;
   throw new Error(`${file} has no program at ${heading}`);

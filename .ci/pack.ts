@@ -64,8 +64,12 @@ try {
   writeFileSync(join(folder, "package.json"), toText(packageJson()));
   const assets = globSync("adapters/**/*.{html,css,js}", { cwd: ROOT });
   const pictures = globSync("docs/*.svg", { cwd: ROOT });
-  const clients = globSync("docs/examples/clients/*", { cwd: ROOT });
-  const whole = ["LICENSE", ...pictures, ...assets, ...clients, ...DOCUMENTS];
+  const examples = globSync("docs/examples/**/*.*", {
+    cwd: ROOT,
+    // Deno's settings name the sources.
+    exclude: ["**/frameworks/deno.*", "**/node_modules/**"],
+  });
+  const whole = ["LICENSE", ...pictures, ...assets, ...examples, ...DOCUMENTS];
   for (const path of whole) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     // Never over a compiled module of that name.

@@ -95,6 +95,10 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
     ),
 };
 
+/** As the README says. */
+const DURATION =
+  "This takes one to two minutes on two free cores, and up to five on busy ones. It leaves out the slow tests (deno task test:all), and skips those that need what is missing here, which it names at the end.";
+
 /** The sources with examples in comments, and the tests. */
 const FOLDERS = ["mod.ts", "core", "adapters", "tests"];
 
@@ -135,6 +139,7 @@ async function main(args: readonly string[]): Promise<boolean> {
   const seed = take("--seed", rest) ?? `${Math.floor(Math.random() * 2 ** 31)}`;
   const steps = KINDS[kind]?.(rest);
   if (steps === undefined) throw new RangeError(`No such kind: ${kind}`);
+  if (kind === "test" && rest.length === 0) console.log(DURATION);
   const minutes = given === undefined ? PATIENCE[kind] : undefined;
 
   const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));

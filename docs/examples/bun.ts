@@ -1,5 +1,6 @@
-import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
-import { apiKeys, createHandler } from "../../mod.ts";
+// Run it with `bun bun.ts`. It keeps the pets in pets.db.
+import { sqliteStorage } from "@petstore/service/sqlite";
+import { apiKeys, createHandler } from "@petstore/service";
 
 const storage = await sqliteStorage("pets.db");
 const handle = createHandler({ storage, keys: apiKeys(["secret"]) });

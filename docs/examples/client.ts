@@ -1,15 +1,13 @@
 /**
  * Adds a pet, then lists all available pets.
  *
- * ```sh
- * PETSTORE_URL=http://localhost:8000/v1 PETSTORE_KEY=pet_… node docs/examples/client.ts
- * ```
+ * Run it with `PETSTORE_URL=http://localhost:8000/v1 PETSTORE_KEY=pet_… node client.ts`.
  *
  * @module
  */
 
 import process from "node:process";
-import { createClient } from "../../adapters/client/mod.ts";
+import { createClient } from "@petstore/service/client";
 
 const { PETSTORE_URL = "http://localhost:8000/v1", PETSTORE_KEY = "" } =
   process.env;

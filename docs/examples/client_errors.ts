@@ -1,5 +1,6 @@
-import { createClient, PetStoreError } from "../../adapters/client/mod.ts";
-import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+// Run it with `node client_errors.ts`: it needs no server.
+import { createClient, PetStoreError } from "@petstore/service/client";
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 // In process: the client calls the handler instead of the network.
 const keys = apiKeys(["secret"]);

@@ -1,4 +1,5 @@
-import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+// Run it with `deno run -A deno.ts`.
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });

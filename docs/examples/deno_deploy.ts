@@ -1,26 +1,25 @@
 /**
  * The pet store on Deno Deploy: any number of instances, with pets and issued keys in PostgreSQL.
  *
- * Set the entrypoint to `docs/examples/deno_deploy.ts` and the install command to
- * `deno install --frozen`. A linked database sets `DATABASE_URL` and `PGSSLMODE`. `BASE_URL` and fixed
- * keys (`PETSTORE_API_KEYS`, as a secret) are optional. You can issue keys from anywhere:
- * `DATABASE_URL=postgres://… deno task keys issue "mobile app"`.
+ * Set the entrypoint to this file; in a copy of the pet store's repository, set the install command to
+ * `deno install --frozen`. A linked database sets `DATABASE_URL` and `PGSSLMODE`. `BASE_URL` and fixed keys
+ * (`PETSTORE_API_KEYS`, as a secret) are optional. You can issue keys from anywhere, with `DATABASE_URL` set.
  *
- * To run the same program locally:
- * `DENO_SERVE_ADDRESS=tcp:127.0.0.1:8000 DATABASE_URL=postgres://… deno run -A docs/examples/deno_deploy.ts`.
+ * Run it on your machine, after `npm install pg`, with
+ * `DENO_SERVE_ADDRESS=tcp:127.0.0.1:8000 DATABASE_URL=postgres://… deno run -A deno_deploy.ts`.
  *
  * @see {@link https://docs.deno.com/deploy/reference/runtime/}
  * @module
  */
 
-import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { postgresStorage } from "@petstore/service/postgres";
 import {
   apiKeys,
   createHandler,
   type IssuedKeys,
   issuedKeys,
   type PetStorage,
-} from "../../mod.ts";
+} from "@petstore/service";
 
 interface Database {
   readonly storage: PetStorage;

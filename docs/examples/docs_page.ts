@@ -1,5 +1,6 @@
-import { docs } from "../../adapters/docs/mod.ts";
-import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+// Run it with `deno run -A docs_page.ts`, after `npm install --ignore-scripts swagger-ui-dist`.
+import { docs } from "@petstore/service/docs";
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });

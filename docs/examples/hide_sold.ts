@@ -1,10 +1,11 @@
+// Run it with `node hide_sold.ts`: it needs no server.
 import {
   apiKeys,
   createHandler,
   memoryStorage,
   type PetStorage,
-} from "../../mod.ts";
-import { checkNewPet } from "../../core/storage.ts";
+} from "@petstore/service";
+import { checkNewPet } from "@petstore/service/storage";
 
 const storage = memoryStorage();
 const unsold: PetStorage = {

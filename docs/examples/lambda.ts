@@ -2,7 +2,8 @@
  * The pet store as an AWS Lambda function with a function URL of auth type `NONE`: the pet store checks its
  * own keys, in the same header that AWS would use. An HTTP API with payload format 2.0 sends the same events.
  *
- * Lambda runs JavaScript: bundle this file as `index.mjs`, with the handler `index.handler`. The memory of a
+ * Lambda runs JavaScript, with the handler `index.handler`: bundle it with
+ * `npx -y esbuild lambda.ts --bundle --platform=node --format=esm --outfile=index.mjs`. The memory of a
  * function does not last: to keep pets, use PostgreSQL or a storage of your own.
  *
  * @see {@link https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads}
@@ -10,7 +11,7 @@
  */
 
 import { Buffer } from "node:buffer";
-import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });

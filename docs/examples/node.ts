@@ -1,5 +1,6 @@
-import { serve } from "../../adapters/node/mod.ts";
-import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+// Run it with `node node.ts`.
+import { serve } from "@petstore/service/node";
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });

@@ -1,4 +1,5 @@
-import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+// Make the worker with `npx -y esbuild service_worker.ts --bundle --outfile=worker.js`.
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 interface LifetimeEvent extends Event {
   waitUntil(work: Promise<unknown>): void;

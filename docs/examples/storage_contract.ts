@@ -1,7 +1,8 @@
-import { memoryStorage } from "../../mod.ts";
-import { storageContract } from "../../tests/contract/storage/mod.ts";
-import { retentionContract } from "../../tests/contract/storage/mod.ts";
-import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+// Run it with `node --test storage_contract.ts`.
+import { memoryStorage } from "@petstore/service";
+import { storageContract } from "@petstore/service/contract";
+import { retentionContract } from "@petstore/service/contract";
+import { sqliteStorage } from "@petstore/service/sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { after, describe, it } from "node:test";
 

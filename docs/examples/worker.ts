@@ -1,5 +1,7 @@
-import { type D1Binding, d1Storage } from "../../adapters/d1/mod.ts";
-import { apiKeys, createHandler, type Handler } from "../../mod.ts";
+// Put `{"name":"petstore","main":"worker.ts","compatibility_date":"2026-07-01"}` into wrangler.jsonc, and run
+// it with `npx wrangler dev`.
+import { type D1Binding, d1Storage } from "@petstore/service/d1";
+import { apiKeys, createHandler, type Handler } from "@petstore/service";
 
 interface Env {
   readonly DB: D1Binding;

@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { handler, type LambdaEvent } from "../../docs/examples/lambda.ts";
+import type { LambdaEvent } from "../../docs/examples/lambda.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
+import { placeExample } from "../support/examples.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
 
+const folder = temporaryDirectory();
 type Routes = Record<string, (request: Request) => Promise<Response>>;
 let opened = 0;
 
@@ -14,8 +17,8 @@ httpContract(
   (title, check) => test(`the route handlers for Next.js: ${title}`, check),
   async () => {
     // Afresh for each test, as if nobody had imported it before.
-    const path = `../../docs/examples/frameworks/next.ts?${opened++}`;
-    const routes: Routes = await import(path);
+    const path = placeExample("frameworks/next.ts", folder);
+    const routes: Routes = await import(`${path}?${opened++}`);
     const fetch = async (request: Request): Promise<Response> =>
       await routes[request.method]?.(request) ?? Response.error();
     return { ...handleService(), fetch };
@@ -27,6 +30,7 @@ test("the function for AWS Lambda answers events with bodies as text and in base
   const json = readFileSync(new URL(path, import.meta.url), "utf8");
   const exchanges: { event: LambdaEvent; result: unknown }[] = JSON.parse(json);
   assert.notEqual(exchanges.length, 0);
+  const { handler } = await import(placeExample("lambda.ts", folder));
   for (const { event, result } of exchanges) {
     const { body, isBase64Encoded, ...rest } = await handler(event);
     assert.equal(isBase64Encoded, true);

@@ -1,7 +1,7 @@
 /** The npm package, installed in empty folders, does what the README says. */
 
 import assert from "node:assert/strict";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { createClient } from "../../adapters/client/mod.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { freePort } from "../support/ports.ts";
-import { launch } from "../support/process.ts";
+import { launch, type Surroundings } from "../support/process.ts";
 import { type RunningServer, untilListening } from "../support/standalone.ts";
 import { testUnless } from "../support/skipping.ts";
 
@@ -29,7 +29,7 @@ test("deno task pack prints a name and which links are left out, and the package
   );
   const others = globSync("**/*.{ts,json,lock,png,map}", {
     cwd: join(npm, PACKAGE),
-    exclude: ["**/*.d.ts"],
+    exclude: ["**/*.d.ts", "docs/examples"],
   });
   assert.deepEqual(others, ["package.json"]);
   for (const folder of [npm, bun]) {
@@ -58,21 +58,67 @@ test("publint and attw find nothing", async () => {
   await sh(`attw --profile esm-only ${tarball}`, full);
 });
 
+/** Starts a program, adds a pet at that port, and ends it. */
+async function assertServes(
+  command: readonly string[],
+  port: string,
+  surroundings: Surroundings,
+): Promise<void> {
+  const server = launch(command, surroundings);
+  try {
+    const baseUrl = `http://127.0.0.1:${port}/v1`;
+    const client = createClient({ baseUrl, key: "secret", retries: 10 });
+    const signal = AbortSignal.timeout(20_000);
+    const rex = await client.createPet({ name: "Rex", categoryId }, { signal });
+    assert.equal(rex.name, "Rex");
+  } catch (cause) {
+    throw new Error(server.stdout() + server.stderr(), { cause });
+  } finally {
+    await server.end("SIGKILL");
+  }
+}
+
 for (const [cwd, command, ...args] of embeddings) {
   test(`the README's program works: ${command} ${args}, ${cwd}`, async () => {
     const PORT = `${await freePort()}`;
-    const server = launch([command, ...args], { cwd, env: { PORT } });
-    try {
-      const baseUrl = `http://127.0.0.1:${PORT}/v1`;
-      const client = createClient({ baseUrl, key: "secret", retries: 10 });
-      const signal = AbortSignal.timeout(20_000);
-      const pet = { name: "Rex", categoryId };
-      const rex = await client.createPet(pet, { signal });
-      assert.equal(rex.categoryId, categoryId);
-    } finally {
-      await server.end("SIGKILL");
-    }
+    await assertServes([command, ...args], PORT, { cwd, env: { PORT } });
   });
+}
+
+/** What runs an example whose first comment says `node`. */
+const anyRuntime: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    Object.entries(runtimes).map(([name, path]) => [name, [path]]),
+  ),
+  deno: [process.execPath, "run", "-A"],
+};
+/** These need a server, a database, an account at Cloudflare, or an application. */
+const NOT_ALONE = /^(?:client|deno_deploy|worker|next)\.ts$/;
+const ONLY_NODE =
+  /^(?:edge_runtime|node|application_test|storage_contract)\.ts$/;
+const PORT = /\b(?:8000|3000)\b/;
+
+for (const file of consumers.examples) {
+  if (NOT_ALONE.test(file)) continue;
+  const program = readFileSync(join(full, file), "utf8");
+  const [, name = "", args = ""] =
+    /^[^"]*?`(node|bun|deno|npx) ([^`]*)`/.exec(program) ?? [];
+  const commands = name !== "node"
+    ? { [name]: [name === "deno" ? process.execPath : name] }
+    : ONLY_NODE.test(file)
+    ? { node: [newestNode] }
+    : anyRuntime;
+  for (const [runtime, command] of Object.entries(commands)) {
+    test(`${file} does what its first comment says, on ${runtime}`, async () => {
+      const port = `${await freePort()}`;
+      const placed = `${port}_${file}`;
+      writeFileSync(join(full, placed), program.replace(PORT, port));
+      const words = [...command, ...args.replace(file, placed).split(" ")];
+      if (!PORT.test(program)) return void await sh(words.join(" "), full);
+      const env = { PATH: consumers.PATH };
+      await assertServes(words, port, { cwd: full, env });
+    });
+  }
 }
 
 const contracts: readonly (readonly [string, string])[] = [

@@ -4,13 +4,15 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { serve } from "../../adapters/deno/mod.ts";
 import { docs } from "../../adapters/docs/mod.ts";
+import { placeExample } from "../support/examples.ts";
+import { newFolder } from "../support/temporary_directory.ts";
 import { skipping } from "../support/skipping.ts";
 import { noBrowser, openPage } from "../support/browser.ts";
 
 const options = { skip: skipping(noBrowser), timeout: 60_000 };
-test("a Service Worker serves all without a server", options, async () => {
+test("a Service Worker serves all without a server", options, async (t) => {
   const { outputFiles } = buildSync({
-    entryPoints: ["docs/examples/service_worker.ts"],
+    entryPoints: [placeExample("service_worker.ts", newFolder(t))],
     bundle: true,
     write: false,
   });

@@ -6,6 +6,8 @@ import { after, test } from "node:test";
 import { type D1Binding, d1Storage } from "../../adapters/d1/mod.ts";
 import { databaseContract } from "../contract/database_contract.ts";
 import { httpContract } from "../contract/register.ts";
+import { placeExample } from "../support/examples.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { storageLaws } from "../laws/storage_laws.ts";
 
 /** Sends statements to the database; Miniflare's own way there takes ten times as long. */
@@ -19,7 +21,7 @@ const BATCH = `export default {
 };`;
 
 const { outputFiles: [worker] } = buildSync({
-  entryPoints: ["docs/examples/worker.ts"],
+  entryPoints: [placeExample("worker.ts", temporaryDirectory())],
   bundle: true,
   format: "esm",
   write: false,

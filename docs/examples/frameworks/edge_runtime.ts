@@ -1,7 +1,8 @@
-// Runs next.ts in Vercel's edge-runtime, which has web globals and nothing of Node, on this machine.
+// Runs next.ts, which must be beside it, in Vercel's edge-runtime, which has web globals and nothing of Node.
+// Run it with `node edge_runtime.ts`, after `npm install edge-runtime esbuild`.
 import { EdgeRuntime } from "edge-runtime";
 import { buildSync } from "esbuild";
-import { serve } from "../../../adapters/node/mod.ts";
+import { serve } from "@petstore/service/node";
 
 const { outputFiles } = buildSync({
   absWorkingDir: import.meta.dirname,

@@ -1,6 +1,7 @@
+// Run it with `node express.ts`, after `npm install express`.
 import express from "express";
-import { toNodeListener } from "../../../adapters/node/mod.ts";
-import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
+import { toNodeListener } from "@petstore/service/node";
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });

@@ -1,6 +1,7 @@
+// Run it with `node hono.ts`, after `npm install hono @hono/node-server`.
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });

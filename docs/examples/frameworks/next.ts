@@ -1,8 +1,5 @@
-// app/v1/[...path]/route.ts
-//
-// If the pet store's sources are a folder of the project, `petstore`, add it to `exclude` in tsconfig.json,
-// and set `target` to ES2020 or later and `allowImportingTsExtensions` to true.
-import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
+// Save this as app/v1/[...path]/route.ts of a Next.js project. To try it alone, see edge_runtime.ts.
+import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });

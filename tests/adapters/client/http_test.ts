@@ -9,6 +9,8 @@ import {
 } from "../../../adapters/client/mod.ts";
 import type { FetchFunction } from "../../../adapters/serve/server.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
+import { placeExample } from "../../support/examples.ts";
+import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { listen } from "../../support/ports.ts";
 import { commandLine } from "../../support/runtime.ts";
 import { failure, inProcess, KEY } from "./scripted.ts";
@@ -111,16 +113,15 @@ test("a create whose connection breaks is sent once", async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+const example = placeExample("client.ts", temporaryDirectory());
+
 /** Runs the example on the runtime that runs the tests. */
 function runExample(PETSTORE_URL: string, PETSTORE_KEY: string) {
+  const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));
   const flags = ["--quiet", "--no-prompt", "--allow-env", "--allow-net"];
-  return run(
-    commandLine("docs/examples/client.ts", flags),
-    {
-      cwd: fileURLToPath(new URL("../../..", import.meta.url)),
-      env: { PETSTORE_URL, PETSTORE_KEY },
-    },
-  );
+  return run(commandLine(example, [...flags, "--config", config]), {
+    env: { PETSTORE_URL, PETSTORE_KEY },
+  });
 }
 
 test("the example adds a pet and lists those that are available; it ends with 1 and says why if the key is wrong", async () => {

@@ -1,0 +1,86 @@
+/** The dashboard for Grafana, on a Prometheus that scrapes a server. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ask } from "../../contract/ask.ts";
+import { REX_JSON } from "../../support/pets.ts";
+import { freePort } from "../../support/ports.ts";
+import { launch } from "../../support/process.ts";
+import { skipping, testUnless } from "../../support/skipping.ts";
+import { startMain } from "../../support/standalone.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { until } from "../../support/time.ts";
+
+const DASHBOARD = new URL(
+  "../../../docs/examples/grafana.json",
+  import.meta.url,
+);
+const skip = skipping(
+  spawnSync("prometheus", ["--version"]).error !== undefined &&
+    "prometheus is missing",
+);
+
+testUnless(skip)(
+  "Prometheus has values for every expression of the dashboard, and each of our metrics is in one",
+  async (t) => {
+    const cwd = newFolder(t);
+    const server = await startMain({ cwd, env: { METRICS: "on" } });
+    const port = await freePort();
+    const config = {
+      global: { scrape_interval: "500ms" },
+      scrape_configs: [{
+        job_name: "petstore",
+        static_configs: [{ targets: [new URL(server.origin).host] }],
+      }],
+    };
+    writeFileSync(join(cwd, "prometheus.yml"), JSON.stringify(config));
+    const prometheus = launch([
+      "prometheus",
+      "--config.file=prometheus.yml",
+      `--web.listen-address=127.0.0.1:${port}`,
+    ], { cwd });
+
+    /** The values that an expression has. */
+    async function valuesOf(expression: string): Promise<readonly string[]> {
+      const url = new URL(`http://127.0.0.1:${port}/api/v1/query`);
+      url.searchParams.set("query", expression);
+      const { status, data, error } = await (await fetch(url)).json();
+      assert.equal(status, "success", `${expression}: ${error}`);
+      const { result }: { result: { value: [number, string] }[] } = data;
+      return result.map(({ value }) => value[1]);
+    }
+
+    try {
+      await until(
+        "Prometheus answers",
+        () =>
+          fetch(`http://127.0.0.1:${port}/-/ready`)
+            .then(({ status }) => status === 200, () => false),
+      );
+      const text = readFileSync(DASHBOARD, "utf8");
+      const expressions = Array.from(
+        text.matchAll(/"expr": (".*"),/g),
+        ([, expression = ""]) =>
+          String(JSON.parse(expression)).replaceAll("$job", ".*")
+            .replaceAll("$__rate_interval", "10s"),
+      );
+      assert.ok(expressions.length > 5);
+      for (const expression of expressions) {
+        await until(`there are values of ${expression}`, async () => {
+          await ask(server, "POST", "/v1/pets", { body: REX_JSON });
+          await ask(server, "GET", "/v1/pets/999");
+          const values = await valuesOf(expression);
+          return values.length > 0 && !values.includes("NaN");
+        });
+      }
+      const { text: metrics } = await ask(server, "GET", "/metrics");
+      for (const [, name = ""] of metrics.matchAll(/^# TYPE (\w+)/gm)) {
+        assert.ok(expressions.some((one) => one.includes(name)), name);
+      }
+    } finally {
+      await prometheus.end();
+      await server.end();
+    }
+  },
+);
