@@ -28,22 +28,6 @@ interface Sighting extends Standing {
   readonly fault?: unknown;
 }
 
-export interface HostInUse {
-  /** The host to connect to; `undefined` until the best of several is known. */
-  readonly current: PostgresHost | undefined;
-  /** Rejects if a new connection to a host is not to be used. */
-  check(host: PostgresHost, client: pg.ClientBase): Promise<void>;
-  /**
-   * Looks at the other hosts, unless it did so within the last second, and moves to the best: one with a
-   * higher timeline or, if the host in use is lost, one with no lower timeline.
-   *
-   * @returns why the others cannot be used.
-   */
-  look(isLost: boolean): Promise<readonly unknown[]>;
-  /** Looks for a higher timeline if that is due. To be called at each use: reads would never leave an old primary. */
-  watch(): void;
-}
-
 /** Time from the end of a look to the next one, in ms. */
 const PAUSE = 1000;
 
@@ -57,7 +41,7 @@ export function hostInUse(
   { hosts, writable }: Pick<PostgresAddress, "hosts" | "writable">,
   ask: (host: PostgresHost) => Promise<Standing>,
   onMove: (message: string) => void,
-): HostInUse {
+) {
   let current = writable && hosts.length > 1 ? undefined : hosts[0];
   /** The highest that the host in use had; 0 as long as it could not be read. */
   let timeline = 0;
@@ -90,6 +74,12 @@ export function hostInUse(
     );
   }
 
+  /**
+   * Looks at the other hosts, unless it did so within the last second, and moves to the best: one with a
+   * higher timeline or, if the host in use is lost, one with no lower timeline.
+   *
+   * @returns why the others cannot be used.
+   */
   async function look(isLost: boolean): Promise<readonly unknown[]> {
     // Without a timeline to compare with, it stays as long as it can.
     if (!isLost && timeline === 0) return [];
@@ -115,11 +105,13 @@ export function hostInUse(
   }
 
   return {
+    /** The host to connect to; `undefined` until the best of several is known. */
     get current() {
       return current;
     },
 
-    async check(host, client) {
+    /** Rejects if a new connection to a host is not to be used. */
+    async check(host: PostgresHost, client: pg.ClientBase): Promise<void> {
       const its = writable ? await standingOf(client) : undefined;
       // It may have been pending at a server that hung until another one was found.
       if (host !== current) throw new WrongServer("another server is used now");
@@ -131,7 +123,8 @@ export function hostInUse(
 
     look,
 
-    watch() {
+    /** Looks for a higher timeline if that is due. To be called at each use: reads would never leave an old primary. */
+    watch(): void {
       if (looked === undefined) look(false);
     },
   };

@@ -24,18 +24,6 @@ export interface PoolOptions {
   readonly onMove?: ((message: string) => void) | undefined;
 }
 
-/** Lends connections, each to be released. */
-export interface ConnectionPool {
-  /** Lends a connection. Nothing was sent if this rejects, with the fault of `action`. */
-  take(action: string): Promise<Connection>;
-  /** Lends no connection again that is open now: if one is lost, the others may hang. */
-  mistrust(): void;
-  /** Looks for a server with a later timeline, after a failed write; never rejects. */
-  look(): Promise<unknown>;
-  /** Ends the connections, those that are lent once they are released. */
-  close(): Promise<void>;
-}
-
 // Whatever the database's default. With another isolation, creates that take turns fail (40001). Prepared
 // pages would be planned each time, which takes longer than to read them. The plan that is kept must not be
 // that of an empty table, which is scanned, nor one that is compiled because any limit may be a large one. Seen in
@@ -47,11 +35,11 @@ export const SETTINGS = [
   "-c jit=off",
 ].join(" ");
 
-/** Makes a pool, which connects when a connection is taken. */
+/** Makes a pool, which connects when a connection is taken. It lends connections, each to be released. */
 export function connectionPool(
   address: PostgresAddress,
   { connectTimeout, queryTimeout, lockTimeout, onMove }: PoolOptions,
-): ConnectionPool {
+) {
   const { hosts, driver, writable } = address;
   /** The connections of the pool. */
   const open = new Set<Connection>();
@@ -103,6 +91,7 @@ export function connectionPool(
   // would end (the driver's document pg.Pool, `error`).
   pool.on("error", () => {});
 
+  /** Lends no connection again that is open now: if one is lost, the others may hang. */
   function mistrust(): void {
     for (const connection of open) connection.isTrusted = false;
   }
@@ -153,7 +142,8 @@ export function connectionPool(
   }
 
   return {
-    async take(action) {
+    /** Lends a connection. Nothing was sent if this rejects, with the fault of `action`. */
+    async take(action: string): Promise<Connection> {
       if (closed !== undefined) throw closedError(action);
       try {
         const connection = await connectToAny();
@@ -167,8 +157,10 @@ export function connectionPool(
 
     mistrust,
 
+    /** Looks for a server with a later timeline, after a failed write; never rejects. */
     look: () => server.look(false),
 
+    /** Ends the connections, those that are lent once they are released. */
     close: () => closed ??= end(),
   };
 }

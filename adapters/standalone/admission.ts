@@ -18,32 +18,29 @@ export function onceOpen(opening: Promise<Service>): Service {
 }
 
 /** Counts the requests in flight, and ends a service in order. */
-export interface Drain {
-  readonly layer: Layer;
-  /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
-  drain(): Promise<void>;
-}
-
-export function createDrain(): Drain {
+export function createDrain() {
   let inFlight = 0;
   /** Set by `drain()`; fulfilled once no request is in flight. */
   let drained: PromiseWithResolvers<void> | undefined;
 
+  const layer: Layer = (service) => async (request, connection) => {
+    if (drained !== undefined) {
+      const target = parseTarget(request);
+      const isAnswered = "path" in target && TO_THE_END.includes(target.path);
+      if (!isAnswered) return shuttingDown;
+    }
+    inFlight++;
+    const answer = await service(request, connection);
+    if (--inFlight === 0) drained?.resolve();
+    // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
+    const isCut = drained !== undefined && answer.body === cutShort.body;
+    return isCut ? { ...shuttingDown, route: answer.route } : answer;
+  };
+
   return {
-    layer: (service) => async (request, connection) => {
-      if (drained !== undefined) {
-        const target = parseTarget(request);
-        const isAnswered = "path" in target && TO_THE_END.includes(target.path);
-        if (!isAnswered) return shuttingDown;
-      }
-      inFlight++;
-      const answer = await service(request, connection);
-      if (--inFlight === 0) drained?.resolve();
-      // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
-      const isCut = drained !== undefined && answer.body === cutShort.body;
-      return isCut ? { ...shuttingDown, route: answer.route } : answer;
-    },
-    drain() {
+    layer,
+    /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
+    drain(): Promise<void> {
       drained ??= Promise.withResolvers();
       if (inFlight === 0) drained.resolve();
       return drained.promise;

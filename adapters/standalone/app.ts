@@ -5,7 +5,7 @@ import { corsLayer } from "../../core/http/cors.ts";
 import type { Layer, Service } from "../../core/http/message.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { createService } from "../../core/service.ts";
-import { createDrain, type Drain } from "./admission.ts";
+import { createDrain } from "./admission.ts";
 import { type Log, logLayer } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { createProbes } from "./probes.ts";
@@ -25,7 +25,7 @@ export interface AppParts extends Omit<HandlerOptions, "onError"> {
 /** Makes the server without its sockets. */
 export function createApp(
   { log, metrics, limitAddress, endpoints = [], ...options }: AppParts,
-): Pick<Drain, "drain"> & { readonly answer: Service } {
+) {
   const { storage, cors } = options;
   const { drain, layer: drainLayer } = createDrain();
   const service = createService(

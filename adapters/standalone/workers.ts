@@ -11,16 +11,8 @@ interface Message {
   readonly isLeaving: boolean;
 }
 
-/** The workers, as one of them sees them. */
-export interface Workers {
-  /** Fulfilled when another worker begins to leave: one that was loading missed the signal. */
-  readonly othersLeave: Promise<void>;
-  /** Tells the others that this worker can leave; fulfilled once all can. */
-  leave(): Promise<void>;
-}
-
 /** Makes this worker known to the others. */
-export function joinWorkers(): Workers {
+export function joinWorkers() {
   const worker = crypto.randomUUID();
   const channel = new BroadcastChannel("petstore workers");
   const othersLeave = Promise.withResolvers<void>();
@@ -47,8 +39,10 @@ export function joinWorkers(): Workers {
   tell();
 
   return {
+    /** Fulfilled when another worker begins to leave: one that was loading missed the signal. */
     othersLeave: othersLeave.promise,
-    leave() {
+    /** Tells the others that this worker can leave; fulfilled once all can. */
+    leave(): Promise<void> {
       isLeaving = true;
       tell();
       check();
