@@ -11,32 +11,7 @@ export interface PostgresHost {
   readonly port?: number | undefined;
 }
 
-export interface PostgresAddress {
-  /** In the order in which they are tried; at least one. */
-  readonly hosts: readonly PostgresHost[];
-  /** Settings of the driver. For what is absent, it uses `PGUSER`, `PGDATABASE` and so on. */
-  readonly driver: {
-    readonly user?: string | undefined;
-    readonly password?: string | undefined;
-    readonly database?: string | undefined;
-    /** Command-line options for the server: `-c search_path=shop`. */
-    readonly options?: string | undefined;
-    /** `false` if the connection is not encrypted. */
-    readonly ssl: ConnectionOptions | false;
-    /** If true, SCRAM is bound to the encrypted channel if the server offers that. */
-    readonly enableChannelBinding: boolean;
-    /** If true, a server that does not offer that is refused; the driver itself has no such setting. */
-    readonly requireChannelBinding: boolean;
-    /** The name of this program in `pg_stat_activity`. */
-    readonly application_name: string;
-    /** The maximum number of connections. */
-    readonly max: number;
-  };
-  /** If true, read-only servers are skipped. */
-  readonly writable: boolean;
-  /** If true, a pooler gives each transaction another connection. */
-  readonly pgbouncer: boolean;
-}
+export type PostgresAddress = Readonly<ReturnType<typeof parsePostgresUrl>>;
 
 type ConnectionParameters = Readonly<Record<string, string | undefined>>;
 
@@ -55,7 +30,7 @@ const PARAMETERS =
 export function parsePostgresUrl(
   url: string,
   environment: ConnectionParameters = process.env,
-): PostgresAddress {
+) {
   const parts =
     /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)?(?:\/([^@/?#]*))?(?:\?([^@#]*))?$/
       .exec(url);
@@ -69,33 +44,42 @@ export function parsePostgresUrl(
   const parameters = readParameters(query);
   const hosts = readHosts(parameters.host ?? authority, parameters.port);
   return {
+    /** In the order in which they are tried; at least one. */
     hosts,
+    /** Settings of the driver. For what is absent, it uses `PGUSER`, `PGDATABASE` and so on. */
     driver: {
       user: (parameters.user ?? decode(user)) || undefined,
       password: (parameters.password ?? decode(password)) || undefined,
       database: (parameters.dbname ?? decode(path)) || undefined,
+      /** Command-line options for the server: `-c search_path=shop`. */
       options: parameters.options || undefined,
+      /** `false` if the connection is not encrypted. */
       ssl: readTls(parameters, environment.PGSSLMODE),
+      /** If true, SCRAM is bound to the encrypted channel if the server offers that. */
       enableChannelBinding: choose(
         "channel_binding",
         parameters.channel_binding ?? "disable",
         { "disable": false, "prefer": true, "require": true },
       ),
+      /** If true, a server that does not offer that is refused; the driver itself has no such setting. */
       requireChannelBinding: parameters.channel_binding === "require",
+      /** The name of this program in `pg_stat_activity`. */
       application_name: parameters.application_name ?? "petstore",
+      /** The maximum number of connections. */
       max: readInteger(
         "connection_limit",
         parameters.connection_limit ?? "10",
         1000,
       ),
     },
-    // All but one of several servers are read-only.
+    /** If true, read-only servers are skipped: all but one of several are read-only. */
     writable: choose(
       "target_session_attrs",
       parameters.target_session_attrs ??
         (hosts.length > 1 ? "read-write" : "any"),
       { "any": false, "read-write": true, "primary": true },
     ),
+    /** If true, a pooler gives each transaction another connection. */
     pgbouncer: choose("pgbouncer", parameters.pgbouncer ?? "false", {
       "true": true,
       "false": false,

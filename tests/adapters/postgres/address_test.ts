@@ -9,7 +9,7 @@ import {
 } from "../../../adapters/postgres/address.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 
-const DEFAULTS: PostgresAddress = {
+const DEFAULTS = {
   hosts: [{ host: "localhost" }],
   driver: {
     ssl: false,
