@@ -47,8 +47,8 @@ export interface Server {
   readonly url: string;
   /**
    * Stops accepting, closes idle connections, and is fulfilled once every request that had arrived
-   * is answered in full, except that what was pipelined behind another may be dropped. May be called more
-   * than once.
+   * is answered in full, except that what was pipelined behind another may be dropped; on Deno 2.9 not before
+   * clients that were answered early have sent the rest of their body, or left. May be called more than once.
    */
   close(): Promise<void>;
 }
