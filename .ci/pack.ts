@@ -20,6 +20,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -64,11 +65,11 @@ try {
   writeFileSync(join(folder, "package.json"), toText(packageJson()));
   const assets = globSync("adapters/**/*.{html,css,js}", { cwd: ROOT });
   const pictures = globSync("docs/*.svg", { cwd: ROOT });
-  const examples = globSync("docs/examples/**/*.*", {
+  const examples = globSync("docs/examples/**/*", {
     cwd: ROOT,
     // Deno's settings name the sources.
     exclude: ["**/frameworks/deno.*", "**/node_modules/**"],
-  });
+  }).filter((path) => statSync(join(ROOT, path)).isFile());
   const whole = ["LICENSE", ...pictures, ...assets, ...examples, ...DOCUMENTS];
   for (const path of whole) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -143,7 +144,10 @@ function compile(): void {
 
 /** Makes every link of a document lead somewhere; returns the paths that it no longer links to. */
 function writeLinks(path: string): readonly string[] {
-  const { text, leftOut } = linkInPackage({ path, text: read(path) }, {
+  // The comments of a source are in its declarations.
+  const sources = /(\]\((?:\.\.\/)+(?:core|adapters)\/[^)]*)\.ts\)/g;
+  const document = read(path).replaceAll(sources, "$1.d.ts)");
+  const { text, leftOut } = linkInPackage({ path, text: document }, {
     isInPackage: (target) => existsSync(join(folder, target)),
     repository: REPOSITORY?.replace(/^git\+|\.git$/g, ""),
   });

@@ -22,9 +22,14 @@ export interface Targets {
 
 const LINK = /(!?)\[((?:`[^`]*`|[^\]`])*)\]\(([^)]+)\)/g;
 
+/** Nothing but links, in parentheses or as a paragraph about tests. */
+const ASIDE =
+  /\s\((?:\[[^\]]*\]\([^)]+\)(?:,\s+)?)+\)|^Tests?:\s(?:\[[^\]]*\]\([^)]+\)(?:,\s+)?)+\n/gm;
+
 /**
  * Keeps links to what is in the package. Other relative links lead to the repository, or are left out if
- * that has no address: the text of a link stays, and of an image nothing.
+ * that has no address: an aside that is nothing but such links goes, and so does an image; of other links
+ * the text stays.
  *
  * @returns the Markdown, and the paths of the files that are no longer linked, from the root.
  */
@@ -33,13 +38,22 @@ export function linkInPackage(
   { isInPackage, repository }: Targets,
 ): { readonly text: string; readonly leftOut: readonly string[] } {
   const leftOut: string[] = [];
-  const linked = text.replaceAll(
+  const targetOf = (address: string) =>
+    posix.join(posix.dirname(path), address.replace(/#.*/, ""));
+  const isOut = (address: string) =>
+    !/^(?:#|\w+:)/.test(address) && !isInPackage(targetOf(address));
+  const said = text.replaceAll(ASIDE, (aside) => {
+    const addresses = Array.from(aside.matchAll(LINK), ([, , , to = ""]) => to);
+    if (repository !== undefined || !addresses.every(isOut)) return aside;
+    leftOut.push(...addresses.map(targetOf));
+    return "";
+  });
+  const linked = said.replaceAll(
     LINK,
     (link, mark: string, label: string, address: string) => {
-      if (/^(?:#|\w+:)/.test(address)) return link;
-      const [relative = "", ...heading] = address.split("#");
-      const target = posix.join(posix.dirname(path), relative);
-      if (isInPackage(target)) return link;
+      if (!isOut(address)) return link;
+      const [, ...heading] = address.split("#");
+      const target = targetOf(address);
       if (repository !== undefined) {
         const view = mark === "!" ? "raw" : "blob";
         const place = [target, ...heading].join("#");

@@ -36,3 +36,21 @@ test("links to what the package lacks lead to the repository if it has an addres
     leftOut: [],
   });
 });
+
+test("asides that are nothing but links to what the package lacks go, and others stay", () => {
+  const path = "docs/page.md";
+  const text = `It is so ([a](a.ts), [b](b.ts)), and ([read](../README.md)).
+
+Tests: [a](a.ts),
+[b](b.ts)
+`;
+  const result = linkInPackage({ path, text }, { isInPackage });
+  assert.equal(result.text, "It is so, and ([read](../README.md)).\n\n");
+  assert.deepEqual(
+    new Set(result.leftOut),
+    new Set(["docs/a.ts", "docs/b.ts"]),
+  );
+  const repository = "https://a.b/c";
+  const linked = linkInPackage({ path, text }, { isInPackage, repository });
+  assert.equal(linked.text.match(/https:/g)?.length, 4);
+});

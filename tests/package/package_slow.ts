@@ -5,6 +5,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { makeConsumers } from "../../.ci/consumers.ts";
 import { createClient } from "../../adapters/client/mod.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
@@ -32,6 +33,12 @@ test("deno task pack prints a name and which links are left out, and the package
     exclude: ["**/*.d.ts", "docs/examples"],
   });
   assert.deepEqual(others, ["package.json"]);
+  const examplesIn = (folder: string) => {
+    const cwd = join(folder, "docs/examples");
+    return globSync("**/*", { cwd, exclude: ["frameworks/deno.*"] }).sort();
+  };
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  assert.deepEqual(examplesIn(join(npm, PACKAGE)), examplesIn(root));
   for (const folder of [npm, bun]) {
     const packages = globSync("*", { cwd: join(folder, "node_modules") });
     assert.deepEqual(packages.sort(), ["@petstore", "valibot"]);
