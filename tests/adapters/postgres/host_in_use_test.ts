@@ -112,12 +112,15 @@ test("other hosts are asked once a second at most, and why none of them is used 
   assert.deepEqual(asked.splice(0), ["a", "b", "c"]);
   await lookAt({ a: 2, b: 1 }, true);
   const reasons = ["its timeline is 1, not 2 or later", "c is down"];
+  const start = performance.now();
   for (let i = 0; i < 9; i++) {
     const faults = await server.look(true) as readonly Error[];
     assert.deepEqual(faults.map(({ message }) => message), reasons);
     await delay(100);
   }
-  assert.deepEqual(asked.splice(0), ["b", "c"]);
+  const times = 1 + Math.floor((performance.now() - start) / 1000);
+  assert.ok(asked.length <= 2 * times, `${asked} in ${times} seconds`);
+  assert.deepEqual(asked.slice(0, 2), ["b", "c"]);
 });
 
 test("a new connection is used if it leads to the host in use, which accepts writes and has no lower timeline than before", async () => {
