@@ -22,14 +22,6 @@ export interface DocsOptions {
   readonly rememberKey?: boolean;
 }
 
-/** The page as parts of a server. */
-export interface Page {
-  /** The page and its files, which need no key. Each reads its file when it is first asked for. */
-  readonly endpoints: readonly Endpoint[];
-  /** Reads all files now; rejected if one cannot be read. */
-  load(): Promise<void>;
-}
-
 /**
  * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
  * goes nowhere else. The icons of the style sheet are `data:` URLs.
@@ -50,8 +42,8 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["page.js", JAVASCRIPT, "./page.js"],
 ];
 
-/** Makes the page, or throws as `docs` does. */
-export function createPage(options: DocsOptions): Page {
+/** Makes the page, as parts of a server, or throws as `docs` does. */
+export function createPage(options: DocsOptions) {
   checkNames(options, ["openApiUrl", "path", "alias", "rememberKey"], "docs");
   const { openApiUrl = "/v1/openapi.json", path = "/docs" } = options;
   const { alias = path, rememberKey } = options;
@@ -79,13 +71,15 @@ export function createPage(options: DocsOptions): Page {
     ),
   ];
   return {
-    endpoints: contents.map(([path, show]) => ({
+    /** The page and its files, which need no key. Each reads its file when it is first asked for. */
+    endpoints: contents.map(([path, show]): Endpoint => ({
       method: "GET",
       path,
       isPublic: true,
       run: async ({ request }) => inPieces(await show(request)),
     })),
-    async load() {
+    /** Reads all files now; rejected if one cannot be read. */
+    async load(): Promise<void> {
       const request = new Request(`http://localhost${path}`);
       await Promise.all(contents.map(([, show]) => show(request)));
     },
