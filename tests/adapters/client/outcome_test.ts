@@ -193,6 +193,7 @@ test("a body is what JSON.parse makes of it, but for ids and categories, which a
     }
   };
   let valid = 0;
+  const { numRuns } = runs(3000);
   fc.assert(
     fc.property(fc.oneof(likely, any), (text) => {
       const read = readBody(text, (body) => ({ body }));
@@ -200,9 +201,9 @@ test("a body is what JSON.parse makes of it, but for ids and categories, which a
       assert.deepEqual(read?.body, expected);
       if (read !== undefined) valid++;
     }),
-    runs(3000),
+    { numRuns },
   );
-  assert.ok(valid > 300, `${valid} were JSON`);
+  assert.ok(valid > numRuns / 10, `${valid} were JSON`);
 });
 
 test("any body of 1 MiB is read in at most ten times what JSON.parse takes for the slowest", () => {

@@ -121,4 +121,25 @@ export function tablesContract(
     const again = await storage.create(REX, key(1));
     assert.deepEqual(again, { ...rex, replayed: true });
   });
+
+  it("refuses what the service never writes: a missing value, another status, a digest twice", async ({ open, sql }) => {
+    const storage = await open();
+    await storage.create(REX, key(1));
+    const addKey = () =>
+      sql("insert into api_keys (name, digest, created) values ('a', 'b', 0)");
+    await addKey();
+    await assert.rejects(addKey(), /unique/i);
+    const columns = {
+      pets: ["name", "category_id", "status"],
+      api_keys: ["name", "digest", "created"],
+      idempotency_keys: ["key", "pet_id", "created"],
+    };
+    for (const [table, names] of Object.entries(columns)) {
+      for (const name of names) {
+        const setting = sql(`update ${table} set ${name} = null`);
+        await assert.rejects(setting, /null/i, `${table} ${name}`);
+      }
+    }
+    await assert.rejects(sql("update pets set status = 3"), /check/i);
+  });
 }

@@ -329,7 +329,7 @@ test("sqliteStorage gives up a file that stays locked, and nothing happened", as
   await storage.close();
 });
 
-test("a read waits for its turn in sqliteStorage as long as another may wait for a locked file", async (t) => {
+test("a read waits for its turn in sqliteStorage as long as another may wait for a locked file, which pauses up to 8 ms between attempts", async (t) => {
   const clock = stopClock(t);
   const path = newPath();
   const storage = await sqliteStorage(path, { lockTimeout: 60_000 });
@@ -337,17 +337,22 @@ test("a read waits for its turn in sqliteStorage as long as another may wait for
   const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
   const { get } = StatementSync.prototype;
   let isLocked = true;
+  let attempts = 0;
+  t.mock.method(Math, "random", () => 1);
   t.after(() => StatementSync.prototype.get = get);
   Object.assign(StatementSync.prototype, {
     get(this: StatementSync, ...values: Parameters<typeof get>) {
+      attempts++;
       if (isLocked) throw busy;
       return get.apply(this, values);
     },
   });
+  const since = performance.now();
   const reads = [storage.get(id)];
   await turns();
   reads.push(storage.get(id));
   await clock.pass(30_000);
+  assert.ok(attempts < 3 + (performance.now() - since) / 7, `${attempts}`);
   isLocked = false;
   for (const pet of await Promise.all(reads)) assert.equal(pet?.id, id);
   await storage.close();

@@ -95,6 +95,16 @@ test("nothing in the document makes a generated client strict beyond the contrac
   );
 });
 
+test("an operation names the other errors once: those without a response of their own", () => {
+  for (const { operationId, responses } of operations()) {
+    const { default: others, ...own } = responses;
+    const named = [...others?.description?.matchAll(/(\d+) `/g) ?? []]
+      .map(([, status = ""]) => status);
+    assert.ok(named.includes("500"), operationId);
+    assert.deepEqual(named.filter((status) => status in own), [], operationId);
+  }
+});
+
 test("every schema in the document says what it is", () => {
   JSON.stringify(openApi(), (key, value) => {
     if (key === "schema" || key === "items") {
