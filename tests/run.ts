@@ -7,7 +7,7 @@
  * - `test`: all `*_test.ts`, the examples in comments, and the adapters of Node and Bun on these.
  * - `laws`: the properties alone.
  * - `fuzz`: the laws of requests, a million in all.
- * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; and `test` on Bun and on Node.
+ * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; `test` on Bun and on Node; and 20 mutants.
  * - `bun`, `node`: `test` there.
  * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants.ts`.
  *
@@ -54,6 +54,11 @@ const BUN: Step = ["bun", "test", "--timeout", "60000"];
 const ON_BUN: Step = [...BUN, "tests/"];
 const ON_NODE: Step = [...NODE, "--test-concurrency=2", "tests/**/*_test.ts"];
 
+const MUTANTS: Step = [
+  "deno",
+  ..."run -A --config tests/deno.json tests/mutants.ts".split(" "),
+];
+
 /** The tests of adapters that only Node or Bun can run. */
 const ADAPTERS: readonly Step[] = [
   [
@@ -82,6 +87,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
       [...DENO, ...files("tests/faults/*_fault.ts")],
       ON_BUN,
       ON_NODE,
+      [...MUTANTS, "--near", "--count", "20"],
     ),
   bun: () => [[ON_BUN]],
   node: () => [[ON_NODE]],
@@ -91,7 +97,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
       [...BUN, ...files("tests/faults/*_fault.ts").map((file) => `./${file}`)],
       [...NODE, "--test-concurrency=1", "tests/faults/*_fault.ts"],
       [...PARALLEL, "tests/laws"],
-      ["deno", "run", "-A", "tests/mutants.ts"],
+      MUTANTS,
     ),
 };
 

@@ -95,13 +95,19 @@ test("nothing in the document makes a generated client strict beyond the contrac
   );
 });
 
-test("an operation names the other errors once: those without a response of their own", () => {
-  for (const { operationId, responses } of operations()) {
+test("an operation names each error that it may answer once: in a response of its own, or among the others", () => {
+  const common = ["400", "401", "429", "500", "503"];
+  for (const { operationId, responses, security } of operations()) {
     const { default: others, ...own } = responses;
-    const named = [...others?.description?.matchAll(/(\d+) `/g) ?? []]
-      .map(([, status = ""]) => status);
-    assert.ok(named.includes("500"), operationId);
-    assert.deepEqual(named.filter((status) => status in own), [], operationId);
+    const named = [...others?.description?.matchAll(/(\w+) `(\w*)`/g) ?? []]
+      .map(([, status = "", code = ""]) => {
+        assert.equal(Number(status), STATUS_OF[code], operationId);
+        return status;
+      });
+    const all = [...Object.keys(own), ...named];
+    assert.equal(new Set(all).size, all.length, operationId);
+    const expected = security === undefined ? common : ["400", "500"];
+    assert.deepEqual(expected.filter((one) => !all.includes(one)), []);
   }
 });
 
