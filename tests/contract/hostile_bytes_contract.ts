@@ -49,6 +49,7 @@ const CASES: readonly (readonly [what: string, fields: string, body: string, sta
   ["a length of 20 digits", `Content-Length: ${"9".repeat(20)}\r\n`, REX, [...REFUSED, 413]],
   ["a space before a colon", `Content-Length : ${REX.length}\r\n`, REX, REFUSED],
   ["an unknown coding", "Transfer-Encoding: xchunked\r\n", IN_CHUNKS, REFUSED],
+  ["chunks of another coding", "Transfer-Encoding: gzip, chunked\r\n", IN_CHUNKS, REFUSED],
   ["chunks in chunks", "Transfer-Encoding: chunked, chunked\r\n", IN_CHUNKS, REFUSED],
   ["chunks after a tab, in mixed case", "Transfer-Encoding:\tChUnKeD\r\n", IN_CHUNKS, TAKEN],
   ["a folded field", `X: a\r\n b\r\n${LENGTH}`, REX, REFUSED],

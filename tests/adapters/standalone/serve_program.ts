@@ -8,7 +8,10 @@ console.log(JSON.stringify(server));
 const bun = {
   pendingRequests: 1,
   async stop(isLast?: boolean): Promise<void> {
-    if (isLast) return console.log(`${this.pendingRequests} are in flight`);
+    if (isLast) {
+      setTimeout(20).then(() => console.log("the last bytes have left"));
+      return console.log(`${this.pendingRequests} are in flight`);
+    }
     const { status } = await server.fetch(new Request("http://localhost/"));
     console.log(`Bun stops, and more is answered ${status}`);
     await setTimeout(200);

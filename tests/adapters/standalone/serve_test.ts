@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { run } from "../../support/process.ts";
 import { commandLine, RUNTIME } from "../../support/runtime.ts";
@@ -9,6 +12,7 @@ import { ask } from "../../contract/ask.ts";
 import { openSlowCreate, startServe } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { testUnless } from "../../support/skipping.ts";
+import { REX_JSON } from "../../support/pets.ts";
 
 const NODE = RUNTIME === "node" &&
   "serve.ts is for deno serve and Bun; main.ts serves on Node";
@@ -68,6 +72,26 @@ for (const parallel of [false, true]) {
   });
 }
 
+testUnless(NOT_DENO)(
+  "serve.ts with several workers sends a slow answer of one although the others have nothing to do",
+  async (t) => {
+    const cwd = newFolder(t);
+    const server = await startServe({ cwd, parallel: true });
+    const other = new DatabaseSync(join(cwd, "petstore.db"));
+    other.exec("BEGIN IMMEDIATE");
+    const create = ask(server, "POST", "/v1/pets", { body: REX_JSON })
+      .then(({ status }) => status, String);
+    await setTimeout(100); // it arrives
+    server.kill("SIGTERM");
+    await until("it says so", () => server.stderr().includes("SIGTERM"));
+    await Promise.race([server.exited, setTimeout(500)]);
+    other.exec("COMMIT");
+    other.close();
+    assert.equal(await create, 201);
+    assert.equal(await server.exited, 0);
+  },
+);
+
 testUnless(NODE)(
   "serve.ts exits once Deno and Bun have sent what is in flight, and limits Bun",
   async (t) => {
@@ -83,6 +107,7 @@ testUnless(NODE)(
       "Deno has sent it",
       "Bun stops, and more is answered 503",
       "0 are in flight",
+      "the last bytes have left",
       "",
     ]);
   },
