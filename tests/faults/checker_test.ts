@@ -327,9 +327,12 @@ for (const [title, history] of Object.entries(KEPT)) {
 test("The checker needs about ten times as long for ten times as many operations", () => {
   const [few, many] = [10_000, 100_000].map((count) => {
     const history = crowd(count);
-    const start = performance.now();
-    assert.deepEqual([...contradictions(history)], []);
-    return performance.now() - start;
+    // The best of three, because other programs may hold one up.
+    return Math.min(...[1, 2, 3].map(() => {
+      const start = performance.now();
+      assert.deepEqual([...contradictions(history)], []);
+      return performance.now() - start;
+    }));
   });
   assert.ok(few && many && many < 50 * few, `${few} and ${many} ms`);
 });
