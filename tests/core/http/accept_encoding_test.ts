@@ -9,7 +9,7 @@ test("acceptedCodings prefers gzip to who names it, by weight, and takes what it
       .concat("gzip;q=0.5,identity;q=0.5", "br;q=1.0, gzip;q=0.8, *;q=0.1"),
     identity: ["", " , ", "br", "identity", "gzip;q=0", "gzip;q=0.000, *"]
       .concat("*;q=0", "identity;q=0", "gzip;q=2", "gzip;q=-1", "gzip q=1")
-      .concat("gzip;q=", "gzip;level=9", "gzipped", "br;q=gzip"),
+      .concat("gzip;q=", "gzip;level=9", "gzipped", "br;q=gzip", "a gzip"),
     gzip: ["gzip, identity;q=0", "gzip;q=0.1, *;q=0"],
   };
   for (const [expected, sent] of Object.entries(fields)) {

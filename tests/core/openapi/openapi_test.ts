@@ -111,10 +111,14 @@ test("an operation names each error that it may answer once: in a response of it
   }
 });
 
-test("every schema in the document says what it is", () => {
+test("every schema in the document says what it is, and every reference leads to one", () => {
   JSON.stringify(openApi(), (key, value) => {
     if (key === "schema" || key === "items") {
       assert.ok("$ref" in value || "type" in value, JSON.stringify(value));
+    }
+    if (key === "$ref") {
+      const [, name = ""] = /^#\/components\/schemas\/(\w+)$/.exec(value) ?? [];
+      assert.ok(name in DOCUMENT.components.schemas, value);
     }
     return value;
   });
