@@ -12,6 +12,17 @@ fetchServerContract(
   await loadServe(),
 );
 
+test(`${RUNTIME}: serve rejects if the host is unknown, and says so`, async () => {
+  const serve = await loadServe();
+  for (const hostname of ["a b", "256.1.1.1"]) {
+    await assert.rejects(
+      async () => await serve(() => new Response(), { port: 0, hostname }),
+      // Without a network Bun and Node say EAGAIN and EAI_AGAIN.
+      /^Error: Cannot listen on (a b|256.1.1.1):0: (the host is unknown$|.*AGAIN)/,
+    );
+  }
+});
+
 const skip = RUNTIME !== "bun" && "it is about Bun";
 const it = testUnless(skip);
 

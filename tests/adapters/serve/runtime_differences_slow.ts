@@ -4,8 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { loadServe } from "../../../adapters/standalone/start.ts";
 import { Wire } from "../../contract/wire.ts";
 import { onEveryRuntime } from "../../support/programs.ts";
+import { RUNTIME } from "../../support/runtime.ts";
 
 /** A server that sends nothing for so long has answered, in ms. */
 const SILENCE = 500;
@@ -43,6 +46,16 @@ const CASES: readonly (readonly [what: string, bytes: string, deno: string, bun:
   ["preconditions on pets", get("/v1/pets", 'If-None-Match: *\r\nIf-Match: "x"\r\n'), "200", "200", "200"],
   ["If-Match on the document", get("/v1/openapi.json", 'If-Match: "x"\r\n'), "200", "200", "200"],
 ];
+
+test(`${RUNTIME}: an answer that begins after 12 s arrives`, async () => {
+  const serve = await loadServe();
+  const server = await serve(async () => {
+    await setTimeout(12_000); // more than Bun's own idleTimeout
+    return new Response("late");
+  }, { port: 0 });
+  assert.equal(await (await fetch(server.url)).text(), "late");
+  await server.close();
+});
 
 onEveryRuntime("bytes on which runtimes differ", (name, open) => {
   for (const [what, bytes, deno, bun, node] of CASES) {
