@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
@@ -30,6 +31,7 @@ for (
   const [title, mode, folderMode, culprit] of [
     ["may not be read", 0o200, 0o700, "pets.db"],
     ["may not be written", 0o400, 0o700, "pets.db"],
+    ["has no tables, and may not be written", 0o400, 0o700, "pets.db"],
     ["is in a folder that may not be written", 0o600, 0o500, ""],
     ["is missing in a folder that may not be written", 0, 0o500, ""],
   ] as const
@@ -41,7 +43,12 @@ for (
     mkdirSync(folder);
     const path = join(folder, "pets.db");
     if (mode > 0) {
-      await (await sqliteStorage(path)).close();
+      const db = new DatabaseSync(path);
+      db.exec("PRAGMA journal_mode = WAL");
+      db.close();
+      if (!title.startsWith("has no tables")) {
+        await (await sqliteStorage(path)).close();
+      }
       chmodSync(path, mode);
     }
     chmodSync(folder, folderMode);
