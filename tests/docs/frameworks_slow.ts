@@ -57,8 +57,9 @@ if (FRAMEWORKS === undefined) {
         cwd,
         (text) =>
           text.replace("8000", "0")
-            // Copies import the sources by their paths, and the lockfile knows no other packages.
-            .replaceAll(/^ *"@petstore\/service.*\n/gm, ""),
+            // Copies import the sources by their paths, so neither deno.json nor the lockfile names the service.
+            .replaceAll(/^ *"@petstore\/service.*\n/gm, "")
+            .replace(/,\n {4}"links": [^]*?\n {4}\}/, ""),
       );
     }
     const script = `
