@@ -46,6 +46,9 @@ export async function startCopy(primary: Cluster): Promise<Standby> {
 function promotable(standby: Cluster): Standby {
   return Object.assign(standby, {
     async promote() {
+      // It may have been copied from a server that waited for another standby.
+      await standby.query("alter system reset synchronous_standby_names");
+      await standby.query("select pg_reload_conf()");
       await standby.query("select pg_promote()");
     },
   });
