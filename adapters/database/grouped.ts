@@ -5,7 +5,7 @@
  * because every request arrives in a task of its own; a timer makes a lone operation wait. A full group
  * goes at once: on Node a turn may take thousands of requests, and seconds.
  *
- * A group is closed before it is sent, so a read sees all that was acknowledged before it came.
+ * Nothing joins a group that was sent, so a read sees all that was acknowledged before the read came.
  */
 
 import { clearImmediate, setImmediate } from "node:timers";
@@ -38,7 +38,7 @@ export interface GroupedOptions<Item, Result> {
   readonly maxWait?: number;
   /** The maximum number of groups under way. There are more than two only if others hang. Default: 1. */
   readonly maxUnderWay?: number;
-  /** Sends an item that finds nothing under way at once. Default: false, so others of its turn join it. */
+  /** Sends an item at once if nothing is under way. Default: false, so others of its turn join it. */
   readonly sendsLoneItem?: boolean;
 }
 
@@ -63,7 +63,10 @@ interface Waiting<Item, Result> {
 const WEIGHT = 0.2;
 /** The interval of the clock, in ms. */
 const TICK = 20;
-/** A group that takes longer, in ms, may hang: others are sent beside it. */
+/**
+ * A group under way for longer, in ms, may hang. Two may always be under way if `maxUnderWay` allows it; a third is
+ * sent only if all but the last may hang.
+ */
 const PATIENCE = 100;
 
 /** Queues operations in front of a database. */
@@ -95,6 +98,7 @@ export function grouped<Item, Result>(
   /** Set by `close()`, and fulfilled when nothing waits and nothing is under way. */
   let closing: PromiseWithResolvers<void> | undefined;
 
+  /** Moves the clock, by which items may now be late and groups may hang: so it sends, too. */
   function tick(): void {
     clock += TICK;
     if (sentAt.length > 0) return sendGroups();

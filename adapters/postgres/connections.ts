@@ -70,6 +70,7 @@ export function postgresConnections(
       try {
         const rows = await query(connection, ...args);
         if (connection.warning === undefined) return rows;
+        // The commit did not reach a standby: it is on one machine only.
         throw new Error(connection.warning);
       } catch (error) {
         const { host, port } = connection;
@@ -89,15 +90,16 @@ export function postgresConnections(
   }
 
   /**
-   * Lends another connection once more if the first ended before a statement was sent: what `work` did
-   * until then is rolled back, even if that statement is COMMIT.
+   * Lends a connection to `work`. If it ended before a statement could be sent, `work` runs once more, on another
+   * one: what it did on the first is rolled back, even if that statement was COMMIT.
    */
   async function use<T>(action: string, work: Work<T>): Promise<T> {
     try {
       return await lend(action, work);
     } catch (error) {
       if (isUnsent(error)) return await lend(action, work);
-      // A primary that was replaced still takes connections, and no standby or lock answers there.
+      // A primary that was replaced still takes connections, but what waits there for a standby or a lock waits
+      // in vain.
       if (error instanceof StorageError) await pool.look();
       throw error;
     }

@@ -117,7 +117,7 @@ export function connectionPool(
     await pool.end();
   }
 
-  /** Lends a connection to the server in use. */
+  /** Lends a connection that leads to the server in use. */
   async function connect(): Promise<Connection> {
     const client = await pool.connect() as Connection;
     if (client.isTrusted) return client;

@@ -26,7 +26,7 @@ export const LIST = prepared(
 // how rare a status is. tests/adapters/postgres/plans_slow.ts shows the plans.
 export const LIST_STATUS = prepared(`SELECT ${PET_COLUMNS} FROM pets
     WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
-// Longer pages than the service's have a statement of their own. With `LIMIT size` alone the planner would
+// Pages longer than the service's are never in a group (`sizeOf` in grouped_pets.ts). With `LIMIT size` alone the planner would
 // expect a tenth of the table for each page.
 const page = (condition: string) =>
   `LATERAL (SELECT * FROM (

@@ -22,7 +22,7 @@ export interface PostgresStorageOptions {
   readonly connectTimeout?: number;
   /**
    * Time to wait for the result of a statement, in ms: 1 to 2147483647; then a read is `unavailable`, and
-   * a create `outcome_unknown`. After three fifths of it, or 3 s, a statement that waits for the locks of others
+   * a create `outcome_unknown`. After three fifths of it, at most 3 s, a statement that waits for the locks of others
    * is `unavailable`. Default: 5000.
    */
   readonly queryTimeout?: number;

@@ -35,7 +35,7 @@ const { stop } = stopOnSignal({
     await Promise.allSettled(sending);
     if (bunServer !== undefined) await closeBunServer(bunServer);
     // Deno 2.9's `completed` settles just before a whole body is sent (`fastSyncResponseOrStream` in its
-    // ext/http/00_serve.ts). Can go if a program that exits in `info.completed.then` loses none (seen: 24 of 24).
+    // ext/http/00_serve.ts). Can go if a program that exits in `info.completed.then` loses no response (seen: lost in 24 of 24).
     await delay(50);
   },
   async close() {
