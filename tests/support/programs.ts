@@ -49,12 +49,10 @@ const PROGRAM = fileURLToPath(new URL("programs/storage.ts", import.meta.url));
 
 /** A running `storage.ts`. */
 export interface StorageProcess {
-  /** Sends one command. */
-  send(command: string): void;
-  /** The next answers up to the first that begins so; to the last if the process ends before. */
-  answersUntil(beginning: string): Promise<readonly string[]>;
-  /** Ends it with SIGKILL; fulfilled with the answers that it had given, once it is gone. */
-  kill(): Promise<readonly string[]>;
+  /** Sends a command, and returns its answers, without `done`; fewer if the process ends before. */
+  ask(command: string): Promise<readonly string[]>;
+  /** Ends it with SIGKILL; fulfilled once it is gone. */
+  kill(): Promise<unknown>;
   /** Ends it in order. */
   end(): Promise<unknown>;
 }
@@ -77,23 +75,18 @@ export function startStorage(
     isInteractive: true,
   });
 
-  async function answersUntil(beginning: string): Promise<readonly string[]> {
-    const answers: string[] = [];
-    for (;;) {
-      const answer = await nextLine();
-      if (answer === undefined) return answers;
-      answers.push(answer);
-      if (answer.startsWith(beginning)) return answers;
-    }
-  }
-
   return {
-    send,
-    answersUntil,
-    async kill() {
-      await end("SIGKILL");
-      return await answersUntil("never");
+    async ask(command) {
+      send(command);
+      const answers: string[] = [];
+      for (;;) {
+        const answer = await nextLine();
+        if (answer === undefined || answer === "done") return answers;
+        answers.push(answer);
+        if (!command.startsWith("create ")) return answers;
+      }
     },
+    kill: () => end("SIGKILL"),
     end: endInput,
   };
 }

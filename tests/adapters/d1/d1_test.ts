@@ -6,7 +6,7 @@ import { petId } from "../../../core/pets/pet.ts";
 import { databaseContract } from "../../contract/database_contract.ts";
 import { storageLaws } from "../../laws/storage_laws.ts";
 import { countKept } from "../../support/garbage.ts";
-import { SQLITE, tablesContract } from "../database/tables_contract.ts";
+import { sqlContract, SQLITE } from "../database/sql_contract.ts";
 import { imitation } from "./imitation.ts";
 import { key, REX } from "../../support/pets.ts";
 
@@ -17,7 +17,7 @@ databaseContract(it, async () => {
   return async (options) => d1Storage(binding, options);
 });
 storageLaws(it, async () => d1Storage(imitation()));
-tablesContract(it, async () => {
+sqlContract(it, async () => {
   const binding = imitation();
   return {
     async open(options) {
@@ -26,8 +26,9 @@ tablesContract(it, async () => {
       return storage;
     },
     async sql(text) {
-      const [one] = await binding.batch([binding.prepare(text)]);
-      return Object.values(one?.results[0] ?? {})[0];
+      const statements = text.split(";\n").map((one) => binding.prepare(one));
+      const all = await binding.batch(statements);
+      return Object.values(all.at(-1)?.results[0] ?? {})[0];
     },
   };
 }, SQLITE);

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { Client } from "pg";
-import {
-  type PetDatabase,
-  postgresStorage,
-} from "../../../adapters/postgres/mod.ts";
+import type { PetDatabase } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { groupedPetsContract } from "../database/grouped_pets_contract.ts";
 import { REX } from "../../support/pets.ts";
 import { until } from "../../support/time.ts";
 
@@ -28,22 +23,6 @@ function it(
 async function addPets(storage: PetDatabase, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => storage.create(REX)));
 }
-
-groupedPetsContract(
-  (title, check) =>
-    test(
-      `postgresStorage ${title}`,
-      { skip: shared.skip, timeout: 30_000 },
-      check,
-    ),
-  async () => {
-    const url = await shared.emptyDatabase();
-    const sql = (text: string) => runSql(url, text);
-    return [await postgresStorage(url), sql];
-  },
-  `alter table pets drop constraint pets_status_check;
-    update pets set status = 7 where id = 5`,
-);
 
 it("answers gets, and look-ups of keys, that share a statement, each for itself", async (storage) => {
   await addPets(storage, 50);

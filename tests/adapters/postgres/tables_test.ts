@@ -7,14 +7,14 @@ import { postgresTransfer } from "../../../adapters/postgres/transfer.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { tablesContract } from "../database/tables_contract.ts";
+import { sqlContract } from "../database/sql_contract.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
 import { until } from "../../support/time.ts";
 
 const { skip, emptyDatabase, it, database } = await sharedPostgres();
 
 const options = { skip, timeout: 30_000 };
-tablesContract(
+sqlContract(
   (title, check) => test(`postgresStorage ${title}`, options, check),
   async () => {
     const url = `${await emptyDatabase()}?connection_limit=4`;
@@ -30,6 +30,8 @@ tablesContract(
     noTom: "alter table pets add constraint no_tom check (name <> 'Tom')",
     lastId: (id) =>
       `select setval(pg_get_serial_sequence('pets', 'id'), ${id})`,
+    impossible: `alter table pets drop constraint pets_status_check;
+      update pets set status = 7 where id = 5`,
   },
 );
 

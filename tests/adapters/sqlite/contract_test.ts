@@ -1,7 +1,9 @@
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { databaseContract } from "../../contract/database_contract.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
+import { sqlContract, SQLITE } from "../database/sql_contract.ts";
 
 const newPath = temporaryFiles();
 
@@ -12,4 +14,24 @@ databaseContract(
     const path = newPath();
     return (options) => sqliteStorage(path, options);
   },
+);
+
+sqlContract(
+  (title, check) => test(`sqliteStorage ${title}`, check),
+  async () => {
+    const path = newPath();
+    return {
+      open: (options) => sqliteStorage(path, options),
+      async sql(text) {
+        const db = new DatabaseSync(path);
+        try {
+          if (!text.startsWith("select")) return db.exec(text);
+          return Object.values(db.prepare(text).get() ?? {})[0];
+        } finally {
+          db.close();
+        }
+      },
+    };
+  },
+  SQLITE,
 );

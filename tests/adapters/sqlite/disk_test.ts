@@ -22,7 +22,7 @@ import { skipping } from "../../support/skipping.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import { newPet, REX } from "../../support/pets.ts";
-import { startStorage, type StorageProcess } from "../../support/programs.ts";
+import { startStorage } from "../../support/programs.ts";
 
 const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 
@@ -120,15 +120,15 @@ for (const isKilled of [false, true]) {
       const child = startStorage({
         env: { LD_PRELOAD: failingDisk ?? "", FULL_FOR_SHM: trigger },
       });
-      const create = await opened(child, path);
-      const created = [...await create(1, 1)];
+      assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
+      const created = [...await child.ask("create 1 1")];
       // As long as somebody reads an old state, the log only grows: its index has room for 4062 pages.
       const reader = new DatabaseSync(path);
       reader.exec("BEGIN");
       reader.prepare("SELECT * FROM pets").all();
       writeFileSync(trigger, "");
 
-      const answers = await create(1500, 1);
+      const answers = await child.ask("create 1500 1");
       const first = answers.findIndex((each) => !each.startsWith("created "));
       assert.ok(first > 500, `${first} created`);
       created.push(...answers.slice(0, first));
@@ -140,7 +140,7 @@ for (const isKilled of [false, true]) {
       }
       if (!isKilled) {
         rmSync(trigger);
-        const later = await create(50, 16);
+        const later = await child.ask("create 50 16");
         assert.deepEqual(
           later.filter((each) => !each.startsWith("created ")),
           [],
@@ -173,16 +173,16 @@ test("sqliteStorage fulfils no create once the disk has failed to sync", {
   const child = startStorage({
     env: { LD_PRELOAD: failingDisk ?? "", FAIL_FSYNC: trigger },
   });
-  const create = await opened(child, path);
-  assert.equal((await create(5, 5)).length, 5);
+  assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
+  assert.equal((await child.ask("create 5 5")).length, 5);
 
   writeFileSync(trigger, "");
-  const failed = await create(5, 5);
+  const failed = await child.ask("create 5 5");
   assert.equal(failed.length, 5);
   for (const answer of failed) assert.match(answer, /^failed outcome_unknown /);
 
   rmSync(trigger);
-  const refused = await create(5, 5);
+  const refused = await child.ask("create 5 5");
   assert.equal(refused.length, 5);
   for (const answer of refused) {
     assert.match(answer, /^failed unavailable .*restart$/);
@@ -205,8 +205,8 @@ test("sqliteStorage writes no more once the disk has failed to write", {
   const child = startStorage({
     prefix: ["sh", "-c", `trap "" XFSZ; ulimit -f 1000; exec "$0" "$@"`],
   });
-  const create = await opened(child, path);
-  const answers = await create(4000, 16);
+  assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
+  const answers = await child.ask("create 4000 16");
   await child.end();
   const count = (beginning: string) =>
     answers.filter((answer) => answer.startsWith(beginning)).length;
@@ -222,16 +222,6 @@ test("sqliteStorage writes no more once the disk has failed to write", {
   );
   await reopened.close();
 });
-
-/** Has a process open a file; returns how it creates so many pets with so many writers, and its answers. */
-async function opened(child: StorageProcess, path: string) {
-  child.send(`open ${path}`);
-  assert.deepEqual(await child.answersUntil(""), ["opened"]);
-  return async (count: number, writers: number): Promise<readonly string[]> => {
-    child.send(`create ${count} ${writers}`);
-    return (await child.answersUntil("done")).slice(0, -1);
-  };
-}
 
 /** Checks that what was answered with `created ID NAME` is there. */
 async function assertStored(

@@ -15,7 +15,6 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import type { NewApiKeyRecord } from "../../../core/keys/issued_keys.ts";
-import { petId } from "../../../core/pets/pet.ts";
 import {
   type PetStorage,
   StorageError,
@@ -173,14 +172,11 @@ for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
     async () => {
       const path = newPath();
       const child = startStorage();
-      child.send(`open ${path}`);
-      await child.answersUntil("opened");
-      child.send("create 20 4");
-      const created = [...await child.answersUntil("done")].slice(0, -1);
+      await child.ask(`open ${path}`);
+      const created = [...await child.ask("create 20 4")];
       rmSync(`${path}-wal`);
       if (meanwhile === "creates go on") {
-        child.send("create 20 1");
-        const answers = (await child.answersUntil("done")).slice(0, -1);
+        const answers = await child.ask("create 20 1");
         const isCreated = (answer: string) => answer.startsWith("created ");
         created.push(...answers.filter(isCreated));
         const refused = answers.filter((answer) => !isCreated(answer));
@@ -199,7 +195,7 @@ for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
         });
       }
       await child.kill();
-      assert.equal(petCount(path), created.length);
+      assert.equal(sql(path, "SELECT id FROM pets").length, created.length);
     },
   );
 }
@@ -272,22 +268,6 @@ test("sqliteStorage keeps nothing of a create that has ended", async () => {
   for (let i = 0; i < 5; i++) pets.push(await create());
   assert.equal(await countKept(pets), 0);
   await storage.close();
-});
-
-test("sqliteStorage says what it could not do once it is closed", async () => {
-  const storage = await sqliteStorage(newPath());
-  await storage.close();
-  const calls = {
-    "get pet": storage.get(petId(1n)),
-    "list pets": storage.list({ limit: 1 }),
-    "reach the storage": storage.ping(),
-    "keep API key": storage.apiKeys.insert(KEY),
-    "list API keys": storage.apiKeys.list(),
-  };
-  for (const [action, call] of Object.entries(calls)) {
-    const message = `Cannot ${action}: the storage is closed`;
-    await assert.rejects(call, { kind: "unavailable", message });
-  }
 });
 
 /** Locks a file from a connection of its own, and returns what unlocks it. */
@@ -374,59 +354,41 @@ test("sqliteStorage says which permissions Deno must give it", {
 }, async () => {
   const repository = fileURLToPath(new URL("../../..", import.meta.url));
   const path = newPath();
-  const refused = [
-    [],
-    [`--allow-read=${directory}`],
-    [`--allow-read=${path}`, `--allow-write=${path}`],
-  ];
-  for (const permissions of refused) {
+  const refusal =
+    `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
+    `run with --allow-read=${directory} --allow-write=${directory}`;
+  const cases = [
+    ["", "", refusal],
+    [directory, "", refusal],
+    [path, path, refusal],
+    [directory, directory, "opened"],
+  ] as const;
+  for (const [read, write, expected] of cases) {
     const child = startStorage({
-      denoFlags: [`--allow-read=${repository}`, ...permissions],
+      denoFlags: [
+        `--allow-read=${read === "" ? repository : `${repository},${read}`}`,
+        ...write === "" ? [] : [`--allow-write=${write}`],
+      ],
     });
-    child.send(`open ${path}`);
-    const [answer] = await child.answersUntil("");
+    assert.deepEqual(await child.ask(`open ${path}`), [expected]);
     await child.end();
-    assert.equal(
-      answer,
-      `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
-        `run with --allow-read=${directory} --allow-write=${directory}`,
-    );
   }
-  const child = startStorage({
-    denoFlags: [
-      `--allow-read=${repository},${directory}`,
-      `--allow-write=${directory}`,
-    ],
-  });
-  child.send(`open ${path}`);
-  assert.deepEqual(await child.answersUntil(""), ["opened"]);
-  await child.end();
 });
 
-function petCount(path: string): number {
+/** Runs SQL on a connection of its own, and returns the rows. */
+function sql(path: string, text: string): readonly unknown[] {
   const db = new DatabaseSync(path);
-  const pets = db.prepare("SELECT id FROM pets").all();
+  const rows = db.prepare(text).all();
   db.close();
-  return pets.length;
-}
-
-/** Runs SQL on a connection of its own. */
-function sql(path: string, text: string): void {
-  const db = new DatabaseSync(path);
-  db.exec(text);
-  db.close();
+  return rows;
 }
 
 async function assertUnavailable(
   act: Promise<unknown>,
   message: RegExp,
 ): Promise<void> {
-  await assert.rejects(act, (error) => {
-    assert.ok(error instanceof StorageError, `${error}`);
-    assert.equal(error.kind, "unavailable");
-    assert.match(error.message, message);
-    return true;
-  });
+  const expected = { name: "StorageError", kind: "unavailable", message };
+  await assert.rejects(act, expected);
 }
 
 /** The first create that is written into a file without a name may be there or not; any other is refused. */

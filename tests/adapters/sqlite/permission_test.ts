@@ -53,8 +53,7 @@ for (
     }
     chmodSync(folder, folderMode);
     const child = startStorage({ prefix });
-    child.send(`open ${path}`);
-    const answers = await child.answersUntil("");
+    const answers = await child.ask(`open ${path}`);
     await child.end();
     chmodSync(folder, 0o700);
     assert.deepEqual(answers, [
@@ -64,63 +63,51 @@ for (
   });
 }
 
-test(
-  "sqliteStorage makes files that only their owner can read",
-  { skip: hasNoModes },
-  async () => {
-    const before = process.umask(0);
+/** What is at a path before, and the file that is used then. */
+const places = {
+  nothing: (path: string) => path,
+  links(path: string) {
+    mkdirSync(`${path}.data`);
+    symlinkSync("pets.db.data/link.db", path);
+    symlinkSync("real.db", `${path}.data/link.db`);
+    return `${path}.data/real.db`;
+  },
+  file(path: string) {
+    writeFileSync(path, "");
+    chmodSync(path, 0o640);
+    return path;
+  },
+};
+for (
+  const [title, before, mode] of [
+    ["makes files that only their owner can read", "nothing", "600"],
+    [
+      "makes files that only their owner can read where a symbolic link leads",
+      "links",
+      "600",
+    ],
+    ["leaves the mode of a file that is there", "file", "640"],
+  ] as const
+) {
+  test(`sqliteStorage ${title}`, { skip: hasNoModes }, async () => {
     const path = join(temporaryDirectory(), "pets.db");
+    const file = places[before](path);
+    const mask = process.umask(0);
     const storage = await sqliteStorage(path);
-    process.umask(before);
+    process.umask(mask);
     await storage.create(REX);
-    assert.deepEqual(modes(path), ["600", "600", "600"]);
+    const modes = ["", "-wal", "-shm"].map((suffix) =>
+      (statSync(file + suffix).mode & 0o777).toString(8)
+    );
+    assert.deepEqual(modes, [mode, mode, mode]);
     await storage.close();
-  },
-);
-
-test(
-  "sqliteStorage makes files that only their owner can read where a symbolic link leads",
-  { skip: hasNoModes },
-  async () => {
-    const folder = temporaryDirectory();
-    mkdirSync(join(folder, "data"));
-    symlinkSync("data/link.db", join(folder, "pets.db"));
-    symlinkSync("real.db", join(folder, "data/link.db"));
-    const before = process.umask(0);
-    const storage = await sqliteStorage(join(folder, "pets.db"));
-    process.umask(before);
-    await storage.create(REX);
-    const real = join(folder, "data/real.db");
-    assert.deepEqual(modes(real), ["600", "600", "600"]);
-    await storage.close();
-  },
-);
+  });
+}
 
 test("sqliteStorage names the missing directory that a symbolic link leads to", async () => {
-  const folder = temporaryDirectory();
-  symlinkSync("data/real.db", join(folder, "pets.db"));
-  await assert.rejects(sqliteStorage(join(folder, "pets.db")), {
+  const path = join(temporaryDirectory(), "pets.db");
+  symlinkSync("data/real.db", path);
+  await assert.rejects(sqliteStorage(path), {
     message: /the directory .*data does not exist; create it first$/,
   });
 });
-
-test(
-  "sqliteStorage leaves the mode of a file that is there",
-  { skip: hasNoModes },
-  async () => {
-    const path = join(temporaryDirectory(), "pets.db");
-    writeFileSync(path, "");
-    chmodSync(path, 0o640);
-    const storage = await sqliteStorage(path);
-    await storage.create(REX);
-    assert.deepEqual(modes(path), ["640", "640", "640"]);
-    await storage.close();
-  },
-);
-
-/** The modes of a file and of those that SQLite keeps beside it. */
-function modes(path: string): readonly string[] {
-  return ["", "-wal", "-shm"].map((suffix) =>
-    (statSync(path + suffix).mode & 0o777).toString(8)
-  );
-}

@@ -36,7 +36,7 @@ test("sqliteStorage opens when many processes open nothing at once", async () =>
     for (let round = 0; round < 12; round++) {
       const path = join(directory, `opened-${round}.db`);
       const answers = await Promise.all(
-        processes.map((process) => ask(process, `open-many ${path} 5`)),
+        processes.map((process) => process.ask(`open-many ${path} 5`)),
       );
       assert.deepEqual(answers, Array.from(processes, () => ["opened"]));
       const storage = await sqliteStorage(path);
@@ -53,29 +53,16 @@ async function share(
   path: string,
   processes: readonly StorageProcess[],
 ): Promise<readonly number[]> {
-  await Promise.all(processes.map((process) => ask(process, `open ${path}`)));
+  await Promise.all(processes.map((process) => process.ask(`open ${path}`)));
   const given = await Promise.all(processes.map(async (process) => {
-    process.send(`create ${EACH} 8`);
-    return createdIds(await process.answersUntil("done"));
+    const answers = await process.ask(`create ${EACH} 8`);
+    return answers.map((answer) => {
+      const [verb, id] = answer.split(" ");
+      assert.equal(verb, "created", answer);
+      return Number(id);
+    });
   }));
   const all = processes.length * EACH;
   assert.equal(new Set(given.flat()).size, all);
   return given.map((ids) => ids.filter((id) => id <= all / 2).length);
-}
-
-async function ask(
-  process: StorageProcess,
-  command: string,
-): Promise<readonly string[]> {
-  process.send(command);
-  return await process.answersUntil("");
-}
-
-/** Reads the ids in answers to `create`; any other answer fails the test. */
-function createdIds(answers: readonly string[]): readonly bigint[] {
-  return answers.filter((answer) => answer !== "done").map((answer) => {
-    const [verb, id = ""] = answer.split(" ");
-    assert.equal(verb, "created", answer);
-    return BigInt(id);
-  });
 }

@@ -5,23 +5,9 @@ import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
-import { groupedPetsContract } from "../database/grouped_pets_contract.ts";
 import { newPet, REX } from "../../support/pets.ts";
 
 const newPath = temporaryFiles();
-
-groupedPetsContract(
-  (title, check) => test(`sqliteStorage ${title}`, check),
-  async () => {
-    const path = newPath();
-    return [await sqliteStorage(path), (text) => {
-      const db = new DatabaseSync(path);
-      db.exec(text);
-      db.close();
-    }];
-  },
-  "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = 7 WHERE id = 5",
-);
 
 test("sqliteStorage fails only reads of a part of the file that is damaged, and goes on", async () => {
   const path = newPath();

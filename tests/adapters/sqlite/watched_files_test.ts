@@ -30,9 +30,7 @@ for (const suffix of ["-wal", "-shm"]) {
           const path = newPath();
           const answers: string[] = [];
           const ask = async (child: StorageProcess, command: string) => {
-            child.send(command);
-            const isCreate = command.startsWith("create");
-            const got = await child.answersUntil(isCreate ? "done" : "");
+            const got = await child.ask(command);
             answers.push(...got);
             return got.at(-1) ?? "it ended";
           };

@@ -1,15 +1,17 @@
-/** The promises of storages in databases about their tables, looked at by SQL. */
+/** What our own storages in databases promise beyond the contract of all storages: looked at by SQL, and at their reads. */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { PetStorage } from "../../../core/pets/pet_storage.ts";
+import type { PetDatabase } from "../../../adapters/database/pet_database.ts";
+import type { PageRequest } from "../../../core/pets/page.ts";
+import { type Pet, PET_STATUSES, petId } from "../../../core/pets/pet.ts";
 import type { Open } from "../../contract/database_contract.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
 
 /** A database that is empty. */
 export interface Database {
-  readonly open: Open;
-  /** Runs SQL on a connection of its own, and returns the first column of the first row. */
+  readonly open: Open<PetDatabase>;
+  /** Runs SQL on a connection of its own, and returns the first column of the first row; several texts end in `;\n`. */
   readonly sql: (text: string) => Promise<unknown>;
 }
 
@@ -19,22 +21,26 @@ export interface Dialect {
   readonly noTom: string;
   /** Has the next pet get the id after this one. */
   readonly lastId: (id: bigint) => string;
+  /** Gives the pet 5 a status that does not exist. */
+  readonly impossible: string;
 }
 
 export const SQLITE: Dialect = {
   noTom: `CREATE TRIGGER no_tom BEFORE INSERT ON pets WHEN new.name = 'Tom'
     BEGIN SELECT RAISE(ABORT, 'no_tom'); END`,
   lastId: (id) => `INSERT INTO sqlite_sequence VALUES ('pets', ${id})`,
+  impossible:
+    "PRAGMA ignore_check_constraints = ON;\nUPDATE pets SET status = 7 WHERE id = 5",
 };
 
 /** Registers the tests. */
-export function tablesContract(
+export function sqlContract(
   register: (
     title: string,
     check: (t: TestContext) => Promise<void>,
   ) => unknown,
   newDatabase: () => Promise<Database>,
-  { noTom, lastId }: Dialect,
+  { noTom, lastId, impossible }: Dialect,
 ): void {
   function it(
     promise: string,
@@ -42,8 +48,8 @@ export function tablesContract(
   ): void {
     register(promise, async (t) => {
       const { open, sql } = await newDatabase();
-      const opened: PetStorage[] = [];
-      const keep: Open = async (settings) => {
+      const opened: PetDatabase[] = [];
+      const keep: Open<PetDatabase> = async (settings) => {
         const storage = await open(settings);
         opened.push(storage);
         return storage;
@@ -142,4 +148,98 @@ export function tablesContract(
     }
     await assert.rejects(sql("update pets set status = 3"), /check/i);
   });
+
+  it("answers reads that arrive together as it answers each alone", async ({ open }) => {
+    const storage = await open();
+    await addPets(storage, 300);
+    const ids = Array.from(
+      { length: 600 },
+      (_, i) => petId(BigInt(i % 400 + 1)),
+    );
+    const queries = [1, 20, 100, 101, 1000].flatMap((limit) =>
+      [undefined, ...PET_STATUSES].flatMap((status) =>
+        [undefined, 0n, 7n, 290n, 300n, -(2n ** 63n), 2n ** 63n - 1n].map(
+          (after): PageRequest => ({
+            limit,
+            ...status && { status },
+            ...after !== undefined && { after },
+          }),
+        )
+      )
+    );
+    const [pets, pages] = await Promise.all([
+      Promise.all(ids.map(storage.get)),
+      Promise.all(queries.map(storage.list)),
+    ]);
+    for (const [index, id] of ids.slice(0, 400).entries()) {
+      assert.deepEqual(pets[index], await storage.get(id));
+    }
+    assert.deepEqual(pets.slice(400), pets.slice(0, 200));
+    for (const [index, query] of queries.entries()) {
+      assert.deepEqual(pages[index], await storage.list(query));
+    }
+    // Callers who ask alike share them.
+    assert.ok(pets.every(Object.isFrozen));
+    assert.ok(pages.every(({ pets }) => pets.every(Object.isFrozen)));
+  });
+
+  it("gives each caller a page of its own", async ({ open }) => {
+    const storage = await open();
+    await addPets(storage, 3);
+    const query = { limit: 2 };
+    const reads = [storage.list(query), storage.list(query)];
+    query.limit = 1; // too late: it was asked for two
+    const [first, second] = await Promise.all(reads);
+    (first?.pets as Pet[]).splice(0);
+    assert.deepEqual(second?.pets.map(({ id }) => id), [1n, 2n]);
+  });
+
+  it("fails only reads of a row that cannot be read", async ({ open, sql }) => {
+    const storage = await open();
+    await addPets(storage, 10);
+    await sql(impossible);
+    const gets = Array.from({ length: 10 }, (_, i) => petId(BigInt(i + 1)));
+    const outcomes = await Promise.allSettled([
+      ...gets.map((id) => storage.get(id)),
+      ...gets.map((id) => storage.list({ limit: 2, after: id })),
+    ]);
+    const failed = outcomes.flatMap(({ status }, index) =>
+      status === "rejected" ? [index] : []
+    );
+    // A page reads one pet more than it holds.
+    assert.deepEqual(failed, [4, 11, 12, 13]);
+  });
+
+  it("lets all reads end that were accepted before close(), and then refuses more", async ({ open }) => {
+    const storage = await open();
+    const { get, list, apiKeys } = storage;
+    // More than one group of each, so that some wait.
+    const reads = Array.from({ length: 2000 }, (_, i) => [
+      get(petId(BigInt(i + 1))),
+      apiKeys.isActive(`${i}`),
+      ...i < 40 ? [list({ limit: 100, after: BigInt(i) })] : [],
+    ]);
+    await Promise.all([...reads.flat(), storage.close()]);
+    const record = { name: "a", digest: "b", created: new Date(0) };
+    const refused = {
+      "create pet": () => storage.create(REX),
+      "get pet": () => get(petId(1n)),
+      "list pets": () => list({ limit: 1 }),
+      "reach the (?:storage|database)": () => storage.ping(),
+      "check API key": () => apiKeys.isActive("1"),
+      "keep API key": () => apiKeys.insert(record),
+      "list API keys": () => apiKeys.list(),
+    };
+    for (const [action, call] of Object.entries(refused)) {
+      const message = RegExp(`^Cannot ${action}: the storage is closed$`);
+      await assert.rejects(call, { kind: "unavailable", message });
+    }
+  });
+}
+
+async function addPets(storage: PetDatabase, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, i) => {
+    const status = PET_STATUSES[i % 2] ?? "sold";
+    return storage.create(newPet({ ...REX, name: `Rex ${i}`, status }));
+  }));
 }
