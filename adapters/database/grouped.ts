@@ -51,6 +51,7 @@ export interface Grouped<Item, Result> {
 
 interface Waiting<Item, Result> {
   readonly item: Item;
+  readonly key: unknown;
   readonly size: number;
   /** When it came, by the clock of the queue. */
   readonly since: number;
@@ -73,11 +74,13 @@ const PATIENCE = 100;
 export function grouped<Item, Result>(
   options: GroupedOptions<Item, Result>,
 ): Grouped<Item, Result> {
-  const { action, send, keyOf = () => Symbol(), sizeOf = () => 1 } = options;
+  const { action, send, keyOf = () => undefined, sizeOf = () => 1 } = options;
   const { maxGroup, maxQueue = 10_000, maxWait = 2000 } = options;
   const { maxUnderWay = 1, sendsLoneItem = false } = options;
-  /** The items that wait, by their keys, in the order in which they came. */
-  const queue = new Map<unknown, Waiting<Item, Result>>();
+  /** The items that wait, in the order in which they came. */
+  const queue: Waiting<Item, Result>[] = [];
+  /** Those that have a key, by it. */
+  const byKey = new Map<unknown, Waiting<Item, Result>>();
   /** The sum of their sizes. */
   let queued = 0;
   /** Set while the queue is to be sent at the end of this turn of the event loop. */
@@ -128,10 +131,12 @@ export function grouped<Item, Result>(
 
   function enqueue(key: unknown, item: Item): Promise<Result> {
     const size = sizeOf(item);
-    const { promise, ...settle } = Promise.withResolvers<Result>();
-    queue.set(key, { item, size, since: clock, promise, ...settle });
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const waiting = { item, key, size, since: clock, promise, resolve, reject };
+    queue.push(waiting);
+    if (key !== undefined) byKey.set(key, waiting);
     queued += size;
-    const isAlone = queue.size === 1 && sentAt.length === 0 &&
+    const isAlone = queue.length === 1 && sentAt.length === 0 &&
       endOfTurn === undefined;
     if (!isFree()) return promise; // It is sent once another group is answered, or hangs.
     if (queued >= maxGroup || sendsLoneItem && isAlone) sendGroups();
@@ -139,31 +144,29 @@ export function grouped<Item, Result>(
     return promise;
   }
 
-  function dequeue(key: unknown, { size }: Waiting<Item, Result>): void {
-    queue.delete(key);
-    queued -= size;
+  /** Takes the first items out of the queue. */
+  function dequeue(count: number): readonly Waiting<Item, Result>[] {
+    const taken = queue.splice(0, count);
+    for (const { key, size } of taken) {
+      queued -= size;
+      byKey.delete(key);
+    }
+    return taken;
   }
 
   function refuseLate(): void {
-    for (const [key, waiting] of queue) {
-      if (clock - waiting.since <= maxWait) return;
-      dequeue(key, waiting);
-      waiting.reject(
-        refusal(`the database did not get to it within ${maxWait} ms`),
-      );
+    const inTime = queue.findIndex(({ since }) => clock - since <= maxWait);
+    for (const { reject } of dequeue(inTime < 0 ? queue.length : inTime)) {
+      reject(refusal(`the database did not get to it within ${maxWait} ms`));
     }
   }
 
   function takeGroup(): readonly Waiting<Item, Result>[] {
-    const group: Waiting<Item, Result>[] = [];
     let size = 0;
-    for (const [key, waiting] of queue) {
-      size += waiting.size;
-      if (size > maxGroup && group.length > 0) break;
-      dequeue(key, waiting);
-      group.push(waiting);
-    }
-    return group;
+    const end = queue.findIndex((item, index) =>
+      (size += item.size) > maxGroup && index > 0
+    );
+    return dequeue(end < 0 ? queue.length : end);
   }
 
   async function sendGroup(
@@ -194,7 +197,7 @@ export function grouped<Item, Result>(
     clearImmediate(endOfTurn);
     endOfTurn = undefined;
     refuseLate();
-    while (queue.size > 0 && isFree()) sendGroup(takeGroup());
+    while (queue.length > 0 && isFree()) sendGroup(takeGroup());
     if (closing === undefined || sentAt.length > 0) return;
     clearInterval(ticking);
     closing.resolve();
@@ -204,9 +207,9 @@ export function grouped<Item, Result>(
     async run(item) {
       if (closing !== undefined) throw closedError(action);
       const key = keyOf(item);
-      const same = queue.get(key);
+      const same = byKey.get(key);
       if (same !== undefined) return same.promise;
-      if (queue.size >= maxQueue) {
+      if (queue.length >= maxQueue) {
         throw refusal(`${maxQueue} others are waiting already`);
       }
       if (expectedWait() > maxWait) {
