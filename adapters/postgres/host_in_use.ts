@@ -80,7 +80,9 @@ export function hostInUse(
    *
    * @returns why the others cannot be used.
    */
-  async function look(isLost: boolean): Promise<readonly unknown[]> {
+  async function look(
+    { isLost }: { readonly isLost: boolean },
+  ): Promise<readonly unknown[]> {
     // Without a timeline to compare with, it stays as long as it can.
     if (!isLost && timeline === 0) return [];
     const before = current;
@@ -125,7 +127,7 @@ export function hostInUse(
 
     /** Looks for a higher timeline if that is due. To be called at each use: reads would never leave an old primary. */
     watch(): void {
-      if (looked === undefined) look(false);
+      if (looked === undefined) look({ isLost: false });
     },
   };
 }

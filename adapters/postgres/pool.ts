@@ -24,14 +24,16 @@ export interface PoolOptions {
   readonly onMove?: ((message: string) => void) | undefined;
 }
 
-// Whatever the database's default. With another isolation, creates that take turns fail (40001). Prepared
-// pages would be planned each time, which takes longer than to read them. The plan that is kept must not be
-// that of an empty table, which is scanned, nor one that is compiled because any limit may be a large one. Seen in
-// PostgreSQL 15 (its manual, `plan_cache_mode`); tests/adapters/postgres/plans_slow.ts tells what can go.
+// Whatever the database's default. Those of plans: seen in PostgreSQL 15 (its manual, `plan_cache_mode`);
+// tests/adapters/postgres/plans_slow.ts tells what can go.
 export const SETTINGS = [
+  // With another isolation, creates that take turns fail (40001).
   "-c default_transaction_isolation=read\\ committed",
+  // Otherwise a prepared page may be planned each time, which takes longer than to read it.
   "-c plan_cache_mode=force_generic_plan",
+  // The plan that is kept may be made while the table is empty: without this it would be to scan the table.
   "-c enable_seqscan=off",
+  // A plan for any limit has to expect a large one, and would be compiled for it.
   "-c jit=off",
 ].join(" ");
 
@@ -136,7 +138,9 @@ export function connectionPool(
       faults.push(error);
     }
     // Others that failed at the same server may have moved already.
-    if (server.current === tried) faults.push(...await server.look(true));
+    if (server.current === tried) {
+      faults.push(...await server.look({ isLost: true }));
+    }
     if (server.current !== tried) return await connect();
     throw new AggregateError(faults, writable ? "no host accepts writes" : "");
   }
@@ -158,7 +162,7 @@ export function connectionPool(
     mistrust,
 
     /** Looks for a server with a later timeline, after a failed write; never rejects. */
-    look: () => server.look(false),
+    look: () => server.look({ isLost: false }),
 
     /** Ends the connections, those that are lent once they are released. */
     close: () => closed ??= end(),

@@ -68,7 +68,7 @@ export async function openPostgres(
   checkIntegers({ openTimeout }, 0, MAX_TIME);
   checkIntegers({ idempotencyRetention }, 0);
 
-  // Less than `queryTimeout`, otherwise a lock timeout looks like an unknown outcome.
+  // Less than `queryTimeout` (but for 1 and 2 ms), otherwise a lock timeout looks like an unknown outcome.
   const lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6));
   const connections = postgresConnections(address, {
     connectTimeout,
@@ -84,13 +84,13 @@ export async function openPostgres(
     throw error;
   }
 
-  const reads = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
+  const limits = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
   const pets = groupedPets({
     create: groupCreates(connections, { lockTimeout, idempotencyRetention }),
     ...groupReads(read),
-    reads,
+    reads: limits,
   });
-  const lookUps = groupLookUps(read, reads);
+  const lookUps = groupLookUps(read, limits);
 
   return {
     apiKeys: {

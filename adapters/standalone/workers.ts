@@ -26,8 +26,8 @@ export function joinWorkers() {
   }
 
   function check(): void {
-    const isLast = others.values().every((leaves) => leaves);
-    if (isLeaving && isLast) allLeave.resolve();
+    const doOthersLeave = others.values().every((leaves) => leaves);
+    if (isLeaving && doOthersLeave) allLeave.resolve();
   }
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
