@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import process from "node:process";
 import { after, test } from "node:test";
 import {
   type PetDatabase,
@@ -81,22 +80,6 @@ function it(what: string, check: (cluster: Cluster) => Promise<void>): void {
     await check(await (shared ??= startCluster({ password: PASSWORD })));
   });
 }
-
-it("says that the password is wrong or missing, unless PGPASSWORD has it, or that there is no such database", async (cluster) => {
-  const url = new URL(await cluster.newDatabase());
-  url.password = "wrong";
-  await assertRefused(url.href, /password authentication failed/);
-  url.password = "";
-  await assertRefused(url.href, /asks for a password: put it into the address/);
-  process.env.PGPASSWORD = PASSWORD;
-  try {
-    await using(url.href, (storage) => storage.ping());
-  } finally {
-    delete process.env.PGPASSWORD;
-  }
-  const nowhere = cluster.url("nowhere");
-  await assertRefused(nowhere, /database "nowhere" does not exist/);
-});
 
 it("says that a database in another encoding cannot hold every name", async (cluster) => {
   await cluster.query(

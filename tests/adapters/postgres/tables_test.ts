@@ -35,26 +35,6 @@ sqlContract(
   },
 );
 
-// What another server committed while a create waited for its turn is not in the create's snapshot.
-it("postgresStorage finds a key that was committed while its create waited for its turn", async (t) => {
-  const { url, open } = await database(t);
-  const storages = await Promise.all(
-    Array.from({ length: 6 }, () => open(url)),
-  );
-  for (let round = 1; round <= 30; round++) {
-    const created = await Promise.all(
-      storages.map((storage, i) =>
-        storage.create(newPet({ ...REX, categoryId: BigInt(i) }), key(round))
-      ),
-    );
-    for (const name of ["id", "categoryId"] as const) {
-      assert.equal(new Set(created.map((pet) => pet[name])).size, 1);
-    }
-    const { pets } = await storages[0]?.list({ limit: 99 }) ?? {};
-    assert.equal(pets?.length, round, "a pet without its key was added");
-  }
-});
-
 it("postgresStorage refuses a replay whose key was forgotten just now", async (t) => {
   const { url, open } = await database(t);
   const storage = await open(url);
