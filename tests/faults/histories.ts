@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { assertConsistent, type Operation } from "./checker.ts";
 import { isAdded, Recorder } from "./recorder.ts";
-import type { Topology } from "./topologies.ts";
+import type { Place, Topology } from "./topologies.ts";
 import { inNewFolder } from "../support/temporary_directory.ts";
 
 /** The number of pets that are added between two faults. */
@@ -26,48 +26,59 @@ export async function runHistory(
 ): Promise<void> {
   const seed = Number(process.env.LAWS_SEED ?? Date.now() % 2 ** 31);
   await inNewFolder(async (cwd) => {
-    const options = { cwd, ...main !== undefined && { main } };
-    await topology.run(options, async ({ servers, keys, faults, longest }) => {
-      const recorder = new Recorder(servers, keys, randomOf(seed));
-      const recoveries: number[] = [];
-      const chosen = Object.entries(faults).filter(([name]) => isChosen(name));
-      const end = performance.now() + duration;
-      const told: string[] = [];
-      const note = (): string =>
-        `${topology.name}, seed ${seed}, after ${told.join("; ")}`;
-      let fault: unknown;
-      try {
-        do {
-          for (const [name, breakIt] of chosen) {
-            told.push(name);
-            await recorder.more(ENOUGH);
-            await breakIt(recorder);
-            const since = performance.now();
-            await recorder.until(isAdded);
-            recoveries.push(Math.round(performance.now() - since));
-          }
-          await recorder.more(ENOUGH);
-          if (main !== undefined) assertConsistent(recorder.history, note());
-        } while (performance.now() < end);
-        await recorder.stop();
-      } catch (cause) {
-        fault = cause;
-        // A history that ends too early may contradict itself for this alone.
-        console.error(note(), cause);
-      }
-      recorder.abandon();
-      assertConsistent(recorder.history, note());
-      if (fault !== undefined) throw new Error(note(), { cause: fault });
-      console.log(
-        `${topology.name}: ${recorder.history.length} operations, ` +
-          `${recoveries.length} faults, no contradictions; ` +
-          `pets are added again after ${recoveries} ms; ` +
-          `none is added for at most ${longestGaps(recorder.history)} ms`,
-      );
-      const slowest = Math.max(recorder.longest.read, recorder.longest.create);
-      assert.ok(slowest < longest, `an answer took ${slowest} ms`);
-    });
+    const ends: (() => unknown)[] = [];
+    try {
+      const options = { cwd, ...main !== undefined && { main } };
+      const place = await topology.start(options, (end) => ends.unshift(end));
+      await judge(place);
+      await Promise.all(place.servers.map((server) => server.stop()));
+    } finally {
+      for (const end of ends) await end();
+    }
   });
+
+  async function judge(
+    { servers, keys, faults, longest }: Place,
+  ): Promise<void> {
+    const recorder = new Recorder(servers, keys, randomOf(seed));
+    const recoveries: number[] = [];
+    const chosen = Object.entries(faults).filter(([name]) => isChosen(name));
+    const end = performance.now() + duration;
+    const told: string[] = [];
+    const note = (): string =>
+      `${topology.name}, seed ${seed}, after ${told.join("; ")}`;
+    let fault: unknown;
+    try {
+      do {
+        for (const [name, breakIt] of chosen) {
+          told.push(name);
+          await recorder.more(ENOUGH);
+          await breakIt(recorder);
+          const since = performance.now();
+          await recorder.until(isAdded);
+          recoveries.push(Math.round(performance.now() - since));
+        }
+        await recorder.more(ENOUGH);
+        if (main !== undefined) assertConsistent(recorder.history, note());
+      } while (performance.now() < end);
+      await recorder.stop();
+    } catch (cause) {
+      fault = cause;
+      // A history that ends too early may contradict itself for this alone.
+      console.error(note(), cause);
+    }
+    recorder.abandon();
+    assertConsistent(recorder.history, note());
+    if (fault !== undefined) throw new Error(note(), { cause: fault });
+    console.log(
+      `${topology.name}: ${recorder.history.length} operations, ` +
+        `${recoveries.length} faults, no contradictions; ` +
+        `pets are added again after ${recoveries} ms; ` +
+        `none is added for at most ${longestGaps(recorder.history)} ms`,
+    );
+    const slowest = Math.max(recorder.longest.read, recorder.longest.create);
+    assert.ok(slowest < longest, `an answer took ${slowest} ms`);
+  }
 }
 
 /** The longest times between two pets that are added, at any server and at each, in ms. */

@@ -26,96 +26,89 @@ const missing = runtimes.find(({ missing }) => missing !== undefined)?.missing;
 export const PATRONI: Topology = {
   name: "3 servers on 3 nodes of Patroni, and one behind HAProxy",
   skip: missing ?? skipping(await missingPatroni()),
-  async run(options, work) {
+  async start(options, atEnd) {
     const cluster = await startPatroni();
+    atEnd(cluster.close);
     const { nodes, proxy } = cluster.urls;
-    try {
-      const urls = [nodes, nodes, nodes, proxy];
-      await onPostgres(urls, options, ({ servers, ...place }) => {
-        const [a] = servers;
-        assert.ok(a);
+    const urls = [nodes, nodes, nodes, proxy];
+    const place = await onPostgres(urls, options, atEnd, { runtimes });
+    const [a, ...others] = place.servers;
+    assert.ok(a);
 
-        /** Breaks the leader, waits for the next one, and mends the former. */
-        const failOver = (
-          { breakIt, mend, meanwhile, isSplit = false }: {
-            /** By its end nobody else may have been promoted. */
-            readonly breakIt: (leader: PatroniNode) => Promise<void>;
-            readonly mend?: (former: PatroniNode) => void | Promise<void>;
-            /** Begins with the promotion. */
-            readonly meanwhile?: Fault;
-            readonly isSplit?: boolean;
-          },
-        ): Fault =>
-        async (recorder) => {
-          const former = await cluster.leader();
-          await breakIt(former);
-          await recorder.record("failover", async () => {
-            await cluster.untilPromoted(former);
-            const promoted = performance.now();
-            const others = meanwhile?.(recorder);
-            // A server that is killed meanwhile takes longer.
-            const recovered = servers.slice(1).map(async ({ name }) => {
-              await recorder.until((each) =>
-                isAdded(each) && each.server === name
-              );
-              const ms = Math.round(performance.now() - promoted);
-              assert.ok(ms < RECOVERY, `${name} added no pet for ${ms} ms`);
-              return `${name} ${ms}`;
-            });
-            const times = await Promise.all(recovered);
-            console.log(`First pet after the promotion: ${times} ms`);
-            await Promise.all([others, pause(MOVING)]);
-          }, isSplit);
-          await recorder.more(20);
-          await mend?.(former);
-          await cluster.untilWhole();
-        };
-
-        return work({
-          ...place,
-          servers,
-          longest: longest(3),
-          faults: {
-            "the leader's agent hung, a server killed": failOver({
-              async breakIt(leader) {
-                await leader.pause("agent");
-                await pause(1000 * (TTL - 8));
-              },
-              mend: (former) => former.resume(),
-              meanwhile: kill(a),
-              isSplit: true,
-            }),
-            "the leader killed": failOver({
-              breakIt: (leader) => leader.kill(),
-              mend: (former) => former.start(),
-            }),
-            "the leader frozen and thawed": failOver({
-              breakIt: (leader) => leader.pause("all"),
-              mend: (former) => former.resume(),
-            }),
-            "a switchover": failOver({
-              // It waits for the new leader.
-              breakIt: async () => void cluster.switchOver(),
-            }),
-            "a standby lost": async (recorder) => {
-              const standby = await cluster.standby();
-              await standby.kill();
-              await recorder.more(20);
-              await standby.start();
-              await cluster.untilWhole();
-            },
-            "etcd stopped": async (recorder) => {
-              await cluster.etcd.kill();
-              await pause(1000 * TTL + 5000);
-              await recorder.more(20);
-              await cluster.etcd.start();
-              await cluster.untilWhole();
-            },
-          },
+    /** Breaks the leader, waits for the next one, and mends the former. */
+    const failOver = (
+      { breakIt, mend, meanwhile, isSplit = false }: {
+        /** By its end nobody else may have been promoted. */
+        readonly breakIt: (leader: PatroniNode) => Promise<void>;
+        readonly mend?: (former: PatroniNode) => void | Promise<void>;
+        /** Begins with the promotion. */
+        readonly meanwhile?: Fault;
+        readonly isSplit?: boolean;
+      },
+    ): Fault =>
+    async (recorder) => {
+      const former = await cluster.leader();
+      await breakIt(former);
+      await recorder.record("failover", async () => {
+        await cluster.untilPromoted(former);
+        const promoted = performance.now();
+        const also = meanwhile?.(recorder);
+        // A server that is killed meanwhile takes longer.
+        const recovered = others.map(async ({ name }) => {
+          await recorder.until((each) => isAdded(each) && each.server === name);
+          const ms = Math.round(performance.now() - promoted);
+          assert.ok(ms < RECOVERY, `${name} added no pet for ${ms} ms`);
+          return `${name} ${ms}`;
         });
-      }, { runtimes });
-    } finally {
-      await cluster.close();
-    }
+        const times = await Promise.all(recovered);
+        console.log(`First pet after the promotion: ${times} ms`);
+        await Promise.all([also, pause(MOVING)]);
+      }, isSplit);
+      await recorder.more(20);
+      await mend?.(former);
+      await cluster.untilWhole();
+    };
+
+    return {
+      ...place,
+      longest: longest(3),
+      faults: {
+        "the leader's agent hung, a server killed": failOver({
+          async breakIt(leader) {
+            await leader.pause("agent");
+            await pause(1000 * (TTL - 8));
+          },
+          mend: (former) => former.resume(),
+          meanwhile: kill(a),
+          isSplit: true,
+        }),
+        "the leader killed": failOver({
+          breakIt: (leader) => leader.kill(),
+          mend: (former) => former.start(),
+        }),
+        "the leader frozen and thawed": failOver({
+          breakIt: (leader) => leader.pause("all"),
+          mend: (former) => former.resume(),
+        }),
+        "a switchover": failOver({
+          // It waits for the new leader.
+          breakIt: async () => void cluster.switchOver(),
+        }),
+        "a standby lost": async (recorder) => {
+          const standby = await cluster.standby();
+          await standby.kill();
+          await recorder.more(20);
+          await standby.start();
+          await cluster.untilWhole();
+        },
+        "etcd stopped": async (recorder) => {
+          await cluster.etcd.kill();
+          await pause(1000 * TTL + 5000);
+          await recorder.more(20);
+          await cluster.etcd.start();
+          await cluster.untilWhole();
+        },
+      },
+    };
   },
 };

@@ -54,16 +54,16 @@ export interface Place {
   readonly longest: number;
 }
 
-/** Starts pet stores, and hands them to `work`. */
+/** Adds what ends something that was started; the last is called first. */
+export type AtEnd = (end: () => unknown) => void;
+
+/** Pet stores that can be started. */
 export interface Topology {
   readonly name: string;
   /** Why they cannot be started here. */
   readonly skip: string | false;
   /** @param options `main` and the folder. */
-  run(
-    options: Omit<ServerOptions, "env">,
-    work: (place: Place) => Promise<void>,
-  ): Promise<void>;
+  start(options: Omit<ServerOptions, "env">, atEnd: AtEnd): Promise<Place>;
 }
 
 /** The time that a busy machine may add, in ms. */
@@ -82,7 +82,7 @@ const sqlite: Topology = {
     spawnSync("cc", ["--version"]).status !== 0 &&
       "there is no C compiler to fill the disk with",
   ),
-  async run(options, work) {
+  async start(options, atEnd) {
     const path = join(options.cwd, "petstore.db");
     const trigger = (name: string): string => join(options.cwd, name);
     const env = {
@@ -92,164 +92,155 @@ const sqlite: Topology = {
       FULL_FOR_SHM: trigger("full for shm"),
       FULL_LOG: trigger("full log"),
     };
-    await withServers([{ env }, { env }, { env }], options, async (servers) => {
-      const [a, b, c] = servers;
-      assert.ok(a && b && c);
-      const fullForShm = (then: Fault): Fault => async (recorder) => {
-        // As long as somebody reads an old state, the log grows, and its index with it.
-        const reader = new DatabaseSync(path, { readOnly: true });
-        reader.exec("BEGIN; SELECT * FROM pets LIMIT 1");
-        await whileThere(env.FULL_FOR_SHM, async (recorder) => {
-          await recorder.until(isFailed);
-          await then(recorder);
-          reader.close();
-        })(recorder);
-      };
-      await work({
-        servers,
-        keys: issuedKeys(sqliteKeys(path)),
-        longest: 5000 + 2000 + SLACK,
-        faults: {
-          "a server killed": kill(a),
-          "all servers killed": kill(a, b, c),
-          "a server frozen": freeze(b, 1500),
-          "a server restarted": restart(c),
-          "the disk full": whileThere(
-            env.FULL_DISK,
-            (recorder) => recorder.until(isFailed),
-          ),
-          "the disk full and a server killed": atOnce(
-            whileThere(env.FULL_DISK, (recorder) => recorder.until(isFailed)),
-            kill(b),
-          ),
-          "no space for the log of requests": whileThere(
-            env.FULL_LOG,
-            () => pause(1000),
-          ),
-          "no space for the index of SQLite's log": fullForShm(() =>
-            pause(100)
-          ),
-          "no space for the index, and all servers killed": fullForShm(
-            (recorder) =>
-              // The last create that failed stands in the log, where the next one would overwrite it.
-              recorder.quietly("all", async () => {
-                await pause(300);
-                await Promise.all(servers.map((server) => server.kill()));
-                setTimeout(() => servers.map((server) => server.start()), 100);
-              }),
-          ),
-        },
-      });
-    });
+    const servers = await startServers(
+      [{ env }, { env }, { env }],
+      options,
+      atEnd,
+    );
+    const [a, b, c] = servers;
+    assert.ok(a && b && c);
+    const fullForShm = (then: Fault): Fault => async (recorder) => {
+      // As long as somebody reads an old state, the log grows, and its index with it.
+      const reader = new DatabaseSync(path, { readOnly: true });
+      reader.exec("BEGIN; SELECT * FROM pets LIMIT 1");
+      await whileThere(env.FULL_FOR_SHM, async (recorder) => {
+        await recorder.until(isFailed);
+        await then(recorder);
+        reader.close();
+      })(recorder);
+    };
+    return {
+      servers,
+      keys: issuedKeys(sqliteKeys(path)),
+      longest: 5000 + 2000 + SLACK,
+      faults: {
+        "a server killed": kill(a),
+        "all servers killed": kill(a, b, c),
+        "a server frozen": freeze(b, 1500),
+        "a server restarted": restart(c),
+        "the disk full": whileThere(
+          env.FULL_DISK,
+          (recorder) => recorder.until(isFailed),
+        ),
+        "the disk full and a server killed": atOnce(
+          whileThere(env.FULL_DISK, (recorder) => recorder.until(isFailed)),
+          kill(b),
+        ),
+        "no space for the log of requests": whileThere(
+          env.FULL_LOG,
+          () => pause(1000),
+        ),
+        "no space for the index of SQLite's log": fullForShm(() => pause(100)),
+        "no space for the index, and all servers killed": fullForShm(
+          (recorder) =>
+            // The last create that failed stands in the log, where the next one would overwrite it.
+            recorder.quietly("all", async () => {
+              await pause(300);
+              await Promise.all(servers.map((server) => server.kill()));
+              setTimeout(() => servers.map((server) => server.start()), 100);
+            }),
+        ),
+      },
+    };
   },
 };
 
 const postgres: Topology = {
   name: "3 servers on PostgreSQL",
   skip: NO_CLUSTER,
-  async run(options, work) {
+  async start(options, atEnd) {
     const settings = { ...SLOW_COMMITS, max_connections: "25" };
     const cluster = await startCluster({ settings });
-    try {
-      const url = `${await cluster.newDatabase()}?connection_limit=4`;
-      await onPostgres([url, url, url], options, ({ servers, ...place }) => {
-        const [a, b] = servers;
-        assert.ok(a && b);
-        return work({
-          ...place,
-          servers,
-          longest: longest(1),
-          faults: {
-            "PostgreSQL killed": kill(cluster),
-            "all backends killed": crash(cluster),
-            "PostgreSQL restarted": restart(cluster),
-            "all connections terminated": terminate(cluster),
-            "all connections taken": takeConnections(url, 1000),
-            "PostgreSQL and a server killed": atOnce(kill(cluster), kill(a)),
-            "PostgreSQL frozen and a server killed": atOnce(
-              freeze(cluster, HANG),
-              kill(b),
-              async () => {
-                // Its probe ends before the freeze does: after 3 s without a connection, or 5 s without an answer.
-                await pause(HANG / 4);
-                assert.equal(await a.readiness(), 503);
-              },
-            ),
+    atEnd(cluster.close);
+    atEnd(cluster.resume);
+    const url = `${await cluster.newDatabase()}?connection_limit=4`;
+    const place = await onPostgres([url, url, url], options, atEnd);
+    const [a, b] = place.servers;
+    assert.ok(a && b);
+    return {
+      ...place,
+      longest: longest(1),
+      faults: {
+        "PostgreSQL killed": kill(cluster),
+        "all backends killed": crash(cluster),
+        "PostgreSQL restarted": restart(cluster),
+        "all connections terminated": terminate(cluster),
+        "all connections taken": takeConnections(url, 1000),
+        "PostgreSQL and a server killed": atOnce(kill(cluster), kill(a)),
+        "PostgreSQL frozen and a server killed": atOnce(
+          freeze(cluster, HANG),
+          kill(b),
+          async () => {
+            // Its probe ends before the freeze does: after 3 s without a connection, or 5 s without an answer.
+            await pause(HANG / 4);
+            assert.equal(await a.readiness(), 503);
           },
-        });
-      });
-    } finally {
-      cluster.resume();
-      await cluster.close();
-    }
+        ),
+      },
+    };
   },
 };
 
 const standby: Topology = {
   name: "3 servers on PostgreSQL with a synchronous standby, and a replica",
   skip: skipping(await missingStandby()),
-  async run(options, work) {
+  async start(options, atEnd) {
     const pair = await startPair();
-    try {
-      const { pathname } = new URL(await pair.primary.newDatabase());
-      const login = "postgres://postgres@";
-      const both = `${login}${pair.addresses}${pathname}`;
-      const moving = `${login}${pair.moving.primary}${pathname}`;
-      const replica = `${login}${pair.moving.standby}${pathname}`;
-      const urls = [both, both, moving];
-      await onPostgres(urls, options, ({ servers, ...place }) => {
-        const [, b] = servers;
-        assert.ok(b);
-        return work({
-          ...place,
-          servers,
-          longest: longest(2),
-          faults: {
-            "primary and a server killed, standby promoted": failOver(
-              pair,
-              "kill",
-              kill(b),
-            ),
-            "standby gone": async (recorder) => {
-              await pair.standby.stop();
-              await recorder.until(isUncertain);
-              for (const { isReplica, readiness } of servers) {
-                if (!isReplica) assert.equal(await readiness(), 200);
-              }
-              await pair.standby.start();
-            },
-            "primary cut off, standby promoted": failOver(pair, "cut off"),
-            "standby gone and primary killed": async (recorder) => {
-              await pair.standby.stop();
-              await recorder.until(isUncertain);
-              await kill(pair.primary)(recorder);
+    atEnd(pair.close);
+    const { pathname } = new URL(await pair.primary.newDatabase());
+    const login = "postgres://postgres@";
+    const both = `${login}${pair.addresses}${pathname}`;
+    const moving = `${login}${pair.moving.primary}${pathname}`;
+    const replica = `${login}${pair.moving.standby}${pathname}`;
+    const urls = [both, both, moving];
+    const place = await onPostgres(urls, options, atEnd, { replica });
+    const [, b] = place.servers;
+    assert.ok(b);
+    return {
+      ...place,
+      longest: longest(2),
+      faults: {
+        "primary and a server killed, standby promoted": failOver(
+          pair,
+          "kill",
+          kill(b),
+        ),
+        "standby gone": async (recorder) => {
+          await pair.standby.stop();
+          await recorder.until(isUncertain);
+          for (const { isReplica, readiness } of place.servers) {
+            if (!isReplica) assert.equal(await readiness(), 200);
+          }
+          await pair.standby.start();
+        },
+        "primary cut off, standby promoted": failOver(pair, "cut off"),
+        "standby gone and primary killed": async (recorder) => {
+          await pair.standby.stop();
+          await recorder.until(isUncertain);
+          await kill(pair.primary)(recorder);
+          await pause(500);
+          await pair.standby.start();
+        },
+        "standby gone, waits ended, then a failover": async (recorder) => {
+          await pair.standby.stop();
+          await recorder.until(isUncertain);
+          await recorder.quietly("new", async () => {
+            for (let rounds = 0; rounds < 6; rounds++) {
+              await terminate(pair.primary)(recorder);
+              // So that clients send again what they are not sure of.
               await pause(500);
-              await pair.standby.start();
-            },
-            "standby gone, waits ended, then a failover": async (recorder) => {
-              await pair.standby.stop();
-              await recorder.until(isUncertain);
-              await recorder.quietly("new", async () => {
-                for (let rounds = 0; rounds < 6; rounds++) {
-                  await terminate(pair.primary)(recorder);
-                  // So that clients send again what they are not sure of.
-                  await pause(500);
-                }
-              });
-              await recorder.record("failover", async () => {
-                await pair.primary.kill();
-                await pair.standby.start();
-                await pair.failOver("kill");
-              });
-              await recorder.more(20);
-              await pair.repair();
-            },
-          },
-        });
-      }, { replica });
-    } finally {
-      await pair.close();
-    }
+            }
+          });
+          await recorder.record("failover", async () => {
+            await pair.primary.kill();
+            await pair.standby.start();
+            await pair.failOver("kill");
+          });
+          await recorder.more(20);
+          await pair.repair();
+        },
+      },
+    };
   },
 };
 
@@ -257,34 +248,29 @@ const standbys: Topology = {
   name:
     "2 servers on PostgreSQL with two standbys, of which a commit needs one",
   skip: standby.skip,
-  async run(options, work) {
+  async start(options, atEnd) {
     const pair = await startPair({ isSpared: true });
-    try {
-      const { pathname } = new URL(await pair.primary.newDatabase());
-      const url = `postgres://postgres@${pair.addresses}${pathname}`;
-      const withoutOne =
-        (standby: () => Cluster): Fault => async (recorder) => {
-          const gone = standby();
-          await gone.stop();
-          await recorder.more(100);
-          await gone.start();
-        };
-      await onPostgres([url, url], options, (place) =>
-        work({
-          ...place,
-          longest: longest(2),
-          faults: {
-            "the standby gone": withoutOne(() => pair.standby),
-            "the spare one gone": withoutOne(() => pair.spare ?? pair.standby),
-            "primary killed, the standby that has more promoted": failOver(
-              pair,
-              "kill",
-            ),
-          },
-        }));
-    } finally {
-      await pair.close();
-    }
+    atEnd(pair.close);
+    const { pathname } = new URL(await pair.primary.newDatabase());
+    const url = `postgres://postgres@${pair.addresses}${pathname}`;
+    const withoutOne = (standby: () => Cluster): Fault => async (recorder) => {
+      const gone = standby();
+      await gone.stop();
+      await recorder.more(100);
+      await gone.start();
+    };
+    return {
+      ...await onPostgres([url, url], options, atEnd),
+      longest: longest(2),
+      faults: {
+        "the standby gone": withoutOne(() => pair.standby),
+        "the spare one gone": withoutOne(() => pair.spare ?? pair.standby),
+        "primary killed, the standby that has more promoted": failOver(
+          pair,
+          "kill",
+        ),
+      },
+    };
   },
 };
 
@@ -301,35 +287,31 @@ const failOver =
 const pgbouncer: Topology = {
   name: "2 servers on PostgreSQL behind PgBouncer",
   skip: NO_CLUSTER || skipping(missingPgBouncer),
-  async run(options, work) {
+  async start(options, atEnd) {
     const cluster = await startCluster();
+    atEnd(cluster.close);
     const pooler = await startPgBouncer(cluster, {
       default_pool_size: "5",
       max_client_conn: "500",
       // After a server that could not be reached it would turn everybody away for 15 s.
       server_login_retry: "1",
     });
-    try {
-      const { pathname } = new URL(await cluster.newDatabase());
-      const url = `${pooler.url(pathname.slice(1))}?pgbouncer=true`;
-      await onPostgres([url, url], options, (place) =>
-        work({
-          ...place,
-          longest: longest(1),
-          faults: {
-            "the pooler killed": kill(pooler),
-            "PostgreSQL killed behind the pooler": kill(cluster),
-            "connections behind the pooler terminated": terminate(cluster),
-            "the pooler and PostgreSQL killed": atOnce(
-              kill(pooler),
-              kill(cluster),
-            ),
-          },
-        }));
-    } finally {
-      await pooler.close();
-      await cluster.close();
-    }
+    atEnd(pooler.close);
+    const { pathname } = new URL(await cluster.newDatabase());
+    const url = `${pooler.url(pathname.slice(1))}?pgbouncer=true`;
+    return {
+      ...await onPostgres([url, url], options, atEnd),
+      longest: longest(1),
+      faults: {
+        "the pooler killed": kill(pooler),
+        "PostgreSQL killed behind the pooler": kill(cluster),
+        "connections behind the pooler terminated": terminate(cluster),
+        "the pooler and PostgreSQL killed": atOnce(
+          kill(pooler),
+          kill(cluster),
+        ),
+      },
+    };
   },
 };
 
@@ -348,37 +330,34 @@ export const TOPOLOGIES = {
   pgbouncer,
 } as const;
 
-/** Starts a server for each environment, and ends all of them. */
-async function withServers(
+/** Starts a server for each environment. */
+async function startServers(
   environments: readonly Omit<ServerOptions, "cwd" | "main">[],
   options: Omit<ServerOptions, "env">,
-  work: (servers: readonly PetServer[]) => Promise<void>,
-): Promise<void> {
+  atEnd: AtEnd,
+): Promise<readonly PetServer[]> {
   const servers: PetServer[] = [];
-  try {
-    for (const [index, each] of environments.entries()) {
-      const name = each.isReplica ? "replica" : `server ${index + 1}`;
-      servers.push(await startServer(name, { ...options, ...each }));
-    }
-    await work(servers);
-    await Promise.all(servers.map((server) => server.stop()));
-  } catch (error) {
-    await Promise.allSettled(servers.map((server) => server.kill()));
-    throw error;
+  // Those that have ended are not there to be killed.
+  atEnd(() => Promise.allSettled(servers.map((server) => server.kill())));
+  for (const [index, each] of environments.entries()) {
+    const name = each.isReplica ? "replica" : `server ${index + 1}`;
+    servers.push(await startServer(name, { ...options, ...each }));
   }
+  return servers;
 }
 
 /** Starts a server for each URL, on these runtimes, and perhaps one for that of a standby. */
 export async function onPostgres(
   urls: readonly string[],
   options: Omit<ServerOptions, "env">,
-  work: (place: Pick<Place, "servers" | "keys">) => Promise<void>,
+  atEnd: AtEnd,
   { replica, runtimes = [] }: {
     readonly replica?: string;
     readonly runtimes?: readonly Runtime[];
   } = {},
-): Promise<void> {
+): Promise<Pick<Place, "servers" | "keys">> {
   const storage = await postgresStorage(urls[0] ?? "");
+  atEnd(storage.close);
   const toServer = (DATABASE_URL: string, index: number) => {
     const runtime = runtimes[index];
     return {
@@ -388,15 +367,8 @@ export async function onPostgres(
     };
   };
   const all = replica === undefined ? urls : [...urls, replica];
-  try {
-    await withServers(
-      all.map(toServer),
-      options,
-      (servers) => work({ servers, keys: issuedKeys(storage.apiKeys) }),
-    );
-  } finally {
-    await storage.close();
-  }
+  const servers = await startServers(all.map(toServer), options, atEnd);
+  return { servers, keys: issuedKeys(storage.apiKeys) };
 }
 
 /** Opens the file for each change: it is in use by nobody once all servers are killed. */

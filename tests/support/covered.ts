@@ -38,7 +38,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/defaults_test.ts": "adapters/database/retention.ts",
 
   "adapters/postgres/connections_test.ts":
-    "adapters/postgres/client.ts adapters/postgres/pool.ts",
+    "adapters/postgres/client.ts adapters/postgres/pool.ts adapters/postgres/reads.ts",
 
   "adapters/standalone/copy_test.ts":
     "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",

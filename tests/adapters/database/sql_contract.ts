@@ -167,10 +167,20 @@ export function sqlContract(
         )
       )
     );
-    const [pets, pages] = await Promise.all([
+    const { insert, revoke, isActive } = storage.apiKeys;
+    const created = new Date(0);
+    for (const digest of ["1", "2", "3"]) {
+      await insert({ name: "Ann", digest, created });
+    }
+    await revoke(2, created);
+    const digests = ids.map((id) => `${id % 5n}`);
+    const [pets, pages, active] = await Promise.all([
       Promise.all(ids.map(storage.get)),
       Promise.all(queries.map(storage.list)),
+      Promise.all(digests.map(isActive)),
     ]);
+    const expected = digests.map((digest) => "13".includes(digest));
+    assert.deepEqual(active, expected);
     for (const [index, id] of ids.slice(0, 400).entries()) {
       assert.deepEqual(pets[index], await storage.get(id));
     }

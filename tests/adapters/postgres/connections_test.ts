@@ -3,7 +3,8 @@ import { createServer } from "node:net";
 import process from "node:process";
 import { after, test, type TestContext } from "node:test";
 import { inspect } from "node:util";
-import type pg from "pg";
+
+import pg from "pg";
 import { clientsOf } from "../../../adapters/postgres/client.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
@@ -14,6 +15,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { key, REX } from "../../support/pets.ts";
+import { until } from "../../support/time.ts";
 
 const { it, database } = await sharedPostgres();
 const lines: Line[] = [];
@@ -101,6 +103,36 @@ it("postgresStorage plans a prepared statement once, whatever the database is se
   await storage.list({ limit: 1 });
   const rows = await runSql(url, "select mode from seen");
   assert.deepEqual(rows, [{ mode: "force_generic_plan" }]);
+});
+
+it("postgresStorage sends reads on other connections while some hang", async (t) => {
+  const { url, open } = await database(t);
+  const patience = { connectTimeout: 20_000, queryTimeout: 20_000 };
+  const storage = await open(url, patience);
+  await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
+  const reads: Promise<unknown>[] = [];
+  const locker = new pg.Client({ connectionString: url });
+  await locker.connect();
+  try {
+    await locker.query("begin; lock table pets");
+    // Those that come once the first has hung for a while have a statement of their own.
+    await until("two statements of each kind hang", async () => {
+      for (const read of [storage.get(petId(1n)), storage.list({ limit: 1 })]) {
+        reads.push(read.catch(() => {})); // it may wait too long
+      }
+      const rows = await runSql(
+        url,
+        `select query like '%id = %' as is_get from pg_stat_activity
+          where wait_event = 'relation' and datname = current_database()`,
+      );
+      const gets = rows.filter((row) => row.is_get).length;
+      return gets > 1 && rows.length - gets > 1;
+    });
+    await locker.query("commit");
+    await Promise.all(reads);
+  } finally {
+    await locker.end();
+  }
 });
 
 it("postgresStorage goes on at the next server if several calls lose one together", async (t) => {

@@ -43,13 +43,13 @@ async function begin(hosts: Hosts, writable = true) {
     },
     (message) => moves.push(message),
   );
-  const faults = await server.look(true);
+  const faults = await server.look({ isLost: true });
   return {
     ...{ server, asked, moves, faults },
     async lookAt(hosts: Hosts, isLost: boolean) {
       await delay(1050); // until the next look is due
       now = hosts;
-      return await server.look(isLost);
+      return await server.look({ isLost });
     },
   };
 }
@@ -114,7 +114,7 @@ test("other hosts are asked once a second at most, and why none of them is used 
   const reasons = ["its timeline is 1, not 2 or later", "c is down"];
   const start = performance.now();
   for (let i = 0; i < 9; i++) {
-    const faults = await server.look(true) as readonly Error[];
+    const faults = await server.look({ isLost: true }) as readonly Error[];
     assert.deepEqual(faults.map(({ message }) => message), reasons);
     await delay(100);
   }
