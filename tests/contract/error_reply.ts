@@ -55,17 +55,12 @@ export function assertError(answer: Answer, code: string): string {
   return message;
 }
 
-/** Asserts the headers of JSON, and what {@linkcode assertErrorBody} does. */
+/**
+ * Asserts a well-formed refusal: the headers of JSON, and exactly `code`, `message` and `status`, which
+ * repeats the status of the response and is that of the code. Returns the message.
+ */
 export function assertAnyError(answer: Answer): string {
   assertJsonHeaders(answer.headers);
-  return assertErrorBody(answer);
-}
-
-/**
- * Asserts a well-formed refusal: exactly `code`, `message` and `status`, which repeats the status of
- * the response and is that of the code. Returns the message.
- */
-export function assertErrorBody(answer: Answer): string {
   const body: Record<string, unknown> = JSON.parse(answer.text);
   assert.deepEqual(Object.keys(body).sort(), ["code", "message", "status"]);
   const { code, message, status } = body;

@@ -88,7 +88,7 @@ export const HOSTILE_BYTES_CLAUSES: Clauses = {
           "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
         const [list] = await ask(client, line(client, "GET", offer), other);
         assert.equal(list?.status, 200);
-        const { runtime } = client;
+        const { runtime } = client.service;
         const statuses = runtime === "deno" ? [400] : [201];
         if (runtime === undefined) statuses.push(400);
         const cases = [`${LENGTH}\r\n${REX}`, `${CHUNKED}\r\n${IN_CHUNKS}`];
@@ -150,7 +150,7 @@ function createOf(
     const [first = { status: NOTHING }, second, ...more] = answers;
     const all = answers.map(({ status }) => status).join(", ");
     assert.ok(statuses.includes(first.status), `It is answered ${all}`);
-    const { runtime = all.endsWith("400") ? "bun" : "" } = client;
+    const { runtime = all.endsWith("400") ? "bun" : "" } = client.service;
     if (runtime === "bun" && what === BUN_TAKES) {
       return assert.match(all, /^(?:201, )?400$/);
     }
@@ -200,7 +200,7 @@ async function ask(
   { end = false, until = pet.name, quiet = QUIET } = {},
 ): Promise<readonly Answer[]> {
   const next = head(client, `GET ${pets(client)}/${pet.id}`);
-  client.report(bytes + next);
+  client.service.seen?.(bytes + next);
   const wire = await Wire.to(client.base, bytes);
   if (bytes !== "") await wire.until(isWhole, quiet);
   wire.write(next);
@@ -212,7 +212,7 @@ async function ask(
       const [first = "", ...rest] = text.split("\r\n\r\n");
       const status = Number(first.slice(9, 12));
       const answer = { status, headers: new Headers(), text: rest.join("") };
-      client.report(answer);
+      client.service.seen?.(answer);
       return answer;
     });
 }

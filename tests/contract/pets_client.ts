@@ -21,50 +21,26 @@ export class Unseen extends Error {}
 
 /** Sends requests with the key of a service. Paths are below its base address: `/pets`. */
 export class PetsClient {
-  readonly #service: OpenService;
+  readonly service: OpenService;
+  /** The base address, which ends in `/v1`. */
+  readonly base: string;
+  readonly key: string;
+  /** The category of the pets that are added. */
+  readonly categoryId: bigint;
+  /** The seed of the values that a clause makes. */
+  readonly seed: number;
 
   constructor(service: OpenService) {
-    this.#service = service;
-  }
-
-  /** The base address, which ends in `/v1`. */
-  get base(): string {
-    return this.#service.base;
-  }
-
-  /** The API key. */
-  get key(): string {
-    return this.#service.key;
-  }
-
-  /** The runtime of the service, if it is known. */
-  get runtime(): OpenService["runtime"] {
-    return this.#service.runtime;
-  }
-
-  /** The seed of the values that a clause makes. */
-  get seed(): number {
-    return this.#service.seed ?? newSeed();
-  }
-
-  /** The pets that were added by all clauses so far, if somebody counts them. */
-  get added(): readonly Pet[] {
-    return this.#service.added ?? [];
-  }
-
-  /** The category of the pets that are added. */
-  get categoryId(): bigint {
-    return this.#service.categoryId ?? 1n;
-  }
-
-  /** Tells the judge what is sent or received in another way than through this client. */
-  report(message: string | Answer): void {
-    this.#service.seen?.(message);
+    this.service = service;
+    this.base = service.base;
+    this.key = service.key;
+    this.categoryId = service.categoryId ?? 1n;
+    this.seed = service.seed ?? newSeed();
   }
 
   /** Sends any request. */
   send(method: string, path: string, question?: Question): Promise<Answer> {
-    return ask(this.#service, method, path, question);
+    return ask(this.service, method, path, question);
   }
 
   /** Sends a GET request. */
@@ -205,7 +181,7 @@ export class PetsClient {
   }
 
   get #afterMark(): string {
-    const { mark } = this.#service;
+    const { mark } = this.service;
     return mark === undefined ? "" : `&after=${mark}`;
   }
 }

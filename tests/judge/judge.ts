@@ -331,27 +331,17 @@ function quote(text: string, mark: string): string {
 
 /** Removes the key, most of it, or the key in another form, and characters that could control a terminal. */
 function plain(text: string, key: string): string {
-  const forms = [
-    key,
-    encodeURIComponent(key),
-    btoa(`${key}:`),
-    btoa(`:${key}`),
-  ];
-  for (const form of forms) {
-    if (form.length > 3) {
-      for (
-        const [part, name] of [[form, "KEY"], [form.slice(0, -1), "KEY-1"]]
-      ) {
-        const pattern = part?.replaceAll(/\W/g, "\\$&") ?? "";
-        text = text.replaceAll(RegExp(pattern, "gi"), name ?? "");
-      }
-    } else {
-      // Words have a short one by chance.
-      const short = form.toLowerCase();
-      text = text.replaceAll(
-        /[^\s"',=]+/g,
-        (word) => word.toLowerCase() === short ? "KEY" : word,
-      );
+  const user = [btoa(`${key}:`), btoa(`:${key}`)];
+  for (const form of [key, encodeURIComponent(key), ...user]) {
+    // Words have a short one by chance.
+    const isShort = form.length < 4;
+    const parts = isShort ? [form] : [form, form.slice(0, -1)];
+    for (const [i, part] of parts.entries()) {
+      const letters = part.replaceAll(/\W/g, "\\$&");
+      const pattern = isShort
+        ? `(?<![^\\s"',=])${letters}(?![^\\s"',=])`
+        : letters;
+      text = text.replaceAll(RegExp(pattern, "gi"), i === 0 ? "KEY" : "KEY-1");
     }
   }
   return text.replaceAll(/[^\P{Cc}\n]/gu, encodeURIComponent);

@@ -94,43 +94,41 @@ test("what to mend first is the cause of other failures", async () => {
   }
 });
 
+/** A service that answers all requests alike. */
+const always =
+  (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  async (): Promise<Response> => new Response(null, { status, headers });
+/** A service that lists no pets, and answers creates so. */
+const creates =
+  (text: string, status: number) =>
+  async ({ method }: Request): Promise<Response> =>
+    method === "POST" ? new Response(text, { status }) : new Response("[]");
+
 /** What the judge says of services of which nothing can be judged. */
 const STRANGERS: readonly (readonly [
   cause: RegExp,
   answer: (request: Request) => Promise<Response>,
 ])[] = [
-  [
-    /404: is the address right/,
-    async () => new Response(null, { status: 404 }),
-  ],
+  [/404: is the address right/, always(404)],
   [
     /nothing at .*\/v1\/pets, but something at .*t\/pets: .* end in \/v1/,
-    async ({ url }) =>
-      new Response("[]", { status: url.includes("/v1") ? 404 : 200 }),
+    ({ url }) => always(url.includes("/v1") ? 404 : 200)(),
   ],
-  [/401: is the key/, async () => new Response(null, { status: 401 })],
-  [/429: switch the limit/, async () => new Response(null, { status: 429 })],
+  [/401: is the key/, always(401)],
+  [/429: switch the limit/, always(429)],
   [
     /302, to \/login: is this the address/,
-    async () =>
-      new Response(null, { status: 302, headers: { location: "/login" } }),
+    always(302, { location: "/login" }),
   ],
   [
     /200, with a page of HTML: is that the service/,
-    async () => new Response("", { headers: { "content-type": "text/html" } }),
+    always(200, { "content-type": "text/html" }),
   ],
   [
     /^The service refuses the pet .*--category ID. It says: %1B\[31m KEY$/,
-    async ({ method }) =>
-      method === "POST"
-        ? new Response("\u001b[31m secret", { status: 400 })
-        : new Response("[]"),
+    creates("\u001b[31m secret", 400),
   ],
-  [
-    /^POST \/pets with the pet .* is answered 500/,
-    async ({ method }) =>
-      new Response("[]", { status: method === "POST" ? 500 : 200 }),
-  ],
+  [/^POST \/pets with the pet .* is answered 500/, creates("[]", 500)],
   [
     /^self.signed certificate.*NODE_EXTRA_CA_CERTS/,
     async () => {
@@ -227,7 +225,7 @@ test("the judge hides a key however it is written", async () => {
     const service = { ...handleService({ keys: apiKeys([key]) }), key };
     const forms = [key, key.toUpperCase(), btoa(`${key}:`), `X: ${key},x`];
     const { exchange = "" } = await judgeClause((client) => {
-      client.report(forms.join("\n"));
+      client.service.seen?.(forms.join("\n"));
       return Promise.reject(new Error("It fails"));
     }, service);
     assert.equal(exchange, "> KEY\n> KEY\n> KEY\n> X: KEY,x\n< nothing");

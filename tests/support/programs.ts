@@ -2,12 +2,14 @@
 
 import test, { after } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { OpenServer } from "../contract/register.ts";
+import type { OpenService } from "../contract/ask.ts";
 import { launch, type Surroundings } from "./process.ts";
 import { commandLine, findRuntimes, type Runtime } from "./runtime.ts";
 
 /** Makes a program serve one more service, with these options, whose key is `secret`. */
-type Open = (options: unknown) => Promise<OpenServer>;
+type Open = (
+  options: unknown,
+) => Promise<OpenService & { readonly port: number }>;
 
 /** Registers tests of a server on every runtime; one that is missing is reported as skipped. */
 export function onEveryRuntime(
@@ -38,7 +40,9 @@ function start(runtime: Runtime): Open {
         throw new Error(`${end}:\n${program.stderr()}`);
       }
       const { port } = JSON.parse(line);
-      return { port, key: "secret", close: () => Promise.resolve() };
+      const base = `http://127.0.0.1:${port}/v1`;
+      const close = () => Promise.resolve();
+      return { fetch, base, port, key: "secret", runtime: runtime.name, close };
     });
     turn = server.catch(() => {});
     return server;

@@ -1,7 +1,8 @@
 /** Bytes meant to confuse, sent to every runtime, and to Bun with a database. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hostileBytesContract } from "../../contract/register.ts";
+import { HOSTILE_BYTES_CLAUSES } from "../../contract/hostile_bytes_contract.ts";
+import { registerClauses } from "../../contract/register.ts";
 import { Wire } from "../../contract/wire.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
@@ -15,16 +16,16 @@ const CREATE =
   `POST /v1/pets ${FIELDS}Content-Length: ${REX_JSON.length}\r\n\r\n${REX_JSON}`;
 
 onEveryRuntime("bytes meant to confuse", (name, open) => {
-  hostileBytesContract(
+  registerClauses(
     (title, check) => test(`${name}: ${title}`, check),
-    name,
+    HOSTILE_BYTES_CLAUSES,
     open,
   );
   if (name !== "bun") return;
   const openOnDisk = (limits = {}) => open({ ...limits, database: newPath() });
-  hostileBytesContract(
+  registerClauses(
     (title, check) => test(`bun with SQLite: ${title}`, check),
-    name,
+    HOSTILE_BYTES_CLAUSES,
     openOnDisk,
   );
 
