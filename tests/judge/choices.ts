@@ -1,6 +1,6 @@
 /** Choices that the interface leaves to a pet store, and the mistakes that each hides. */
 
-import { type Changes, each, takes, token } from "./mistakes.ts";
+import { type Changes, each, refusing, takes, token } from "./mistakes.ts";
 import {
   type At,
   type Change,
@@ -13,13 +13,10 @@ import {
 /** Refuses pets with 400. */
 const refuses = (
   isRefused: (sent: Required<At["sent"]> & Pet, at: At) => boolean,
-): Change => ({
-  refused: (status, at) =>
-    status === 0 && at.sent.name !== undefined &&
-      isRefused(at.sent as Required<At["sent"]> & Pet, at)
-      ? 400
-      : status,
-});
+): Change =>
+  refusing(400, (at, right) =>
+    right === 0 && at.sent.name !== undefined &&
+    isRefused(at.sent as Required<At["sent"]> & Pet, at));
 
 /** Answers an invalid query otherwise. */
 const atBadQuery = (change: (told: Told, at: At) => Partial<Told>): Change => ({
@@ -32,10 +29,11 @@ const atBadQuery = (change: (told: Told, at: At) => Partial<Told>): Change => ({
   },
 });
 
-const atOddId = (status: number): Change => ({
-  refused: (right, { petId }) =>
-    right === 0 && !/^$|^-?\d{1,19}$/.test(petId) ? status : right,
-});
+const atOddId = (status: number): Change =>
+  refusing(
+    status,
+    ({ petId }, right) => right === 0 && !/^$|^-?\d{1,19}$/.test(petId),
+  );
 
 const sortedBy = (by: (pet: Pet) => string): Change => ({
   ordered: (pets) => pets.toSorted((a, b) => by(a) < by(b) ? -1 : 1),
@@ -101,7 +99,7 @@ export const CHOICES: Changes = {
   },
   "pages link to a failure": {
     link: () => '<?page=x>; rel="next"',
-    refused: (status, { query }) => query.get("page") === "x" ? 500 : status,
+    ...refusing(500, ({ query }) => query.get("page") === "x"),
   },
   "pages overlap": {
     next: (next, { limit }) => limit > 1 ? next - 1 : next,
@@ -185,10 +183,11 @@ export const CHOICES: Changes = {
     "names that are taken are 400": ({ name }, { pets }) =>
       pets.some((pet) => pet.name === name),
   }),
-  ...each((most: number) => ({
-    refused: (status, { body }) =>
-      status === 0 && body.length > most ? 413 : status,
-  }), { "bodies over 1 KiB are 413": 1024, "bodies over 4 KiB are 413": 4096 }),
+  ...each(
+    (most: number) =>
+      refusing(413, ({ body }, right) => right === 0 && body.length > most),
+    { "bodies over 1 KiB are 413": 1024, "bodies over 4 KiB are 413": 4096 },
+  ),
   "trailing commas are taken": json5(/,\s*\}$/, "}"),
   "comments are taken": json5(/\/\*.*?\*\/|\/\/.*\n/, ""),
   "hexadecimal is taken": json5(/(?<="categoryId":)0x\w+/, "1"),
@@ -203,22 +202,22 @@ export const CHOICES: Changes = {
     "an invalid query lists nothing": () => ({ body: [] }),
   }),
   ...each(atOddId, { "an odd petId is 400": 400, "an odd petId is 422": 422 }),
-  "unknown parameters are 400": {
-    refused: (status, { query }) =>
+  "unknown parameters are 400": refusing(
+    400,
+    ({ query }, right) =>
+      right === 0 &&
       [...query.keys()].some((name) =>
-          !/^(?:limit|status|page|cursor)$/.test(name)
-        ) && status === 0
-        ? 400
-        : status,
-  },
-  "another media type is 415": {
-    refused: (status, { headers, operation }) =>
-      status !== 401 && operation === "create" &&
-        !headers.get("content-type")?.startsWith("application/json") &&
-        headers.has("content-type")
-        ? 415
-        : status,
-  },
+        !/^(?:limit|status|page|cursor)$/.test(name)
+      ),
+  ),
+  "another media type is 415": refusing(
+    415,
+    ({ headers, operation }, right) =>
+      right !== 401 && operation === "create" &&
+      !/^application\/json/.test(
+        headers.get("content-type") ?? "application/json",
+      ),
+  ),
   "other keys are valid, too": token((token) => token === "another"),
 };
 

@@ -1,9 +1,7 @@
 /** The judge, on our own server, on a naive one, which docs/judge.md shows, and on stores that take choices. */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../support/ports.ts";
@@ -14,33 +12,33 @@ import { CHANCES, CHOICES, HIDDEN } from "./choices.ts";
 import { judge, judgeClause, type Report, type Verdict } from "./judge.ts";
 import { CLAUSES, MISTAKES } from "./mistakes.ts";
 import { type Change, storeWith } from "./switchable_store.ts";
+import { launch, run } from "../support/process.ts";
 import {
+  commandLine,
+  findRuntime,
   findRuntimes,
-  type FoundRuntime,
   RUNTIME,
+  type Runtime,
 } from "../support/runtime.ts";
 import { withStandalone } from "../support/standalone.ts";
+import { until } from "../support/time.ts";
 
-const FLAGS = { deno: ["run", "-A"], bun: [], node: ["--no-warnings"] };
 const KEY = ["--key", "secret"];
 const EXAMPLES = new URL("../../docs/examples/frameworks/", import.meta.url);
 const PAGE = new URL("../../docs/judge.md", import.meta.url);
 
-/** Runs the judge to its end, on a runtime and with more environment variables. */
-function run(
+/** Runs the judge to its end. */
+async function runJudge(
   args: readonly string[],
-  { command = process.execPath, name = RUNTIME, env = {} }: Partial<
-    FoundRuntime & { readonly env: Readonly<Record<string, string>> }
-  > = {},
-): { readonly status: number | null; readonly text: string } {
+  { runtime, env = {} }: {
+    readonly runtime?: Runtime;
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<{ readonly code: number | null; readonly text: string }> {
   const main = fileURLToPath(new URL("main.ts", import.meta.url));
-  const all = [...FLAGS[name], main, ...args];
-  const { status, stdout, stderr } = spawnSync(command, all, {
-    encoding: "utf8",
-    env: { ...process.env, ...env },
-    maxBuffer: 2 ** 26,
-  });
-  return { status, text: stdout + stderr };
+  const command = [...commandLine(main, ["-A"], runtime), ...args];
+  const { code, stdout, stderr } = await run(command, { env });
+  return { code, text: stdout + stderr };
 }
 
 const newPath = temporaryFiles();
@@ -54,7 +52,7 @@ const DATABASES = {
 };
 
 for (const runtime of findRuntimes()) {
-  const { name, command, missing } = runtime;
+  const { name, missing } = runtime;
   for (const [storage, open] of Object.entries(DATABASES)) {
     const skip = missing ?? (storage === "PostgreSQL" && postgres.skip);
     test(
@@ -64,8 +62,8 @@ for (const runtime of findRuntimes()) {
         const database = await open();
         await withStandalone(runtime, { database }, async ({ port }) => {
           const address = `http://127.0.0.1:${port}/v1`;
-          const { status, text } = run([address, ...KEY], { command, name });
-          assert.equal(status, 0, text);
+          const { code, text } = await runJudge([address, ...KEY], { runtime });
+          assert.equal(code, 0, text);
           assert.match(text, /: \d+ hold, 0 fail, 0 can.*\n.*, 0 fail, 1 can/);
         });
       },
@@ -81,20 +79,16 @@ test(SHOWN, { skip }, () =>
     const naive = readFileSync(new URL("naive.ts", EXAMPLES), "utf8");
     writeFileSync(join(cwd, "naive.ts"), naive.replace("3000", port));
     const config = fileURLToPath(new URL("deno.json", EXAMPLES));
-    const flags = ["run", "-A", "--frozen", "--config", config, "naive.ts"];
-    const store = spawn(process.execPath, flags, { cwd, stdio: "ignore" });
-    const ended = new Promise((resolve) => store.once("close", resolve));
+    const flags = ["-A", "--frozen", "--config", config];
+    const store = launch(commandLine("naive.ts", flags), { cwd });
     const mask = (text: string): string =>
       text.replaceAll(/Seed: .*|\(\d+ characters/g, "")
         .replaceAll(/Rex[a-z]{9}/g, "Rex").replaceAll(port, "3000");
     try {
       const address = `http://localhost:${port}/v1`;
-      // However long it takes to start.
-      while (store.exitCode === null && !await answers(address)) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      const judged = run([address, "--only", "spec", ...KEY]);
-      assert.equal(judged.status, 1, judged.text);
+      await until("the naive store answers", () => answers(address));
+      const judged = await runJudge([address, "--only", "spec", ...KEY]);
+      assert.equal(judged.code, 1, judged.text);
       const page = readFileSync(PAGE, "utf8");
       const [shown = ""] = page.split(/^\$ deno .*\n|^```$/m).slice(-2);
       let rest = mask(judged.text);
@@ -107,8 +101,7 @@ test(SHOWN, { skip }, () =>
       }
       assert.equal(rest, "");
     } finally {
-      store.kill("SIGKILL");
-      await ended;
+      await store.end("SIGKILL");
     }
   }));
 
@@ -120,16 +113,12 @@ function answers(address: string): Promise<boolean> {
 }
 
 test("the judge takes the key from PETSTORE_KEY, and prints JSON", async () => {
-  const runtime = {
-    name: RUNTIME,
-    command: process.execPath,
-    missing: undefined,
-  };
-  await withStandalone(runtime, {}, ({ port }) => {
+  await withStandalone(findRuntime(RUNTIME), {}, async ({ port }) => {
     const address = `http://127.0.0.1:${port}/v1`;
     const args = [address, "--only", "spec", "--json"];
-    const { status, text } = run(args, { env: { PETSTORE_KEY: "secret" } });
-    assert.equal(status, 0, text);
+    const env = { PETSTORE_KEY: "secret" };
+    const { code, text } = await runJudge(args, { env });
+    assert.equal(code, 0, text);
     const report: Report = JSON.parse(text);
     assert.equal(report.address, address);
     assert.equal(report.mendFirst, null);
@@ -137,13 +126,12 @@ test("the judge takes the key from PETSTORE_KEY, and prints JSON", async () => {
     for (const { source, outcome, sentence } of report.clauses) {
       assert.deepEqual([source, outcome], ["interface", "holds"], sentence);
     }
-    return Promise.resolve();
   });
 });
 
 test("the judge refuses what it cannot judge, in a sentence", async () => {
   const local = `http://127.0.0.1:${await freePort()}/v1`;
-  const wrong: [status: number, RegExp, ...args: string[]][] = [
+  const wrong: [code: number, RegExp, ...args: string[]][] = [
     [2, /base address/, "http://localhost/v2", ...KEY],
     [2, /PETSTORE_KEY, or --key KEY/, local],
     [2, /--category is an int64/, local, ...KEY, "--category", "x"],
@@ -153,9 +141,9 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
     [1, /^fails: an animal can be .*\n +.*refused/im, local, ...KEY],
   ];
   for (const [expected, words, ...args] of wrong) {
-    const { status, text } = run(args);
+    const { code, text } = await runJudge(args);
     assert.match(text, words);
-    assert.equal(status, expected, text);
+    assert.equal(code, expected, text);
   }
 });
 

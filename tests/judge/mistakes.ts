@@ -18,11 +18,20 @@ export type Changes = Readonly<Record<string, Change>>;
 export function each<T>(
   make: (how: T) => Change,
   all: Readonly<Record<string, T>>,
-  title = "",
 ): Changes {
   return Object.fromEntries(
-    Object.entries(all).map(([how, value]) => [how + title, make(value)]),
+    Object.entries(all).map(([title, how]) => [title, make(how)]),
   );
+}
+
+/** Makes a change of each word of a text. */
+function eachWord(
+  text: string,
+  title: (word: string) => string,
+  make: (word: string) => Change,
+): Changes {
+  const words = text.split(" ");
+  return Object.fromEntries(words.map((word) => [title(word), make(word)]));
 }
 
 /** Tells otherwise, in some cases. */
@@ -67,24 +76,27 @@ export function letsIn(isLetIn: (at: At) => boolean): Change {
 }
 export const token = (isValid: (token: string) => boolean): Change =>
   letsIn(({ key }) => /^bearer ./i.test(key) && isValid(key.slice(7)));
-const OPERATIONS = {
-  "listPets ": "list",
-  "createPet ": "create",
-  "getPet ": "get",
-};
+const OPERATIONS = "list create get";
+
+/** Refuses requests; `right` is the status that they should be refused with, or 0. */
+export const refusing = (
+  status: number,
+  isRefused: (at: At, right: number) => boolean,
+): Change => ({
+  refused: (right, at) => isRefused(at, right) ? status : right,
+});
 
 /** Refuses a request before its key is looked at. */
-const early = (isWrong: (at: At) => boolean): Change => ({
-  refused: (status, at) => status === 401 && isWrong(at) ? 400 : status,
-});
+const early = (isWrong: (at: At) => boolean): Change =>
+  refusing(400, (at, right) => right === 401 && isWrong(at));
 
 /** Refuses creates whose body matches. */
-const failing = (status: number) => (body: RegExp): Change => ({
-  refused: (right, at) =>
-    right !== 401 && at.operation === "create" && body.test(at.body)
-      ? status
-      : right,
-});
+const failing = (status: number) => (wrong: RegExp): Change =>
+  refusing(
+    status,
+    ({ operation, body }, right) =>
+      right !== 401 && operation === "create" && wrong.test(body),
+  );
 
 /** Adds pets that are refused with a status. */
 const addsAt = (status: number): Change => ({
@@ -102,13 +114,12 @@ const addsAt = (status: number): Change => ({
 export const takes = (body: (body: string) => string): Change => ({ body });
 const VALID = { name: '"Rex"', categoryId: "1", status: '"sold"' } as const;
 function accepts(member: keyof typeof VALID, values: string): Changes {
-  const all = values.split(" ").map((value) => [`${member} is `, value]);
-  return Object.fromEntries(all.map(([title, value]) => [
-    `${title}${value}`,
-    takes((body) =>
-      body.replace(`"${member}":${value}`, `"${member}":${VALID[member]}`)
-    ),
-  ]));
+  const valid = `"${member}":${VALID[member]}`;
+  return eachWord(
+    values,
+    (value) => `${member} is ${value}`,
+    (value) => takes((body) => body.replace(`"${member}":${value}`, valid)),
+  );
 }
 /** Takes the text of a status for another one. */
 const status = (change: (text: string) => string | undefined): Change =>
@@ -183,15 +194,11 @@ function mirrored(): (pet: Pet, at: At) => Pet {
 }
 
 /** Changes the limit of a page. Pages that are short link the next by no mistake: these link none. */
-const limits = (change: (limit: number, sent: number) => number): Change => ({
-  limit: (limit, { query }) => change(limit, Number(query.get("limit"))),
-  link: () => "",
-});
-const limitsWithStatus = (
-  change: (limit: number, sent: number) => number,
+const limits = (
+  change: (limit: number, sent: number, hasStatus: boolean) => number,
 ): Change => ({
   limit: (limit, { query }) =>
-    query.has("status") ? change(limit, Number(query.get("limit"))) : limit,
+    change(limit, Number(query.get("limit")), query.has("status")),
   link: () => "",
 });
 
@@ -208,11 +215,11 @@ const isEmpty = ({ body }: Told): boolean =>
 
 const MADE: Readonly<Record<string, Changes>> = {
   "no key is 401 with an Error body, whatever the operation": {
-    ...each(
-      (operation) =>
-        letsIn((at) => at.operation === operation && at.key === ""),
+    ...eachWord(
       OPERATIONS,
-      "needs no key",
+      (operation) => `${operation} needs no key`,
+      (name) =>
+        letsIn(({ operation, key }) => operation === name && key === ""),
     ),
     ...spoiled(401),
     "401, but the pet is added": addsAt(401),
@@ -232,11 +239,11 @@ const MADE: Readonly<Record<string, Changes>> = {
     },
   ),
   "a wrong key is 401 with an Error body, whatever the operation": {
-    ...each(
+    ...eachWord(
+      OPERATIONS,
+      (operation) => `${operation} takes any key`,
       (operation) =>
         letsIn((at) => at.operation === operation && /^bearer ./i.test(at.key)),
-      OPERATIONS,
-      "takes any key",
     ),
     ...each(token, {
       "any key will do": () => true,
@@ -259,15 +266,10 @@ const MADE: Readonly<Record<string, Changes>> = {
     "Bearer needs no key": ({ key }) => key === "Bearer",
   }),
   "a key in the query or the body opens nothing": {
-    ...each(
+    ...eachWord(
+      "access_token api_key key token",
+      (name) => `${name} may be the key`,
       (name) => letsIn(({ query }) => query.get(name) === KEY),
-      {
-        "access_token ": "access_token",
-        "api_key ": "api_key",
-        "key ": "key",
-        "token ": "token",
-      },
-      "may be the key",
     ),
     ...each(letsIn, {
       "a key may be in the body": ({ body }) => body.includes(`":"${KEY}"`),
@@ -527,7 +529,9 @@ const MADE: Readonly<Record<string, Changes>> = {
     },
     "limit is one more": limits((limit) => limit + 1),
     "limit is one less": limits((limit) => limit - 1),
-    "limit is ignored with a status": limitsWithStatus(() => 100),
+    "limit is ignored with a status": limits((limit, _sent, hasStatus) =>
+      hasStatus ? 100 : limit
+    ),
   },
   "createPet reads a name however JSON spells it": {
     "surrogates are replaced": keeps((name) =>
@@ -539,10 +543,10 @@ const MADE: Readonly<Record<string, Changes>> = {
     ),
   },
   "createPet reads JSON with blanks, in any order, and with a charset": {
-    "a charset is 415": {
-      refused: (status, { headers }) =>
-        /charset/.test(headers.get("content-type") ?? "") ? 415 : status,
-    },
+    "a charset is 415": refusing(
+      415,
+      ({ headers }) => /charset/.test(headers.get("content-type") ?? ""),
+    ),
     ...each(failing(400), {
       "blanks between members are 400": /" :/,
       "blanks around the body are 400": /^\s+\{/,
@@ -582,27 +586,24 @@ const MADE: Readonly<Record<string, Changes>> = {
   "listPets answers 20 animals if no limit is sent": {
     "the default is 10": limits((limit, sent) => sent === 0 ? 10 : limit),
     "the default is 100": limits((limit, sent) => sent === 0 ? 100 : limit),
-    "the default is ignored with a status": limitsWithStatus((limit, sent) =>
-      sent === 0 ? 100 : limit
+    "the default is ignored with a status": limits((limit, sent, hasStatus) =>
+      sent === 0 && hasStatus ? 100 : limit
     ),
   },
   "listPets takes a limit from 1 to 100": {
     "limit ends at 50": limits((limit) => Math.min(limit, 50)),
     "limit ends at 99": limits((limit) => Math.min(limit, 99)),
-    "limit ends at 50 with a status": limitsWithStatus((limit) =>
-      Math.min(limit, 50)
+    "limit ends at 50 with a status": limits((limit, _sent, hasStatus) =>
+      hasStatus ? Math.min(limit, 50) : limit
     ),
     "limit is ignored": limits(() => 100),
-    "limit is ignored without a status": {
-      limit: (limit, { query }) => query.has("status") ? limit : 100,
-    },
-    ...each(
-      (limit) => ({
-        refused: (status, { query }) =>
-          query.get("limit") === limit ? 400 : status,
-      }),
-      { "1 ": "1", "100 ": "100" },
-      "is refused",
+    "limit is ignored without a status": limits((limit, _sent, hasStatus) =>
+      hasStatus ? limit : 100
+    ),
+    ...eachWord(
+      "1 100",
+      (limit) => `${limit} is refused`,
+      (limit) => refusing(400, ({ query }) => query.get("limit") === limit),
     ),
   },
   "the pages of listPets lead to every animal": {
@@ -617,8 +618,8 @@ const MADE: Readonly<Record<string, Changes>> = {
   },
   "listPets answers 100 animals at most": {
     "limit has no end": limits((limit, sent) => sent > 100 ? sent : limit),
-    "limit has no end with a status": limitsWithStatus((limit, sent) =>
-      sent > 100 ? sent : limit
+    "limit has no end with a status": limits((limit, sent, hasStatus) =>
+      sent > 100 && hasStatus ? sent : limit
     ),
   },
   "createPet keeps any letters and any int64 exactly, or refuses them": {
