@@ -72,16 +72,12 @@ export async function ask(
   const content = typeof body === "string"
     ? new TextEncoder().encode(body)
     : body;
-  const init = { method, headers: sent, duplex: "half" };
   const fields = [...sent].map(([name, value]) => `${name}: ${value}\n`);
   const shown = content instanceof ReadableStream ? "(in pieces)" : body ?? "";
   service.seen?.(`${method} ${url}\n${fields.join("")}\n${shown}`);
-  const response = await service.fetch(
-    new Request(
-      url,
-      content === undefined ? init : { ...init, body: content as BodyInit },
-    ),
-  );
+  const sentBody = content !== undefined && { body: content as BodyInit };
+  const init = { method, headers: sent, duplex: "half", ...sentBody };
+  const response = await service.fetch(new Request(url, init));
   const { status, headers: received } = response;
   const text = DECODER.decode(await response.arrayBuffer());
   const answer = { status, headers: received, text };
@@ -94,10 +90,9 @@ export function linked(
   answer: Answer,
   { rel, from }: { readonly rel: string; readonly from: string },
 ): string | undefined {
-  const link = answer.headers.get("link");
-  const [, reference, relation] = /^<([^<>]*)>; rel="([^"]*)"$/.exec(
-    link ?? "",
-  ) ?? [];
+  const link = answer.headers.get("link") ?? "";
+  const [, reference, relation] = /^<([^<>]*)>; rel="([^"]*)"$/.exec(link) ??
+    [];
   if (reference === undefined || relation !== rel) return undefined;
   return new URL(reference, from).href;
 }
