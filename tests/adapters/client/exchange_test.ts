@@ -4,13 +4,11 @@ import { getEventListeners } from "node:events";
 import test from "node:test";
 import type { CallOptions, Client } from "../../../adapters/client/mod.ts";
 import {
-  collect,
   failure,
   json,
   noConnection,
   page,
   petJson,
-  rejectsWith,
   scripted,
   testClock,
   watchedBody,
@@ -25,8 +23,12 @@ const CALLS: readonly ((
   (client, options) => client.listPets({}, options),
   (client, options) => client.getPet(1n, options),
   (client, options) => client.createPet(REX, options),
-  (client, options) => collect(client.pets({}, options)),
+  (client, options) => Array.fromAsync(client.pets({}, options)),
 ];
+
+/** Asserts that a promise rejects with this very reason. */
+const rejectsWith = (promise: Promise<unknown>, reason: unknown) =>
+  assert.rejects(promise, (error) => Object.is(error, reason));
 
 /** Never answers, and pays no heed to the signal. */
 const hang = () => new Promise<never>(() => {});

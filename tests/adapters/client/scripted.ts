@@ -174,7 +174,7 @@ export function noConnection(): never {
 }
 
 /** Writes a pet as JSON. */
-export function petJson(id: bigint | string, name = "Rex"): string {
+export function petJson(id: bigint, name = "Rex"): string {
   return `{"id":${id},"name":${
     JSON.stringify(name)
   },"categoryId":1,"status":"available"}`;
@@ -232,19 +232,4 @@ export async function failure(
     return error;
   }
   assert.fail("it was fulfilled");
-}
-
-/** Asserts that a promise rejects with this very reason. */
-export async function rejectsWith(
-  promise: Promise<unknown>,
-  reason: unknown,
-): Promise<void> {
-  await assert.rejects(promise, (error) => Object.is(error, reason));
-}
-
-/** Walks to the end. */
-export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }

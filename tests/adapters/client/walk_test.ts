@@ -4,7 +4,6 @@ import test from "node:test";
 import { type Pet, PET_STATUSES } from "../../../core/pets/pet.ts";
 import {
   BASE,
-  collect,
   failure,
   inProcess,
   json,
@@ -34,7 +33,7 @@ test("pets walks over exactly the pets that match, in order", async () => {
         const expected = all.filter((pet) =>
           pet.id > after && pet.status === (status ?? pet.status)
         );
-        assert.deepEqual(await collect(client.pets(query)), expected);
+        assert.deepEqual(await Array.fromAsync(client.pets(query)), expected);
       }
     }
   }
@@ -42,8 +41,8 @@ test("pets walks over exactly the pets that match, in order", async () => {
 
 test("a walk over few pets takes pages of 100", async () => {
   const { client, requests } = scripted([json("[]"), json("[]")]);
-  await collect(client.pets());
-  await collect(client.pets({ status: "sold", after: 7n, limit: 5 }));
+  await Array.fromAsync(client.pets());
+  await Array.fromAsync(client.pets({ status: "sold", after: 7n, limit: 5 }));
   assert.deepEqual(requests.map(({ url }) => url), [
     `${BASE}/pets?limit=100`,
     `${BASE}/pets?limit=5&status=sold&after=7`,
@@ -57,7 +56,7 @@ test("a walk follows the link it is given, and makes up none", async () => {
     petsPage([9n], "pets"),
     petsPage([]),
   ]);
-  const ids = (await collect(client.pets())).map(({ id }) => id);
+  const ids = (await Array.fromAsync(client.pets())).map(({ id }) => id);
   assert.deepEqual(ids, [1n, 2n, 5n, 9n]);
   assert.deepEqual(requests.slice(1).map(({ url }) => url), [
     `${BASE}/pets?cursor=a%2Fb`,
@@ -76,7 +75,7 @@ test("a walk asks for a page only when it comes to it; it can be left early, and
   assert.equal(requests.length, 0);
   for await (const { id } of pets) if (id === 2n) break;
   assert.equal(requests.length, 1);
-  assert.equal((await collect(pets)).length, 3);
+  assert.equal((await Array.fromAsync(pets)).length, 3);
   assert.equal(requests.length, 3);
 });
 
@@ -92,7 +91,7 @@ for (const [what, pages, requests] of cases) {
   test(`pages that ${what} end with an error`, async () => {
     const scriptOf = pages.map((ids, i) => petsPage(ids, `?page=${i}`));
     const { client, requests: sent } = scripted(scriptOf);
-    const error = await failure(collect(client.pets()));
+    const error = await failure(Array.fromAsync(client.pets()));
     assert.equal(error.code, "invalid_response");
     const message = /the ids .* not ascending$|empty, yet it has a next one$/;
     assert.match(error.message, message);
