@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type PetDatabase,
   postgresStorage,
@@ -202,7 +203,7 @@ test(
         await first.pause();
         await assertFault(storage.get(petId(1n)), "unavailable", /timeout/);
         const pets = [storage.get(petId(1n))];
-        await new Promise((resolve) => setTimeout(resolve, 700));
+        await delay(700);
         pets.push(storage.get(petId(1n)));
         assert.equal((await pets[0])?.name, "second");
         first.resume();
@@ -214,6 +215,56 @@ test(
       });
     } finally {
       await second.close();
+    }
+  }),
+);
+
+test(
+  "postgresStorage keeps to its connection_limit in the first 5 s after an outage, and works again",
+  ON_CLUSTER,
+  withCluster(async (cluster) => {
+    const limit = 4;
+    const url = await cluster.newDatabase();
+    const storage = await postgresStorage(`${url}?connection_limit=${limit}`);
+    let isOver = false;
+    let answered = 0;
+
+    async function call(read: () => Promise<unknown>): Promise<void> {
+      while (!isOver) {
+        try {
+          await read();
+          answered++;
+        } catch (error) {
+          assert.ok(error instanceof StorageError, String(error));
+        }
+        await delay(5);
+      }
+    }
+
+    try {
+      const callers = Array.from({ length: 100 }, (_, i) => [
+        call(() => storage.get(petId(BigInt(i + 1)))),
+        call(() => storage.list({ limit: i % 20 + 1 })),
+        call(() => storage.create(REX)),
+        call(() => storage.apiKeys.isActive(`${i}`)),
+      ]).flat();
+      await delay(500);
+      await cluster.kill();
+      await delay(1000);
+      await cluster.start();
+
+      answered = 0;
+      const end = performance.now() + 5000;
+      while (performance.now() < end) {
+        const connections = await cluster.backends();
+        assert.ok(connections.length <= limit, `${connections.length}`);
+      }
+      assert.ok(answered > 0);
+      isOver = true;
+      await Promise.all(callers);
+    } finally {
+      isOver = true;
+      await storage.close();
     }
   }),
 );
