@@ -3,10 +3,8 @@
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { createHandler, type HandlerOptions } from "../../core/handler.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { OpenService } from "./ask.ts";
-import type { KeepsApiKeys } from "./storage/mod.ts";
 
 /** A fresh and empty service; what goes wrong inside fails nothing by itself, but is a 500. */
 export function handleService(
@@ -24,16 +22,6 @@ export function handleService(
     key: "secret",
     close: () => Promise.resolve(),
   };
-}
-
-/** A service on an empty storage, with a key that it issued. */
-export async function storageService(
-  storage: PetStorage & KeepsApiKeys,
-): Promise<OpenService> {
-  const keys = issuedKeys(storage.apiKeys);
-  const { key } = await keys.issue("the contract");
-  const close = () => storage.close();
-  return { ...handleService({ storage, keys }), key, close };
 }
 
 /** Makes a storage of which every method does this. */
