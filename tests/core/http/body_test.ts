@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import test, { type TestContext } from "node:test";
 import { Refusal } from "../../../core/http/refusal.ts";
 import { checkMediaType, readText } from "../../../core/http/body.ts";
 import { fc, runs } from "../../support/property.ts";
@@ -36,13 +36,6 @@ function request(
   return new Request("http://localhost/", init);
 }
 
-function post(body: string | Uint8Array): Request {
-  const bytes = typeof body === "string"
-    ? new TextEncoder().encode(body)
-    : body;
-  return request(bytes as BodyInit);
-}
-
 /** Asserts a refusal, and returns its message. */
 function assertRefused(result: unknown, code: string): string {
   assert.ok(result instanceof Refusal, `${result}`);
@@ -51,10 +44,12 @@ function assertRefused(result: unknown, code: string): string {
 }
 
 test("readText ignores one byte order mark at the start (RFC 8259 §8.1)", async () => {
-  assert.equal(await readText(post("\ufeff1"), LIMITS), "1");
+  const read = (text: string) =>
+    readText(request(new TextEncoder().encode(text)), LIMITS);
+  assert.equal(await read("\ufeff1"), "1");
   for (const text of ["\ufeff\ufeff1", "1\ufeff"]) {
-    const read = await readText(post(text), LIMITS);
-    assert.throws(() => JSON.parse(`${read}`), SyntaxError);
+    const rest = `${await read(text)}`;
+    assert.throws(() => JSON.parse(rest), SyntaxError);
   }
 });
 
@@ -202,61 +197,54 @@ test("readText answers 413 for a body of more than 256 pieces, if it comes to le
   };
   const announced = (length: number) => ({ "content-length": `${length}` });
   const cases = [
-    [1, 256],
-    [65_280, 257],
-    [1, 512, announced(512)],
+    [1, 256, true],
+    [65_280, 257, true],
+    [1, 512, true, announced(512)],
+    [1, 300, false],
+    [65_279, 300, false],
+    [1, 513, false, announced(513)],
   ] as const;
-  for (const [first, count, headers] of cases) {
-    const { body } = spaces(first, count);
-    const text = await readText(request(body, headers), limits);
-    assert.equal(text, " ".repeat(first + count - 1));
-  }
-  for (
-    const [first, count, headers] of [
-      [1, 300],
-      [65_279, 300],
-      [1, 513, announced(513)],
-    ] as const
-  ) {
+  for (const [first, count, isTaken, headers] of cases) {
     const { body, log } = spaces(first, count);
     const result = await readText(request(body, headers), limits);
-    assertRefused(result, "payload_too_large");
-    assert.deepEqual(log, { pulls: 257, cancels: 1 });
+    if (isTaken) {
+      assert.equal(result, " ".repeat(first + count - 1));
+    } else {
+      assertRefused(result, "payload_too_large");
+      assert.deepEqual(log, { pulls: 257, cancels: 1 });
+    }
   }
 });
 
-test("readText leaves no timer behind, however the body ends", async () => {
-  const open = new Set<unknown>();
-  const { setTimeout, clearTimeout } = globalThis;
-  const broken = (): ReadableStream<Uint8Array> =>
+/** Keeps the calls of `setTimeout` and `clearTimeout` until the test is over. */
+function watchTimers(t: TestContext) {
+  // On Deno 2.9 they are accessors, which `mock.method` does not take.
+  Object.assign(globalThis, { setTimeout, clearTimeout });
+  const { mock: set } = t.mock.method(globalThis, "setTimeout");
+  const { mock: cleared } = t.mock.method(globalThis, "clearTimeout");
+  return { set, cleared };
+}
+
+test("readText leaves no timer behind, however the body ends", async (t) => {
+  const { set, cleared } = watchTimers(t);
+  const broken = () =>
     new ReadableStream({ start: (controller) => controller.error() });
-  try {
-    Object.assign(globalThis, {
-      setTimeout(...args: Parameters<typeof setTimeout>) {
-        const timer = setTimeout(...args);
-        open.add(timer);
-        return timer;
-      },
-      clearTimeout(timer: ReturnType<typeof setTimeout>) {
-        open.delete(timer);
-        clearTimeout(timer);
-      },
-    });
-    const limits = { maxBodyBytes: 3, bodyTimeout: 10_000 };
-    for (const headers of [{}, { "content-length": "1" }]) {
-      for (const body of [Uint8Array.of(0x31), new Uint8Array(4), broken()]) {
-        await readText(request(body, headers), limits);
-        assert.equal(open.size, 0, JSON.stringify(headers));
-      }
+  const limits = { ...LIMITS, maxBodyBytes: 3 };
+  for (const headers of [{}, { "content-length": "1" }]) {
+    for (const body of [Uint8Array.of(0x31), new Uint8Array(4), broken()]) {
+      await readText(request(body, headers), limits);
     }
-  } finally {
-    Object.assign(globalThis, { setTimeout, clearTimeout });
   }
+  const timers = set.calls.map(({ result }) => result);
+  assert.deepEqual(
+    cleared.calls.map(({ arguments: [timer] }) => timer),
+    timers,
+  );
+  assert.ok(timers.length >= 3, `${timers.length}`);
 });
 
 test("readText needs no timer for a body that is there within three turns of the microtask queue", async (t) => {
-  const timer = t.mock.method(globalThis, "setTimeout");
-  const cleared = t.mock.method(globalThis, "clearTimeout");
+  const { set, cleared } = watchTimers(t);
   const headers = new Headers({ "content-length": "1" });
   for (const [turns, timers] of [[2, 0], [3, 1]] as const) {
     const arrayBuffer = async () => {
@@ -265,36 +253,26 @@ test("readText needs no timer for a body that is there within three turns of the
     };
     const sent = { headers, body: null, arrayBuffer } as unknown as Request;
     assert.equal(await readText(sent, LIMITS), "1");
-    assert.equal(timer.mock.callCount(), timers);
-    assert.equal(cleared.mock.callCount(), timers);
+    assert.deepEqual([set.callCount(), cleared.callCount()], [timers, timers]);
   }
 });
 
-test("checkMediaType takes JSON in UTF-8, and no Content-Type at all", () => {
+// The usual ones are in the contract: here is what looks like them.
+test("checkMediaType takes JSON in UTF-8, however it is spelled, and refuses every other type, charset and coding", () => {
   const good = [
-    "application/json",
-    "APPLICATION/JSON",
     " application/json ",
     "application/json;charset=utf-8",
-    "application/json; Charset=UTF-8",
-    'application/json; charset="UTF-8"',
-    "application/json; profile=x; charset=utf-8",
+    "application/json; profile=x; Charset=UTF-8",
   ];
   for (const type of good) {
     const headers = new Headers({ "content-type": type });
     assert.equal(checkMediaType(headers), undefined, type);
   }
-  assert.equal(checkMediaType(new Headers()), undefined);
-});
-
-test("checkMediaType refuses every other type, charset and coding", () => {
   const wrong: Record<string, string>[] = [
     { "content-type": "" },
     { "content-type": ";" },
     { "content-type": "application/json charset=utf-8" },
     { "content-type": "application/json-patch+json" },
-    { "content-type": "text/plain" },
-    { "content-type": "application/json; charset=utf-16" },
     { "content-type": "application/json; charset=utf8" },
     { "content-type": "application/json; charset" },
     { "content-type": "application/json; charset=utf-8; charset=utf-16" },
