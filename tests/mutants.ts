@@ -22,8 +22,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { COVERED } from "./support/covered.ts";
-import { type Mutation, mutationsOf } from "./support/mutations.ts";
+import { COVERED, type Mutation, mutationsOf } from "./support/mutations.ts";
 import { findBinaries } from "./support/postgres/binaries.ts";
 import { startCluster } from "./support/postgres/cluster.ts";
 

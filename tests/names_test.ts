@@ -1,6 +1,6 @@
 /**
  * The test of `x.ts` is `x_test.ts` in the same place of `tests/`. A source without one is listed in
- * `support/covered.ts`, beside the test that covers it; files of types need none, and the operations have
+ * `support/mutations.ts`, beside the test that covers it; files of types need none, and the operations have
  * the contract over HTTP.
  */
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { COVERED } from "./support/covered.ts";
+import { COVERED } from "./support/mutations.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -34,7 +34,8 @@ function hasCode(source: string): boolean {
 test("every source has the test of its name, or is listed with the test that covers it", () => {
   for (const path of withoutTest) {
     const own = `tests/${path.replace(/\.ts$/, "_test.ts")}`;
-    const advice = `write ${own}, or list ${path} in tests/support/covered.ts`;
+    const advice =
+      `write ${own}, or list ${path} in tests/support/mutations.ts`;
     assert.ok(listed.includes(path), advice);
   }
 });
@@ -45,5 +46,5 @@ test("a source is listed once, if it exists and has no test of its name, and so 
   );
   const missing = Object.keys(COVERED)
     .filter((path) => !existsSync(join(ROOT, "tests", path)));
-  assert.deepEqual([...stale, ...missing], [], "in tests/support/covered.ts");
+  assert.deepEqual([...stale, ...missing], [], "in tests/support/mutations.ts");
 });

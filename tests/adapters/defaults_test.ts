@@ -21,7 +21,7 @@ import { temporaryFiles } from "../support/temporary_directory.ts";
 import { imitation } from "./d1/imitation.ts";
 import { key, REX } from "../support/pets.ts";
 import { stopClock, turns } from "../support/time.ts";
-import { testUnless } from "../support/skipping.ts";
+import { testUnless } from "../support/runtime.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const newPath = temporaryFiles();

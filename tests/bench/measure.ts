@@ -4,7 +4,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/process.ts";
 import { ask } from "./answer.ts";
 import { type Case, FIRST_PAGE, KEY, requestText } from "./cases.ts";
 import { openDatabases } from "./databases.ts";

@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { skipping } from "../support/skipping.ts";
+import { findRuntime, skipping } from "../support/runtime.ts";
 import { inNewFolder } from "../support/temporary_directory.ts";
 import { withStandalone } from "../support/standalone.ts";
 
@@ -43,11 +43,7 @@ const CLIENTS: Readonly<
   ],
 };
 
-const deno = {
-  name: "deno",
-  command: process.execPath,
-  missing: undefined,
-} as const;
+const deno = findRuntime("deno");
 
 for (
   const [name, [file, probe, right, lookUp, check]] of Object.entries(CLIENTS)

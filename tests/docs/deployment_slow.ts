@@ -11,16 +11,14 @@ import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
-import { ask } from "../contract/ask.ts";
+import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { type RunningServer, VARIABLES } from "../support/standalone.ts";
-import { freePort } from "../support/ports.ts";
-import { launch, run } from "../support/process.ts";
-import { RUNTIME } from "../support/runtime.ts";
+import { freePort, launch, run } from "../support/process.ts";
+import { RUNTIME, testUnless } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 import { until } from "../support/time.ts";
-import { testUnless } from "../support/skipping.ts";
 
-const { skip: noPostgres, newDatabase } = await sharedPostgres();
+const { skip: noPostgres, emptyDatabase } = await sharedPostgres();
 const NOT_DENO = RUNTIME !== "deno" &&
   "the files for deployment are for Deno";
 
@@ -32,7 +30,14 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(
 
 const KEY = "secret";
 
-const REX = '{"name":"Rex","categoryId":9007199254740993}';
+/** Adds a pet. */
+function add(
+  server: Pick<RunningServer, "fetch" | "base" | "key">,
+  headers: Question["headers"] = {},
+): Promise<Answer> {
+  const body = '{"name":"Rex","categoryId":9007199254740993}';
+  return ask(server, "POST", "/v1/pets", { body, headers });
+}
 
 /** A command and its surroundings. */
 interface Command {
@@ -118,7 +123,7 @@ for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
       `the command of ${name} serves pets of ${database}, and ends with 0 on SIGTERM`,
       async (t) => {
         const folder = newFolder(t);
-        const url = isPostgres ? await newDatabase() : undefined;
+        const url = isPostgres ? await emptyDatabase() : undefined;
         const port = await freePort();
         const places = placesOf(folder, port, url);
         const set = Object.entries({
@@ -140,10 +145,7 @@ for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
         const origin = `http://127.0.0.1:${port}`;
         await withServer(command, origin, async (server) => {
           await assertHealth(0);
-          assert.equal(
-            (await ask(server, "POST", "/v1/pets", { body: REX })).status,
-            201,
-          );
+          assert.equal((await add(server)).status, 201);
           for (const path of ["/livez", "/readyz", "/v1/pets/1", "/docs"]) {
             assert.equal((await ask(server, "GET", path)).status, 200);
           }
@@ -229,26 +231,18 @@ async function withDenoDeploy(
 testUnless(NOT_DENO || noPostgres)(
   "the entry for Deno Deploy takes fixed and issued keys, and ends with 0 on SIGINT",
   async () => {
-    const url = await newDatabase();
+    const url = await emptyDatabase();
     await withDenoDeploy({ DATABASE_URL: url }, async (server) => {
       const storage = await postgresStorage(url);
       const { key } = await issuedKeys(storage.apiKeys).issue("a test");
       await storage.close();
       for (const each of [KEY, "another", key, "guess"]) {
-        const { status } = await ask(
-          { ...server, key: each },
-          "POST",
-          "/v1/pets",
-          { body: REX },
-        );
+        const { status } = await add({ ...server, key: each });
         assert.equal(status, each === "guess" ? 401 : 201);
       }
       const fields = { "idempotency-key": "a" };
-      await ask(server, "POST", "/v1/pets", { body: REX, headers: fields });
-      const { headers } = await ask(server, "POST", "/v1/pets", {
-        body: REX,
-        headers: fields,
-      });
+      await add(server, fields);
+      const { headers } = await add(server, fields);
       assert.equal(headers.get("idempotency-replayed"), "true");
       assert.equal((await ask(server, "GET", "/v1/pets/4")).status, 200);
     });
@@ -262,15 +256,12 @@ testUnless(NOT_DENO || NO_CLUSTER)(
     const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/postgres`;
     await withDenoDeploy({ DATABASE_URL }, async (server) => {
       assert.equal((await ask(server, "GET", "/nothing")).status, 404);
-      const refused = await ask(server, "POST", "/v1/pets", { body: REX });
+      const refused = await add(server);
       assert.equal(refused.status, 503);
       assert.equal(refused.headers.get("retry-after"), "1");
       const cluster = await startCluster({ port });
       try {
-        assert.equal(
-          (await ask(server, "POST", "/v1/pets", { body: REX })).status,
-          201,
-        );
+        assert.equal((await add(server)).status, 201);
       } finally {
         await cluster.close();
       }

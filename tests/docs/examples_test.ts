@@ -9,15 +9,21 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createClient } from "../../adapters/client/mod.ts";
-import { commandLine, RUNTIME } from "../support/runtime.ts";
-import { skipping, testUnless } from "../support/skipping.ts";
+import {
+  commandLine,
+  RUNTIME,
+  skipping,
+  testUnless,
+} from "../support/runtime.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
-import { freePort } from "../support/ports.ts";
-import { inNewFolder } from "../support/temporary_directory.ts";
-import { launch, run } from "../support/process.ts";
-import { placeExample } from "../support/examples.ts";
-import { runMain, startMain, VARIABLES } from "../support/standalone.ts";
+import { freePort, run } from "../support/process.ts";
+import { inNewFolder, placeExample } from "../support/temporary_directory.ts";
+import {
+  assertServes,
+  runMain,
+  startMain,
+  VARIABLES,
+} from "../support/standalone.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** It has the types of packages too, which the service runs without. */
@@ -99,12 +105,12 @@ const PRINTS: Readonly<Record<string, string>> = {
 
 /** Examples with tests of their own. */
 const RUN_ELSEWHERE: readonly string[] = [
-  "application_test.ts", // example_tests_test.ts
+  "application_test.ts", // recipes_test.ts
   "client.ts", // tests/adapters/client/http_test.ts
   "deno_deploy.ts", // deployment_slow.ts
   "lambda.ts", // recipes_test.ts
   "service_worker.ts", // tests/workers/service_worker_slow.ts
-  "storage_contract.ts", // example_tests_test.ts
+  "storage_contract.ts", // recipes_test.ts
   "worker.ts", // tests/workers/worker_slow.ts
 ];
 
@@ -183,15 +189,7 @@ for (const [file, runtime] of Object.entries(RUNS)) {
       const toPort = (text: string) => text.replaceAll("8000", port);
       const program = placeExample(file, cwd, toPort);
       const flags = ["-A", "--config", join(ROOT, "deno.json")];
-      const server = launch(commandLine(program, flags), { cwd });
-      try {
-        const baseUrl = `http://127.0.0.1:${port}/v1`;
-        const client = createClient({ baseUrl, key: "secret", retries: 10 });
-        const signal = AbortSignal.timeout(30_000);
-        await client.createPet({ name: "Rex", categoryId: 1n }, { signal });
-      } finally {
-        await server.end("SIGKILL");
-      }
+      await assertServes(commandLine(program, flags), port, { cwd });
     });
   });
 }

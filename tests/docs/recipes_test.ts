@@ -1,4 +1,4 @@
-/** The examples that are called with a request or an event: they need no package and no server. */
+/** The examples that need no package and no server: they are tests, or called with a request or an event. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
@@ -6,10 +6,15 @@ import test from "node:test";
 import type { LambdaEvent } from "../../docs/examples/lambda.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
-import { placeExample } from "../support/examples.ts";
-import { temporaryDirectory } from "../support/temporary_directory.ts";
+import {
+  placeExample,
+  temporaryDirectory,
+} from "../support/temporary_directory.ts";
 
 const folder = temporaryDirectory();
+await import(placeExample("application_test.ts", folder));
+await import(placeExample("storage_contract.ts", folder));
+
 type Routes = Record<string, (request: Request) => Promise<Response>>;
 let opened = 0;
 

@@ -5,7 +5,7 @@ import {
   type PetDatabase,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/process.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { until } from "../support/time.ts";

@@ -1,7 +1,7 @@
 /** A TCP address of a test's own: what is behind it can change, be far away, or be cut off. */
 
 import { connect, createServer, type Socket } from "node:net";
-import { listen } from "../support/ports.ts";
+import { listen } from "../support/process.ts";
 
 /** An address on 127.0.0.1. */
 export interface Line {

@@ -8,8 +8,13 @@ import process from "node:process";
 import test from "node:test";
 import { createClient } from "../../adapters/client/mod.ts";
 import { type Answer, Wire } from "../contract/wire.ts";
-import { skipping, testUnless } from "../support/skipping.ts";
-import { freePort } from "../support/ports.ts";
+import {
+  findRuntimes,
+  type FoundRuntime,
+  skipping,
+  testUnless,
+} from "../support/runtime.ts";
+import { freePort } from "../support/process.ts";
 import { drip, type Dripping } from "./clients.ts";
 import { inNewFolder } from "../support/temporary_directory.ts";
 import { until } from "../support/time.ts";
@@ -23,7 +28,6 @@ import {
   untilListening,
   withStandalone,
 } from "../support/standalone.ts";
-import { findRuntimes, type FoundRuntime } from "../support/runtime.ts";
 import { REX_JSON } from "../support/pets.ts";
 
 /** Debian keeps it where only root looks. */

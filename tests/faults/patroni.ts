@@ -8,8 +8,7 @@ import {
   startPatroni,
   TTL,
 } from "../support/postgres/patroni.ts";
-import { findRuntimes } from "../support/runtime.ts";
-import { skipping } from "../support/skipping.ts";
+import { findRuntimes, skipping } from "../support/runtime.ts";
 import { type Fault, kill } from "./faults.ts";
 import { isAdded } from "./recorder.ts";
 import { longest, onPostgres, type Topology } from "./topologies.ts";

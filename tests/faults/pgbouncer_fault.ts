@@ -9,15 +9,13 @@ import { storageContract } from "../contract/storage/mod.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
-  startPgBouncer,
-} from "../support/postgres/pgbouncer.ts";
-import { runSql } from "../support/postgres/sql.ts";
-import {
   NO_CLUSTER,
   ON_CLUSTER,
+  startPgBouncer,
   withCluster,
 } from "../support/postgres/test_cluster.ts";
-import { skipping } from "../support/skipping.ts";
+import { runSql } from "../support/postgres/sql.ts";
+import { skipping } from "../support/runtime.ts";
 import { REX } from "../support/pets.ts";
 
 const skip = NO_CLUSTER || skipping(missingPgBouncer);

@@ -8,9 +8,8 @@ import { execFileSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 import { Wire } from "../contract/wire.ts";
-import { skipping } from "../support/skipping.ts";
+import { findRuntimes, skipping } from "../support/runtime.ts";
 import { type Standalone, testsOn } from "../support/standalone.ts";
-import { findRuntimes } from "../support/runtime.ts";
 import { REX_JSON } from "../support/pets.ts";
 
 const IDLE = 10_000;

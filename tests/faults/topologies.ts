@@ -15,16 +15,13 @@ import {
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
-  startPgBouncer,
-} from "../support/postgres/pgbouncer.ts";
-import {
   missingStandby,
+  NO_CLUSTER,
   type Standby,
+  startPgBouncer,
   startStandby,
-} from "../support/postgres/standby.ts";
-import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
-import type { Runtime } from "../support/runtime.ts";
-import { skipping } from "../support/skipping.ts";
+} from "../support/postgres/test_cluster.ts";
+import { type Runtime, skipping } from "../support/runtime.ts";
 import { compileFailingDisk } from "../support/small_disk.ts";
 import {
   atOnce,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/process.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { inNewFolder, temporaryFiles } from "../support/temporary_directory.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";

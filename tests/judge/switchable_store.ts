@@ -1,7 +1,6 @@
 /** A pet store that follows the interface, in steps whose values mistakes and choices change. */
 
-import { isInt64 } from "../../core/json.ts";
-import { parseJson } from "../support/parse_json.ts";
+import { isInt64, parseWithInt64 } from "../../core/json.ts";
 import type { OpenService } from "../contract/ask.ts";
 
 export const KEY = "Se-Kret7";
@@ -211,7 +210,7 @@ export function linkTo(address: URL, start: number): string {
 function parsePet(body: string): At["sent"] {
   let value: unknown;
   try {
-    value = parseJson(body);
+    value = parseWithInt64(body, "categoryId");
   } catch {
     return {}; // it is no JSON
   }

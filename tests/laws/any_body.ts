@@ -1,5 +1,6 @@
-/** JSON of pets, or nearly so: each member right, wrong or left out, and spelled in any way. */
+/** JSON of pets, or nearly so: members right, wrong or left out, spelled in any way; and how it is read exactly. */
 
+import { literalToInt64 } from "../../core/json.ts";
 import { fc } from "../support/property.ts";
 
 /** A JSON number (RFC 8259 §6): ± whole.fraction × 10^exponent. Empty parts are left out. */
@@ -214,3 +215,17 @@ export const anyBody: fc.Arbitrary<Json> = fc.oneof(
   { arbitrary: nearlyPet, weight: 4 },
   anyJson,
 );
+
+/**
+ * Parses JSON text. A number that denotes an int64 becomes a `bigint`, however it is written; any other stays a
+ * `number`.
+ */
+export function parseJson(text: string): unknown {
+  // TypeScript has no type for the third argument yet. The source of a text is in quotes, and so no number's.
+  const revive = (
+    _key: string,
+    value: unknown,
+    context?: { readonly source?: string },
+  ) => literalToInt64(String(context?.source)) ?? value;
+  return JSON.parse(text, revive);
+}

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { grouped } from "../../adapters/database/grouped.ts";
 import { fc } from "../support/property.ts";
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+import { turns } from "../support/time.ts";
 
 const event = fc.oneof(
   { weight: 4, arbitrary: fc.record({ arrives: fc.nat({ max: 3 }) }) },
@@ -44,7 +43,7 @@ test("no read is answered by a statement that was sent before the read came", as
 
         for (const event of events) {
           if (event === "acknowledge") acknowledged++;
-          else if (event === "turn") await nextTurn();
+          else if (event === "turn") await turns(1);
           else if ("answered" in event) answer(event.answered);
           else {
             const before = acknowledged;
@@ -59,7 +58,7 @@ test("no read is answered by a statement that was sent before the read came", as
         const over = Promise.all(reads).finally(() => isOver = true);
         while (!isOver) {
           answer(0);
-          await nextTurn();
+          await turns(1);
         }
         await over;
       },

@@ -7,17 +7,16 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { parseInt64 } from "../../core/json.ts";
-import { parseJson } from "../support/parse_json.ts";
+import { anyBody, parseJson, whims, write } from "./any_body.ts";
 import { ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { anyBody, whims, write } from "./any_body.ts";
 import { fc, patience, runs } from "../support/property.ts";
 import {
   assertDeclared,
-  DOCUMENT,
   integerBounds,
   judge,
   type OperationDescription,
+  OPERATIONS,
   type Parameter,
   parseText,
   resolve,
@@ -53,7 +52,8 @@ test(
     const service = handleService({ storage: fullStorage() });
     await fc.assert(
       fc.asyncProperty(anyRequest(), async (request) => {
-        const { method, address, question, operation } = request;
+        const { address, question, operation } = request;
+        const { method } = operation;
         const answer = await ask(service, method, address, question);
         const { status, text } = answer;
         const expected = expectedStatus(request);
@@ -68,7 +68,6 @@ test(
 
 /** A request, and what the document says must become of it. */
 interface Generated {
-  readonly method: string;
   /** The address below the base. */
   readonly address: string;
   readonly question: Question;
@@ -82,21 +81,13 @@ type Sent = readonly [parameter: Parameter, texts: readonly string[]];
 
 /** Any request: about half of them are as the document allows. */
 function anyRequest(): fc.Arbitrary<Generated> {
-  return fc.oneof(
-    ...Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
-      Object.entries(item).map(([method, operation]) =>
-        requestTo(path, method.toUpperCase(), operation)
-      )
-    ),
-  );
+  return fc.oneof(...Object.values(OPERATIONS).map(requestTo));
 }
 
 function requestTo(
-  path: string,
-  method: string,
   operation: OperationDescription,
 ): fc.Arbitrary<Generated> {
-  const { parameters = [], requestBody } = operation;
+  const { path, parameters = [], requestBody } = operation;
   const schema = requestBody?.content["application/json"]?.schema;
   const body = schema === undefined ? fc.constant(undefined) : bodies;
   return fc.tuple(fc.tuple(...parameters.map(anySent)), body).map(
@@ -114,7 +105,6 @@ function requestTo(
       ).join("&");
       const headers = Object.fromEntries(texts("header"));
       return {
-        method,
         address: path.replace(/\{.*\}/, () => encodeURIComponent(last)) +
           (query && `?${query}`),
         question: body === undefined ? { headers } : { headers, body },
@@ -159,15 +149,13 @@ const KNOWN = ["available", "pending", "sold", "1", "9223372036854775807"];
 
 /** Any text for a parameter: mostly one that it may have, or near to one. */
 function anyText(schema: Schema): fc.Arbitrary<string> {
-  const { min = -(2n ** 64n), max = 2n ** 64n } = integerBounds(schema);
-  const bounds = [min - 1n, min, max, max + 1n].map(String);
   const valid = schema.enum !== undefined
     ? fc.constantFrom(...schema.enum)
     : schema.pattern !== undefined
     ? fc.stringMatching(new RegExp(schema.pattern))
     : schema.type === "string"
     ? fc.string()
-    : fc.oneof(fc.constantFrom(...bounds), fc.bigInt({ min, max }).map(String));
+    : anyInteger(integerBounds(schema)).map(String);
   return fc.oneof(
     { weight: 20, arbitrary: valid },
     fc.tuple(
@@ -179,6 +167,16 @@ function anyText(schema: Schema): fc.Arbitrary<string> {
     fc.constantFrom(...KNOWN, "", "null", "true", "NaN", "Infinity", "1e1"),
     fc.string({ unit: "grapheme" }),
     ...(schema.pattern === undefined ? [] : [nearPattern]),
+  );
+}
+
+/** Any integer within bounds, or next to them. */
+function anyInteger(
+  { min, max }: ReturnType<typeof integerBounds>,
+): fc.Arbitrary<bigint> {
+  return fc.oneof(
+    fc.constantFrom(min - 1n, min, max, max + 1n),
+    fc.bigInt({ min, max }),
   );
 }
 

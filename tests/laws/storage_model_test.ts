@@ -39,22 +39,20 @@ interface Real {
 type Command = fc.AsyncCommand<Model, readonly Real[]>;
 
 const newPath = temporaryFiles();
-const { skip, newDatabase } = await sharedPostgres();
+const { skip, emptyDatabase } = await sharedPostgres();
 
-/** A command that asks every storage and compares its answer with the model's. */
+/** A command for every storage, whose answer is compared with the model's. */
 function command(
   text: string,
   answer: (model: Model) => unknown,
-  ask: (storage: PetStorage) => Promise<unknown>,
+  ask: (real: Real) => Promise<unknown>,
 ): Command {
   return {
     toString: () => text,
     check: () => true,
     async run(model, reals) {
       const expected = answer(model);
-      for (const { storage } of reals) {
-        assert.deepEqual(await ask(storage), expected);
-      }
+      for (const real of reals) assert.deepEqual(await ask(real), expected);
     },
   };
 }
@@ -63,7 +61,7 @@ function create(sent: readonly Sent[]): Command {
   return command(
     `create(${fc.stringify(sent)})`,
     (model) => sent.map((one) => keep(model, one)),
-    (storage) =>
+    ({ storage }) =>
       Promise.all(
         sent.map(({ pet, key }) =>
           storage.create(pet, key === undefined ? {} : { idempotencyKey: key })
@@ -76,7 +74,7 @@ function get(id: bigint): Command {
   return command(
     `get(${id})`,
     (model) => model.get(id),
-    (storage) => storage.get(petId(id)),
+    ({ storage }) => storage.get(petId(id)),
   );
 }
 
@@ -92,22 +90,14 @@ function list(query: PageRequest): Command {
       const hasMore = matching.length > limit;
       return { pets, last: hasMore ? pets.at(-1)?.id : undefined };
     },
-    async (storage) => {
+    async ({ storage }) => {
       const { pets, last } = await storage.list(query);
       return { pets, last };
     },
   );
 }
 
-function reopen(): Command {
-  return {
-    toString: () => "reopen()",
-    check: () => true,
-    async run(_model, reals) {
-      for (const real of reals) await real.reopen();
-    },
-  };
-}
+const reopen = command("reopen()", () => undefined, (real) => real.reopen());
 
 function keep(
   model: Model,
@@ -149,7 +139,7 @@ const anyCommand: readonly fc.Arbitrary<Command>[] = [
       fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
     ),
   }, { requiredKeys: ["limit"], noNullPrototype: true }).map(list),
-  fc.constant(reopen()),
+  fc.constant(reopen),
 ];
 
 /** Makes a storage empty, and returns how it is opened. */
@@ -168,7 +158,7 @@ const sqlite: Place = async () => {
 
 let database: Promise<string> | undefined;
 
-// One database for all runs: a new one takes longer than a run.
+// The tables of one database for all runs: to make them takes longer than a run.
 const postgres: Place = async () => {
   const url = await (database ??= databaseWithTables());
   await runSql(url, "truncate pets, idempotency_keys restart identity");
@@ -176,7 +166,7 @@ const postgres: Place = async () => {
 };
 
 async function databaseWithTables(): Promise<string> {
-  const url = await newDatabase();
+  const url = await emptyDatabase();
   await (await postgresStorage(url)).close();
   return url;
 }

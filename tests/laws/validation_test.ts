@@ -5,21 +5,21 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { parseInt64, parseWithInt64 } from "../../core/json.ts";
-import { parseJson } from "../support/parse_json.ts";
-import { ask } from "../contract/ask.ts";
-import { assertError } from "../contract/error_reply.ts";
-import { handleService } from "../contract/handle_service.ts";
-import { fc, runs } from "../support/property.ts";
 import {
   anyBody,
   int64,
   type Json,
   type NumberLiteral,
   numberLiteral,
+  parseJson,
   spell,
   whims,
   write,
 } from "./any_body.ts";
+import { ask } from "../contract/ask.ts";
+import { assertError } from "../contract/error_reply.ts";
+import { handleService } from "../contract/handle_service.ts";
+import { fc, runs } from "../support/property.ts";
 
 // ---- The oracle ----
 

@@ -7,21 +7,22 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { makeConsumers } from "../../.ci/consumers.ts";
-import { createClient } from "../../adapters/client/mod.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
-import { freePort } from "../support/ports.ts";
-import { launch, type Surroundings } from "../support/process.ts";
-import { type RunningServer, untilListening } from "../support/standalone.ts";
-import { testUnless } from "../support/skipping.ts";
+import { freePort, launch } from "../support/process.ts";
+import {
+  assertServes,
+  type RunningServer,
+  untilListening,
+} from "../support/standalone.ts";
+import { testUnless } from "../support/runtime.ts";
 
-const { skip, newDatabase } = await sharedPostgres();
+const { skip, emptyDatabase } = await sharedPostgres();
 const consumers = await makeConsumers(temporaryDirectory());
 const { npm, pnpm, bun, full, tarball, sh } = consumers;
 const { runtimes, newestNode, oldNode, embeddings } = consumers;
 const PACKAGE = "node_modules/@petstore/service";
 const BIN = `${PACKAGE}/bin.js`;
-const categoryId = 9007199254740993n;
 
 test("deno task pack prints a name and which links are left out, and the package has no more than it needs", () => {
   assert.match(
@@ -64,26 +65,6 @@ test("publint and attw find nothing", async () => {
   assert.match(await sh(`publint ${tarball}`, full), /All good!/);
   await sh(`attw --profile esm-only ${tarball}`, full);
 });
-
-/** Starts a program, adds a pet at that port, and ends it. */
-async function assertServes(
-  command: readonly string[],
-  port: string,
-  surroundings: Surroundings,
-): Promise<void> {
-  const server = launch(command, surroundings);
-  try {
-    const baseUrl = `http://127.0.0.1:${port}/v1`;
-    const client = createClient({ baseUrl, key: "secret", retries: 10 });
-    const signal = AbortSignal.timeout(20_000);
-    const rex = await client.createPet({ name: "Rex", categoryId }, { signal });
-    assert.equal(rex.name, "Rex");
-  } catch (cause) {
-    throw new Error(server.stdout() + server.stderr(), { cause });
-  } finally {
-    await server.end("SIGKILL");
-  }
-}
 
 for (const [cwd, command, ...args] of embeddings) {
   test(`the README's program works: ${command} ${args}, ${cwd}`, async () => {
@@ -195,7 +176,7 @@ for (const [name, node] of Object.entries(runtimes)) {
   });
 
   testUnless(skip)(`the optional packages work on ${name}`, async () => {
-    const env = { DATABASE_URL: await newDatabase() };
+    const env = { DATABASE_URL: await emptyDatabase() };
     await withServer(full, node, env, async ({ origin }) => {
       for (const path of ["readyz", "docs", "docs/swagger-ui.js"]) {
         const { status, body } = await fetch(`${origin}/${path}`);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { skipping } from "./skipping.ts";
+import { skipping } from "./runtime.ts";
 
 /** Why a test that needs one is skipped. */
 export const NO_SMALL_DISK: string | false = skipping(

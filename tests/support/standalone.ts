@@ -1,5 +1,6 @@
 /** Starts the standalone programs as an operator would, on any of the runtimes. */
 
+import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -7,9 +8,9 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { Wire } from "../contract/wire.ts";
-import { freePort } from "./ports.ts";
 import {
   type Ended,
+  freePort,
   launch,
   type Program,
   run,
@@ -22,6 +23,7 @@ import {
   type Runtime,
 } from "./runtime.ts";
 import { until } from "./time.ts";
+import { createClient } from "../../adapters/client/mod.ts";
 import { readConfig } from "../../adapters/standalone/config.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -70,13 +72,10 @@ function mainCommand(
   return [...commandLine(main, flags, runtime), ...args];
 }
 
-/** Starts `main.ts start` on a free port, and waits until it listens; `main` names another file. */
-export function startMain(
-  surroundings: Surroundings,
-  main?: string,
-): Promise<RunningServer> {
+/** Starts `main.ts start` on a free port, and waits until it listens. */
+export function startMain(surroundings: Surroundings): Promise<RunningServer> {
   const args = ["start", "--port", "0"];
-  return untilListening(launchMain(args, surroundings, main));
+  return untilListening(launchMain(args, surroundings));
 }
 
 /** Starts `serve.ts` under `deno serve`, or under Bun, and waits until it listens. */
@@ -122,7 +121,7 @@ export function taskFlags(
 export async function untilListening(program: Program): Promise<RunningServer> {
   let hasEnded = false;
   program.exited.then(() => hasEnded = true);
-  // Where it prints a key, it prints it after the address, in one write.
+  // If it prints a key, it prints it after the address, in one write.
   const greeting = /listens at (http:\/\/[^/\s]+)[^]*\n$/;
   try {
     await until(
@@ -139,6 +138,27 @@ export async function untilListening(program: Program): Promise<RunningServer> {
       `The server did not start:\n${program.stdout()}\n${program.stderr()}`,
       { cause },
     );
+  }
+}
+
+/** Starts any server, adds a pet at that port, and ends it. */
+export async function assertServes(
+  command: readonly string[],
+  port: string,
+  surroundings: Surroundings,
+): Promise<void> {
+  const server = launch(command, surroundings);
+  try {
+    const baseUrl = `http://127.0.0.1:${port}/v1`;
+    const client = createClient({ baseUrl, key: "secret", retries: 10 });
+    const signal = AbortSignal.timeout(30_000);
+    const sent = { name: "Rex", categoryId: 9007199254740993n };
+    const pet = await client.createPet(sent, { signal });
+    assert.deepEqual(pet, { ...pet, ...sent });
+  } catch (cause) {
+    throw new Error(server.stdout() + server.stderr(), { cause });
+  } finally {
+    await server.end("SIGKILL");
   }
 }
 
@@ -200,19 +220,13 @@ export interface Standalone extends Program {
 export const CANNOT_WATCH: string | false = !existsSync("/proc/self/fd") &&
   "there is no /proc to read memory and descriptors from";
 
-/** Registers a test, which is given a server. */
-export type TestServer = (
-  title: string,
-  work: (server: Standalone) => Promise<void>,
-) => void;
-
 /** Makes a function that registers tests of servers on a runtime; they are skipped if it cannot run or be watched. */
 export function testsOn(
   runtime: FoundRuntime,
   { skip = false, ...options }: StandaloneOptions & {
     readonly skip?: string | false;
   } = {},
-): TestServer {
+): (title: string, work: (server: Standalone) => Promise<void>) => void {
   return (title, work) =>
     test(
       `${runtime.name}: ${title}`,

@@ -4,11 +4,15 @@ import { buildSync } from "esbuild";
 import { Miniflare } from "miniflare";
 import { after, test } from "node:test";
 import { type D1Binding, d1Storage } from "../../adapters/d1/mod.ts";
-import { databaseContract } from "../contract/database_contract.ts";
+import {
+  databaseContract,
+  storageLaws,
+} from "../contract/database_contract.ts";
 import { httpContract } from "../contract/register.ts";
-import { placeExample } from "../support/examples.ts";
-import { temporaryDirectory } from "../support/temporary_directory.ts";
-import { storageLaws } from "../laws/storage_laws.ts";
+import {
+  placeExample,
+  temporaryDirectory,
+} from "../support/temporary_directory.ts";
 
 /** Sends statements to the database; Miniflare's own way there takes ten times as long. */
 const BATCH = `export default {

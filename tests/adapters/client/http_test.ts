@@ -9,12 +9,13 @@ import {
 } from "../../../adapters/client/mod.ts";
 import type { FetchFunction } from "../../../adapters/serve/server.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import { placeExample } from "../../support/examples.ts";
-import { temporaryDirectory } from "../../support/temporary_directory.ts";
-import { listen } from "../../support/ports.ts";
+import {
+  placeExample,
+  temporaryDirectory,
+} from "../../support/temporary_directory.ts";
+import { listen, run } from "../../support/process.ts";
 import { commandLine } from "../../support/runtime.ts";
 import { failure, inProcess, KEY } from "./scripted.ts";
-import { run } from "../../support/process.ts";
 
 /** Listens with a fetch function while a test runs. */
 async function serving(

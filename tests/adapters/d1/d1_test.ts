@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { d1Storage } from "../../../adapters/d1/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
-import { databaseContract } from "../../contract/database_contract.ts";
-import { storageLaws } from "../../laws/storage_laws.ts";
-import { countKept } from "../../support/garbage.ts";
+import {
+  databaseContract,
+  storageLaws,
+} from "../../contract/database_contract.ts";
+import { countKept } from "../../support/runtime.ts";
 import { sqlContract, SQLITE } from "../database/sql_contract.ts";
 import { imitation } from "./imitation.ts";
 import { key, REX } from "../../support/pets.ts";

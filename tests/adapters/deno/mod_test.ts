@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { testUnless } from "../../support/skipping.ts";
+import { testUnless } from "../../support/runtime.ts";
 
 // Elsewhere the adapter cannot even be imported by its types.
 const skip = !("Deno" in globalThis) && "only Deno has Deno.serve";

@@ -4,8 +4,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { docs } from "../../../adapters/docs/mod.ts";
 import { runWell } from "../../support/process.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
-import { testUnless } from "../../support/skipping.ts";
+import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 
 const ORIGIN = "http://localhost";
 const FILES = ["page.css", "page.js", "swagger-ui.css", "swagger-ui.js"];

@@ -12,7 +12,7 @@ import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
 import { memoryStorage } from "../../../adapters/memory/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { createHandler } from "../../../core/handler.ts";
-import { skipping } from "../../support/skipping.ts";
+import { skipping } from "../../support/runtime.ts";
 import { newPet, REX } from "../../support/pets.ts";
 import { noBrowser, type Opened, openPage } from "../../support/browser.ts";
 

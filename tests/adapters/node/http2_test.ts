@@ -3,7 +3,7 @@ import { connect, constants, createServer } from "node:http2";
 import { toNodeListener } from "../../../adapters/node/mod.ts";
 import { LINGER } from "../../../adapters/node/unread_body.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
-import { listen } from "../../support/ports.ts";
+import { listen } from "../../support/process.ts";
 import { testOnNode as test } from "./on_node.ts";
 import { REX_JSON } from "../../support/pets.ts";
 

@@ -18,7 +18,7 @@ import {
   memoryStorage,
 } from "../../../mod.ts";
 import { Wire } from "../../contract/wire.ts";
-import { listen } from "../../support/ports.ts";
+import { listen } from "../../support/process.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 
 const isNode = RUNTIME === "node";

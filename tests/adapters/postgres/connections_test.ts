@@ -9,7 +9,7 @@ import { clientsOf } from "../../../adapters/postgres/client.ts";
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import type { StorageError } from "../../../core/pets/pet_storage.ts";
-import { freePort, listen } from "../../support/ports.ts";
+import { freePort, listen } from "../../support/process.ts";
 import { type Line, openLine } from "../../faults/line.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedPostgres } from "../../support/postgres/shared.ts";

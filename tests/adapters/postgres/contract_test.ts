@@ -1,6 +1,6 @@
 import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { databaseContract } from "../../contract/database_contract.ts";
-import { testUnless } from "../../support/skipping.ts";
+import { testUnless } from "../../support/runtime.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();

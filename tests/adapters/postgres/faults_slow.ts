@@ -8,15 +8,19 @@ import {
 } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
-import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
+import {
+  type Cluster,
+  enableTls,
+  missingTls,
+  startCluster,
+} from "../../support/postgres/cluster.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import {
   NO_CLUSTER,
   ON_CLUSTER,
   withCluster,
 } from "../../support/postgres/test_cluster.ts";
-import { enableTls, missingTls } from "../../support/postgres/tls.ts";
-import { skipping } from "../../support/skipping.ts";
+import { skipping } from "../../support/runtime.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
 
 /** Short, so that the tests do not wait long. */

@@ -10,12 +10,13 @@ import {
 } from "../../../adapters/postgres/mod.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
-import { listen } from "../../support/ports.ts";
+import { listen } from "../../support/process.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { type Standby, startCopy } from "../../support/postgres/standby.ts";
 import {
   ON_CLUSTER,
+  type Standby,
+  startCopy,
   withCluster,
 } from "../../support/postgres/test_cluster.ts";
 import { newPet, REX } from "../../support/pets.ts";

@@ -4,14 +4,12 @@ import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import {
   missingStandby,
-  startStandby,
-} from "../../support/postgres/standby.ts";
-import {
   NO_CLUSTER,
   ON_CLUSTER,
+  startStandby,
   withCluster,
 } from "../../support/postgres/test_cluster.ts";
-import { skipping } from "../../support/skipping.ts";
+import { skipping } from "../../support/runtime.ts";
 import { key, REX } from "../../support/pets.ts";
 
 const TIMES = { connectTimeout: 400, queryTimeout: 800 };

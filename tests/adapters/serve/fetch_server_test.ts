@@ -4,8 +4,7 @@ import { serve as serveOnBun } from "../../../adapters/bun/mod.ts";
 import { serve } from "../../../adapters/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { fetchServerContract } from "../../contract/fetch_server_contract.ts";
-import { RUNTIME } from "../../support/runtime.ts";
-import { testUnless } from "../../support/skipping.ts";
+import { RUNTIME, testUnless } from "../../support/runtime.ts";
 
 fetchServerContract(
   (title, check) => test(`${RUNTIME}: ${title}`, check),

@@ -7,7 +7,7 @@ import { Wire } from "../../contract/wire.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { until } from "../../support/time.ts";
-import { onEveryRuntime } from "../../support/programs.ts";
+import { onEveryRuntime } from "../../support/process.ts";
 
 const newPath = temporaryFiles();
 const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";

@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import { RAW_HTTP_CLAUSES } from "../../contract/raw_http_contract.ts";
 import { httpContract, registerClauses } from "../../contract/register.ts";
-import { onEveryRuntime } from "../../support/programs.ts";
+import { onEveryRuntime } from "../../support/process.ts";
 
 onEveryRuntime("the HTTP contract", (name, open) => {
   const it = (title: string, check: () => Promise<void>) =>

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { Wire } from "../../contract/wire.ts";
-import { onEveryRuntime } from "../../support/programs.ts";
+import { onEveryRuntime } from "../../support/process.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 
 /** A server that sends nothing for so long has answered, in ms. */

@@ -18,11 +18,11 @@ import {
   NO_SMALL_DISK,
   withSmallDisk,
 } from "../../support/small_disk.ts";
-import { skipping } from "../../support/skipping.ts";
+import { skipping } from "../../support/runtime.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import { newPet, REX } from "../../support/pets.ts";
-import { startStorage } from "../../support/programs.ts";
+import { startStorage } from "../../support/process.ts";
 
 const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 

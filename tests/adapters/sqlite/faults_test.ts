@@ -19,12 +19,11 @@ import {
   type PetStorage,
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
-import { countKept } from "../../support/garbage.ts";
-import { skipping } from "../../support/skipping.ts";
+import { countKept, skipping } from "../../support/runtime.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { stopClock, turns, until } from "../../support/time.ts";
 import { newPet, REX } from "../../support/pets.ts";
-import { startStorage } from "../../support/programs.ts";
+import { startStorage } from "../../support/process.ts";
 
 const KEY: NewApiKeyRecord = {
   name: "key",

@@ -15,7 +15,7 @@ import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { REX } from "../../support/pets.ts";
-import { startStorage } from "../../support/programs.ts";
+import { startStorage } from "../../support/process.ts";
 
 const isRoot = process.getuid?.() === 0;
 const prefix = isRoot

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
-import { startStorage, type StorageProcess } from "../../support/programs.ts";
+import { startStorage, type StorageProcess } from "../../support/process.ts";
 
 const directory = temporaryDirectory();
 

@@ -4,9 +4,9 @@ import { rmSync } from "node:fs";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
-import { skipping } from "../../support/skipping.ts";
+import { skipping } from "../../support/runtime.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
-import { startStorage, type StorageProcess } from "../../support/programs.ts";
+import { startStorage, type StorageProcess } from "../../support/process.ts";
 
 const newPath = temporaryFiles();
 const skip = skipping(

@@ -5,11 +5,10 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, runMain, taskFlags } from "../../support/standalone.ts";
 import { run } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
-import { testUnless } from "../../support/skipping.ts";
 
 const cases = [
   ["nonsense", /^There is no command "nonsense"\nSee --help\n$/],

@@ -4,7 +4,7 @@ import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
-import { skipping } from "../../support/skipping.ts";
+import { skipping } from "../../support/runtime.ts";
 import { noBrowser, openPage } from "../../support/browser.ts";
 import { REX_JSON } from "../../support/pets.ts";
 

@@ -3,11 +3,10 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, taskFlags, untilListening } from "../../support/standalone.ts";
 import { launch } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
-import { testUnless } from "../../support/skipping.ts";
 
 // By base address: status and media type of paths, without a key.
 const cases = [

@@ -4,8 +4,7 @@ import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect } from "node:http2";
 import process from "node:process";
 import { test } from "node:test";
-import { skipping } from "../../support/skipping.ts";
-import { RUNTIME } from "../../support/runtime.ts";
+import { RUNTIME, skipping } from "../../support/runtime.ts";
 import { startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 

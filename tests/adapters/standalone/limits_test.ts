@@ -6,8 +6,7 @@ import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
-import { skipping, testUnless } from "../../support/skipping.ts";
-import { RUNTIME } from "../../support/runtime.ts";
+import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
 import { startServe } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 

@@ -11,7 +11,7 @@ import {
   standardOutput,
 } from "../../../adapters/standalone/output.ts";
 import { StorageError } from "../../../mod.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import {
@@ -21,10 +21,8 @@ import {
   startServe,
   taskFlags,
 } from "../../support/standalone.ts";
-import { freePort } from "../../support/ports.ts";
-import { launch } from "../../support/process.ts";
+import { freePort, launch } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
-import { testUnless } from "../../support/skipping.ts";
 
 const CALLERS = 16;
 /** A time, in ms, that nothing takes on a busy machine if it is not held up. */

@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { generateKey } from "../../../core/keys/key_form.ts";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { Wire } from "../../contract/wire.ts";
-import { freePort, listen } from "../../support/ports.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { freePort, listen, run } from "../../support/process.ts";
+import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
@@ -21,9 +21,7 @@ import {
   runMain,
   startMain,
 } from "../../support/standalone.ts";
-import { run } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
-import { testUnless } from "../../support/skipping.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 

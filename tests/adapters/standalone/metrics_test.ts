@@ -17,7 +17,7 @@ import { openService } from "../../../adapters/standalone/service.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import { createHandler, serviceOf } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
-import { skipping, testUnless } from "../../support/skipping.ts";
+import { skipping, testUnless } from "../../support/runtime.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { ask } from "../../contract/ask.ts";
 import { startMain } from "../../support/standalone.ts";

@@ -5,11 +5,9 @@ import { createServer } from "node:http";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { Wire } from "../../contract/wire.ts";
-import { launch } from "../../support/process.ts";
-import { listen } from "../../support/ports.ts";
-import { skipping, testUnless } from "../../support/skipping.ts";
+import { launch, listen } from "../../support/process.ts";
+import { findRuntimes, skipping, testUnless } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
-import { findRuntimes } from "../../support/runtime.ts";
 import { MAIN } from "../../support/standalone.ts";
 
 const ROOT = new URL("../../../", import.meta.url);

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { standardOutput } from "../../../adapters/standalone/output.ts";
-import { RUNTIME } from "../../support/runtime.ts";
-import { testUnless } from "../../support/skipping.ts";
+import { RUNTIME, testUnless } from "../../support/runtime.ts";
 
 const skip = RUNTIME !== "deno" && "other runtimes write by another call";
 const it = testUnless(skip);

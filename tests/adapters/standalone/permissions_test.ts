@@ -7,12 +7,10 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
-import { freePort } from "../../support/ports.ts";
-import { run } from "../../support/process.ts";
+import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
+import { freePort, run } from "../../support/process.ts";
 import { taskFlags } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
-import { testUnless } from "../../support/skipping.ts";
 
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
 const it = testUnless(skip);
@@ -63,7 +61,7 @@ testUnless(skip || postgres.skip)(
   "a server on PostgreSQL neither writes nor reads files",
   async (t) => {
     const cwd = newFolder(t);
-    const refused = await refusals(cwd, await postgres.newDatabase(), 3);
+    const refused = await refusals(cwd, await postgres.emptyDatabase(), 3);
     assert.equal(refused, "write, remove, open another database, read");
   },
 );

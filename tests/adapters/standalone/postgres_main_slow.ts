@@ -4,16 +4,13 @@ import { postgresStorage } from "../../../adapters/postgres/mod.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import {
   missingStandby,
-  startCopy,
-  startStandby,
-} from "../../support/postgres/standby.ts";
-import {
   NO_CLUSTER,
   ON_CLUSTER,
+  startCopy,
+  startStandby,
   withCluster,
 } from "../../support/postgres/test_cluster.ts";
-import { skipping } from "../../support/skipping.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { commandLine, RUNTIME, skipping } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import { MAIN, startMain } from "../../support/standalone.ts";

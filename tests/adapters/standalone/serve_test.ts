@@ -5,13 +5,12 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { run } from "../../support/process.ts";
-import { commandLine, RUNTIME } from "../../support/runtime.ts";
+import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { Wire } from "../../contract/wire.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import { openSlowCreate, startServe } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
-import { testUnless } from "../../support/skipping.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
 const NODE = RUNTIME === "node" &&

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of a test's own, which the test may kill. */
+/** A PostgreSQL server of a test's own, which the test may kill, with or without TLS. */
 
 import {
   appendFileSync,
@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../ports.ts";
+import { freePort, run, runWell } from "../process.ts";
 import { requireBinaries } from "./binaries.ts";
 import {
   guardedFolder,
@@ -17,7 +17,6 @@ import {
   signal,
   startDaemon,
 } from "./processes.ts";
-import { runWell } from "../process.ts";
 import { createDatabase, type Row, runSql } from "./sql.ts";
 import { until } from "../time.ts";
 
@@ -93,13 +92,9 @@ export async function startCluster(
 
   async function start(): Promise<void> {
     const program = join(binaries, "postgres");
-    pid = startDaemon([program, "-D", data, "-p", `${port}`], log);
-    await until("PostgreSQL is ready", () => {
-      if (!isAlive(pid)) {
-        throw new Error(`PostgreSQL does not start:\n${readFileSync(log)}`);
-      }
-      return isReady(join(data, "postmaster.pid"), pid);
-    });
+    const command = [program, "-D", data, "-p", `${port}`];
+    const pidFile = join(data, "postmaster.pid");
+    pid = await startDaemon(command, log, (pid) => isReady(pidFile, pid));
   }
 
   async function kill(): Promise<void> {
@@ -190,4 +185,55 @@ function isReady(pidFile: string, pid: number): boolean {
     // Not written yet.
     return false;
   }
+}
+
+// ---- TLS ----
+
+/** `false`, or why there can be no certificates: the `openssl` command makes them. */
+export async function missingTls(): Promise<string | false> {
+  const { code } = await run(["openssl", "version"]);
+  return code !== 0 && "openssl is not installed here";
+}
+
+/**
+ * Has a server take TLS connections besides plain ones, as `localhost` and as 127.0.0.1.
+ *
+ * @returns the path of the authority's certificate, for `sslrootcert`; it goes with the server's folder.
+ */
+export async function enableTls(cluster: Cluster): Promise<string> {
+  const file = (name: string): string => join(cluster.folder, name);
+  const [authority, authorityKey] = [file("ca.crt"), file("ca.key")];
+  const [certificate, key] = [file("server.crt"), file("server.key")];
+  const openssl = (words: string) => runWell(`openssl ${words}`.split(" "));
+  const request =
+    "req -new -newkey ec -nodes -pkeyopt ec_paramgen_curve:prime256v1";
+
+  await openssl(
+    `${request} -x509 -days 2 -subj /CN=Authority -keyout ${authorityKey} -out ${authority}`,
+  );
+  await openssl(
+    `${request} -subj /CN=localhost -keyout ${key} -out ${file("server.csr")}`,
+  );
+  writeFileSync(
+    file("server.ext"),
+    "subjectAltName = DNS:localhost, IP:127.0.0.1\n",
+  );
+  await openssl(
+    `x509 -req -days 2 -in ${
+      file("server.csr")
+    } -CA ${authority} -CAkey ${authorityKey} ` +
+      `-CAcreateserial -extfile ${file("server.ext")} -out ${certificate}`,
+  );
+  serverAccount().give(key);
+
+  await cluster.query(`alter system set ssl_cert_file = '${certificate}'`);
+  await cluster.query(`alter system set ssl_key_file = '${key}'`);
+  await cluster.query("alter system set ssl = on");
+  await cluster.query("select pg_reload_conf()");
+  const url = `${cluster.url("postgres")}?sslmode=no-verify`;
+  await until(
+    "the server takes TLS connections",
+    () => runSql(url, "select").then(() => true, () => false),
+  );
+  return authority;
 }

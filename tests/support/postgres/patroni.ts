@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
-import { freePort } from "../ports.ts";
-import { run } from "../process.ts";
+import { freePort, run } from "../process.ts";
 import { until } from "../time.ts";
 import { findBinaries, requireBinaries } from "./binaries.ts";
 import {
@@ -116,7 +115,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
       },
       log: () => readFileSync(join(own, "log"), "utf8"),
       async start() {
-        pid = startDaemon(words(own), join(own, "log"));
+        pid = await startDaemon(words(own), join(own, "log"));
         writeFileSync(join(own, "pid"), `${pid}`);
       },
       async kill() {

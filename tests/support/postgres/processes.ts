@@ -79,7 +79,11 @@ function isMissing(error: unknown): boolean {
 }
 
 /** Starts a command in the servers' account, and returns its process id. It writes to a file. */
-export function startDaemon(command: readonly string[], log: string): number {
+export async function startDaemon(
+  command: readonly string[],
+  log: string,
+  isReady: (pid: number) => boolean | Promise<boolean> = () => true,
+): Promise<number> {
   const [program = "", ...args] = [...serverAccount().prefix, ...command];
   const output = openSync(log, "a");
   const child = spawn(program, args, {
@@ -93,8 +97,13 @@ export function startDaemon(command: readonly string[], log: string): number {
   });
   closeSync(output);
   child.unref();
-  if (child.pid === undefined) throw new Error(`Cannot run ${program}`);
-  return child.pid;
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`Cannot run ${program}`);
+  await until(`${command[0]} is ready`, () => {
+    if (isAlive(pid)) return isReady(pid);
+    throw new Error(`${command[0]} does not start:\n${readFileSync(log)}`);
+  });
+  return pid;
 }
 
 /** An account of this machine. */

@@ -6,7 +6,7 @@ import {
   type PetDatabase,
   postgresStorage,
 } from "../../../adapters/postgres/mod.ts";
-import { skipping, testUnless } from "../skipping.ts";
+import { skipping, testUnless } from "../runtime.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { createDatabase, dropDatabase, runSql } from "./sql.ts";
@@ -15,11 +15,9 @@ import { createDatabase, dropDatabase, runSql } from "./sql.ts";
 export interface SharedPostgres {
   /** `false`, or why the tests that need PostgreSQL are skipped. */
   readonly skip: string | false;
-  /** The URL of a new and empty database, in UTF-8; it is gone when the tests of the file are over. */
-  readonly newDatabase: () => Promise<string>;
   /**
-   * Empties one database, and gives its URL: for tests that have closed what they opened in it before.
-   * PostgreSQL takes much longer to make a new one.
+   * Empties one database, in UTF-8, and gives its URL: for tests that have closed what they opened in it
+   * before. It is gone when the tests of the file are over.
    */
   readonly emptyDatabase: () => Promise<string>;
   /** `test` of `node:test`, or `test.skip`. */
@@ -37,11 +35,25 @@ export interface SharedPostgres {
  */
 export async function sharedPostgres(): Promise<SharedPostgres> {
   const server = process.env.TEST_DATABASE_URL;
-  const shared = server === undefined ? await ownServer() : givenServer(server);
+  const skip = server === undefined &&
+    skipping((await findBinaries()).missing);
+  let cluster: Promise<Cluster> | undefined;
   let one: Promise<string> | undefined;
+  after(async () => {
+    if (server && one) await dropDatabase(await one, server);
+    await (await cluster)?.close();
+  });
+
+  async function newDatabase(): Promise<string> {
+    if (server !== undefined) return await createDatabase(server);
+    // No test of these looks at a database after a crash.
+    const settings = { fsync: "off", full_page_writes: "off" };
+    cluster = startCluster({ settings });
+    return await (await cluster).newDatabase();
+  }
 
   async function emptyDatabase(): Promise<string> {
-    const url = await (one ??= shared.newDatabase());
+    const url = await (one ??= newDatabase());
     await runSql(url, "drop schema public cascade; create schema public");
     return url;
   }
@@ -59,37 +71,5 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
     };
   };
 
-  const it = testUnless(shared.skip);
-  return { ...shared, emptyDatabase, it, database };
-}
-
-type Server = Pick<SharedPostgres, "skip" | "newDatabase">;
-
-async function ownServer(): Promise<Server> {
-  const { missing } = await findBinaries();
-  const skip = skipping(missing);
-  let cluster: Promise<Cluster> | undefined;
-  after(async () => await (await cluster)?.close());
-  return {
-    skip,
-    async newDatabase() {
-      // No test of these looks at a database after a crash.
-      const settings = { fsync: "off", full_page_writes: "off" };
-      cluster ??= startCluster({ settings });
-      return await (await cluster).newDatabase();
-    },
-  };
-}
-
-function givenServer(server: string): Server {
-  const created: string[] = [];
-  after(() => Promise.all(created.map((url) => dropDatabase(url, server))));
-  return {
-    skip: false,
-    async newDatabase() {
-      const url = await createDatabase(server);
-      created.push(url);
-      return url;
-    },
-  };
+  return { skip, emptyDatabase, it: testUnless(skip), database };
 }

@@ -1,9 +1,22 @@
-/** Tests on a PostgreSQL server of their own. */
+/** Tests on a PostgreSQL server of their own, with a second one that follows it or is a copy of it, or PgBouncer. */
 
+import { randomUUID } from "node:crypto";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { TestOptions } from "node:test";
-import { skipping } from "../skipping.ts";
-import { findBinaries } from "./binaries.ts";
+import { freePort, runWell } from "../process.ts";
+import { skipping } from "../runtime.ts";
+import { until } from "../time.ts";
+import { findBinaries, requireBinaries } from "./binaries.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
+import {
+  guardedFolder,
+  isAlive,
+  serverAccount,
+  signal,
+  startDaemon,
+} from "./processes.ts";
+import { runSql } from "./sql.ts";
 
 /** Why they are skipped; `false` if they are not. */
 export const NO_CLUSTER: string | false = skipping(
@@ -27,4 +40,179 @@ export function withCluster(
       await cluster.close();
     }
   };
+}
+
+// ---- Standbys ----
+
+/** A server that answers what changes nothing, until it is promoted. */
+export interface Standby extends Cluster {
+  /** Makes it a server that takes writes; fulfilled once it does. */
+  promote(): Promise<void>;
+}
+
+/** `false`, or why there can be no standby: `pg_basebackup`, which the npm package lacks, makes it. */
+export async function missingStandby(): Promise<string | false> {
+  const binaries = await findBinaries();
+  if (binaries.missing !== false) return binaries.missing;
+  return !existsSync(join(binaries.folder, "pg_basebackup")) &&
+    "There is no pg_basebackup; TEST_POSTGRES_BIN may name a folder that has it";
+}
+
+/** Starts a standby with what a server has now; it hears nothing of it later, and needs no `pg_basebackup`. */
+export async function startCopy(primary: Cluster): Promise<Standby> {
+  await primary.stop();
+  const { prefix } = serverAccount();
+  const copy = await startCluster({
+    fill: async (data) => {
+      await runWell([
+        ...prefix,
+        "cp",
+        "-a",
+        join(primary.folder, "data"),
+        data,
+      ]);
+      await runWell([...prefix, "touch", join(data, "standby.signal")]);
+    },
+  });
+  await primary.start();
+  return promotable(copy);
+}
+
+function promotable(standby: Cluster): Standby {
+  return Object.assign(standby, {
+    async promote() {
+      // It may have been copied from a server that waited for another standby.
+      await standby.query("alter system reset synchronous_standby_names");
+      await standby.query("select pg_reload_conf()");
+      await standby.query("select pg_promote()");
+    },
+  });
+}
+
+/**
+ * Starts a standby; fulfilled once it streams, and the primary answers `commit` only when the standby,
+ * or another one that it has, has it on disk.
+ */
+export async function startStandby(primary: Cluster): Promise<Standby> {
+  const binaries = await requireBinaries();
+  const name = `standby_${randomUUID().replaceAll("-", "_")}`;
+  // A copy asks for the same password.
+  const { password } = new URL(primary.url("postgres"));
+  const standby = await startCluster({
+    ...(password !== "" && { password: decodeURIComponent(password) }),
+    fill: async (data) => {
+      await runWell([
+        ...serverAccount().prefix,
+        join(binaries, "pg_basebackup"),
+        `--dbname=${primary.url("postgres")}?application_name=${name}`,
+        `--pgdata=${data}`,
+        "--write-recovery-conf",
+        "--checkpoint=fast",
+        "--no-sync",
+      ]);
+    },
+  });
+  const all = await primary.query(
+    "select application_name as name from pg_stat_replication where state = 'streaming' and application_name <> $1",
+    [name],
+  );
+  const names = [name, ...all.map(({ name }) => name)];
+  // In two texts: ALTER SYSTEM refuses to run in a transaction.
+  await primary.query(
+    `alter system set synchronous_standby_names = 'ANY 1 (${names})'`,
+  );
+  await primary.query("select pg_reload_conf()");
+  await until("the standby streams", async () => {
+    const [row] = await primary.query(
+      "select state, sync_state from pg_stat_replication where application_name = $1",
+      [name],
+    );
+    return row?.state === "streaming" && row.sync_state === "quorum";
+  });
+  return promotable(standby);
+}
+
+// ---- PgBouncer, as hosts of PostgreSQL put it in front of a server ----
+
+/** A running PgBouncer. It ends with this process, if not before. */
+export interface PgBouncer {
+  /** The `postgres://` URL of a database of the server behind. */
+  url(database: string): string;
+  /** Ends it by SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts it again where it was; fulfilled once it takes connections. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PROGRAM = ["/usr/sbin", "/usr/bin", "/usr/local/bin"]
+  .map((folder) => join(folder, "pgbouncer")).find(existsSync);
+
+/** `false`, or why there can be none. */
+export const missingPgBouncer: string | false = PROGRAM === undefined &&
+  "PgBouncer is not installed here";
+
+/**
+ * Starts PgBouncer in transaction mode: a connection of the server is a client's for one transaction.
+ *
+ * @param settings lines of its configuration, such as `default_pool_size`.
+ */
+export async function startPgBouncer(
+  cluster: Cluster,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PgBouncer> {
+  if (PROGRAM === undefined) throw new Error(String(missingPgBouncer));
+  const { path: folder, remove } = guardedFolder("pgbouncer.pid", "TERM");
+  serverAccount().give(folder);
+  const port = await freePort();
+  const configuration = join(folder, "pgbouncer.ini");
+  const { username, password } = new URL(cluster.url("postgres"));
+  const lines = {
+    listen_addr: "127.0.0.1",
+    listen_port: String(port),
+    unix_socket_dir: "",
+    pidfile: join(folder, "pgbouncer.pid"),
+    // Whatever name a client gives, the server sees the one below.
+    auth_type: "any",
+    pool_mode: "transaction",
+    ...settings,
+  };
+  writeFileSync(
+    configuration,
+    [
+      "[databases]",
+      `* = host=127.0.0.1 port=${cluster.port} user=${username}` +
+      (password === "" ? "" : ` password=${decodeURIComponent(password)}`),
+      "[pgbouncer]",
+      ...Object.entries(lines).map(([name, value]) => `${name} = ${value}`),
+    ].join("\n"),
+  );
+  serverAccount().give(configuration);
+
+  const log = join(folder, "log");
+  let pid = 0;
+  const url = (database: string): string =>
+    `postgres://${username}@127.0.0.1:${port}/${database}`;
+
+  async function start(): Promise<void> {
+    const command = [PROGRAM ?? "", configuration];
+    // Its own database, of statistics: asking there takes no connection of the server.
+    const isReady = () =>
+      runSql(url("pgbouncer"), "show version").then(() => true, () => false);
+    pid = await startDaemon(command, log, isReady);
+  }
+
+  async function kill(): Promise<void> {
+    signal(pid, "SIGKILL");
+    await until("PgBouncer is gone", () => !isAlive(pid));
+    rmSync(join(folder, "pgbouncer.pid"), { force: true });
+  }
+
+  try {
+    await start();
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { url, kill, start, close: remove };
 }

@@ -3,21 +3,30 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import test from "node:test";
-import { passes, reportSkips } from "./run_step.ts";
-import { findRuntime, RUNTIME } from "./runtime.ts";
-import { temporaryDirectory } from "./temporary_directory.ts";
-import { testUnless } from "./skipping.ts";
+import test, { type TestContext } from "node:test";
+import { passes, reportSkips } from "./run.ts";
+import { findRuntime, RUNTIME, testUnless } from "./support/runtime.ts";
+import { temporaryDirectory } from "./support/temporary_directory.ts";
 
 const directory = temporaryDirectory();
 const skip = RUNTIME !== "deno" && "the tests are run by Deno";
 const it = testUnless(skip);
 
+/** Sets a variable of the environment until the test is over. */
+function set(t: TestContext, name: string, value: string): void {
+  const kept = process.env[name];
+  process.env[name] = value;
+  t.after(() => {
+    if (kept === undefined) delete process.env[name];
+    else process.env[name] = kept;
+  });
+}
+
 it("a test that hangs is named and ended", async (t) => {
   const file = join(directory, "hanging_test.ts");
   writeFileSync(
     file,
-    `import test from "node:test";
+    `import test, { type TestContext } from "node:test";
     test("it waits for ever", () => new Promise(() => setInterval(() => {}, 9)));`,
   );
   const lines: string[] = [];
@@ -25,7 +34,7 @@ it("a test that hangs is named and ended", async (t) => {
   // On a busy machine the test may not have begun when the first patience ends.
   for (const minutes of [0.02, 0.1, 0.5]) {
     const args = ["test", "-A", "--no-config", file];
-    const options = { env: {}, minutes, isBeside: false };
+    const options = { minutes, isBeside: false };
     assert.equal(await passes(["deno", ...args], options), false);
     if (lines.some((line) => line.includes("it waits for ever"))) break;
   }
@@ -37,18 +46,13 @@ it("a test that hangs is named and ended", async (t) => {
 test("a runtime that is missing or too old is named with its version", (t) => {
   const old = join(directory, "node");
   writeFileSync(old, "#!/bin/sh\necho v20.19.5\n", { mode: 0o755 });
-  const kept = process.env.PETSTORE_TEST_NODE;
-  t.after(() => {
-    if (kept === undefined) delete process.env.PETSTORE_TEST_NODE;
-    else process.env.PETSTORE_TEST_NODE = kept;
-  });
   const hint = "install it, or set PETSTORE_TEST_NODE";
   const cases = [
     [old, "is node 20.19"],
     [join(directory, "nothing"), "cannot be run"],
   ] as const;
   for (const [command, found] of cases) {
-    process.env.PETSTORE_TEST_NODE = command;
+    set(t, "PETSTORE_TEST_NODE", command);
     const { missing } = findRuntime("node");
     assert.equal(
       missing,
@@ -62,12 +66,7 @@ it(
   (t) => {
     const lines: string[] = [];
     t.mock.method(console, "log", (line: string) => void lines.push(line));
-    const kept = process.env.EXPECTED_SKIPS;
-    t.after(() => {
-      if (kept === undefined) delete process.env.EXPECTED_SKIPS;
-      else process.env.EXPECTED_SKIPS = kept;
-    });
-    process.env.EXPECTED_SKIPS = "only root\nno browser";
+    set(t, "EXPECTED_SKIPS", "only root\nno browser");
     assert.equal(reportSkips("a_test.ts\tno browser here\n"), true);
     assert.equal(reportSkips("b_test.ts\tcurl is missing\n"), false);
     const text = lines.join("\n");
