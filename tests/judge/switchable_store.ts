@@ -1,6 +1,7 @@
 /** A pet store that follows the interface, in steps whose values mistakes and choices change. */
 
-import { isInt64, parseWithInt64 } from "../../core/json.ts";
+import { isInt64 } from "../../core/json.ts";
+import { parseJson } from "../laws/any_body.ts";
 import type { OpenService } from "../contract/ask.ts";
 
 export const KEY = "Se-Kret7";
@@ -210,7 +211,7 @@ export function linkTo(address: URL, start: number): string {
 function parsePet(body: string): At["sent"] {
   let value: unknown;
   try {
-    value = parseWithInt64(body, "categoryId");
+    value = parseJson(body);
   } catch {
     return {}; // it is no JSON
   }
