@@ -58,11 +58,11 @@ it("of 5,000 creates at once each is answered, and what is refused changes nothi
   const lines = await openLines(port, 1000);
   try {
     for (let i = 0; i < 5000; i++) lines.send();
-    while (lines.added + lines.refused < 5000) {
+    while (lines.counts.added + lines.counts.refused < 5000) {
       await pause(20);
-      assert.equal(lines.closed, 0, "a connection was closed");
+      assert.equal(lines.counts.closed, 0, "a connection was closed");
     }
-    const { added, refused } = lines;
+    const { added, refused } = lines.counts;
     assert.equal(added + refused, 5000);
     const response = await fetch(
       `http://127.0.0.1:${port}/v1/pets?limit=1&after=${added - 1}`,
@@ -102,34 +102,27 @@ async function measureOverload(
   }, 5);
   const added = await count(lines);
   clearInterval(timer);
-  const { refused } = lines;
+  const { refused } = lines.counts;
   lines.close();
   return { added, refused };
 }
 
 /** Counts the pets that are added in a second once the load has been on for a while. */
-async function count(lines: Lines): Promise<number> {
+async function count({ counts }: Lines): Promise<number> {
   await pause(WARM_UP);
-  const before = lines.added;
+  const before = counts.added;
   const start = performance.now();
   await pause(LENGTH);
   const seconds = (performance.now() - start) / 1000;
-  return Math.round((lines.added - before) / seconds);
+  return Math.round((counts.added - before) / seconds);
 }
 
-/** Connections, each with one create under way at most, and what was answered. */
-interface Lines {
-  /** Sends one create as soon as a connection is idle. */
-  send(): void;
-  readonly added: number;
-  readonly refused: number;
-  /** The number of connections that the server closed. */
-  readonly closed: number;
-  close(): void;
-}
+type Lines = Awaited<ReturnType<typeof openLines>>;
 
-async function openLines(port: number, size: number): Promise<Lines> {
-  let [added, refused, closed, waiting] = [0, 0, 0, 0];
+/** Opens connections, each with one create under way at most, and counts what was answered. */
+async function openLines(port: number, size: number) {
+  const counts = { added: 0, refused: 0, closed: 0 };
+  let waiting = 0;
   const sockets: Socket[] = [];
   const idle: Socket[] = [];
   function next(): void {
@@ -144,31 +137,24 @@ async function openLines(port: number, size: number): Promise<Lines> {
     socket.on("data", (text: string) => {
       answer += text;
       if (!answer.endsWith("}")) return;
-      if (answer.startsWith("HTTP/1.1 201 ")) added++;
-      else if (answer.startsWith("HTTP/1.1 503 ")) refused++;
+      if (answer.startsWith("HTTP/1.1 201 ")) counts.added++;
+      else if (answer.startsWith("HTTP/1.1 503 ")) counts.refused++;
       else throw new Error(answer);
       answer = "";
       idle.push(socket);
       next();
     });
-    socket.on("error", () => {}).on("close", () => void closed++);
+    socket.on("error", () => {}).on("close", () => void counts.closed++);
     sockets.push(socket);
     await new Promise<void>((resolve) => socket.once("connect", resolve));
     idle.push(socket);
   }
   return {
+    counts,
+    /** Sends one create as soon as a connection is idle. */
     send() {
       waiting++;
       next();
-    },
-    get added() {
-      return added;
-    },
-    get refused() {
-      return refused;
-    },
-    get closed() {
-      return closed;
     },
     close() {
       waiting = 0;
