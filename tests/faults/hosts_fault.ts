@@ -5,7 +5,6 @@ import {
   type PetDatabase,
   postgresStorage,
 } from "../../adapters/postgres/mod.ts";
-import { freePort } from "../support/process.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { until } from "../support/time.ts";
@@ -56,26 +55,6 @@ async function withStorage(
   }
 }
 
-it("a storage passes over servers that are down or only read, wherever they stand in the address", async ({ reading, writing }) => {
-  const all = [await freePort(), reading.port, writing.port];
-  for (const ports of [all, all.toReversed()]) {
-    await withStorage(ports, async (storage) => {
-      // So many that all connections are made.
-      const creating = Array.from(
-        { length: 40 },
-        () => storage.create(REX),
-      );
-      const reads = Array.from(
-        { length: 40 },
-        () => storage.list({ limit: 1 }),
-      );
-      await Promise.all([...creating, ...reads]);
-    });
-  }
-  const [tables] = await reading.query("select to_regclass('pets') as pets");
-  assert.equal(tables?.pets, null);
-});
-
 it("a storage goes to the other server if the one that it used takes no more writes", async ({ reading, writing }) => {
   await withStorage([writing.port, reading.port], async (storage) => {
     await storage.create(REX);
@@ -112,25 +91,6 @@ it("a storage waits at its start for a server that takes writes, as in the middl
   await pause(500);
   await setReadOnly(writing, false);
   assert.equal(await isOpen, "opened");
-});
-
-it("a storage whose servers are all gone refuses, and goes on when one is back", async ({ reading, writing }) => {
-  await withStorage([reading.port, writing.port], async (storage) => {
-    const pet = await storage.create(REX);
-    await writing.stop();
-    for (let tries = 0; tries < 3; tries++) {
-      const asked = [storage.create(REX), storage.get(pet.id)];
-      for (const outcome of await Promise.allSettled(asked)) {
-        assert.equal(outcome.status, "rejected");
-        assert.equal(outcome.reason.kind, "unavailable");
-        assert.match(outcome.reason.message, new RegExp(`${writing.port}`));
-        assert.match(outcome.reason.message, /read-only/);
-      }
-    }
-    await writing.start();
-    assert.deepEqual(await storage.get(pet.id), pet);
-    assert.ok((await storage.create(REX)).id > pet.id);
-  });
 });
 
 /** Sets it for all transactions from now on, those of open connections as well. */
