@@ -76,11 +76,10 @@ export function letsIn(isLetIn: (at: At) => boolean): Change {
 }
 export const token = (isValid: (token: string) => boolean): Change =>
   letsIn(({ key }) => /^bearer ./i.test(key) && isValid(key.slice(7)));
-const OPERATIONS = "list create get";
 
 /** Refuses requests; `right` is the status that they should be refused with, or 0. */
-export const refusing = (
-  status: number,
+export const refusing = (status: number) =>
+(
   isRefused: (at: At, right: number) => boolean,
 ): Change => ({
   refused: (right, at) => isRefused(at, right) ? status : right,
@@ -88,14 +87,12 @@ export const refusing = (
 
 /** Refuses a request before its key is looked at. */
 const early = (isWrong: (at: At) => boolean): Change =>
-  refusing(400, (at, right) => right === 401 && isWrong(at));
+  refusing(400)((at, right) => right === 401 && isWrong(at));
 
 /** Refuses creates whose body matches. */
 const failing = (status: number) => (wrong: RegExp): Change =>
-  refusing(
-    status,
-    ({ operation, body }, right) =>
-      right !== 401 && operation === "create" && wrong.test(body),
+  refusing(status)(({ operation, body }, right) =>
+    right !== 401 && operation === "create" && wrong.test(body)
   );
 
 /** Adds pets that are refused with a status. */
@@ -216,7 +213,7 @@ const isEmpty = ({ body }: Told): boolean =>
 const MADE: Readonly<Record<string, Changes>> = {
   "no key is 401 with an Error body, whatever the operation": {
     ...eachWord(
-      OPERATIONS,
+      "list create get",
       (operation) => `${operation} needs no key`,
       (name) =>
         letsIn(({ operation, key }) => operation === name && key === ""),
@@ -240,7 +237,7 @@ const MADE: Readonly<Record<string, Changes>> = {
   ),
   "a wrong key is 401 with an Error body, whatever the operation": {
     ...eachWord(
-      OPERATIONS,
+      "list create get",
       (operation) => `${operation} takes any key`,
       (operation) =>
         letsIn((at) => at.operation === operation && /^bearer ./i.test(at.key)),
@@ -543,9 +540,8 @@ const MADE: Readonly<Record<string, Changes>> = {
     ),
   },
   "createPet reads JSON with blanks, in any order, and with a charset": {
-    "a charset is 415": refusing(
-      415,
-      ({ headers }) => /charset/.test(headers.get("content-type") ?? ""),
+    "a charset is 415": refusing(415)(({ headers }) =>
+      /charset/.test(headers.get("content-type") ?? "")
     ),
     ...each(failing(400), {
       "blanks between members are 400": /" :/,
@@ -603,7 +599,7 @@ const MADE: Readonly<Record<string, Changes>> = {
     ...eachWord(
       "1 100",
       (limit) => `${limit} is refused`,
-      (limit) => refusing(400, ({ query }) => query.get("limit") === limit),
+      (limit) => refusing(400)(({ query }) => query.get("limit") === limit),
     ),
   },
   "the pages of listPets lead to every animal": {
