@@ -389,12 +389,10 @@ export const HTTP_CLAUSES: Clauses = {
   },
 
   async "a missing body is 400, whatever its media type or coding"(client) {
-    const names = ["content-type", "content-encoding"];
-    for (const value of ["text/plain", "gzip", "application/json"]) {
-      for (const name of names) {
-        const headers = { [name]: value };
-        assertRefused(await client.send("POST", "/pets", { headers }), 400);
-      }
+    const coded = { "content-type": "text/plain", "content-encoding": "gzip" };
+    for (const [name, value] of Object.entries(coded)) {
+      const headers = { [name]: value };
+      assertRefused(await client.send("POST", "/pets", { headers }), 400);
     }
     const keyed = { "content-type": "text/plain", "idempotency-key": '"' };
     const malformed = await client.send("POST", "/pets", { headers: keyed });

@@ -10,7 +10,6 @@ import { assertRefused } from "./error_reply.ts";
 import {
   type Clauses,
   newName,
-  petIn,
   type PetsClient,
   petsIn,
 } from "./pets_client.ts";
@@ -114,13 +113,6 @@ export const RAW_HTTP_CLAUSES: Clauses = {
   },
 
   // ---- Bodies ----
-  async "a body in chunks is one body"(client) {
-    const name = newName();
-    const sent = chunked(client, Array.from(client.petJson({ name })));
-    const answer = await one(client, sent);
-    assert.equal(petIn(answer, 201).name, name);
-  },
-
   async "a missing body is 400, and chunks that turn out empty are checked like others"(
     client,
   ) {
