@@ -131,10 +131,9 @@ function inPlaces(change: Change): Faults {
 
 const forgets: Fault = () => memoryStorage();
 const forgetsKeys = create.given((pet) => [pet]);
-const sharesKeys = create.given((
-  pet,
-  key,
-) => [pet, key && { idempotencyKey: "" }]);
+const sharesKeys = create.given((pet, key) =>
+  key ? [pet, { idempotencyKey: "" }] : [pet]
+);
 const looksBeforeItKeeps: Fault = ({ create }) => {
   const pets = new Map<string, Pet>();
   return {
@@ -162,12 +161,12 @@ const answersAfterClose: Fault = ({ get, apiKeys }) => ({
 
 /** Faults, by the clause that blames them and, if there are several, by name. */
 const FAULTS: Readonly<Record<string, Fault | Faults>> = {
-  "create returns the pet with an id, and get finds it": get.returned(() =>
-    undefined
-  ),
-  "get returns undefined if no pet has the id": get.given((
-    id,
-  ) => [petId(BigInt.asUintN(32, id))]),
+  "create returns the pet with an id, and get finds it": () => ({
+    get: async () => undefined,
+  }),
+  "get returns undefined if no pet has the id": ({ get }) => ({
+    get: (id) => get(petId(BigInt.asUintN(32, id))),
+  }),
   "get and list find nothing if nothing was created": list.returned((page) =>
     page.pets.length > 0 ? page : { pets: [GHOST] }
   ),
@@ -341,14 +340,15 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     })),
     "swaps the records": listKeys.returned((records) => records.toReversed()),
   },
-  "apiKeys: insert and list keep a delicate name exactly": insertKey.given((
-    record,
-  ) => [{ ...record, name: record.name.trim() }]),
+  "apiKeys: insert and list keep a delicate name exactly": ofKeys((
+    { insert },
+  ) => ({
+    insert: (record) => insert({ ...record, name: record.name.trim() }),
+  })),
   "apiKeys: insert, revoke and list keep times to the millisecond": {
-    "rounds the time of a revocation": revokeKey.given((
-      id,
-      time,
-    ) => [id, seconds(time)]),
+    "rounds the time of a revocation": ofKeys(({ revoke }) => ({
+      revoke: (id, time) => revoke(id, seconds(time)),
+    })),
     "rounds the times of records": listKeys.returned((records) =>
       records.map((record) => ({
         ...record,
