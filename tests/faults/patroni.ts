@@ -189,7 +189,6 @@ async function startPatroni(atEnd: AtEnd) {
     "QUIT",
   );
   atEnd(remove);
-  give(folder);
 
   /** Makes a program with a folder of its own, where `words` is its command line. */
   function daemon(name: string, words: (own: string) => readonly string[]) {

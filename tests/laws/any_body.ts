@@ -1,7 +1,7 @@
 /** JSON of pets, or nearly so: members right, wrong or left out, spelled in any way; and how it is read exactly. */
 
 import { literalToInt64 } from "../../core/json.ts";
-import { fc } from "../support/property.ts";
+import { codeUnit, fc, joined } from "../support/property.ts";
 
 /** A JSON number (RFC 8259 §6): ± whole.fraction × 10^exponent. Empty parts are left out. */
 export interface NumberLiteral {
@@ -24,8 +24,6 @@ export type Json =
 
 const digits = (maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom(..."0123456789"), maxLength });
-const joined = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
-  fc.tuple(...parts).map((all) => all.join(""));
 const e = fc.constantFrom<("e" | "E")[]>("e", "E");
 
 const anyLiteral: fc.Arbitrary<NumberLiteral> = fc.record({
@@ -86,10 +84,7 @@ const integerLiteral: fc.Arbitrary<NumberLiteral> = fc.tuple(
 export const numberLiteral = fc.oneof(anyLiteral, integerLiteral);
 const number = numberLiteral.map((literal): Json => ({ literal }));
 
-const unit = fc.oneof(
-  fc.integer({ min: 0, max: 0xffff }),
-  fc.integer({ min: 0xd7ff, max: 0xe000 }),
-).map((code) => String.fromCharCode(code));
+const unit = fc.oneof(codeUnit(0, 0xffff), codeUnit(0xd7ff, 0xe000));
 const text: fc.Arbitrary<string> = fc.oneof(
   { arbitrary: fc.string({ unit: "grapheme", maxLength: 10 }), weight: 4 },
   fc.string({ unit: "binary", minLength: 250, maxLength: 260 }),

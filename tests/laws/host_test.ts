@@ -7,10 +7,7 @@ import test from "node:test";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { fc, runs } from "../support/property.ts";
-
-const joined = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
-  fc.tuple(...parts).map((all) => all.join(""));
+import { fc, joined, runs } from "../support/property.ts";
 
 const name = fc.string({
   unit: fc.oneof(

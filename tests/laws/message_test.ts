@@ -5,13 +5,13 @@ import { quote } from "../../core/http/refusal.ts";
 import { ask } from "../contract/ask.ts";
 import { assertAnyError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { fc, runs } from "../support/property.ts";
+import { codeUnit, fc, runs } from "../support/property.ts";
 
 const unit = fc.oneof(
-  fc.integer({ min: 0, max: 0xffff }),
-  fc.integer({ min: 0, max: 0x9f }),
-  fc.integer({ min: 0xd800, max: 0xdfff }),
-).map((code) => String.fromCharCode(code));
+  codeUnit(0, 0xffff),
+  codeUnit(0, 0x9f),
+  codeUnit(0xd800, 0xdfff),
+);
 const text = fc.oneof(
   fc.string({ unit, maxLength: 60 }),
   fc.string({ unit: "binary", minLength: 35, maxLength: 45 }),

@@ -44,7 +44,7 @@ export type Parameter = {
 };
 
 /** Bodies by media type. */
-export type Content = Readonly<
+type Content = Readonly<
   Record<string, { readonly schema: Schema; readonly example?: unknown }>
 >;
 

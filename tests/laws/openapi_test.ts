@@ -10,7 +10,7 @@ import { parseInt64 } from "../../core/json.ts";
 import { anyBody, parseJson, whims, write } from "./any_body.ts";
 import { ask, type Question } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { fc, patience, runs } from "../support/property.ts";
+import { fc, joined, patience, runs } from "../support/property.ts";
 import {
   assertDeclared,
   integerBounds,
@@ -158,11 +158,11 @@ function anyText(schema: Schema): fc.Arbitrary<string> {
     : anyInteger(integerBounds(schema)).map(String);
   return fc.oneof(
     { weight: 20, arbitrary: valid },
-    fc.tuple(
+    joined(
       fc.constantFrom("", "+", "-", "0", " ", "0x"),
       valid,
       fc.constantFrom("", ".0", "e0", " ", "n", ",1", "s"),
-    ).map((parts) => parts.join("")),
+    ),
     valid.map((text) => text.toUpperCase()),
     fc.constantFrom(...KNOWN, "", "null", "true", "NaN", "Infinity", "1e1"),
     fc.string({ unit: "grapheme" }),

@@ -19,7 +19,7 @@ import {
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../contract/handle_service.ts";
-import { fc, runs } from "../support/property.ts";
+import { fc, joined, runs } from "../support/property.ts";
 
 // ---- The oracle ----
 
@@ -151,11 +151,11 @@ test("parseWithInt64 reads the last outermost member of a name exactly, and all 
 
 // Law: parseInt64 reads the decimal form of every int64, and of nothing else.
 test("parseInt64 reads exactly the texts that int64 are written as", () => {
-  const near = fc.tuple(
+  const near = joined(
     fc.constantFrom("", "", "-", "+", "0", " "),
-    fc.bigInt({ min: -(2n ** 63n) - 9n, max: 2n ** 63n + 9n }),
+    fc.bigInt({ min: -(2n ** 63n) - 9n, max: 2n ** 63n + 9n }).map(String),
     fc.constantFrom("", "", "0", ".0", "n", " "),
-  ).map((parts) => parts.join(""));
+  );
   fc.assert(fc.property(fc.oneof(near, fc.string()), (text) => {
     const value = parseInt64(text);
     if (value === undefined) return;

@@ -195,7 +195,7 @@ export interface StorageProcess {
 }
 
 /** Settings of {@linkcode startStorage}. */
-export interface StartOptions extends Pick<Surroundings, "env"> {
+interface StartOptions extends Pick<Surroundings, "env"> {
   /** The command line that the runtime's own is appended to. Default: none. */
   readonly prefix?: readonly string[];
   /** Flags of Deno. Default: all permissions. */

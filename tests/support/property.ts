@@ -26,6 +26,18 @@ export function patience(usual: number): number {
   return 180_000 * Math.max(1, runs(usual).numRuns / usual);
 }
 
+/** Texts of these parts, one after the other. */
+export function joined(
+  ...parts: readonly fc.Arbitrary<string>[]
+): fc.Arbitrary<string> {
+  return fc.tuple(...parts).map((all) => all.join(""));
+}
+
+/** Any UTF-16 code unit from `min` to `max`. */
+export function codeUnit(min: number, max: number): fc.Arbitrary<string> {
+  return fc.integer({ min, max }).map((code) => String.fromCharCode(code));
+}
+
 /** Any name that a pet may have. */
 export const anyName: fc.Arbitrary<string> = fc
   .array(

@@ -61,7 +61,7 @@ function none(why: string): Binaries {
 }
 
 /** The folder of programs that run, or why there is none: what `skip` of `node:test` takes. */
-export type Binaries =
+type Binaries =
   | { readonly missing: false; readonly folder: string }
   | { readonly missing: string };
 
@@ -74,7 +74,7 @@ const TIMEOUT = 100_000;
  * runs the service waits for it. It is kept in the folder for temporary files, where a server in another
  * account can read it; a checkout may be where only its owner can.
  */
-export async function fetchEmbedded(): Promise<Binaries> {
+async function fetchEmbedded(): Promise<Binaries> {
   const platform = `${process.platform}-${process.arch}`;
   if (!PLATFORMS.includes(platform)) {
     return { missing: `no package is known for ${platform}` };

@@ -13,6 +13,7 @@ import {
   guardedFolder,
   isAlive,
   pauseTree,
+  runAsServer,
   serverAccount,
   signal,
   startDaemon,
@@ -68,7 +69,6 @@ export async function startCluster(
   const binaries = await requireBinaries();
   const { password, settings = {}, fill = initdb } = options;
   const { path: folder, remove } = guardedFolder("data/postmaster.pid", "QUIT");
-  serverAccount().give(folder);
   const [data, log] = [join(folder, "data"), join(folder, "log")];
   let port = 0;
   let pid = 0;
@@ -81,8 +81,7 @@ export async function startCluster(
     const options =
       "--no-sync --encoding=UTF8 --locale=C --username=postgres --auth="
         .concat(password === undefined ? "trust" : "scram-sha-256");
-    await runWell([
-      ...serverAccount().prefix,
+    await runAsServer([
       join(binaries, "initdb"),
       ...options.split(" "),
       ...password === undefined ? [] : [`--pwfile=${passwordFile}`],

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { runWell } from "../process.ts";
 import { until } from "../time.ts";
 
 /** The processes that a process has forked and that have not been reaped. */
@@ -78,7 +79,15 @@ function isMissing(error: unknown): boolean {
     (error.code === "ENOENT" || error.code === "ESRCH");
 }
 
-/** Starts a command in the servers' account, and returns its process id. It writes to a file. */
+/** Runs a command in the servers' account, as `runWell` does. */
+export function runAsServer(command: readonly string[]): Promise<string> {
+  return runWell([...serverAccount().prefix, ...command]);
+}
+
+/**
+ * Starts a command in the servers' account; it writes to a file. Returns its process id once it is ready, and
+ * rejects with what it wrote if it ends before.
+ */
 export async function startDaemon(
   command: readonly string[],
   log: string,
@@ -131,16 +140,10 @@ export function serverAccount(): Account {
   };
 }
 
-/** A new folder. */
-export interface GuardedFolder {
-  readonly path: string;
-  /** Ends the servers whose process ids are in the files, and removes the folder. */
-  readonly remove: () => Promise<void>;
-}
-
 /**
- * Makes a folder for servers. A process of its own waits beside it, `guard.sh`: were it a handler in
- * this process, a SIGKILL, or the deadline of a test runner, would leave them running.
+ * Makes a folder for servers, of their account; `remove` ends the servers, and removes the folder. A process
+ * of its own waits beside it, `guard.sh`: were it a handler in this process, a SIGKILL, or the deadline of a
+ * test runner, would leave them running.
  *
  * @param pidFiles the names of the files in the folder with their process ids, as patterns of the shell.
  * @param signal the one that ends them at once, without SIG.
@@ -148,8 +151,9 @@ export interface GuardedFolder {
 export function guardedFolder(
   pidFiles: string,
   signal: "QUIT" | "TERM",
-): GuardedFolder {
+): { readonly path: string; readonly remove: () => Promise<void> } {
   const path = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
+  serverAccount().give(path);
   const script = fileURLToPath(new URL("guard.sh", import.meta.url));
   const guard = spawn(
     "sh",

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestOptions } from "node:test";
-import { freePort, runWell } from "../process.ts";
+import { freePort } from "../process.ts";
 import { skipping } from "../runtime.ts";
 import { until } from "../time.ts";
 import { findBinaries, requireBinaries } from "./binaries.ts";
@@ -12,6 +12,7 @@ import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
 import {
   guardedFolder,
   isAlive,
+  runAsServer,
   serverAccount,
   signal,
   startDaemon,
@@ -61,17 +62,10 @@ export async function missingStandby(): Promise<string | false> {
 /** Starts a standby with what a server has now; it hears nothing of it later, and needs no `pg_basebackup`. */
 export async function startCopy(primary: Cluster): Promise<Standby> {
   await primary.stop();
-  const { prefix } = serverAccount();
   const copy = await startCluster({
     fill: async (data) => {
-      await runWell([
-        ...prefix,
-        "cp",
-        "-a",
-        join(primary.folder, "data"),
-        data,
-      ]);
-      await runWell([...prefix, "touch", join(data, "standby.signal")]);
+      await runAsServer(["cp", "-a", join(primary.folder, "data"), data]);
+      await runAsServer(["touch", join(data, "standby.signal")]);
     },
   });
   await primary.start();
@@ -101,8 +95,7 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
   const standby = await startCluster({
     ...(password !== "" && { password: decodeURIComponent(password) }),
     fill: async (data) => {
-      await runWell([
-        ...serverAccount().prefix,
+      await runAsServer([
         join(binaries, "pg_basebackup"),
         `--dbname=${primary.url("postgres")}?application_name=${name}`,
         `--pgdata=${data}`,
@@ -163,7 +156,6 @@ export async function startPgBouncer(
 ): Promise<PgBouncer> {
   if (PROGRAM === undefined) throw new Error(String(missingPgBouncer));
   const { path: folder, remove } = guardedFolder("pgbouncer.pid", "TERM");
-  serverAccount().give(folder);
   const port = await freePort();
   const configuration = join(folder, "pgbouncer.ini");
   const { username, password } = new URL(cluster.url("postgres"));
