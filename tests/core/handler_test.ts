@@ -1,21 +1,15 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
-import {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-} from "../../core/handler.ts";
+import type { HandlerOptions } from "../../core/handler.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { type Answer, ask, type Question } from "../contract/ask.ts";
+import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { REX_JSON } from "../support/pets.ts";
 import { nextTask } from "../support/time.ts";
-import { storageThat } from "../contract/handle_service.ts";
+import { handleService, storageThat } from "../contract/handle_service.ts";
 
-const BASE = "http://localhost/v1";
 const SECRET = "SELECT * FROM pets; /etc/passwd; pet_key";
 
 /** One request for each operation, which all reach the storage. */
@@ -25,47 +19,30 @@ const CALLS = [
   ["GET", "/pets/1", {}],
 ] as const;
 
-function handler(options: Partial<HandlerOptions> = {}): Handler {
-  const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
-  return createHandler({ storage, keys, ...options });
-}
-
-function send(
-  fetch: Handler,
-  method: string,
-  path: string,
-  content: Question = {},
-): Promise<Answer> {
-  return ask({ fetch, base: BASE, key: "secret" }, method, path, content);
-}
-
 test("a body that was read before is a fault, and onError is told what to do", async () => {
   const causes: unknown[] = [];
-  const handle = handler({ onError: (cause) => causes.push(cause) });
-  const behindParser: Handler = (request) =>
-    request.text().then(() => handle(request));
-  await send(behindParser, "POST", "/pets", { body: REX_JSON });
+  const service = handleService({ onError: (cause) => causes.push(cause) });
+  const fetch = (request: Request) =>
+    request.text().then(() => service.fetch(request));
+  await ask({ ...service, fetch }, "POST", "/pets", { body: REX_JSON });
   assert.match(String(causes), /mount the pet store before body parsers/);
 });
 
 test("of members with the same name in a body the last one counts, whatever the others are", async () => {
-  const handle = handler();
+  const service = handleService();
   const body =
     '{"name":7,"status":"sold","name":"Rex","categoryId":"x","categoryId":1,"st\\u0061tus":"pending"}';
-  const { status, text } = await send(handle, "POST", "/pets", { body });
+  const { status, text } = await ask(service, "POST", "/pets", { body });
   const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"pending"}';
   assert.deepEqual([status, text], [201, pet]);
-  const wrong = `{"name":"Rex",${REX_JSON.slice(1, -1)},"name":7}`;
-  assertError(
-    await send(handle, "POST", "/pets", { body: wrong }),
-    "bad_request",
-  );
+  const wrong = { body: `${REX_JSON.slice(0, -1)},"name":7}` };
+  assertError(await ask(service, "POST", "/pets", wrong), "bad_request");
 });
 
 test("a response of getPet that is sent before the key is checked does not say that it is deprecated", async () => {
   const answers = [
-    await send(handler(), "PUT", "/pets/1"),
-    await send(handler(), "GET", "/pets/1", { headers: { host: "a/b" } }),
+    await ask(handleService(), "PUT", "/pets/1"),
+    await ask(handleService(), "GET", "/pets/1", { headers: { host: "a/b" } }),
     shuttingDown,
   ];
   assert.deepEqual(answers.map(({ status }) => status), [405, 400, 503]);
@@ -117,17 +94,17 @@ test("handle answers 500 whatever a storage or the check of keys throws, and tel
   );
   for (const { cause, ...options } of broken) {
     const told: unknown[] = [];
-    const fetch = handler({
+    const service = handleService({
       ...options,
       onError: (cause, { url }, route) => void told.push(cause, url, route),
     });
     for (const [method, path, content] of CALLS) {
-      const answer = await send(fetch, method, path, content);
+      const answer = await ask(service, method, path, content);
       assertError(answer, "internal_error");
       assertNoSecret(answer);
       const [toldCause, url, route] = told.splice(0);
       assert.ok(Object.is(toldCause, cause));
-      assert.equal(url, BASE + path);
+      assert.equal(url, service.base + path);
       assert.equal(route, `/v1${path.replace("/1", "/{petId}")}`);
     }
   }
@@ -137,12 +114,12 @@ test("handle answers 503 if the storage is unavailable, with Retry-After if noth
   for (const kind of ["unavailable", "outcome_unknown"] as const) {
     const cause = new StorageError(kind, SECRET, { retryAfter: 7 });
     const told: unknown[] = [];
-    const fetch = handler({
+    const service = handleService({
       storage: storageThat(() => Promise.reject(cause)),
       onError: (cause) => void told.push(cause),
     });
     for (const [method, path, content] of CALLS) {
-      const answer = await send(fetch, method, path, content);
+      const answer = await ask(service, method, path, content);
       assertError(answer, "service_unavailable");
       const retryAfter = answer.headers.get("retry-after");
       assert.equal(retryAfter, kind === "unavailable" ? "7" : null);
@@ -188,11 +165,11 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
   const all = new Set<string>();
   for (const [[method, path, content], value] of wrong) {
     const told: unknown[] = [];
-    const fetch = handler({
+    const service = handleService({
       storage: storageThat(() => Promise.resolve(value)),
       onError: (cause) => void told.push(cause),
     });
-    const answer = await send(fetch, method, path, content);
+    const answer = await ask(service, method, path, content);
     assertError(answer, "internal_error");
     assert.ok(told.length === 1 && told[0] instanceof Error);
     all.add(`${told[0]}`);
@@ -205,7 +182,8 @@ test("handle answers even if onError throws or rejects, and leaves no rejection 
   const storage = storageThat(() => Promise.reject(new Error(SECRET)));
   const hangs = () => new Promise<never>(() => {});
   for (const onError of [...CAUSES.flatMap(failures), hangs]) {
-    const answer = await send(handler({ storage, onError }), "GET", "/pets");
+    const service = handleService({ storage, onError });
+    const answer = await ask(service, "GET", "/pets");
     assertError(answer, "internal_error");
     assertNoSecret(answer);
   }
@@ -214,7 +192,7 @@ test("handle answers even if onError throws or rejects, and leaves no rejection 
 
 test("handle throws at once if it was mounted as a listener of Node", () => {
   const request = { method: "GET", url: "/v1/pets", headers: {} };
-  assert.throws(() => handler()(request as unknown as Request), {
+  assert.throws(() => handleService().fetch(request as unknown as Request), {
     name: "TypeError",
     message: /^handle takes a Request: on Node, mount toNodeListener/,
   });
@@ -257,27 +235,29 @@ test("createHandler throws for an option that is unknown or of a wrong kind", ()
     ),
   ];
   for (const [options, message] of wrong) {
-    assert.throws(() => handler(options), (error) => `${error}` === message);
+    const isAsSaid = (error: unknown) => `${error}` === message;
+    assert.throws(() => handleService(options), isAsSaid);
   }
-  handler({ basePath: undefined } as Partial<HandlerOptions>);
+  handleService({ basePath: undefined } as Partial<HandlerOptions>);
 });
 
 test("a key is valid only if verify answers true, not something like it", async () => {
   const wrong = [false, undefined, null, "", 1, "yes", {}, [true]];
   for (const answer of [true, ...wrong] as boolean[]) {
     for (const result of [answer, Promise.resolve(answer)]) {
-      const fetch = handler({ keys: { verify: () => result } });
-      const { status } = await send(fetch, "GET", "/pets");
+      const service = handleService({ keys: { verify: () => result } });
+      const { status } = await ask(service, "GET", "/pets");
       assert.equal(status, answer === true ? 200 : 401);
     }
   }
 });
 
 test("verify is not asked if there is no token", async () => {
-  const fetch = handler({ keys: { verify: () => assert.fail("asked") } });
+  const verify = () => assert.fail("asked");
+  const service = handleService({ keys: { verify } });
   for (const authorization of ["", "Basic good", "Bearer a b"]) {
     const headers = { authorization };
-    const answer = await send(fetch, "GET", "/pets", { headers });
+    const answer = await ask(service, "GET", "/pets", { headers });
     assertError(answer, "unauthorized");
   }
 });

@@ -3,13 +3,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/memory/mod.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import {
-  createHandler,
-  type HandlerOptions,
-  serviceOf,
-} from "../../core/handler.ts";
+import type { HandlerOptions } from "../../core/handler.ts";
+import { handleService } from "../contract/handle_service.ts";
 import { REX_JSON } from "../support/pets.ts";
 
 /** Makes a create wrong. */
@@ -61,29 +57,14 @@ const trials: Readonly<Record<string, Trial>> = {
 for (const [expected, trial] of Object.entries(trials)) {
   test(`the service answers ${expected}`, async () => {
     let told = 0;
-    const storage = memoryStorage();
-    const keys = apiKeys(["secret"]);
-    const handle = createHandler({
-      storage,
-      keys,
-      onError: () => void told++,
-      ...trial.options,
-    });
-    const service = serviceOf(handle);
-    assert.ok(service);
-    const { body = REX_JSON } = trial;
-    const answer = await service({
-      method: trial.method ?? "POST",
-      url: trial.url ?? "/v1/pets",
-      headers: new Headers({
-        authorization: "Bearer secret",
-        ...trial.headers,
-      }),
-      body: new Response(body).body,
-      bodyUsed: false,
-      arrayBuffer: () => assert.fail("no length was announced"),
-    });
-    const { message } = JSON.parse(`${answer.body}`);
+    const onError = () => void told++;
+    const { fetch } = handleService({ onError, ...trial.options });
+    const { method = "POST", url = "/v1/pets", body = REX_JSON } = trial;
+    const authorization = "Bearer secret";
+    const headers = new Headers({ authorization, ...trial.headers });
+    const sent = { method, url, headers, body: new Response(body).body };
+    const answer = await fetch(sent as Request);
+    const { message } = await answer.json();
     assert.equal(`${answer.status} ${message}`, expected);
     assert.equal(told, answer.status < 500 ? 0 : 1, "no refusal is an error");
   });
