@@ -8,9 +8,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { findRuntime, skipping } from "../support/runtime.ts";
-import { inNewFolder } from "../support/temporary_directory.ts";
+import { newFolder } from "../support/temporary_directory.ts";
 import { withStandalone } from "../support/standalone.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
@@ -45,6 +45,16 @@ const CLIENTS: Readonly<
 
 const deno = findRuntime("deno");
 
+/** Makes a test of `work`, which is given a folder, and documents with the port of a server under way. */
+const onServer =
+  (work: (cwd: string, read: (path: string) => string) => void) =>
+  (t: TestContext) =>
+    withStandalone(deno, {}, async ({ port }) => {
+      const read = (path: string) =>
+        readFileSync(new URL(path, DOCS), "utf8").replaceAll("8000", `${port}`);
+      work(newFolder(t), read);
+    });
+
 for (
   const [name, [file, probe, right, lookUp, check]] of Object.entries(CLIENTS)
 ) {
@@ -56,20 +66,28 @@ for (
   test(
     `the ${name} client that docs/clients.md generates is exact, and follows Link`,
     { skip, timeout },
-    () =>
-      inNewFolder((cwd) =>
-        withStandalone(deno, {}, async ({ port }) => {
-          const [page = "", program = ""] = [
-            "clients.md",
-            `examples/clients/${file}`,
-          ]
-            .map((path) => readFileSync(new URL(path, DOCS), "utf8"))
-            .map((text) => text.replaceAll("8000", `${port}`));
-          const section = page.slice(page.indexOf(`\n## ${name}\n`));
-          const [, commands = ""] = /^```sh\n([^]*?)^```$/m.exec(section) ?? [];
-          assertRight({ commands, program, file, check, cwd });
-        })
-      ),
+    onServer((cwd, read) => {
+      const page = read("clients.md");
+      const section = page.slice(page.indexOf(`\n## ${name}\n`));
+      const [, commands = ""] = /^```sh\n([^]*?)^```$/m.exec(section) ?? [];
+      const program = read(`examples/clients/${file}`);
+      writeFileSync(join(cwd, file), program);
+      const built = run(commands, cwd);
+      assert.equal(built.status, 0, built.stderr);
+      const said = `${built.stdout}${built.stderr}`.split("\n");
+      const warnings = said.filter((line) => /warn/i.test(line));
+      // npm's own are about its settings and packages.
+      assert.deepEqual(warnings.filter((line) => !/^npm warn/.test(line)), []);
+      const [last = ""] = commands.match(/.+\n$/) ?? [];
+      const [, category] = program.match(/"Rex"\D*(\d+)/) ?? [];
+      const listed = `1 Rex ${category}\n2 Rex ${category}\n`; // two pages
+      assert.equal(run(last, cwd).stdout, listed);
+      const refused = run(last.replace("secret", "wrong"), cwd);
+      assert.notEqual(refused.status, 0);
+      assert.match(refused.stderr, /\bunauthorized\b/);
+      const { status, stdout, stderr } = run(check, cwd);
+      assert.deepEqual([status, stdout, stderr], [0, "", ""]);
+    }),
   );
 }
 
@@ -81,42 +99,17 @@ const missing = run("java -version && go version").status !== 0
 const skip = skipping(
   missing && `No OpenAPI-Generator client is generated: ${missing}`,
 );
-test("the Go client of OpenAPI Generator compiles as docs/clients.md says", {
-  skip,
-  timeout,
-}, () =>
-  inNewFolder((cwd) =>
-    withStandalone(deno, {}, async ({ port }) => {
-      const page = readFileSync(new URL("clients.md", DOCS), "utf8");
-      const [, commands = ""] =
-        /^```sh\n([^`]*generate -g go [^`]*)^```$/m.exec(page) ?? [];
-      const built = run(commands.replaceAll("8000", `${port}`), cwd);
-      assert.equal(built.status, 0, built.stderr);
-    })
-  ));
-
-function assertRight(
-  { commands, program, file, check, cwd }: Readonly<
-    Record<"commands" | "program" | "file" | "check" | "cwd", string>
-  >,
-): void {
-  writeFileSync(join(cwd, file), program);
-  const built = run(commands, cwd);
-  assert.equal(built.status, 0, built.stderr);
-  const said = `${built.stdout}${built.stderr}`.split("\n");
-  const warnings = said.filter((line) => /warn/i.test(line));
-  // npm's own are about its settings and packages.
-  assert.deepEqual(warnings.filter((line) => !/^npm warn/.test(line)), []);
-  const [last = ""] = commands.match(/.+\n$/) ?? [];
-  const [, category] = program.match(/"Rex"\D*(\d+)/) ?? [];
-  const listed = `1 Rex ${category}\n2 Rex ${category}\n`; // two pages
-  assert.equal(run(last, cwd).stdout, listed);
-  const refused = run(last.replace("secret", "wrong"), cwd);
-  assert.notEqual(refused.status, 0);
-  assert.match(refused.stderr, /\bunauthorized\b/);
-  const { status, stdout, stderr } = run(check, cwd);
-  assert.deepEqual([status, stdout, stderr], [0, "", ""]);
-}
+test(
+  "the Go client of OpenAPI Generator compiles as docs/clients.md says",
+  { skip, timeout },
+  onServer((cwd, read) => {
+    const [, commands = ""] =
+      /^```sh\n([^`]*generate -g go [^`]*)^```$/m.exec(read("clients.md")) ??
+        [];
+    const built = run(commands, cwd);
+    assert.equal(built.status, 0, built.stderr);
+  }),
+);
 
 function run(script: string, cwd?: string) {
   return spawnSync("bash", ["-ec", script], { cwd, timeout, encoding: "utf8" });

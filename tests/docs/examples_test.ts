@@ -17,7 +17,7 @@ import {
 } from "../support/runtime.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 import { freePort, run } from "../support/process.ts";
-import { inNewFolder, placeExample } from "../support/temporary_directory.ts";
+import { newFolder, placeExample } from "../support/temporary_directory.ts";
 import {
   assertServes,
   runMain,
@@ -183,25 +183,23 @@ it("the examples type-check", () => {
 
 for (const [file, runtime] of Object.entries(RUNS)) {
   if (runtime !== RUNTIME) continue;
-  test(`docs/examples/${file} serves the pet store`, async () => {
-    await inNewFolder(async (cwd) => {
-      const port = String(await freePort());
-      const toPort = (text: string) => text.replaceAll("8000", port);
-      const program = placeExample(file, cwd, toPort);
-      const flags = ["-A", "--config", join(ROOT, "deno.json")];
-      await assertServes(commandLine(program, flags), port, { cwd });
-    });
+  test(`docs/examples/${file} serves the pet store`, async (t) => {
+    const cwd = newFolder(t);
+    const port = String(await freePort());
+    const toPort = (text: string) => text.replaceAll("8000", port);
+    const program = placeExample(file, cwd, toPort);
+    const flags = ["-A", "--config", join(ROOT, "deno.json")];
+    await assertServes(commandLine(program, flags), port, { cwd });
   });
 }
 
 for (const [file, expected] of Object.entries(PRINTS)) {
-  test(`docs/examples/${file} prints what it should`, async () => {
-    await inNewFolder(async (cwd) => {
-      const flags = ["--quiet", "--config", join(ROOT, String(TYPES))];
-      const command = commandLine(placeExample(file, cwd), flags);
-      const { code, stdout, stderr } = await run(command, { cwd });
-      assert.deepEqual([code, stdout + stderr], [0, expected]);
-    });
+  test(`docs/examples/${file} prints what it should`, async (t) => {
+    const cwd = newFolder(t);
+    const flags = ["--quiet", "--config", join(ROOT, String(TYPES))];
+    const command = commandLine(placeExample(file, cwd), flags);
+    const { code, stdout, stderr } = await run(command, { cwd });
+    assert.deepEqual([code, stdout + stderr], [0, expected]);
   });
 }
 
@@ -232,78 +230,77 @@ const noPage = permissions.default.read !== true &&
 
 testUnless(notDeno || noCurl || noPage)(
   "the transcripts are what the commands print",
-  async () => {
-    await inNewFolder(async (cwd) => {
-      const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
-      const server = await startMain(surroundings);
-      let assignments = "";
+  async (t) => {
+    const cwd = newFolder(t);
+    const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
+    const server = await startMain(surroundings);
+    let assignments = "";
 
-      /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */
-      async function replay(command: string): Promise<string> {
-        const [, variable, before = "", inner] =
-          /^(\w+)="(.*)\$\((.*)\)"$/.exec(command) ?? [];
-        if (inner !== undefined) {
-          assignments += `${variable}="${before}${
-            (await replay(inner)).trim()
-          }"\n`;
-          return "";
-        }
-        const [, task] = /^(?:npx -y deno@\S+|deno) task (?:-q )?(.*)$/
-          .exec(command) ?? [];
-        if (task !== undefined) {
-          const args = Array.from(
-            task.replace(/postgres:\S+/, "sqlite:moved.db")
-              .matchAll(/"([^"]*)"|\S+/g),
-            ([word, quoted]) => quoted ?? word,
+    /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */
+    async function replay(command: string): Promise<string> {
+      const [, variable, before = "", inner] =
+        /^(\w+)="(.*)\$\((.*)\)"$/.exec(command) ?? [];
+      if (inner !== undefined) {
+        assignments += `${variable}="${before}${
+          (await replay(inner)).trim()
+        }"\n`;
+        return "";
+      }
+      const [, task] = /^(?:npx -y deno@\S+|deno) task (?:-q )?(.*)$/
+        .exec(command) ?? [];
+      if (task !== undefined) {
+        const args = Array.from(
+          task.replace(/postgres:\S+/, "sqlite:moved.db")
+            .matchAll(/"([^"]*)"|\S+/g),
+          ([word, quoted]) => quoted ?? word,
+        );
+        const ended = await runMain(args, surroundings);
+        // The text says that `keys` names the database; here it is in a temporary folder.
+        return ended.stdout + ended.stderr.replace(/^Database: .*\n/, "");
+      }
+      const script = `${assignments}${command}\n`
+        .replaceAll("http://127.0.0.1:8000", server.origin)
+        .replaceAll("curl ", "curl --silent --show-error ");
+      if (/^\w+=/.test(command)) assignments += `${command}\n`;
+      const { stdout, stderr } = await run(["bash", "-c", script], { cwd });
+      return stdout + stderr;
+    }
+
+    try {
+      for (const [i, { file, text }] of blocksOf("console").entries()) {
+        if (file === "docs/judge.md") continue; // tests/judge/judge_slow.ts
+        if (i === 1) {
+          // The README says to paste these after its first screen.
+          const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
+          let shown = "";
+          for (const command of printed) shown += await replay(command);
+          assert.match(
+            shown,
+            /^(\{"id":2,"name":"Rex",.*\})\n\[\{"id":1,.*\},\1\]\n$/,
           );
-          const ended = await runMain(args, surroundings);
-          // The text says that `keys` names the database; here it is in a temporary folder.
-          return ended.stdout + ended.stderr.replace(/^Database: .*\n/, "");
         }
-        const script = `${assignments}${command}\n`
-          .replaceAll("http://127.0.0.1:8000", server.origin)
-          .replaceAll("curl ", "curl --silent --show-error ");
-        if (/^\w+=/.test(command)) assignments += `${command}\n`;
-        const { stdout, stderr } = await run(["bash", "-c", script], { cwd });
-        return stdout + stderr;
-      }
-
-      try {
-        for (const [i, { file, text }] of blocksOf("console").entries()) {
-          if (file === "docs/judge.md") continue; // tests/judge/judge_slow.ts
-          if (i === 1) {
-            // The README says to paste these after its first screen.
-            const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
-            let shown = "";
-            for (const command of printed) shown += await replay(command);
-            assert.match(
-              shown,
-              /^(\{"id":2,"name":"Rex",.*\})\n\[\{"id":1,.*\},\1\]\n$/,
-            );
-          }
-          let actual = "";
-          for (
-            const [, command = "", output = "", rest] of text.matchAll(STEP)
-          ) {
-            const printed = (await replay(command))
-              .replaceAll(server.origin, "http://127.0.0.1:8000")
-              .replaceAll(/\r|\s+$/g, "").replace(/.$/, "$&\n");
-            const same = masked(printed) === masked(output);
-            actual += `$ ${command}\n${same ? output : printed}${rest}`;
-          }
-          if (process.env.UPDATE_DOCS === "1") {
-            writeFileSync(
-              join(ROOT, file),
-              read(file).replace(text, () => actual),
-            );
-          } else {
-            assert.equal(actual, text, `${file}: UPDATE_DOCS=1 writes it anew`);
-          }
+        let actual = "";
+        for (
+          const [, command = "", output = "", rest] of text.matchAll(STEP)
+        ) {
+          const printed = (await replay(command))
+            .replaceAll(server.origin, "http://127.0.0.1:8000")
+            .replaceAll(/\r|\s+$/g, "").replace(/.$/, "$&\n");
+          const same = masked(printed) === masked(output);
+          actual += `$ ${command}\n${same ? output : printed}${rest}`;
         }
-      } finally {
-        await server.end();
+        if (process.env.UPDATE_DOCS === "1") {
+          writeFileSync(
+            join(ROOT, file),
+            read(file).replace(text, () => actual),
+          );
+        } else {
+          assert.equal(actual, text, `${file}: UPDATE_DOCS=1 writes it anew`);
+        }
       }
-    });
+    } finally {
+      await server.end();
+    }
   },
 );
 
