@@ -182,8 +182,7 @@ const standby: Topology = {
   name: "3 servers on PostgreSQL with a synchronous standby, and a replica",
   skip: skipping(await missingStandby()),
   async start(options, atEnd) {
-    const pair = await startPair();
-    atEnd(pair.close);
+    const pair = await startPair(atEnd);
     const { pathname } = new URL(await pair.primary.newDatabase());
     const login = "postgres://postgres@";
     const both = `${login}${pair.addresses}${pathname}`;
@@ -246,8 +245,7 @@ const standbys: Topology = {
     "2 servers on PostgreSQL with two standbys, of which a commit needs one",
   skip: standby.skip,
   async start(options, atEnd) {
-    const pair = await startPair({ isSpared: true });
-    atEnd(pair.close);
+    const pair = await startPair(atEnd, { isSpared: true });
     const { pathname } = new URL(await pair.primary.newDatabase());
     const url = `postgres://postgres@${pair.addresses}${pathname}`;
     const withoutOne = (standby: () => Cluster): Fault => async (recorder) => {
@@ -387,52 +385,26 @@ function sqliteKeys(path: string): ApiKeyStorage {
   };
 }
 
-/** A primary and its standby, which change places, and perhaps a spare one. */
-export interface Pair {
-  readonly primary: Cluster;
-  readonly standby: Standby;
-  /** A second standby, which is nearer: a commit waits for one of them. */
-  readonly spare: Standby | undefined;
-  /** The addresses of both servers, whichever is the primary: `HOST:PORT,HOST:PORT`. */
-  readonly addresses: string;
-  /** An address that leads to the primary, and one that leads to the standby; both move. */
-  readonly moving: { readonly primary: string; readonly standby: string };
-  /**
-   * Kills the primary, or cuts it off, and promotes the standby, which may have been stopped; with a spare
-   * one, the one that has more.
-   */
-  failOver(how: "kill" | "cut off"): Promise<void>;
-  /** Puts standbys of the new primary in the place of the former ones, and waits for them. */
-  repair(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * The delay between the primary and the standby, in ms: more than it takes to kill the primary,
  * so that a standby that is not waited for would lose what was acknowledged.
  */
 const DISTANCE = 60;
 
-/** Starts all of them. */
-export async function startPair({ isSpared = false } = {}): Promise<Pair> {
-  let primary = await startCluster();
-  let former: Cluster | undefined;
-  const lines: Line[] = [];
-  const closing: Promise<void>[] = [];
-  const open = async (port: number): Promise<Line> => {
+type Pair = Awaited<ReturnType<typeof startPair>>;
+
+/** Starts a primary and its standby, which change places, and perhaps a spare one. */
+async function startPair(atEnd: AtEnd, { isSpared = false } = {}) {
+  async function open(port: number): Promise<Line> {
     const line = await openLine(port);
-    lines.push(line);
+    atEnd(line.close);
     return line;
-  };
-  let standby: Standby;
-  let spare: Standby | undefined;
-  try {
-    standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
-    if (isSpared) spare = await follow(DISTANCE);
-  } catch (error) {
-    await primary.close();
-    throw error;
   }
+  let primary = await startCluster();
+  atEnd(primary.close);
+  let former: Cluster | undefined;
+  let standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
+  let spare = isSpared ? await follow(DISTANCE) : undefined;
   // By turns the address of the primary and of the standby.
   const [one, other] = [await open(primary.port), await open(standby.port)];
   const moving = {
@@ -447,6 +419,7 @@ export async function startPair({ isSpared = false } = {}): Promise<Pair> {
     const url = new URL(primary.url("postgres"));
     url.port = String(line.port);
     const standby = await startStandby({ ...primary, url: () => url.href });
+    atEnd(standby.close);
     line.delay(distance);
     return standby;
   }
@@ -458,16 +431,23 @@ export async function startPair({ isSpared = false } = {}): Promise<Pair> {
     get standby() {
       return standby;
     },
+    /** A second standby, which is nearer: a commit waits for one of them. */
     get spare() {
       return spare;
     },
+    /** The addresses of both servers, whichever is the primary: `HOST:PORT,HOST:PORT`. */
     addresses: `127.0.0.1:${one.port},127.0.0.1:${other.port}`,
+    /** An address that leads to the primary, and one that leads to the standby; both move. */
     moving: {
       primary: `127.0.0.1:${moving.primary.port}`,
       standby: `127.0.0.1:${moving.standby.port}`,
     },
 
-    async failOver(how) {
+    /**
+     * Kills the primary, or cuts it off, and promotes the standby, which may have been stopped; with a
+     * spare one, the one that has more.
+     */
+    async failOver(how: "kill" | "cut off"): Promise<void> {
       if (how === "kill") await primary.kill();
       else ofPrimary.cutOff();
       if (spare && await received(spare) > await received(standby)) {
@@ -482,24 +462,15 @@ export async function startPair({ isSpared = false } = {}): Promise<Pair> {
       [ofPrimary, ofStandby] = [ofStandby, ofPrimary];
     },
 
-    async repair() {
+    /** Puts standbys of the new primary in the place of the former ones, and waits for them. */
+    async repair(): Promise<void> {
       // Comes back as it was, if it was cut off.
       ofStandby.heal();
-      for (const each of [former, spare]) {
-        if (each) closing.push(each.close());
-      }
+      for (const each of [former, spare]) void each?.close();
       standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
       if (isSpared) spare = await follow(DISTANCE);
       ofStandby.leadTo(standby.port);
       moving.standby.leadTo(standby.port);
-    },
-
-    async close() {
-      await Promise.all(lines.map((line) => line.close()));
-      await Promise.all(
-        [primary, standby, spare, former].map((each) => each?.close()),
-      );
-      await Promise.all(closing);
     },
   };
 }
