@@ -114,7 +114,9 @@ const REFUSED: Readonly<
   },
 };
 
-const KEYS: Clauses = {
+type Checks = Readonly<Record<string, Check>>;
+
+const KEYS: Checks = {
   async "no key is 401 with an Error body, whatever the operation"(client) {
     await assertUnauthorized(client, [{}, { authorization: "Basic dTpw" }]);
   },
@@ -208,7 +210,7 @@ const KEYS: Clauses = {
   },
 };
 
-const CREATED: Clauses = {
+const CREATED: Checks = {
   async "createPet answers 201 with the animal and a new id"(client) {
     const ids = new Set<bigint>();
     for (const status of STATUSES) {
@@ -263,7 +265,7 @@ const CREATED: Clauses = {
   },
 };
 
-const GOT: Clauses = {
+const GOT: Checks = {
   async "getPet answers the animal with this id, and no other"(client) {
     const pet = await client.addPet();
     for (const added of [pet, await client.addPet({ status: "sold" })]) {
@@ -294,7 +296,7 @@ const GOT: Clauses = {
   },
 };
 
-const KEPT: Clauses = {
+const KEPT: Checks = {
   async "a categoryId is any int64, exact to the last digit in, stored and out"(
     client,
   ) {
@@ -313,7 +315,7 @@ const KEPT: Clauses = {
   },
 };
 
-const REFUSALS: Clauses = {
+const REFUSALS: Checks = {
   ...refusals(),
 
   async "a body that is missing, is not a JSON object, or lacks a field is 400"(
@@ -344,7 +346,7 @@ const REFUSALS: Clauses = {
   },
 };
 
-const LISTED: Clauses = {
+const LISTED: Checks = {
   async "listPets answers an empty array if no animal has the status"(client) {
     let isSeen = false;
     for (const query of ["", ...STATUSES.map((one) => `?status=${one}`)]) {
@@ -370,7 +372,7 @@ const LISTED: Clauses = {
   },
 };
 
-const FILTERED: Clauses = {
+const FILTERED: Checks = {
   async "listPets filters by each status"(client) {
     const pets: Pet[] = [];
     for (const status of [...STATUSES, ...STATUSES]) {
@@ -401,7 +403,7 @@ const FILTERED: Clauses = {
   },
 };
 
-const LIMITED: Clauses = {
+const LIMITED: Checks = {
   async "listPets answers 20 animals if no limit is sent"(client) {
     for (const status of STATUSES.slice(1)) {
       await client.addPets(21, { status });
@@ -455,7 +457,7 @@ const LIMITED: Clauses = {
   },
 };
 
-const JSON_READ: Clauses = {
+const JSON_READ: Checks = {
   async "createPet reads a name however JSON spells it"(client) {
     for (const spelling of SPELLINGS) {
       const spelled = `"${newName()}${spelling}"`;
@@ -514,7 +516,7 @@ const JSON_READ: Clauses = {
   },
 };
 
-const FAILURES: Clauses = {
+const FAILURES: Checks = {
   async "no create is answered 5xx, but 503 with Retry-After"(client) {
     const names = [
       ...['""', '"\\u0000"', '"\\ud83d"', '"\\udc15\\ud83d"'],
@@ -558,7 +560,7 @@ const FAILURES: Clauses = {
   },
 };
 
-const MADE: Clauses = {
+const MADE: Checks = {
   async "createPet keeps any letters and any int64 exactly, or refuses them"(
     client,
   ) {
@@ -584,45 +586,32 @@ const MADE: Clauses = {
   },
 };
 
-/** Clauses of the interface. */
-export const INTERFACE_CLAUSES: Clauses = {
-  ...says(
-    "When the key is missing or invalid, the response is 401 with an Error body.",
+/** Sentences of the interface, and the clauses that follow from each. */
+const SENTENCES: Readonly<Record<string, Checks>> = {
+  "When the key is missing or invalid, the response is 401 with an Error body.":
     KEYS,
-  ),
-  ...says("201, Pet (includes the assigned `id`): Animal added.", CREATED),
-  ...says(
-    "200: The animal exists. 404: The requested animal could not be found.",
-    GOT,
-  ),
-  ...says("name: string. categoryId: integer, int64.", KEPT),
-  ...says(
-    "400: Body is missing, lacks required fields or contains invalid values.",
+  "201, Pet (includes the assigned `id`): Animal added.": CREATED,
+  "200: The animal exists. 404: The requested animal could not be found.": GOT,
+  "name: string. categoryId: integer, int64.": KEPT,
+  "400: Body is missing, lacks required fields or contains invalid values.":
     REFUSALS,
-  ),
-  ...says("200, Pets (array of Pet): Success; a paginated list.", LISTED),
-  ...says(
-    "status: Returns only animals with this availability status.",
-    FILTERED,
-  ),
-  ...says("Request and response bodies are `application/json`.", JSON_READ),
-  ...says("Every error response carries an Error body.", FAILURES),
-  ...says("limit: minimum 1, maximum 100, default 20.", LIMITED),
-  ...says("name: string. categoryId: integer, int64.", MADE),
+  "200, Pets (array of Pet): Success; a paginated list.": LISTED,
+  "status: Returns only animals with this availability status.": FILTERED,
+  "Request and response bodies are `application/json`.": JSON_READ,
+  "Every error response carries an Error body.": FAILURES,
+  "limit: minimum 1, maximum 100, default 20.": LIMITED,
+  "Pet (animal as returned): All fields of NewPet (same types).": MADE,
 };
 
-/** Clauses, with the sentence of the interface from which they follow. */
-function says(says: string, clauses: Clauses): Clauses {
-  return Object.fromEntries(
-    Object.entries(clauses).map(([title, check]) => [title, {
-      check: check as Check,
-      says,
-    }]),
-  );
-}
+/** Clauses of the interface. */
+export const INTERFACE_CLAUSES: Clauses = Object.fromEntries(
+  Object.entries(SENTENCES).flatMap(([says, checks]) =>
+    Object.entries(checks).map(([title, check]) => [title, { check, says }])
+  ),
+);
 
 /** A clause for each kind of value that createPet refuses. */
-function refusals(): Clauses {
+function refusals(): Checks {
   const clauses: Record<string, Check> = {};
   for (const [member, kinds] of Object.entries(REFUSED)) {
     for (const [kind, values] of Object.entries(kinds)) {
