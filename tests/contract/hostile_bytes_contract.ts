@@ -12,7 +12,6 @@ import assert from "node:assert/strict";
 import type { Answer, Pet } from "./ask.ts";
 import {
   type Check,
-  type Clause,
   type Clauses,
   newName,
   type PetsClient,
@@ -77,68 +76,61 @@ const CASES: readonly (readonly [what: string, fields: string, body: string, sta
 const BUN_TAKES = "a trailer that claims a length";
 
 /** Clauses on hostile bytes. */
-export const HOSTILE_BYTES_CLAUSES: Clauses = {
+export const HOSTILE_BYTES_CLAUSES: Clauses = quick({
   ...Object.fromEntries(CASES.map(createOf)),
 
-  "an offer of HTTP/2 by Upgrade is ignored, except by Deno, which refuses it if there is a body":
-    quick(
-      async (client) => {
-        const other = await client.addPet();
-        const offer = "Connection: Upgrade, HTTP2-Settings\r\n" +
-          "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
-        const [list] = await ask(client, line(client, "GET", offer), other);
-        assert.equal(list?.status, 200);
-        const { runtime } = client.service;
-        const statuses = runtime === "deno" ? [400] : [201];
-        if (runtime === undefined) statuses.push(400);
-        const cases = [`${LENGTH}\r\n${REX}`, `${CHUNKED}\r\n${IN_CHUNKS}`];
-        for (const sent of cases) {
-          const start = line(client, "POST", JSON_TYPE + offer).slice(0, -2);
-          const [create] = await ask(client, start + sent, other, {
-            until: NAME,
-          });
-          const { status = NOTHING, text } = create ?? {};
-          assert.ok(statuses.includes(status), `It is ${status}`);
-          // Deno refuses it before the service sees it, without a body.
-          if (runtime === "deno") assert.equal(text, "");
-        }
-      },
-    ),
+  async "an offer of HTTP/2 by Upgrade is ignored, except by Deno, which refuses it if there is a body"(
+    client,
+  ) {
+    const other = await client.addPet();
+    const offer = "Connection: Upgrade, HTTP2-Settings\r\n" +
+      "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+    const [list] = await ask(client, line(client, "GET", offer), other);
+    assert.equal(list?.status, 200);
+    const { runtime } = client.service;
+    const statuses = runtime === "deno" ? [400] : [201];
+    if (runtime === undefined) statuses.push(400);
+    const cases = [`${LENGTH}\r\n${REX}`, `${CHUNKED}\r\n${IN_CHUNKS}`];
+    for (const sent of cases) {
+      const start = line(client, "POST", JSON_TYPE + offer).slice(0, -2);
+      const [create] = await ask(client, start + sent, other, { until: NAME });
+      const { status = NOTHING, text } = create ?? {};
+      assert.ok(statuses.includes(status), `It is ${status}`);
+      // Deno refuses it before the service sees it, without a body.
+      if (runtime === "deno") assert.equal(text, "");
+    }
+  },
 
-  "a client that ends its side is answered, or cut off": quick(
-    async (client) => {
-      // Deno and Node take it for one that went away (RFC 9112 §9.6 leaves that to them).
-      const other = await client.addPet();
-      const answers = await ask(client, "", other, { end: true });
-      assert.ok(answers.length <= 1, `${answers.length} answers`);
-      for (const { text } of answers) {
-        assert.ok(text.includes(other.name), text);
-      }
-      assert.equal((await client.get("/pets")).status, 200);
-    },
-  ),
+  async "a client that ends its side is answered, or cut off"(client) {
+    // Deno and Node take it for one that went away (RFC 9112 §9.6 leaves that to them).
+    const other = await client.addPet();
+    const answers = await ask(client, "", other, { end: true });
+    assert.ok(answers.length <= 1, `${answers.length} answers`);
+    for (const { text } of answers) {
+      assert.ok(text.includes(other.name), text);
+    }
+    assert.equal((await client.get("/pets")).status, 200);
+  },
 
-  "clients that go away before the answer harm nobody": quick(
-    async (client) => {
-      const name = newName();
-      const start = line(client, "POST", JSON_TYPE + LENGTH);
-      const all = start + REX.replace(NAME, name);
-      const list = line(client, "GET");
-      for (const sent of ["", all.slice(0, 50), start, all, list]) {
-        await Promise.all(Array.from({ length: 20 }, async () => {
-          (await Wire.to(client.base, sent)).close();
-        }));
-      }
-      const { length } = await client.findPets(name);
-      assert.ok(length <= 20, `${length} pets`);
-    },
-  ),
-};
+  async "clients that go away before the answer harm nobody"(client) {
+    const name = newName();
+    const start = line(client, "POST", JSON_TYPE + LENGTH);
+    const all = start + REX.replace(NAME, name);
+    const list = line(client, "GET");
+    for (const sent of ["", all.slice(0, 50), start, all, list]) {
+      await Promise.all(Array.from({ length: 20 }, async () => {
+        (await Wire.to(client.base, sent)).close();
+      }));
+    }
+    const { length } = await client.findPets(name);
+    assert.ok(length <= 20, `${length} pets`);
+  },
+});
 
 /** A clause of a row of the table. */
 function createOf(
   [what, fields, body, statuses]: (typeof CASES)[number],
-): [string, Clause] {
+): [string, Check] {
   const outcome = statuses === TAKEN ? "one request" : "never two requests";
   const check: Check = async (client) => {
     const other = await client.addPet();
@@ -163,12 +155,15 @@ function createOf(
     const { length } = await client.findPets(name);
     assert.equal(length, 1, `pets after ${all}`);
   };
-  return [`a create with ${what} is ${outcome}`, quick(check)];
+  return [`a create with ${what} is ${outcome}`, check];
 }
 
-/** A clause for which the tests shorten the wait for a body, which is longer than silence. */
-function quick(check: Check): Clause {
-  return { check, limits: { bodyTimeout: 2 * SILENCE } };
+/** Clauses for which the tests shorten the wait for a body, which is longer than silence. */
+function quick(checks: Readonly<Record<string, Check>>): Clauses {
+  const limits = { bodyTimeout: 2 * SILENCE };
+  return Object.fromEntries(
+    Object.entries(checks).map(([title, check]) => [title, { check, limits }]),
+  );
 }
 
 /** The head of a request to the listing's address, to its end. */
