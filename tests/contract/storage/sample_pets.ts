@@ -33,7 +33,7 @@ export const DELICATE_NAMES: readonly string[] = [
 ];
 
 /** Integers that something on the way to the disk and back might change. */
-export const DELICATE_INTEGERS: readonly bigint[] = [
+const DELICATE_INTEGERS = [
   -(2n ** 63n),
   -(2n ** 53n) - 1n,
   -1n,
@@ -44,6 +44,14 @@ export const DELICATE_INTEGERS: readonly bigint[] = [
 
 /** A pet to add. */
 export const REX: CheckedPet = checkNewPet({ name: "Rex", categoryId: 1n });
+
+/** Pets of which each must be kept exactly, by what they differ in. */
+export const DELICATE_PETS: Readonly<Record<string, readonly CheckedPet[]>> = {
+  "a delicate name exactly": DELICATE_NAMES.map((name) => ({ ...REX, name })),
+  "any int64 exactly": DELICATE_INTEGERS
+    .map((categoryId) => ({ ...REX, categoryId })),
+  "each status": STATUSES.map((status) => ({ ...REX, status })),
+};
 
 /** The idempotency key of a number, such as the service makes: of another number it is another. */
 export function key(number: number): { readonly idempotencyKey: string } {
