@@ -25,6 +25,8 @@ interface Stage {
 }
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+/** The start of a request with a body. */
+const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 const MANY_BYTES = 8 * 1024 * 1024;
 
 /** A fetch function that tells when it is called. */
@@ -268,9 +270,8 @@ export function fetchServerContract(
         assert.equal(given.length, 1);
         return handle(...given);
       });
-      wire.write("POST / HTTP/1.1\r\nHost: a\r\n");
-      wire.write("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
-      wire.write("6\r\n world\r\n0\r\n\r\n");
+      wire.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+      wire.write("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n");
       assert.equal((await wire.answer()).body, "hello world");
     }
   });
@@ -351,7 +352,7 @@ export function fetchServerContract(
       return new Response();
     });
     const wire = await speak(handle);
-    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
+    wire.write(`${POST}Content-Length: 9\r\n\r\nabc`);
     await called;
     wire.close();
     assert(await failed.promise instanceof Error);
@@ -387,10 +388,7 @@ export function fetchServerContract(
   it("an answer given before a long body has come reaches the client", async ({ speak }) => {
     const wire = await speak(() => new Response("no", { status: 413 }));
     const half = "a".repeat(200_000);
-    wire.write(
-      `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\n\r\n`,
-    );
-    wire.write(half);
+    wire.write(`${POST}Content-Length: 400000\r\n\r\n${half}`);
     const { status, body } = await wire.answer("POST");
     assert.equal(status, 413);
     assert.equal(body, "no");
@@ -398,13 +396,12 @@ export function fetchServerContract(
 
   it("a client that expects 100 is told so when its body is read; other expectations are ignored", async ({ speak }) => {
     const wire = await speak(sendBack);
-    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
-    wire.write("Expect: 100-continue\r\n\r\n");
+    const start = `${POST}Content-Length: 5\r\n`;
+    wire.write(`${start}Expect: 100-continue\r\n\r\n`);
     assert.equal((await wire.answer()).status, 100);
     wire.write("hello");
     assert.equal((await wire.answer()).body, "hello");
-    wire.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n");
-    wire.write("Expect: more\r\n\r\nhello");
+    wire.write(`${start}Expect: more\r\n\r\nhello`);
     assert.equal((await wire.answer()).body, "hello");
   });
 
@@ -455,10 +452,8 @@ export function fetchServerContract(
   it("close waits for a request body that is on its way", async ({ listen }) => {
     const { handle, called } = told(sendBack);
     const { port, close } = await listen(handle);
-    const wire = await Wire.open(
-      port,
-      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf ",
-    );
+    const start = `${POST}Content-Length: 10\r\n\r\nhalf `;
+    const wire = await Wire.open(port, start);
     await called;
     const closed = close();
     await aMoment();
