@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import type { PetDatabase } from "../../../adapters/database/pet_database.ts";
+import type { Access, Transfer } from "../../../adapters/database/transfer.ts";
+import { parsePostgresUrl } from "../../../adapters/postgres/address.ts";
+import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { postgresTransfer } from "../../../adapters/postgres/transfer.ts";
+import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { sqliteTransfer } from "../../../adapters/sqlite/transfer.ts";
 import { ConfigError } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import {
@@ -12,17 +21,8 @@ import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { runSql } from "../../support/postgres/sql.ts";
 import { anyNewPet, fc } from "../../support/property.ts";
-import {
-  assertSame,
-  content,
-  countPets,
-  fill,
-  petsSum,
-  type Place,
-  postgresPlace,
-  sqlitePlace,
-} from "./place.ts";
 import { until } from "../../support/time.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
 import { launchMain, runMain } from "../../support/standalone.ts";
@@ -31,11 +31,55 @@ import { newFolder } from "../../support/temporary_directory.ts";
 const { skip, emptyDatabase } = await sharedPostgres();
 const timeout = 60_000;
 
+/** A database, read by SQL instead of the tested code. */
+interface Place {
+  /** Its address, as `copy` is given it. */
+  readonly url: string;
+  /** Runs a statement; its columns are to be text. */
+  readonly query: (sql: string) => Promise<readonly TextRow[]>;
+  /** Opens it as a server does, which makes its tables. */
+  readonly open: () => Promise<PetDatabase>;
+  /** Opens it as `copy` does. */
+  readonly transfer: (access: Access) => Promise<Transfer>;
+}
+
+/** A row, by names of columns. */
+type TextRow = Readonly<Record<string, string | null>>;
 type Open = (folder: string, name: string) => Promise<Place>;
 type Both = readonly [from: Place, to: Place];
 
-const sqlite: Open = async (folder, name) => sqlitePlace(join(folder, name));
-const postgres: Open = async () => postgresPlace(await emptyDatabase());
+/** A file that need not be there. */
+const sqlite: Open = async (folder, name) => {
+  const path = join(folder, name);
+  return {
+    url: `sqlite:${path}`,
+    async query(sql) {
+      const db = new DatabaseSync(path);
+      db.exec("pragma busy_timeout = 10000");
+      try {
+        // Rows without a prototype are not equal to those of PostgreSQL.
+        return db.prepare(sql).all().map((row) => ({ ...row })) as TextRow[];
+      } finally {
+        db.close();
+      }
+    },
+    open: () => sqliteStorage(path),
+    transfer: (access) => sqliteTransfer(path, access),
+  };
+};
+
+/** A new database of a PostgreSQL server. */
+const postgres: Open = async () => {
+  const url = await emptyDatabase();
+  return {
+    url,
+    query: async (sql) => await runSql(url, sql) as readonly TextRow[],
+    open: () => postgresStorage(url),
+    transfer: (access) => postgresTransfer(parsePostgresUrl(url), access),
+  };
+};
+
+const STATUSES = ["available", "pending", "sold"];
 
 /** Where copies go from and to. */
 const WAYS = {
@@ -487,7 +531,7 @@ for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
     places,
     async ([from, to], cwd) => {
       await fill(from, 2500);
-      const args = ["copy", from.address, to.address];
+      const args = ["copy", from.url, to.url];
       const { code, stdout, stderr } = await runMain(args, { cwd });
       assert.deepEqual([code, stderr], [0, ""]);
       const { pets, apiKeys, equal } = JSON.parse(stdout);
@@ -510,7 +554,7 @@ testWay("the program copy ends with 1 if TO has not kept a pet as it was", [
     `create trigger spoil after insert on pets when new.id = 1234
         begin update pets set category_id = 0 where id = 1234; end`,
   );
-  const args = ["copy", from.address, to.address];
+  const args = ["copy", from.url, to.url];
   const { code, stdout, stderr } = await runMain(args, { cwd });
   assert.equal(code, 1);
   const { pets, equal } = JSON.parse(stdout);
@@ -533,11 +577,72 @@ for (const signal of ["SIGINT", "SIGKILL"] as const) {
           select count(*) from (with recursive n (i) as (select 1 union all select i from n) select i from n);
         end`,
     );
-    const program = launchMain(["copy", from.address, to.address], { cwd });
+    const program = launchMain(["copy", from.url, to.url], { cwd });
     await until("a page is written", async () => await countPets(to) > 0);
     program.kill(signal);
     assert.notEqual(await program.exited, 0);
     await to.query("drop trigger hang");
     assert.equal((await copy([from, to])).pets.earlier, 1000);
   });
+}
+
+/** Makes the tables, and so many pets, from the id 1 on. */
+async function fill(place: Place, count: number): Promise<void> {
+  const storage = await place.open();
+  await storage.close();
+  await place.query(
+    `insert into pets (id, name, category_id, status)
+      with recursive n (i) as (
+        select cast(1 as bigint) union all select i + 1 from n where i < ${count}
+      )
+      select i, 'Animal ' || cast(i as text), i * 1000003, i % 3 from n`,
+  );
+}
+
+/** Reads all pets, or all API keys. */
+function rowsOf(
+  place: Place,
+  table: "pets" | "api_keys",
+): Promise<readonly TextRow[]> {
+  return place.query(
+    table === "pets"
+      ? `select cast(id as text) as id, name, cast(category_id as text) as category_id,
+        cast(status as text) as status from pets order by pets.id`
+      : `select cast(id as text) as id, name, digest, cast(created as text) as created,
+        cast(revoked as text) as revoked from api_keys order by api_keys.id`,
+  );
+}
+
+/** Reads all of it. */
+async function content(place: Place): Promise<readonly TextRow[]> {
+  return [...await rowsOf(place, "pets"), ...await rowsOf(place, "api_keys")];
+}
+
+/** Counts the pets. */
+async function countPets({ query }: Place): Promise<number> {
+  const [row] = await query("select cast(count(*) as text) as n from pets");
+  return Number(row?.n);
+}
+
+/** Like `deepEqual`, and quick if many rows differ. */
+function assertSame(
+  actual: readonly TextRow[],
+  expected: readonly TextRow[],
+): void {
+  expected.forEach((row, index) => assert.deepEqual(actual[index], row));
+  assert.equal(actual.length, expected.length);
+}
+
+/** The sum of the pets as `GET` shows them, one in each line. */
+async function petsSum(place: Place): Promise<string> {
+  const hash = createHash("sha256");
+  for (const { id, name, category_id, status } of await rowsOf(place, "pets")) {
+    hash.update(
+      `{"id":${id},"name":${
+        JSON.stringify(name)
+      },"categoryId":${category_id},` +
+        `"status":"${STATUSES[Number(status)]}"}\n`,
+    );
+  }
+  return hash.digest("hex");
 }
