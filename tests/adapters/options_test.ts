@@ -114,26 +114,25 @@ const BOUNDS: readonly (readonly [string, string, number, number])[] = [
   ),
 ];
 
+/** What is no integer, and how the message shows it. */
+const NO_INTEGERS = [
+  [5.5, "5.5"],
+  [NaN, "NaN"],
+  [Infinity, "Infinity"],
+  [null, "null"],
+  ["5", '"5"'],
+  [5n, "bigint"],
+  [{ password: "5" }, "object"],
+] as const;
+
 for (const [name, option, least, most] of BOUNDS) {
   test(`${name} takes a ${option} from ${least} to ${most}`, async () => {
-    const numbers = [least - 1, most + 1, 5.5, NaN, Infinity, null];
-    const others = [["5", '"5"'], [5n, "bigint"], [
-      { password: "5" },
-      "object",
-    ]];
-    for (
-      const [value, shown] of [...numbers.map((n) => [n, `${n}`]), ...others]
-    ) {
-      await assert.rejects(
-        async () => await CALLS[name]?.({ [option]: value }),
-        {
-          name: "RangeError",
-          message:
-            `Wrong option ${option}: it must be an integer from ${least} to ${most}, not ${
-              String(shown)
-            }`,
-        },
-      );
+    const outside = [least - 1, most + 1].map((n) => [n, `${n}`] as const);
+    const rule = `it must be an integer from ${least} to ${most}`;
+    for (const [value, shown] of [...outside, ...NO_INTEGERS]) {
+      const call = async () => await CALLS[name]?.({ [option]: value });
+      const message = `Wrong option ${option}: ${rule}, not ${shown}`;
+      await assert.rejects(call, { name: "RangeError", message });
     }
   });
 }

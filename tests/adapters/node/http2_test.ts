@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { connect, constants, createServer } from "node:http2";
 import { toNodeListener } from "../../../adapters/node/mod.ts";
 import { LINGER } from "../../../adapters/node/unread_body.ts";
-import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { listen } from "../../support/process.ts";
-import { testOnNode as test } from "./on_node.ts";
+import { pets, testOnNode as test } from "./on_node.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
 const KEY = { authorization: "Bearer secret" };
@@ -33,9 +32,6 @@ async function ask(
     server.close();
   }
 }
-
-const pets = (): ReturnType<typeof createHandler> =>
-  createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
 
 test("toNodeListener serves HTTP/2: a list, a create, and a create without a body", async (t) => {
   const { setTimeout } = globalThis;

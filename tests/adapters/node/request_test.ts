@@ -128,20 +128,6 @@ for (const [kind, answering] of Object.entries(KINDS)) {
       assert.equal((await wire.answer()).body, "no");
     },
   );
-
-  it(
-    "is sent by a client that expects 100 once it is told to go on",
-    echo,
-    async (wire) => {
-      const head = HEAD.replace("Host", "Expect: 100-continue\r\nHost");
-      wire.write(head);
-      assert.equal((await wire.answer()).status, 100);
-      wire.write(`abc${head}abc`);
-      for (const body of ["abc", "", "abc"]) {
-        assert.equal((await wire.answer()).body, body);
-      }
-    },
-  );
 }
 
 test("a Request's body is a byte stream, and its signal does not abort once it is answered", async () => {

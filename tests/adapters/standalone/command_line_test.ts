@@ -127,25 +127,24 @@ test("--version prints the version in deno.json", async (t) => {
   assert.deepEqual([code, stdout], [0, `${version}\n`]);
 });
 
-test("judge --help shows its usage and an example", async (t) => {
-  const cwd = newFolder(t);
-  const path = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
-  const command = [...commandLine(path, ["-E"]), "--help"];
-  const { code, stdout } = await run(command, { cwd });
+const JUDGE = commandLine(
+  fileURLToPath(new URL("../../judge/main.ts", import.meta.url)),
+  ["-E"],
+);
+
+test("judge --help shows its usage and an example", async () => {
+  const { code, stdout } = await run([...JUDGE, "--help"]);
   assert.equal(code, 0);
   assert.match(stdout, /^Usage: .* judge ADDRESS .*\nExample: /m);
 });
 
-test("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async (t) => {
-  const cwd = newFolder(t);
-  const path = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
+test("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async () => {
   const cases = [
     ["--key", "a\nsecret", "http://localhost:1/v1"],
     ["--key", "k", "http://u:secret@localhost:1/v1"],
   ];
   for (const args of cases) {
-    const command = [...commandLine(path, ["-E"]), ...args];
-    const { code, stderr } = await run(command, { cwd });
+    const { code, stderr } = await run([...JUDGE, ...args]);
     assert.equal(code, 2);
     assert.doesNotMatch(stderr, /secret/);
   }
