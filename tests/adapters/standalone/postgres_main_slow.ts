@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  "a server writes a line when another PostgreSQL host is used from now on, and says why none is",
+  "a server writes a line when another PostgreSQL host is used from now on",
   ON_CLUSTER,
   withCluster(async (old) => {
     await inNewFolder(async (cwd) => {
@@ -106,16 +106,6 @@ test(
         assert.deepEqual(message, {
           message: `moved to ${promoted}, timeline 2`,
         });
-        await standby.stop();
-        const reasons = new RegExp(
-          "no host accepts writes: connect ECONNREFUSED [0-9.:]+; " +
-            "its timeline is 1, not 2 or later \\(unavailable\\)",
-        );
-        await until("no host is used", async () => {
-          await ask(server, "GET", "/readyz");
-          return reasons.test(server.stderr());
-        });
-        assert.equal(server.stderr().match(/moved to/g)?.length, 1);
         assert.equal(await server.end(), 0);
       } finally {
         await standby.close();
