@@ -107,6 +107,10 @@ test("readConfig says what is wrong, and shows neither a password nor a key", ()
     [{ BASE_URL: "https://me:hunter2@h/v1" }, "BASE_URL: it must be a path"],
     [{ CORS_ORIGINS: "https://me:hunter2@h" }, 'CORS_ORIGINS: it must be "*"'],
     [
+      { DATABASE_URL: "postgres://u:hunter2@h/d?sslmode=maybe" },
+      "DATABASE_URL: sslmode must be one of",
+    ],
+    [
       { RATE_LIMIT: "9" },
       'it must be requests and seconds, such as 100/10s, not "9"',
     ],
