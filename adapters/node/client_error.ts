@@ -28,7 +28,7 @@ export function clientErrorListener() {
   const refused = new WeakSet<Socket>();
   return (error: Error & { readonly code?: string }, socket: Socket): void => {
     // Node 26 reports a broken connection again with every packet that arrives (`onParserExecuteCommon` in its
-    // lib/_http_server.js). Can go if tests/adapters/node/client_error_test.ts passes without it.
+    // lib/_http_server.js). Can go if tests/adapters/node/node_test.ts passes without it.
     if (refused.has(socket)) return;
     refused.add(socket);
     refuse(socket, REFUSALS[String(error.code)] ?? badRequest);
