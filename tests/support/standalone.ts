@@ -146,13 +146,14 @@ export async function assertServes(
   command: readonly string[],
   port: string,
   surroundings: Surroundings,
+  categoryId = 9007199254740993n,
 ): Promise<void> {
   const server = launch(command, surroundings);
   try {
     const baseUrl = `http://127.0.0.1:${port}/v1`;
     const client = createClient({ baseUrl, key: "secret", retries: 10 });
     const signal = AbortSignal.timeout(30_000);
-    const sent = { name: "Rex", categoryId: 9007199254740993n };
+    const sent = { name: "Rex", categoryId };
     const pet = await client.createPet(sent, { signal });
     assert.deepEqual(pet, { ...pet, ...sent });
   } catch (cause) {
