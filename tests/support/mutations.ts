@@ -257,7 +257,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/serve/fetch_server_test.ts":
     "adapters/bun/close.ts adapters/bun/mod.ts adapters/node/mod.ts adapters/serve/guard.ts",
   "adapters/node/node_test.ts":
-    "adapters/node/exchange.ts adapters/node/listener.ts adapters/node/send.ts adapters/node/unread_body.ts",
+    "adapters/node/client_error.ts adapters/node/exchange.ts adapters/node/listener.ts adapters/node/send.ts adapters/node/unread_body.ts",
   "adapters/node/request_test.ts":
     "adapters/node/body.ts adapters/node/headers.ts",
   "adapters/client/http_test.ts":
