@@ -51,8 +51,9 @@ test("a runtime that is missing or too old is named with its version", (t) => {
     [old, "is node 20.19"],
     [join(directory, "nothing"), "cannot be run"],
   ] as const;
+  set(t, "PETSTORE_TEST_NODE", old);
   for (const [command, found] of cases) {
-    set(t, "PETSTORE_TEST_NODE", command);
+    process.env.PETSTORE_TEST_NODE = command;
     const { missing } = findRuntime("node");
     assert.equal(
       missing,
