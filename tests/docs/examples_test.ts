@@ -17,7 +17,8 @@ import {
 } from "../support/runtime.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
 import { freePort, run } from "../support/process.ts";
-import { newFolder, placeExample } from "../support/temporary_directory.ts";
+import { placeExample } from "../support/examples.ts";
+import { newFolder } from "../support/temporary_directory.ts";
 import {
   assertServes,
   runMain,

@@ -10,10 +10,8 @@ import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
-import {
-  placeExample,
-  temporaryDirectory,
-} from "../support/temporary_directory.ts";
+import { placeExample } from "../support/examples.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { skipping, testUnless } from "../support/runtime.ts";
 
 const EXAMPLES = fileURLToPath(

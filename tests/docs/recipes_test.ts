@@ -6,10 +6,8 @@ import test from "node:test";
 import type { LambdaEvent } from "../../docs/examples/lambda.ts";
 import { handleService } from "../contract/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
-import {
-  placeExample,
-  temporaryDirectory,
-} from "../support/temporary_directory.ts";
+import { placeExample } from "../support/examples.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
 
 const folder = temporaryDirectory();
 await import(placeExample("application_test.ts", folder));

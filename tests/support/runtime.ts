@@ -1,14 +1,12 @@
 /**
- * The runtime that runs the tests, and the others; how each runs a file, and collects garbage; and how tests
- * are skipped, so that everybody learns what is missing.
+ * The runtime that runs the tests, and the others; how each runs a file; and how tests are skipped, so that
+ * everybody learns what is missing.
  */
 
 import { spawnSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 
 /** A runtime, and the program that it is. */
 export interface Runtime {
@@ -86,29 +84,4 @@ export function skipping(reason: string | false): string | false {
 /** `test` of `node:test`; `test.skip` if there is a reason, such as what {@linkcode skipping} returns. */
 export function testUnless(reason: string | false): typeof test.skip {
   return reason === false ? test : test.skip;
-}
-
-/** Collects garbage until none of these is left, or for a second; returns how many are. */
-export async function countKept(
-  references: readonly WeakRef<object>[],
-): Promise<number> {
-  const collect = collector();
-  for (let turn = 0;; turn++) {
-    // A reference that was read is kept until the end of the turn.
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    collect();
-    const kept = references.filter((one) => one.deref() !== undefined).length;
-    if (kept === 0 || turn === 100) return kept;
-  }
-}
-
-function collector(): () => void {
-  if (process.versions.bun !== undefined) {
-    const { Bun } = globalThis as unknown as {
-      readonly Bun: { gc(isForced: boolean): void };
-    };
-    return () => Bun.gc(true);
-  }
-  setFlagsFromString("--expose-gc");
-  return runInNewContext("gc");
 }

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { serve } from "../../adapters/deno/mod.ts";
 import { docs } from "../../adapters/docs/mod.ts";
-import { newFolder, placeExample } from "../support/temporary_directory.ts";
+import { placeExample } from "../support/examples.ts";
+import { newFolder } from "../support/temporary_directory.ts";
 import { skipping } from "../support/runtime.ts";
 import { noBrowser, openPage } from "../support/browser.ts";
 

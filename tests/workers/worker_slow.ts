@@ -9,10 +9,8 @@ import {
   storageLaws,
 } from "../contract/database_contract.ts";
 import { httpContract } from "../contract/register.ts";
-import {
-  placeExample,
-  temporaryDirectory,
-} from "../support/temporary_directory.ts";
+import { placeExample } from "../support/examples.ts";
+import { temporaryDirectory } from "../support/temporary_directory.ts";
 
 /** Sends statements to the database; Miniflare's own way there takes ten times as long. */
 const BATCH = `export default {

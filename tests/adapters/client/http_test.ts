@@ -9,10 +9,8 @@ import {
 } from "../../../adapters/client/mod.ts";
 import type { FetchFunction } from "../../../adapters/serve/server.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import {
-  placeExample,
-  temporaryDirectory,
-} from "../../support/temporary_directory.ts";
+import { placeExample } from "../../support/examples.ts";
+import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { listen, run } from "../../support/process.ts";
 import { commandLine } from "../../support/runtime.ts";
 import { failure, inProcess, KEY } from "./scripted.ts";

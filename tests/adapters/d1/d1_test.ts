@@ -7,7 +7,7 @@ import {
   databaseContract,
   storageLaws,
 } from "../../contract/database_contract.ts";
-import { countKept } from "../../support/runtime.ts";
+import { countKept } from "../../support/garbage.ts";
 import { sqlContract, SQLITE } from "../database/sql_contract.ts";
 import { imitation } from "./imitation.ts";
 import { key, REX } from "../../support/pets.ts";

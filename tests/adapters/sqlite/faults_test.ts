@@ -19,7 +19,8 @@ import {
   type PetStorage,
   StorageError,
 } from "../../../core/pets/pet_storage.ts";
-import { countKept, skipping } from "../../support/runtime.ts";
+import { countKept } from "../../support/garbage.ts";
+import { skipping } from "../../support/runtime.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { stopClock, turns, until } from "../../support/time.ts";
 import { newPet, REX } from "../../support/pets.ts";

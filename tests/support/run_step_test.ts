@@ -4,9 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test, { type TestContext } from "node:test";
-import { passes, reportSkips } from "./run.ts";
-import { findRuntime, RUNTIME, testUnless } from "./support/runtime.ts";
-import { temporaryDirectory } from "./support/temporary_directory.ts";
+import { passes, reportSkips } from "./run_step.ts";
+import { findRuntime, RUNTIME, testUnless } from "./runtime.ts";
+import { temporaryDirectory } from "./temporary_directory.ts";
 
 const directory = temporaryDirectory();
 const skip = RUNTIME !== "deno" && "the tests are run by Deno";
