@@ -45,7 +45,7 @@ export {
   petToJson,
 } from "./core/pets/pet.ts";
 export { type PetStorage, StorageError } from "./core/pets/pet_storage.ts";
-export { memoryStorage } from "./adapters/memory/mod.ts";
+export { memoryStorage } from "./adapters/storage/memory/mod.ts";
 
 export { type ApiKeys, apiKeys } from "./core/keys/api_keys.ts";
 export { type IssuedKeys, issuedKeys } from "./core/keys/issued_keys.ts";

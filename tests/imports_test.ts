@@ -11,19 +11,15 @@ import { testUnless } from "./support/runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
-/** Which rooms of `adapters/` each of them may import besides itself and the core. */
-const SHARED: Readonly<Record<string, readonly string[]>> = {
-  deno: ["serve"],
-  bun: ["serve"],
-  node: ["serve"],
-  memory: ["database"],
-  sqlite: ["database"],
-  postgres: ["database"],
-  d1: ["database"],
-};
+/** The room of a file in `adapters/`: `storage/sqlite`, `storage` for what storages share, or `client`. */
+function roomOf(path: string): string {
+  const [, floor = "", room = "", file] = path.split("/");
+  return file === undefined ? floor : `${floor}/${room}`;
+}
 
 /** Files that import no `node:` module and name no runtime, so that they run in a browser too. */
-const ANYWHERE = /^(?:mod\.ts$|core\/|adapters\/(?:memory|client|d1)\/)/;
+const ANYWHERE =
+  /^(?:mod\.ts$|core\/|adapters\/(?:storage\/memory|client|storage\/d1)\/)/;
 
 interface Source {
   readonly path: string;
@@ -95,16 +91,19 @@ test("the core imports itself and valibot, and its folders are layers: each impo
 });
 
 test("mod.ts imports the core and the storage in memory", () => {
-  const isAllowed = (name: string) => /^(?:core|adapters\/memory)\//.test(name);
+  const isAllowed = (name: string) =>
+    /^(?:core|adapters\/storage\/memory)\//.test(name);
   assert.deepEqual(wrong(/^mod\.ts$/, isAllowed), []);
 });
 
 test("an adapter imports the core, itself and what it shares; standalone any", () => {
   const isAllowed = (name: string, importer: string): boolean => {
-    const room = importer.split("/")[1] ?? "";
-    const [top, other = ""] = name.split("/");
-    if (top !== "adapters") return top !== "tests" && name !== "mod.ts";
-    return [room, ...SHARED[room] ?? []].includes(other) ||
+    if (!name.startsWith("adapters/")) {
+      return !name.startsWith("tests/") && name !== "mod.ts";
+    }
+    const room = roomOf(importer);
+    const other = roomOf(name);
+    return room === other || room.startsWith(`${other}/`) ||
       room === "standalone";
   };
   assert.deepEqual(wrong(/^adapters\//, isAllowed), []);

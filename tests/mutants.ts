@@ -61,23 +61,23 @@ const ON_BUN = "bun test --bail";
 /** The tests of sources that are not, or not only, in the folder of the same name; the nearest first. */
 const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
   [
-    /^adapters\/node\//,
-    `${ON_NODE} tests/adapters/node/*_test.ts tests/adapters/serve/fetch_server_test.ts`,
+    /^adapters\/http\/node\//,
+    `${ON_NODE} tests/adapters/http/node/*_test.ts tests/adapters/http/fetch_server_test.ts`,
   ],
   [
     /^adapters\/standalone\//,
     `${ON_NODE} tests/adapters/standalone/*_test.ts`,
   ],
   [
-    /^adapters\/postgres\//,
-    `${ON_DENO} tests/adapters/postgres/faults_slow.ts`,
+    /^adapters\/storage\/postgres\//,
+    `${ON_DENO} tests/adapters/storage/postgres/faults_slow.ts`,
   ],
-  [/^adapters\/bun\//, `${ON_BUN} tests/adapters/serve/fetch_server`],
-  [/^adapters\/deno\//, `${ON_DENO} tests/adapters/serve`],
-  [/^adapters\/database\//, `${ON_DENO} tests/adapters/sqlite`],
+  [/^adapters\/http\/bun\//, `${ON_BUN} tests/adapters/http/fetch_server`],
+  [/^adapters\/http\/deno\//, `${ON_DENO} tests/adapters/http`],
+  [/^adapters\/storage\/[^/]+$/, `${ON_DENO} tests/adapters/storage/sqlite`],
   [
-    /^adapters\/(?:database|memory)\//,
-    `${ON_DENO} tests/adapters/memory tests/laws`,
+    /^adapters\/storage\/(?:[^/]+$|memory\/)/,
+    `${ON_DENO} tests/adapters/storage/memory tests/laws`,
   ],
   [/transfer\.ts$/, `${ON_DENO} tests/adapters/standalone/copy_test.ts`],
   [/^core\//, `${ON_DENO} tests/core`, `${ON_DENO} tests/laws`],
@@ -105,7 +105,7 @@ function ownTestOf(path: string): string {
   const [covering] = Object.entries(COVERED)
     .find(([, sources]) => sources.split(" ").includes(path)) ??
     [existsSync(join(ROOT, "tests", own)) ? own : CONTRACT];
-  const run = path.startsWith("adapters/node/") ? ON_NODE : ON_DENO;
+  const run = path.startsWith("adapters/http/node/") ? ON_NODE : ON_DENO;
   return `${run} tests/${covering}`;
 }
 
@@ -116,7 +116,7 @@ function testsOf(path: string): readonly string[] {
   return [
     ownTestOf(path),
     ...globSync(`${folder}/*_test.ts`, { cwd: ROOT }).length > 0 &&
-        !path.startsWith("adapters/node/")
+        !path.startsWith("adapters/http/node/")
       ? [`${ON_DENO} ${folder}`]
       : [],
     ...rows.flatMap(([, ...commands]) => commands),

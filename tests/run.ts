@@ -65,10 +65,10 @@ const ADAPTERS: readonly Step[] = [
     ...NODE,
     "--test-concurrency=6", // they mostly wait
     "--test-force-exit",
-    "tests/adapters/node/*_test.ts",
-    "tests/adapters/serve/fetch_*.ts",
+    "tests/adapters/http/node/*_test.ts",
+    "tests/adapters/http/fetch_*.ts",
   ],
-  [...BUN, "tests/adapters/serve/fetch_"],
+  [...BUN, "tests/adapters/http/fetch_"],
 ];
 
 const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {

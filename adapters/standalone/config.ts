@@ -3,7 +3,10 @@
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { parsePostgresUrl, type PostgresAddress } from "../postgres/address.ts";
+import {
+  parsePostgresUrl,
+  type PostgresAddress,
+} from "../storage/postgres/address.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** A database that outlives the program. */

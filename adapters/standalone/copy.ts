@@ -1,7 +1,7 @@
 /** The command `copy`: copies all pets and issued API keys from one database to another. */
 
 import process from "node:process";
-import type { Access, Transfer } from "../database/transfer.ts";
+import type { Access, Transfer } from "../storage/transfer.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, type LastingDatabase, readLastingDatabase } from "./config.ts";
 import { copyAll } from "./copy_records.ts";
@@ -64,10 +64,10 @@ async function open(
   access: Access,
 ): Promise<Transfer> {
   if (database.kind === "sqlite") {
-    const { sqliteTransfer } = await import("../sqlite/transfer.ts");
+    const { sqliteTransfer } = await import("../storage/sqlite/transfer.ts");
     return await sqliteTransfer(database.path, access);
   }
-  const { postgresTransfer } = await import("../postgres/transfer.ts");
+  const { postgresTransfer } = await import("../storage/postgres/transfer.ts");
   const { address } = database;
   return await waitingFor(address, () => postgresTransfer(address, access));
 }

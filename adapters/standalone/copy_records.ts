@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { INT64_MAX } from "../../core/json.ts";
 import { petToJson } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { toPet } from "../database/stored_row.ts";
+import { toPet } from "../storage/stored_row.ts";
 import {
   API_KEYS,
   IDEMPOTENCY_KEYS,
@@ -12,7 +12,7 @@ import {
   type Table,
   type Transfer,
   type Value,
-} from "../database/transfer.ts";
+} from "../storage/transfer.ts";
 import { ConfigError } from "./config.ts";
 
 /** The number of rows that are read at once, and written in one transaction. */

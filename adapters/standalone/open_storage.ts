@@ -2,21 +2,24 @@
 
 import { resolve } from "node:path";
 import process from "node:process";
-import type { PetDatabase } from "../database/pet_database.ts";
-import { describeHosts, type PostgresAddress } from "../postgres/address.ts";
+import type { PetDatabase } from "../storage/pet_database.ts";
+import {
+  describeHosts,
+  type PostgresAddress,
+} from "../storage/postgres/address.ts";
 import type { Database, LastingDatabase } from "./config.ts";
 import { standardError } from "./output.ts";
 
 export async function openStorage(database: Database): Promise<PetDatabase> {
   switch (database.kind) {
     case "memory":
-      return (await import("../memory/mod.ts")).memoryStorage();
+      return (await import("../storage/memory/mod.ts")).memoryStorage();
     case "sqlite":
-      return await (await import("../sqlite/mod.ts")).sqliteStorage(
+      return await (await import("../storage/sqlite/mod.ts")).sqliteStorage(
         database.path,
       );
     case "postgres": {
-      const { openPostgres } = await import("../postgres/storage.ts");
+      const { openPostgres } = await import("../storage/postgres/storage.ts");
       const { address } = database;
       return await waitingFor(address, () => openPostgres(address, { onMove }));
     }

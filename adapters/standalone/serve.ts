@@ -7,7 +7,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { responder } from "../../core/http/message.ts";
 import { reportAndExit } from "./command_line.ts";
-import { type BunServer, closeBunServer } from "../bun/close.ts";
+import { type BunServer, closeBunServer } from "../http/bun/close.ts";
 import { type Config, readConfig } from "./config.ts";
 import { type OpenService, openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
@@ -51,7 +51,7 @@ const { answer, greet } = service = await opening.catch(reportAndExit);
 const respond = responder(answer);
 
 const server = {
-  // `deno serve` takes `fetch` and `onListen` only; the rest is for Bun, as in `../bun/mod.ts`.
+  // `deno serve` takes `fetch` and `onListen` only; the rest is for Bun, as in `../http/bun/mod.ts`.
   hostname: config.host,
   port: config.port,
   development: false,

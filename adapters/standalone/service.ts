@@ -7,7 +7,7 @@ import { anyOf, apiKeys } from "../../core/keys/api_keys.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { createPage } from "../docs/page_endpoints.ts";
-import { origin } from "../serve/server.ts";
+import { origin } from "../http/server.ts";
 import { createApp } from "./app.ts";
 import { howToInstall, PROGRAM } from "./command_line.ts";
 import type { Config } from "./config.ts";

@@ -87,7 +87,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */
 export async function loadServe() {
-  if ("Deno" in globalThis) return (await import("../deno/mod.ts")).serve;
-  if ("Bun" in globalThis) return (await import("../bun/mod.ts")).serve;
-  return (await import("../node/mod.ts")).serve;
+  if ("Deno" in globalThis) return (await import("../http/deno/mod.ts")).serve;
+  if ("Bun" in globalThis) return (await import("../http/bun/mod.ts")).serve;
+  return (await import("../http/node/mod.ts")).serve;
 }

@@ -94,7 +94,7 @@ export async function readText(
     : await readStream(request, limits);
   if (bytes instanceof Refusal) return refusal ?? bytes;
   // On Deno 2.9 `request.body` is a stream even if there is no body, as only reading it shows (denoland/deno#26158).
-  // Can go if tests/adapters/serve/http_contract_test.ts passes without it.
+  // Can go if tests/adapters/http/http_contract_test.ts passes without it.
   if (bytes.byteLength === 0) return missing;
   if (refusal !== undefined) return refusal;
   try {

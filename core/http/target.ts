@@ -39,7 +39,7 @@ export const noTunnel: Refusal = new Refusal(
 
 /**
  * Reads path and query out of `request.url`, after checking the `Host` (RFC 9112 §3.2 asks for 400): Deno 2.9
- * builds the URL from it, so one with a `/` in it would choose the path (see `makeUrlSafe` in adapters/serve/guard.ts).
+ * builds the URL from it, so one with a `/` in it would choose the path (see `makeUrlSafe` in adapters/http/guard.ts).
  */
 export function parseTarget(
   request: Pick<ServiceRequest, "method" | "url" | "headers">,

@@ -6,19 +6,19 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createClient } from "../../adapters/client/mod.ts";
-import { d1Storage } from "../../adapters/d1/mod.ts";
-import { grouped } from "../../adapters/database/grouped.ts";
-import { clientsOf } from "../../adapters/postgres/client.ts";
-import { postgresStorage } from "../../adapters/postgres/mod.ts";
-import { readServeOptions } from "../../adapters/serve/server.ts";
-import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+import { d1Storage } from "../../adapters/storage/d1/mod.ts";
+import { grouped } from "../../adapters/storage/grouped.ts";
+import { clientsOf } from "../../adapters/storage/postgres/client.ts";
+import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
+import { readServeOptions } from "../../adapters/http/server.ts";
+import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { createRateLimiter } from "../../adapters/standalone/rate_limit.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
-import { imitation } from "./d1/imitation.ts";
+import { imitation } from "./storage/d1/imitation.ts";
 import { key, REX } from "../support/pets.ts";
 import { stopClock, turns } from "../support/time.ts";
 import { testUnless } from "../support/runtime.ts";
@@ -46,13 +46,13 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
       }));
     return calls <= n + 1;
   },
-  "adapters/memory/mod.ts idempotencyRetention": (n, t) =>
+  "adapters/storage/memory/mod.ts idempotencyRetention": (n, t) =>
     isForgotten(n, t, performance, memoryStorage()),
-  "adapters/sqlite/mod.ts idempotencyRetention": async (n, t) =>
+  "adapters/storage/sqlite/mod.ts idempotencyRetention": async (n, t) =>
     await isForgotten(n, t, Date, await sqliteStorage(newPath())),
-  "adapters/d1/mod.ts idempotencyRetention": (n, t) =>
+  "adapters/storage/d1/mod.ts idempotencyRetention": (n, t) =>
     isForgotten(n, t, Date, d1Storage(imitation())),
-  async "adapters/sqlite/mod.ts lockTimeout"(n, t) {
+  async "adapters/storage/sqlite/mod.ts lockTimeout"(n, t) {
     const path = newPath();
     const other = new DatabaseSync(path);
     other.exec("BEGIN EXCLUSIVE");
@@ -62,13 +62,13 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
       other.close();
     }
   },
-  "adapters/postgres/storage.ts connectTimeout": async (n, t) =>
+  "adapters/storage/postgres/storage.ts connectTimeout": async (n, t) =>
     (await openPretended(t)).connectTimeout <= n,
-  "adapters/postgres/storage.ts queryTimeout": async (n, t) =>
+  "adapters/storage/postgres/storage.ts queryTimeout": async (n, t) =>
     (await openPretended(t)).queryTimeout <= n,
-  "adapters/postgres/storage.ts openTimeout": (n, t) =>
+  "adapters/storage/postgres/storage.ts openTimeout": (n, t) =>
     givesUpAt(n, t, () => postgresStorage("postgres://a@127.0.0.1:1/pets")),
-  async "adapters/postgres/storage.ts idempotencyRetention"(n) {
+  async "adapters/storage/postgres/storage.ts idempotencyRetention"(n) {
     // In minutes, because the clock is the database's and goes on.
     const url = await emptyDatabase();
     const storage = await postgresStorage(url);
@@ -85,9 +85,9 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     for (let caller = 0; caller <= n; caller++) limiter(`${caller}`);
     return limiter("0").allowed; // it was forgotten
   },
-  "adapters/serve/server.ts port": async (n) =>
+  "adapters/http/server.ts port": async (n) =>
     readServeOptions(fetch, {}).port <= n,
-  async "adapters/database/grouped.ts maxQueue"(n, t) {
+  async "adapters/storage/grouped.ts maxQueue"(n, t) {
     const { run } = hanging(t);
     run(0);
     await turns();
@@ -96,7 +96,7 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     await turns();
     return isRefused();
   },
-  async "adapters/database/grouped.ts maxWait"(n, t) {
+  async "adapters/storage/grouped.ts maxWait"(n, t) {
     const { run, pass } = hanging(t);
     run(0);
     await turns();
@@ -104,13 +104,13 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     await pass(n + 1); // in ticks of 20 ms
     return isRefused();
   },
-  async "adapters/database/grouped.ts maxUnderWay"(n, t) {
+  async "adapters/storage/grouped.ts maxUnderWay"(n, t) {
     const { run, pass, sent } = hanging(t);
     for (let item = 0; item < 9; item++) run(item);
     await pass(1000); // those under way may hang
     return sent.length <= n;
   },
-  async "adapters/database/grouped.ts sizeOf"(n, t) {
+  async "adapters/storage/grouped.ts sizeOf"(n, t) {
     const { run, sent } = hanging(t, 9 * n);
     for (let item = 0; item < 9; item++) run(item);
     await turns();
@@ -120,10 +120,10 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
 
 /** The tests that measure what one runtime alone does. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  "adapters/node/mod.ts headersTimeout": "node/node_test.ts",
-  "adapters/node/mod.ts requestTimeout": "node/node_test.ts",
-  "adapters/node/mod.ts keepAliveTimeout": "node/node_test.ts",
-  "adapters/bun/mod.ts maxRequestBodySize": "standalone/serve_test.ts",
+  "adapters/http/node/mod.ts headersTimeout": "node/node_test.ts",
+  "adapters/http/node/mod.ts requestTimeout": "node/node_test.ts",
+  "adapters/http/node/mod.ts keepAliveTimeout": "node/node_test.ts",
+  "adapters/http/bun/mod.ts maxRequestBodySize": "standalone/serve_test.ts",
 };
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

@@ -1,17 +1,17 @@
 /** Options that are unknown, missing or out of bounds are refused before anything is opened. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { serve as serveOnBun } from "../../adapters/bun/mod.ts";
+import { serve as serveOnBun } from "../../adapters/http/bun/mod.ts";
 import { type ClientOptions, createClient } from "../../adapters/client/mod.ts";
-import { d1Storage } from "../../adapters/d1/mod.ts";
-import { serve as serveOnDeno } from "../../adapters/deno/mod.ts";
+import { d1Storage } from "../../adapters/storage/d1/mod.ts";
+import { serve as serveOnDeno } from "../../adapters/http/deno/mod.ts";
 import { docs } from "../../adapters/docs/mod.ts";
 import {
   serve as serveOnNode,
   toNodeListener,
-} from "../../adapters/node/mod.ts";
-import { postgresStorage } from "../../adapters/postgres/mod.ts";
-import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+} from "../../adapters/http/node/mod.ts";
+import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
+import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 
 const handle = (): Response => new Response();

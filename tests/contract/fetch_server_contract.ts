@@ -5,7 +5,7 @@ import type {
   FetchFunction,
   ServeOptions,
   Server,
-} from "../../adapters/serve/server.ts";
+} from "../../adapters/http/server.ts";
 import { toFetch } from "../../core/handler.ts";
 import { RUNTIME } from "../support/runtime.ts";
 import { Wire } from "./wire.ts";

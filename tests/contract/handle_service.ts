@@ -1,6 +1,6 @@
 /** `handle` itself as a service to talk to: no server, no socket. */
 
-import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { createHandler, type HandlerOptions } from "../../core/handler.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";

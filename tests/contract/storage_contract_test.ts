@@ -2,7 +2,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage, type PetDatabase } from "../../adapters/memory/mod.ts";
+import {
+  memoryStorage,
+  type PetDatabase,
+} from "../../adapters/storage/memory/mod.ts";
 import type {
   ApiKeyRecord,
   ApiKeyStorage,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import type { HandlerOptions } from "../../core/handler.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask } from "../contract/ask.ts";

@@ -1,7 +1,7 @@
 /** Every constant message that reaches clients from `core/http` and `core/keys`, as it is sent. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { HandlerOptions } from "../../core/handler.ts";

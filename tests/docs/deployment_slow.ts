@@ -6,7 +6,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../adapters/standalone/config.ts";
-import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";

@@ -46,7 +46,7 @@ interface Mutant {
 const MUTANTS: readonly Mutant[] = [
   {
     title: "creates that take no lock",
-    file: "adapters/postgres/turn.ts",
+    file: "adapters/storage/postgres/turn.ts",
     from: "pg_advisory_xact_lock(${lock})",
     to: "${lock}::bigint",
     topology: postgres,
@@ -54,7 +54,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     title: "an unknown outcome taken for an unavailable database",
-    file: "adapters/postgres/fault.ts",
+    file: "adapters/storage/postgres/fault.ts",
     from: '"outcome_unknown",',
     to: '"unavailable",',
     topology: postgres,
@@ -70,7 +70,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     title: "a commit that does not wait for the disk",
-    file: "adapters/postgres/turn.ts",
+    file: "adapters/storage/postgres/turn.ts",
     from: `CASE current_setting('synchronous_commit') WHEN 'off'
         THEN set_config('synchronous_commit', 'on', true) END`,
     to: "set_config('synchronous_commit', 'off', true)",
@@ -79,7 +79,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     title: "a replay that does not wait for the standby",
-    file: "adapters/postgres/creates.ts",
+    file: "adapters/storage/postgres/creates.ts",
     from: "pg_logical_emit_message(true, 'petstore', '')",
     to: "NULL",
     topology: standby,

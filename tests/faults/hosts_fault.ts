@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { postgresStorage } from "../../adapters/postgres/mod.ts";
+import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { type Cluster, startCluster } from "../support/postgres/cluster.ts";
 import { ON_CLUSTER, withCluster } from "../support/postgres/test_cluster.ts";
 import { until } from "../support/time.ts";

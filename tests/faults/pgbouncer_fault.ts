@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import {
   type PetDatabase,
   postgresStorage,
-} from "../../adapters/postgres/mod.ts";
+} from "../../adapters/storage/postgres/mod.ts";
 import { storageContract } from "../contract/storage/mod.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import {

@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { postgresStorage } from "../../adapters/postgres/mod.ts";
-import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
+import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import {
   type ApiKeyStorage,
   type IssuedKeys,

@@ -1,7 +1,7 @@
 /** The law of reads in groups, whatever the order in which they arrive, are sent and are answered. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { grouped } from "../../adapters/database/grouped.ts";
+import { grouped } from "../../adapters/storage/grouped.ts";
 import { fc } from "../support/property.ts";
 import { turns } from "../support/time.ts";
 

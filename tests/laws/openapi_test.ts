@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../adapters/memory/mod.ts";
+import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { parseInt64 } from "../../core/json.ts";
 import { anyBody, parseJson, whims, write } from "./any_body.ts";
 import { ask, type Question } from "../contract/ask.ts";

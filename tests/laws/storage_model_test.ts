@@ -1,9 +1,9 @@
 /** Law: all storages and a plain `Map` give the same answers to the same commands, closed and opened between. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStorage } from "../../adapters/memory/mod.ts";
-import { postgresStorage } from "../../adapters/postgres/mod.ts";
-import { sqliteStorage } from "../../adapters/sqlite/mod.ts";
+import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
+import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
+import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
 import {
   type CheckedPet,

@@ -254,35 +254,36 @@ export const COVERED: Readonly<Record<string, string>> = {
   "core/handler_test.ts": "core/options.ts core/report.ts",
   "core/rate_limit_test.ts": "core/http/field_value.ts",
 
-  "adapters/serve/fetch_server_test.ts":
-    "adapters/bun/close.ts adapters/bun/mod.ts adapters/node/mod.ts adapters/serve/guard.ts",
-  "adapters/node/node_test.ts":
-    "adapters/node/client_error.ts adapters/node/exchange.ts adapters/node/listener.ts adapters/node/send.ts adapters/node/unread_body.ts",
-  "adapters/node/request_test.ts":
-    "adapters/node/body.ts adapters/node/headers.ts",
+  "adapters/http/fetch_server_test.ts":
+    "adapters/http/bun/close.ts adapters/http/bun/mod.ts adapters/http/node/mod.ts adapters/http/guard.ts",
+  "adapters/http/node/node_test.ts":
+    "adapters/http/node/client_error.ts adapters/http/node/exchange.ts adapters/http/node/listener.ts adapters/http/node/send.ts adapters/http/node/unread_body.ts",
+  "adapters/http/node/request_test.ts":
+    "adapters/http/node/body.ts adapters/http/node/headers.ts",
   "adapters/client/http_test.ts":
     "adapters/client/client.ts adapters/client/mod.ts",
   "adapters/docs/docs_test.ts":
     "adapters/docs/in_pieces.ts adapters/docs/mod.ts adapters/docs/page_endpoints.ts",
 
-  "adapters/memory/memory_test.ts": "adapters/memory/mod.ts",
-  "adapters/d1/d1_test.ts": "adapters/d1/fault.ts adapters/d1/mod.ts",
-  "adapters/sqlite/contract_test.ts":
-    "adapters/sqlite/mod.ts adapters/database/stored_row.ts",
-  "adapters/sqlite/faults_test.ts":
-    "adapters/sqlite/file.ts adapters/sqlite/open.ts",
-  "adapters/postgres/contract_test.ts":
-    "adapters/postgres/mod.ts adapters/postgres/storage.ts",
-  "adapters/postgres/tables_test.ts":
-    "adapters/postgres/creates.ts adapters/postgres/schema.ts adapters/postgres/statement.ts adapters/postgres/turn.ts adapters/database/schema_check.ts",
-  "adapters/database/grouped_test.ts": "adapters/database/closed.ts",
-  "adapters/defaults_test.ts": "adapters/database/retention.ts",
+  "adapters/storage/memory/memory_test.ts": "adapters/storage/memory/mod.ts",
+  "adapters/storage/d1/d1_test.ts":
+    "adapters/storage/d1/fault.ts adapters/storage/d1/mod.ts",
+  "adapters/storage/sqlite/contract_test.ts":
+    "adapters/storage/sqlite/mod.ts adapters/storage/stored_row.ts",
+  "adapters/storage/sqlite/faults_test.ts":
+    "adapters/storage/sqlite/file.ts adapters/storage/sqlite/open.ts",
+  "adapters/storage/postgres/contract_test.ts":
+    "adapters/storage/postgres/mod.ts adapters/storage/postgres/storage.ts",
+  "adapters/storage/postgres/tables_test.ts":
+    "adapters/storage/postgres/creates.ts adapters/storage/postgres/schema.ts adapters/storage/postgres/statement.ts adapters/storage/postgres/turn.ts adapters/storage/schema_check.ts",
+  "adapters/storage/grouped_test.ts": "adapters/storage/closed.ts",
+  "adapters/defaults_test.ts": "adapters/storage/retention.ts",
 
-  "adapters/postgres/connections_test.ts":
-    "adapters/postgres/client.ts adapters/postgres/pool.ts adapters/postgres/reads.ts",
+  "adapters/storage/postgres/connections_test.ts":
+    "adapters/storage/postgres/client.ts adapters/storage/postgres/pool.ts adapters/storage/postgres/reads.ts",
 
   "adapters/standalone/copy_test.ts":
-    "adapters/standalone/copy_records.ts adapters/database/transfer.ts adapters/postgres/transfer.ts adapters/sqlite/transfer.ts",
+    "adapters/standalone/copy_records.ts adapters/storage/transfer.ts adapters/storage/postgres/transfer.ts adapters/storage/sqlite/transfer.ts",
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/start.ts",
   "adapters/standalone/app_test.ts":

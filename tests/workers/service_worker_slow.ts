@@ -2,7 +2,7 @@
 import { buildSync } from "esbuild";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { serve } from "../../adapters/deno/mod.ts";
+import { serve } from "../../adapters/http/deno/mod.ts";
 import { docs } from "../../adapters/docs/mod.ts";
 import { placeExample } from "../support/examples.ts";
 import { newFolder } from "../support/temporary_directory.ts";

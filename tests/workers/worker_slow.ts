@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { buildSync } from "esbuild";
 import { Miniflare } from "miniflare";
 import { after, test } from "node:test";
-import { type D1Binding, d1Storage } from "../../adapters/d1/mod.ts";
+import { type D1Binding, d1Storage } from "../../adapters/storage/d1/mod.ts";
 import {
   databaseContract,
   storageLaws,

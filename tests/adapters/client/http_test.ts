@@ -7,7 +7,7 @@ import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import type { FetchFunction } from "../../../adapters/serve/server.ts";
+import type { FetchFunction } from "../../../adapters/http/server.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { placeExample } from "../../support/examples.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";

@@ -22,7 +22,7 @@ import {
   memoryStorage,
   type PetStorage,
 } from "../../../mod.ts";
-import type { PetDatabase } from "../../../adapters/memory/mod.ts";
+import type { PetDatabase } from "../../../adapters/storage/memory/mod.ts";
 
 /** The key that the service takes. No message of client or service contains it by chance. */
 export const KEY = "pet_0A1b2C3d4E5f6G7h8I9j";

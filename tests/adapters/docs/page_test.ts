@@ -9,7 +9,7 @@ import test from "node:test";
 import axe, { type AxeResults } from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
-import { memoryStorage } from "../../../adapters/memory/mod.ts";
+import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { createHandler } from "../../../core/handler.ts";
 import { skipping } from "../../support/runtime.ts";

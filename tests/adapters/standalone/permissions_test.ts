@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
-import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { freePort, run } from "../../support/process.ts";

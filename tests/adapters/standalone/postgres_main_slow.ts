@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { postgresStorage } from "../../../adapters/postgres/mod.ts";
+import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import {
   missingStandby,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStorage } from "../../../adapters/memory/mod.ts";
+import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import {
   malformedKey,
   parseIdempotencyKey,

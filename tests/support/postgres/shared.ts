@@ -5,7 +5,7 @@ import { after, type test, type TestContext } from "node:test";
 import {
   type PetDatabase,
   postgresStorage,
-} from "../../../adapters/postgres/mod.ts";
+} from "../../../adapters/storage/postgres/mod.ts";
 import { skipping, testUnless } from "../runtime.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";

@@ -5,7 +5,7 @@
 
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { sqliteStorage } from "../../../adapters/sqlite/mod.ts";
+import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 

@@ -18,7 +18,7 @@ import { createInterface } from "node:readline";
 import {
   type PetDatabase,
   sqliteStorage,
-} from "../../../adapters/sqlite/mod.ts";
+} from "../../../adapters/storage/sqlite/mod.ts";
 import { checkNewPet } from "../../../core/pets/new_pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 

@@ -1,0 +1,64 @@
+/** Answers of a Node server where there is no request: to bytes that are not HTTP, and to slow clients. */
+
+import { STATUS_CODES } from "node:http";
+import { Buffer } from "node:buffer";
+import type { Socket } from "node:net";
+import { Refusal } from "../../../core/http/refusal.ts";
+import { currentResponse } from "./pipeline.ts";
+import { LINGER } from "./unread_body.ts";
+
+export const badRequest: Refusal = new Refusal(
+  "bad_request",
+  "Cannot read request: it is not well-formed HTTP",
+);
+/** By the code of Node's error. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  "ERR_HTTP_REQUEST_TIMEOUT": new Refusal(
+    "request_timeout",
+    "Cannot read request: it did not arrive in time",
+  ),
+  // RFC 6585's 431 has no code in the contract.
+  "HPE_HEADER_OVERFLOW": new Refusal(
+    "bad_request",
+    "Cannot read request: its header is too large",
+  ),
+};
+
+export function clientErrorListener() {
+  const refused = new WeakSet<Socket>();
+  return (error: Error & { readonly code?: string }, socket: Socket): void => {
+    // Node 26 reports a broken connection again with every packet that arrives (`onParserExecuteCommon` in its
+    // lib/_http_server.js). Can go if tests/adapters/http/node/node_test.ts passes without it.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    refuse(socket, REFUSALS[String(error.code)] ?? badRequest);
+  };
+}
+
+/** Closes a connection, with a refusal if no answer is under way there. */
+export function refuse(socket: Socket, refusal: Refusal): void {
+  // Node 26 leaves the sockets of CONNECT without a listener, and an error without one ends the process (same
+  // function as above). Can go if tests/adapters/http/node/node_test.ts passes without it.
+  socket.on("error", () => {});
+  const current = currentResponse(socket);
+  if (current?.req.complete) {
+    // A request before this one is still to be answered; nothing may come between.
+    current.shouldKeepAlive = false;
+    current.once("close", () => socket.destroySoon());
+    return;
+  }
+  if (!socket.writable || current?.headersSent) return void socket.destroy();
+  const { status, headers, body } = refusal;
+  const fields = {
+    ...headers,
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  };
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  const timer = setTimeout(() => socket.destroy(), LINGER);
+  socket.once("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,146 @@
+/**
+ * Serves a fetch function with Node's own HTTP server, at its own speed.
+ *
+ * @module
+ */
+
+import { once } from "node:events";
+import { createServer, type Server as HttpServer } from "node:http";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
+import { checkIntegers, MAX_TIME } from "../../../core/options.ts";
+import { noTunnel } from "../../../core/http/target.ts";
+import { clientErrorListener, refuse } from "./client_error.ts";
+import { createListener, type NodeListener } from "./listener.ts";
+import { currentResponse } from "./pipeline.ts";
+import {
+  type FetchFunction,
+  listenError,
+  listening,
+  readServeOptions,
+  type ServeOptions,
+  type Server,
+} from "../server.ts";
+
+export { type NodeListener, toNodeListener } from "./listener.ts";
+export type { FetchFunction, ServeOptions, Server } from "../server.ts";
+
+/** Settings of {@linkcode serve} on Node. */
+export interface NodeServeOptions extends ServeOptions {
+  /**
+   * Time that a client may take over the head of a request, in ms: 0 to 2147483647 and at most
+   * `requestTimeout`; 0 is no limit. Default: 10,000. This and `requestTimeout` are looked at once a second;
+   * a client that is too slow gets a `408`.
+   */
+  readonly headersTimeout?: number;
+  /**
+   * Time that a client may take over a whole request, its body included, in ms: 0 to 2147483647; 0 is no
+   * limit. Default: 30,000. The response may take any time.
+   */
+  readonly requestTimeout?: number;
+  /**
+   * Time that a connection may stay idle between requests, in ms: 0 to 2147483647; 0 is no limit.
+   * Default: 5,000.
+   */
+  readonly keepAliveTimeout?: number;
+}
+
+/**
+ * Listens, and answers every request with a fetch function.
+ *
+ * @example
+ * ```ts
+ * import { serve } from "@petstore/service/node";
+ *
+ * const server = await serve(() => new Response("Hello"), { port: 0 });
+ * await server.close();
+ * ```
+ * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
+ */
+export async function serve(
+  handle: FetchFunction,
+  options: NodeServeOptions = {},
+): Promise<Server> {
+  const { port, hostname, onError } = readServeOptions(
+    handle,
+    options,
+    "headersTimeout",
+    "requestTimeout",
+    "keepAliveTimeout",
+  );
+  // On Bun 1.4 `close` would not work, which needs what Node has inside. Can go if the contract of
+  // tests/adapters/http/fetch_server_test.ts passes there with this `serve`.
+  if ("Bun" in globalThis) {
+    throw new TypeError("On Bun, use serve of @petstore/service/bun");
+  }
+  const server = createFetchServer(handle, onError, options);
+  const close = closer(server);
+  try {
+    server.listen(port, hostname);
+    await once(server, "listening");
+    // It listens on TCP, so this is no path.
+    const { address, port: listensOn } = server.address() as AddressInfo;
+    return listening({ hostname: address, port: listensOn }, close);
+  } catch (cause) {
+    throw listenError(hostname, port, cause);
+  }
+}
+
+function createFetchServer(
+  handle: FetchFunction,
+  onError: (error: unknown) => void,
+  options: NodeServeOptions,
+): HttpServer {
+  const {
+    requestTimeout = 30_000,
+    // Node refuses one that is longer than requestTimeout (its document HTTP, `http.createServer`).
+    headersTimeout = Math.min(10_000, Number(requestTimeout) || Infinity),
+    keepAliveTimeout = 5_000,
+  } = options;
+  const times = { requestTimeout, headersTimeout, keepAliveTimeout };
+  checkIntegers(times, 0, MAX_TIME);
+  // A variable, because older @types/node lack `optimizeEmptyRequests` (nodejs/node#59778).
+  const settings = {
+    ...times,
+    connectionsCheckingInterval: 1000,
+    // A request without Host is refused by the listener: Node 26 would do it without a body (same document). Can go
+    // if tests/adapters/http/node/node_test.ts passes without it.
+    requireHostHeader: false,
+    // A request that announces no body gets no stream events, of which we use none: it saves a tenth
+    // of a small answer (same document). Node 22 does not know the option, and goes on as before.
+    optimizeEmptyRequests: true,
+  };
+  const server = createServer(settings);
+  const listen = (awaitsContinue: boolean): NodeListener =>
+    createListener(handle, onError, { awaitsContinue, server });
+  server.on("request", listen(false));
+  server.on("checkContinue", listen(true));
+  // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open); Node would answer 417.
+  server.on("checkExpectation", listen(false));
+  server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));
+  server.on("clientError", clientErrorListener());
+  return server;
+}
+
+/** The `close` of {@linkcode Server} for a server that has no connections yet. */
+function closer(server: HttpServer): () => Promise<void> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return () =>
+    new Promise((resolve) => {
+      // Not http.Server's close(): on Node 26 it destroys connections whose answer is still on its way out, and stops
+      // looking after slow clients (`httpServerPreClose` in its lib/_http_server.js); before, it left alone those that
+      // never sent a byte (nodejs/node#63470). Can go if tests/adapters/http/fetch_server_test.ts passes with it.
+      NetServer.prototype.close.call(server, () => {
+        server.close();
+        resolve();
+      });
+      for (const socket of sockets) {
+        const current = currentResponse(socket);
+        if (current === undefined) socket.destroy();
+        else current.once("close", () => socket.destroySoon());
+      }
+    });
+}

@@ -1,0 +1,166 @@
+/**
+ * Pets kept in memory until the process ends: for tests and first steps. Runs anywhere.
+ *
+ * @module
+ */
+
+import type {
+  ApiKeyRecord,
+  ApiKeyStorage,
+  NewApiKeyRecord,
+} from "../../../core/keys/issued_keys.ts";
+import { type Pet, petId, type PetStatus } from "../../../core/pets/pet.ts";
+import { rowsToRead, toPage } from "../../../core/pets/page.ts";
+import { checkIntegers, checkNames } from "../../../core/options.ts";
+import type { PetDatabase } from "../pet_database.ts";
+import { DEFAULT_RETENTION } from "../retention.ts";
+import { closedError } from "../closed.ts";
+
+export type { PetDatabase } from "../pet_database.ts";
+
+/**
+ * Makes an empty storage.
+ *
+ * @example
+ * ```ts
+ * import { memoryStorage } from "@petstore/service/memory";
+ * import { checkNewPet } from "@petstore/service/storage";
+ *
+ * await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));
+ * ```
+ * @throws {RangeError} if `idempotencyRetention` is not an integer of at least 0.
+ */
+export function memoryStorage(
+  options: {
+    /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
+    readonly idempotencyRetention?: number;
+  } = {},
+): PetDatabase {
+  checkNames(options, ["idempotencyRetention"], "memoryStorage");
+  const { idempotencyRetention = DEFAULT_RETENTION } = options;
+  checkIntegers({ idempotencyRetention }, 0);
+  // The pet of each idempotency key and when it was added, in ms; oldest first.
+  const byKey = new Map<
+    string,
+    { readonly pet: Pet; readonly created: number }
+  >();
+  // Ascending by id, so that a binary search finds the start of any page.
+  const lists: Readonly<Record<PetStatus | "all", Pet[]>> = {
+    all: [],
+    available: [],
+    pending: [],
+    sold: [],
+  };
+  let isClosed = false;
+
+  function assertOpen(): void {
+    if (isClosed) throw closedError("use the memory storage");
+  }
+
+  return {
+    apiKeys: memoryApiKeys(assertOpen),
+
+    async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
+      assertOpen();
+      const now = performance.now();
+      for (const [oldest, { created }] of byKey) {
+        if (created > now - idempotencyRetention) break;
+        byKey.delete(oldest);
+      }
+      const earlier = key === undefined ? undefined : byKey.get(key);
+      if (earlier !== undefined) return { ...earlier.pet, replayed: true };
+      const id = petId(BigInt(lists.all.length + 1));
+      const pet = Object.freeze({ id, name, categoryId, status });
+      lists[status].push(pet);
+      lists.all.push(pet);
+      if (key !== undefined) byKey.set(key, { pet, created: now });
+      return pet;
+    },
+
+    async get(id) {
+      assertOpen();
+      return lists.all[Number(id) - 1]; // `Number` rounds only ids beyond any array
+    },
+
+    async list({ limit, status, after = 0n }) {
+      assertOpen();
+      const pets = lists[status ?? "all"];
+      const start = indexAfter(pets, after);
+      return toPage(pets.slice(start, start + rowsToRead(limit)), limit);
+    },
+
+    async ping() {
+      assertOpen();
+    },
+
+    async close() {
+      isClosed = true;
+    },
+  };
+}
+
+/** Finds the index of the first pet whose id is greater; pets ascend by id. */
+function indexAfter(pets: readonly Pet[], after: bigint): number {
+  let low = 0;
+  let high = pets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const pet = pets[middle];
+    if (pet !== undefined && pet.id <= after) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param assertOpen throws if the storage is closed. */
+function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
+  // The record with id n, and its digest, are at n - 1. Records are copied, because whoever holds a
+  // Date can change it.
+  const records: ApiKeyRecord[] = [];
+  const digests: string[] = [];
+
+  function keep({ name, digest, created }: NewApiKeyRecord): ApiKeyRecord {
+    if (digests.includes(digest)) {
+      throw new Error("Cannot keep API key: its digest exists already");
+    }
+    const record = { id: digests.push(digest), name, created };
+    records.push(structuredClone(record));
+    return structuredClone(record);
+  }
+
+  return {
+    async insert(record) {
+      assertOpen();
+      return keep(record);
+    },
+
+    async insertFirst(record) {
+      assertOpen();
+      return records.length === 0 ? keep(record) : undefined;
+    },
+
+    async isActive(digest) {
+      assertOpen();
+      const record = records[digests.indexOf(digest)];
+      return record !== undefined && record.revoked === undefined;
+    },
+
+    async find(digest) {
+      assertOpen();
+      return structuredClone(records[digests.indexOf(digest)]);
+    },
+
+    async list() {
+      assertOpen();
+      return structuredClone(records);
+    },
+
+    async revoke(id, time) {
+      assertOpen();
+      const record = records[id - 1];
+      if (record === undefined) return undefined;
+      records[id - 1] = structuredClone({ revoked: time, ...record });
+      return structuredClone(records[id - 1]);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** The driver's client, made to connect and to end in time, and to remember a warning. */
+
+import { setTimeout } from "node:timers";
+import pg from "pg";
+import type { PostgresAddress, PostgresHost } from "./address.ts";
+import { isNotReplicated, type Notice } from "./fault.ts";
+
+/** Time to wait for a server to close a connection, in ms. */
+const END_TIMEOUT = 1000;
+
+type Callback = (error?: Error) => void;
+
+/** The part of the driver's connection that is used; its events are named after the server's messages. */
+interface DriverConnection {
+  readonly stream: { destroy(): void };
+  on(
+    event: string,
+    listener: (message: { readonly mechanisms?: readonly string[] }) => void,
+  ): this;
+}
+
+/** The part of the driver's client that is used, so that it has a type without `@types/pg` too. */
+interface DriverClient {
+  readonly connection: DriverConnection;
+  on(event: "error", listener: (error: Error) => void): this;
+  on(event: "notice", listener: (notice: Notice) => void): this;
+  connect(callback: Callback): void;
+  end(callback?: Callback): Promise<unknown> | void;
+}
+
+const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
+
+/** A connection that a pool lends. */
+export type Connection = pg.PoolClient & {
+  /** The host that was current when it was made. */
+  readonly target: PostgresHost;
+  /** The server's warning that a commit is on one machine only. */
+  readonly warning: string | undefined;
+  /** False if it may hang; initially true. */
+  isTrusted: boolean;
+  /** Ends it at once. */
+  cut(): void;
+};
+
+/** Clients whose faults and ends reach the pool in time; it lends them as {@linkcode Connection}. */
+export function clientsOf(
+  currentHost: () => PostgresHost,
+): new (settings?: object) => pg.Client & Connection {
+  class Client extends DriverClient {
+    readonly target: PostgresHost;
+    warning: string | undefined;
+    isTrusted = true;
+    #refusal: Error | undefined;
+
+    constructor(config: pg.ClientConfig & PostgresAddress["driver"]) {
+      const target = currentHost();
+      // The pool makes the password non-enumerable, so `...` leaves it out (brianc/node-postgres#2066).
+      super({ ...config, password: config.password, ...target });
+      this.target = target;
+      this.on("notice", (notice) => {
+        if (isNotReplicated(notice)) this.warning = `${notice.message}`;
+      });
+      // The statement under way fails too. Without a listener the program would end (the driver's document pg.Client,
+      // `error`), even if the server ends the connection in the packet that opens it.
+      this.on("error", () => {});
+      if (!config.requireChannelBinding) return;
+      onUnbound(this.connection, () => {
+        this.#refusal = new Error(
+          "the server does not support channel_binding=require",
+        );
+        this.cut();
+      });
+    }
+
+    cut(): void {
+      this.connection.stream.destroy();
+    }
+
+    override connect(callback: Callback): void {
+      const finish = (error?: Error) => {
+        // `pg` 8.23 leaves the connection open if it has no password for it (`_getPassword` in its lib/client.js). Can
+        // go if tests/adapters/storage/postgres/connections_test.ts passes without it.
+        if (error) this.cut();
+        callback(this.#refusal ?? error);
+      };
+      try {
+        super.connect(finish);
+      } catch (error) {
+        // Deno 2.9 throws if it may not use a socket, where Node emits an error, and the pool would wait for this
+        // client for ever. Can go if `deno run --allow-net` of net.connect("/tmp/x") from node:net emits an error.
+        finish(error as Error);
+      }
+    }
+
+    override end(callback?: Callback): Promise<unknown> | void {
+      // `pg` 8.23 waits for the server to close the connection (`end()` in its lib/client.js); one that hangs never
+      // does. Can go if tests/adapters/storage/postgres/close_slow.ts passes without it.
+      setTimeout(() => this.cut(), END_TIMEOUT).unref();
+      return super.end(callback);
+    }
+  }
+  // The driver's type omits the settings that the pool passes to a client.
+  return Client as unknown as new () => pg.Client & Connection;
+}
+
+/**
+ * Calls back if a server does not bind SCRAM to the encrypted channel, before it is sent a password. Can go when
+ * the driver has `channel_binding=require` itself (brianc/node-postgres#3746; not yet in 8.23).
+ */
+function onUnbound(connection: DriverConnection, callback: () => void): void {
+  let isBound = false;
+  connection
+    .on("authenticationCleartextPassword", callback)
+    .on("authenticationMD5Password", callback)
+    .on("authenticationSASL", ({ mechanisms = [] }) => {
+      if (!mechanisms.includes("SCRAM-SHA-256-PLUS")) callback();
+    })
+    // The driver checks that the server knows the password too.
+    .on("authenticationSASLFinal", () => isBound = true)
+    .on("authenticationOk", () => {
+      if (!isBound) callback();
+    });
+}

@@ -1,0 +1,158 @@
+/** Creates in PostgreSQL: pets that arrive together share a statement, which is a transaction of its own. */
+
+import { type CheckedPet, type Pet, petId } from "../../../core/pets/pet.ts";
+import type { Create, Created, GroupedPetsOptions } from "../grouped_pets.ts";
+import { STATUS_CODE, toPet } from "../stored_row.ts";
+import type { PostgresConnections } from "./connections.ts";
+import { fault } from "./fault.ts";
+import { orError } from "./reads.ts";
+import { prepared, type Value } from "./statement.ts";
+import { PETS_LOCK, takeTurn } from "./turn.ts";
+
+const ACTION = "create pet";
+
+// Pets take their ids after the lock; otherwise a reader could see an id before a smaller one.
+const TURN = `turn AS MATERIALIZED (SELECT ${takeTurn("$4", "$5")})`;
+
+const CREATE = prepared(`WITH ${TURN}
+    INSERT INTO pets (name, category_id, status)
+    SELECT name, category_id, status
+    FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[])
+      WITH ORDINALITY AS new (name, category_id, status, place)
+    ORDER BY place
+    RETURNING id`);
+
+// By the clock of the database, which all servers share.
+const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+const OLDEST = `${NOW} - $7::bigint`;
+
+// For a batch with keys. All of it sees the tables as they were before it waited for its turn; only
+// ON CONFLICT meets what others committed since.
+//
+// - `seen` has the records of the keys. A key is unused again if it expired, or its pet was deleted by hand.
+// - `turn` writes to the log, so that the commit of replays alone waits for the standby too, which may not
+//   have their pets yet. It passes the keys on, so that it comes first even if all of them are used.
+// - `new` has what is to be added, with ids.
+// - `claimed` has the ids whose keys are still as they were seen; others have claimed the rest since.
+// - `forgotten` drops two expired keys for each key of the batch, but none that `claimed` may change.
+//
+// The plan may be that of tables that were small, so keys and pets are looked up one by one, in ways that
+// leave only the index of the primary key: a join would read all of them. `created + 0` has no index.
+export const CREATE_ONCE = prepared(`WITH seen AS MATERIALIZED (
+      SELECT key, pet_id, created > ${OLDEST}
+        AND (SELECT id FROM pets WHERE id = pet_id) IS NOT NULL AS is_used
+      FROM idempotency_keys WHERE key = ANY ($6)
+    ), turn AS MATERIALIZED (
+      SELECT ${takeTurn("$4", "$5")},
+        pg_logical_emit_message(true, 'petstore', ''), $6::text[] AS keys
+    ), new AS MATERIALIZED (
+      SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
+      FROM (SELECT new.*
+        FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[], turn.keys)
+          WITH ORDINALITY AS new (name, category_id, status, key, place)
+        WHERE (key IN (SELECT key FROM seen WHERE is_used)) IS NOT TRUE
+        ORDER BY place) AS sorted
+    ), claimed AS (
+      INSERT INTO idempotency_keys AS known (key, pet_id, created)
+      SELECT key, id, ${NOW} FROM new WHERE key IS NOT NULL
+      ON CONFLICT (key) DO UPDATE
+        SET pet_id = excluded.pet_id, created = excluded.created
+        WHERE known.pet_id IN (SELECT pet_id FROM seen)
+      RETURNING pet_id AS id
+    ), forgotten AS (
+      DELETE FROM idempotency_keys
+      WHERE created + 0 <= ${OLDEST} AND key = ANY (ARRAY(
+        SELECT key FROM idempotency_keys
+        WHERE created <= ${OLDEST} AND key <> ALL (array_remove($6, NULL))
+        ORDER BY created LIMIT 2 * cardinality(array_remove($6, NULL))))
+    ), added AS (
+      INSERT INTO pets (id, name, category_id, status)
+      SELECT id, name, category_id, status FROM new
+      WHERE key IS NULL OR id IN (SELECT id FROM claimed)
+      ORDER BY place
+      RETURNING id
+    )
+    SELECT place, added.id FROM new LEFT JOIN added USING (id)
+    WHERE key IS NULL OR id IN (SELECT id FROM claimed)`);
+
+export const REPLAYS = prepared(`SELECT key, id, name, category_id, status
+    FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`);
+
+/** Settings of {@linkcode groupCreates}, in ms. */
+interface Times {
+  readonly lockTimeout: number;
+  readonly idempotencyRetention: number;
+}
+
+/** Makes what stores groups of creates. */
+export function groupCreates(
+  { read, write }: Pick<PostgresConnections, "read" | "write">,
+  { lockTimeout, idempotencyRetention }: Times,
+): GroupedPetsOptions["create"] {
+  const valuesOf = (batch: readonly Create[]): readonly Value[] => [
+    batch.map(({ pet }) => pet.name),
+    batch.map(({ pet }) => pet.categoryId),
+    batch.map(({ pet }) => STATUS_CODE[pet.status]),
+    `${lockTimeout}ms`,
+    PETS_LOCK,
+  ];
+
+  async function createAll(batch: readonly Create[]): Promise<readonly Pet[]> {
+    const rows = await write(ACTION, CREATE, valuesOf(batch));
+    assertKept(rows.length, batch.length);
+    return batch.map(({ pet }, place) => withId(pet, rows[place]?.[0]));
+  }
+
+  async function createOnce(
+    batch: readonly Create[],
+  ): Promise<readonly (Created | Error)[]> {
+    const keys = batch.map(({ key }) => key ?? null);
+    const values = [...valuesOf(batch), keys, idempotencyRetention];
+    const rows = await write(ACTION, CREATE_ONCE, values);
+    assertKept(rows.filter(([, id]) => id !== null).length, rows.length);
+    const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
+    const replay = await readReplays(
+      keys.filter((_, place) => !ids.has(place)),
+    );
+    return batch.map(({ pet, key }, place) =>
+      ids.has(place) ? withId(pet, ids.get(place)) : replay(key)
+    );
+  }
+
+  /** Reads the pets of keys that were used before. It never rejects: the new pets of the batch are stored. */
+  async function readReplays(
+    keys: readonly Value[],
+  ): Promise<(key: unknown) => Created | Error> {
+    try {
+      const rows = keys.length === 0 ? [] : await read(ACTION, REPLAYS, [keys]);
+      const pets = new Map(rows.map(([key, ...pet]) => [key, pet]));
+      return (key) => {
+        const row = pets.get(key);
+        if (row === undefined) {
+          // Between the two statements.
+          const cause = new Error("its idempotency key expired just now");
+          return fault("unavailable", ACTION, cause);
+        }
+        return orError(() => ({ ...toPet(row), replayed: true }));
+      };
+    } catch (error) {
+      return () => error as Error;
+    }
+  }
+
+  return (batch) =>
+    batch.some(({ key }) => key !== undefined)
+      ? createOnce(batch)
+      : createAll(batch);
+}
+
+function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
+  return { id: petId(id as bigint), name, categoryId, status };
+}
+
+/** A trigger may leave some pets out, and nothing says which. */
+function assertKept(kept: number, count: number): void {
+  if (kept === count) return;
+  const cause = new Error(`the database kept ${kept} of ${count} pets`);
+  throw fault("outcome_unknown", ACTION, cause);
+}

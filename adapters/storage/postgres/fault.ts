@@ -1,0 +1,164 @@
+/** PostgreSQL's errors (its manual, appendix A) in the words of the storage port. */
+
+import { StorageError } from "../../../core/pets/pet_storage.ts";
+
+/**
+ * PgBouncer refuses settings that are sent with a new connection (its document Configuration,
+ * `ignore_startup_parameters`; pgbouncer/pgbouncer#1074). The test is tests/faults/pgbouncer_fault.ts.
+ */
+const IS_POOLER = /^unsupported startup parameter/;
+
+/**
+ * PgBouncer's faults before it sent the statement on, although their code is a lost connection's, 08P01
+ * (pgbouncer/pgbouncer#1094; its document Configuration, `query_wait_timeout`). Can go if it gives them another one.
+ */
+const NOT_SENT =
+  /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
+
+/**
+ * Faults that may pass, by the driver's own messages, because they have no code (lib/client.js of `pg` 8.23, index.js
+ * of `pg-pool` 3.14): it had no connection or no answer in time, or lost it.
+ */
+const NO_ANSWER =
+  /^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
+
+/**
+ * The driver refuses to send a statement, because its connection was lost or closed: seen on Deno and Bun
+ * with `pg` 8.23 (`query()` in its `lib/client.js`; brianc/node-postgres#1790), when that happens just after the
+ * pool lent it. If the message changes, tests/adapters/storage/postgres/connections_test.ts fails.
+ */
+const NOT_QUERYABLE = /^Client .* is not queryable$/;
+
+/** Codes of the operating system that may pass. ENOENT: a Unix socket. */
+const TRANSIENT =
+  /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
+
+/** Classes of SQLSTATE about the server, not the statement. */
+const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
+
+/** The statement may have happened: the connection ended, or the server does not know (40003). */
+const UNCERTAIN = /^(?:08|25P0[34]|40003|57P|58|XX)/;
+
+/** A warning of the server. */
+export interface Notice {
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+  /** The function in the server's source that sent it. */
+  readonly routine?: string | undefined;
+}
+
+/**
+ * Tells whether a connection, and with it each that is older, is of no use any more: it was lost, or its
+ * prepared statements return columns as they were before `ALTER TABLE`, which PostgreSQL 15 refuses in this
+ * function of its src/backend/utils/cache/plancache.c. The test is tests/adapters/storage/postgres/tables_test.ts.
+ */
+export function isConnectionUseless(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === undefined || /^(?:08|57P)/.test(code) ||
+    (error as Notice).routine === "RevalidateCachedQuery";
+}
+
+/** Tells whether a read that failed with this may succeed on another connection: 40001, and 40P01, a deadlock. */
+export function canBeRepeated(error: unknown): boolean {
+  const cause = error instanceof StorageError ? error.cause : error;
+  return isConnectionUseless(cause) ||
+    /^40(?:001|P01)$/.test(String(sqlState(cause)));
+}
+
+/** Tells whether the driver sent nothing, because the connection had ended before. */
+export function isUnsent(error: unknown): boolean {
+  const cause = error instanceof StorageError ? error.cause : error;
+  return sqlState(cause) === undefined && NOT_QUERYABLE.test(messageOf(cause));
+}
+
+/** Tells whether the server lacks a function, or may not run it for this user. */
+export function isRefused(error: unknown): boolean {
+  return /^(?:0A|42)/.test(String(sqlState(error)));
+}
+
+/** Tells whether all connections are in use: another server would not help. */
+export function areAllTaken(error: unknown): boolean {
+  return /^timeout exceeded/.test(messageOf(error));
+}
+
+/** Tells whether a warning means that a commit is on one machine only. */
+export function isNotReplicated({ code, routine }: Notice): boolean {
+  // Triggers use the codes too; the function is in PostgreSQL's src/backend/replication/syncrep.c. The test is
+  // tests/adapters/storage/postgres/tables_test.ts.
+  return (code === "01000" || code === "57P01") &&
+    (routine ?? "SyncRepWaitForLSN") === "SyncRepWaitForLSN";
+}
+
+/** Makes the fault of an action; if that is `unavailable`, nothing happened. */
+export function fault(
+  kind: StorageError["kind"],
+  action: string,
+  cause: unknown,
+): StorageError {
+  const what = kind === "unavailable" ? action : `tell the outcome (${action})`;
+  return new StorageError(kind, `Cannot ${what}: ${reason(cause)}`, { cause });
+}
+
+/**
+ * Makes the fault of a statement: `unavailable`, or `outcome_unknown` if it changes something and may have
+ * happened all the same. An error that is not about the state of the server is returned as it is.
+ */
+export function statementFault(
+  action: string,
+  error: unknown,
+  { changes }: { readonly changes: boolean },
+): unknown {
+  const code = sqlState(error);
+  const mayHaveHappened = code === undefined
+    ? !isUnsent(error)
+    : UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
+  if (changes && mayHaveHappened) {
+    return fault("outcome_unknown", action, error);
+  }
+  if (code !== undefined && !OF_THE_SERVER.test(code)) return error;
+  return fault("unavailable", action, error);
+}
+
+/** A server that takes no writes, or not the latest, or is not in use. During a switchover none is right. */
+export class WrongServer extends Error {}
+
+/** Tells whether a server that failed may work a moment later. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof WrongServer) return true;
+  if (error instanceof AggregateError) return error.errors.some(isTransient);
+  const state = sqlState(error);
+  if (state !== undefined) {
+    return /^(?:08|53|57P)/.test(state) && !IS_POOLER.test(error.message);
+  }
+  if ("code" in error) return TRANSIENT.test(String(error.code));
+  return NO_ANSWER.test(error.message);
+}
+
+function reason(error: unknown): string {
+  // One error for each server, or for each address of its name.
+  if (error instanceof AggregateError) {
+    const reasons = error.errors.map(reason).join("; ");
+    return error.message === "" ? reasons : `${error.message}: ${reasons}`;
+  }
+  const message = messageOf(error)
+    .replace(/^getaddrinfo \w+ (.*)$/, "the host $1 cannot be found");
+  // Prepared statements are missing (26000), or exist already: PgBouncer in transaction mode, unless it keeps track
+  // of them (its document Configuration, `max_prepared_statements`).
+  const isPooler = IS_POOLER.test(message) ||
+    /^(?:26000|42P05)$/.test(String(sqlState(error)));
+  return isPooler
+    ? `it is a pooler: add pgbouncer=true to the address (${message})`
+    : message;
+}
+
+/** The SQLSTATE of an error from the server. Those of the system have codes, but no `severity`. */
+function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && "severity" in error
+    ? String(error.code)
+    : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

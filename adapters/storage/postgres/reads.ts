@@ -1,0 +1,137 @@
+/** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
+
+import { MAX_LIMIT } from "../../../core/pets/page.ts";
+import {
+  type PageRequest,
+  rowsToRead,
+  toPage,
+} from "../../../core/pets/page.ts";
+import { type Grouped, grouped } from "../grouped.ts";
+import type { GroupedPetsOptions } from "../grouped_pets.ts";
+import { PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
+import type { PostgresConnections } from "./connections.ts";
+import { prepared, type Row } from "./statement.ts";
+
+/** The pets of a status, after an id, in the order of the index. */
+const ofStatus = (code: string, after: string) =>
+  `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
+
+// One pet, or page, has a statement of its own: it takes half as long as a group of one.
+export const GET = prepared(
+  `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
+);
+const GET_ALL = prepared(
+  `SELECT ${PET_COLUMNS} FROM pets WHERE id = ANY ($1::bigint[])`,
+);
+export const LIST = prepared(
+  `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
+);
+// With `status = $3` PostgreSQL's planner might walk through the primary key: with a generic plan it does not know
+// how rare a status is. tests/adapters/storage/postgres/plans_slow.ts shows the plans.
+export const LIST_STATUS = prepared(`SELECT ${PET_COLUMNS} FROM pets
+    WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
+// Pages longer than the service's are never in a group (`sizeOf` in grouped_pets.ts). With `LIMIT size` alone the planner would
+// expect a tenth of the table for each page.
+const page = (condition: string) =>
+  `LATERAL (SELECT * FROM (
+      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${
+    rowsToRead(MAX_LIMIT)
+  }
+    ) AS longest LIMIT size) AS page`;
+/**
+ * Pages of a status (`$1` to `$4`), then those of all pets; `place` is an index in the group. `REINDEX` locks
+ * the indexes in this order too, as they were made: in the other one both would end in a deadlock.
+ */
+export const LIST_ALL = prepared(`SELECT page.*, place
+    FROM unnest($1::int[], $2::bigint[], $3::int[], $4::smallint[])
+        AS asked (place, after, size, code),
+      ${page(ofStatus("code", "after"))}
+    UNION ALL
+    SELECT page.*, place
+    FROM unnest($5::int[], $6::bigint[], $7::int[]) AS asked (place, after, size),
+      ${page("id > after ORDER BY id")}`);
+
+const ACTIVE = prepared(
+  "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
+);
+
+/** Makes what sends groups of reads. */
+export function groupReads(
+  read: PostgresConnections["read"],
+): Pick<GroupedPetsOptions, "get" | "list"> {
+  function readPages(queries: readonly PageRequest[]): Promise<readonly Row[]> {
+    const asked = queries.map(({ limit, status, after = 0n }, place) => ({
+      ...{ place, after, size: rowsToRead(limit) },
+      code: status && STATUS_CODE[status],
+    }));
+    const [first, ...others] = asked;
+    if (first !== undefined && others.length === 0) {
+      const { after, size, code } = first;
+      return code === undefined
+        ? read("list pets", LIST, [after, size])
+        : read("list pets", LIST_STATUS, [after, size, code]);
+    }
+    const columns = (pages: typeof asked) => [
+      pages.map(({ place }) => place),
+      pages.map(({ after }) => after),
+      pages.map(({ size }) => size),
+    ];
+    const some = asked.filter(({ code }) => code !== undefined);
+    return read("list pets", LIST_ALL, [
+      ...columns(some),
+      some.map(({ code = null }) => code),
+      ...columns(asked.filter(({ code }) => code === undefined)),
+    ]);
+  }
+
+  return {
+    async get(ids) {
+      const [first = null, ...others] = ids;
+      const rows = others.length === 0
+        ? await read("get pet", GET, [first])
+        : await read("get pet", GET_ALL, [ids]);
+      const byId = new Map(rows.map((row) => [row[0], row]));
+      return ids.map((id) => {
+        const row = byId.get(id);
+        return row && orError(() => toPet(row));
+      });
+    },
+
+    async list(queries) {
+      // The rows of a page that is alone have no place.
+      const rows = await readPages(queries);
+      const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
+      return queries.map(({ limit }, place) =>
+        orError(() => toPage((pages.get(place) ?? []).map(toPet), limit))
+      );
+    },
+  };
+}
+
+/** Makes `isActive` of the port: strangers can force look-ups, by keys of valid form. */
+export function groupLookUps(
+  read: PostgresConnections["read"],
+  limits: GroupedPetsOptions["reads"],
+): Grouped<string, boolean> {
+  const action = "check API key";
+  return grouped({
+    ...limits,
+    sendsLoneItem: true,
+    action,
+    keyOf: (digest) => digest,
+    async send(digests) {
+      const rows = await read(action, ACTIVE, [digests]);
+      const active = new Set(rows.map(([digest]) => digest));
+      return digests.map((digest) => active.has(digest));
+    },
+  });
+}
+
+/** Returns what was thrown: one impossible row fails its own read, not the group. */
+export function orError<T>(work: () => T): T | Error {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

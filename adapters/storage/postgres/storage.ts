@@ -1,0 +1,120 @@
+/** The storage in PostgreSQL, of an address that is parsed. */
+
+import { checkIntegers, checkNames, MAX_TIME } from "../../../core/options.ts";
+import { apiKeyStorage } from "../api_keys.ts";
+import type { PetDatabase } from "../pet_database.ts";
+import { DEFAULT_RETENTION } from "../retention.ts";
+import { groupedPets } from "../grouped_pets.ts";
+import type { PostgresAddress } from "./address.ts";
+import { postgresConnections } from "./connections.ts";
+import { groupCreates } from "./creates.ts";
+import { groupLookUps, groupReads } from "./reads.ts";
+import { openSchema } from "./schema.ts";
+import { numbered } from "./statement.ts";
+import { API_KEYS_LOCK } from "./turn.ts";
+
+/** Settings of `postgresStorage`. */
+export interface PostgresStorageOptions {
+  /**
+   * Time to wait for a connection, at each server of the address, in ms: 1 to 2147483647; then the
+   * operation is `unavailable`. Default: 3000.
+   */
+  readonly connectTimeout?: number;
+  /**
+   * Time to wait for the result of a statement, in ms: 1 to 2147483647; then a read is `unavailable`, and
+   * a create `outcome_unknown`. After three fifths of it, at most 3 s, a statement that waits for the locks of others
+   * is `unavailable`. Default: 5000.
+   */
+  readonly queryTimeout?: number;
+  /** Time to wait for a database server that cannot be reached yet, in ms: 0 to 2147483647. Default: 10000. */
+  readonly openTimeout?: number;
+  /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
+  readonly idempotencyRetention?: number;
+  /**
+   * Called with a sentence, such as `moved to db2:5432, timeline 7`, when another server of the address is
+   * used from now on. Default: nothing is called.
+   */
+  readonly onMove?: (message: string) => void;
+}
+
+/** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
+const MAX_ROWS = 1000;
+const PING = { text: "SELECT FROM pets LIMIT 1" };
+
+/** Opens the storage, as `postgresStorage` does. */
+export async function openPostgres(
+  address: PostgresAddress,
+  options: PostgresStorageOptions = {},
+): Promise<PetDatabase> {
+  checkNames(
+    options,
+    [
+      "connectTimeout",
+      "queryTimeout",
+      "openTimeout",
+      "idempotencyRetention",
+      "onMove",
+    ],
+    "postgresStorage",
+  );
+  const {
+    connectTimeout = 3000,
+    queryTimeout = 5000,
+    openTimeout = 10_000,
+    idempotencyRetention = DEFAULT_RETENTION,
+    onMove,
+  } = options;
+  checkIntegers({ connectTimeout, queryTimeout }, 1, MAX_TIME);
+  checkIntegers({ openTimeout }, 0, MAX_TIME);
+  checkIntegers({ idempotencyRetention }, 0);
+
+  // Less than `queryTimeout` (but for 1 and 2 ms), otherwise a lock timeout looks like an unknown outcome.
+  const lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6));
+  const connections = postgresConnections(address, {
+    connectTimeout,
+    queryTimeout,
+    lockTimeout,
+    onMove,
+  });
+  const { read, transaction } = connections;
+  try {
+    await openSchema(connections, openTimeout);
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+
+  const limits = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
+  const pets = groupedPets({
+    create: groupCreates(connections, { lockTimeout, idempotencyRetention }),
+    ...groupReads(read),
+    reads: limits,
+  });
+  const lookUps = groupLookUps(read, limits);
+
+  return {
+    apiKeys: {
+      ...apiKeyStorage(
+        (action, sql, ...values) => read(action, numbered(sql), values),
+        (action, sql, ...values) =>
+          transaction(
+            action,
+            API_KEYS_LOCK,
+            (send) => send(numbered(sql), values),
+          ),
+      ),
+      isActive: lookUps.run,
+    },
+
+    ...pets,
+
+    async ping() {
+      await read("reach the database", PING);
+    },
+
+    async close() {
+      await Promise.all([pets.close(), lookUps.close()]);
+      await connections.close();
+    },
+  };
+}

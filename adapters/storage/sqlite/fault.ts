@@ -1,0 +1,98 @@
+/** SQLite's result codes in the words of the storage port. @see https://sqlite.org/rescode.html */
+
+import { StorageError } from "../../../core/pets/pet_storage.ts";
+
+const BUSY = 5;
+const LOCKED = 6;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const PROTOCOL = 15;
+const NOTADB = 26;
+/**
+ * No space for the index of the log (SQLite's document Result Codes, SQLITE_IOERR_SHMSIZE). It comes after a commit is
+ * in the log: readers do not see it and the next commit overwrites it, but if the process is killed before, whoever
+ * opens the file finds it (seen in SQLite 3.53; the test is tests/adapters/storage/sqlite/disk_test.ts).
+ */
+const IOERR_SHMSIZE = 4874;
+
+const IS_FULL = "the disk is full";
+const REASONS: Readonly<Record<number, string>> = {
+  3: "SQLite may not access the file",
+  7: "memory ran out",
+  [READONLY]: "the file or its directory is read-only",
+  [IOERR]: "reading or writing the disk failed",
+  [CORRUPT]: "the file is damaged; restore it from a backup",
+  [FULL]: IS_FULL,
+  [IOERR_SHMSIZE]: IS_FULL,
+  [CANTOPEN]:
+    "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
+  [NOTADB]: "the file is not an SQLite database",
+};
+
+/** Returns true if another connection is in the way, so that trying again helps. */
+export function isBusy(error: unknown): boolean {
+  return [BUSY, LOCKED, PROTOCOL].includes(resultCode(error));
+}
+
+/**
+ * Returns true if a failed `COMMIT` may have happened all the same. Not if busy or full: SQLite writes the
+ * mark that makes a transaction count last.
+ */
+export function mayHaveCommitted(error: unknown): boolean {
+  return !isBusy(error) && resultCode(error) !== FULL;
+}
+
+/** Returns true if the state of the disk is unknown, so that nothing more may be written. */
+export function isFatal(error: unknown): boolean {
+  return [IOERR, CORRUPT, NOTADB].includes(resultCode(error));
+}
+
+/** Returns true if the file, or one beside it, could not be opened or written. */
+export function isAccessFault(error: unknown): boolean {
+  return [CANTOPEN, READONLY].includes(resultCode(error));
+}
+
+/** Explains an error of SQLite; `undefined` for other errors and for mistakes in the SQL. */
+export function faultReason(error: unknown): string | undefined {
+  return isBusy(error)
+    ? "another process keeps the file locked"
+    : REASONS[resultCode(error)];
+}
+
+/**
+ * Turns an error of SQLite into a {@linkcode StorageError}. If `kind` is `unavailable`, an error
+ * that is not about the state of the storage is returned as it is.
+ */
+export function storageFault(
+  action: string,
+  error: unknown,
+  kind: StorageError["kind"] = "unavailable",
+): unknown {
+  const reason = faultReason(error);
+  if (reason === undefined && kind === "unavailable") return error;
+  return fault(kind, action, `${reason ?? error}`, error);
+}
+
+export function fault(
+  kind: StorageError["kind"],
+  action: string,
+  reason: string,
+  cause?: unknown,
+): StorageError {
+  return new StorageError(kind, `Cannot ${action}: ${reason}`, { cause });
+}
+
+/**
+ * SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. It is 0
+ * for any other error.
+ */
+function resultCode(error: unknown): number {
+  // On Deno 2.9 an error from opening has no code (denoland/deno#28289). Can go if
+  // tests/adapters/storage/sqlite/faults_test.ts passes there without it.
+  if (`${error}`.includes("unable to open database file")) return CANTOPEN;
+  const { errcode } = Object(error) as { readonly errcode?: number };
+  return errcode === IOERR_SHMSIZE ? errcode : Number(errcode) & 0xff;
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serve as serveOnBun } from "../../../adapters/http/bun/mod.ts";
+import { serve } from "../../../adapters/http/node/mod.ts";
+import { loadServe } from "../../../adapters/standalone/start.ts";
+import { fetchServerContract } from "../../contract/fetch_server_contract.ts";
+import { RUNTIME, testUnless } from "../../support/runtime.ts";
+
+fetchServerContract(
+  (title, check) => test(`${RUNTIME}: ${title}`, check),
+  await loadServe(),
+);
+
+test(`${RUNTIME}: serve rejects if the host is unknown, and says so`, async () => {
+  const serve = await loadServe();
+  for (const hostname of ["a b", "256.1.1.1"]) {
+    await assert.rejects(
+      async () => await serve(() => new Response(), { port: 0, hostname }),
+      // Without a network Bun and Node say EAGAIN and EAI_AGAIN.
+      /^Error: Cannot listen on (a b|256.1.1.1):0: (the host is unknown$|.*AGAIN)/,
+    );
+  }
+});
+
+const skip = RUNTIME !== "bun" && "it is about Bun";
+const it = testUnless(skip);
+
+it(
+  "serve of Node's adapter refuses to run on Bun, because it could not close",
+  async () => {
+    await assert.rejects(
+      serve(() => new Response()),
+      /@petstore\/service\/bun/,
+    );
+  },
+);
+
+it("serve on Bun takes bodies up to its limit", async () => {
+  const options = { port: 0, maxRequestBodySize: 5 };
+  const { url, close } = await serveOnBun(() => new Response(), options);
+  for (const [body, status] of [["12345", 200], ["123456", 413]] as const) {
+    const answer = await fetch(url, { method: "POST", body });
+    assert.equal(answer.status, status);
+  }
+  await close();
+});

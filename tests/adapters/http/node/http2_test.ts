@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { connect, constants, createServer } from "node:http2";
+import { toNodeListener } from "../../../../adapters/http/node/mod.ts";
+import { LINGER } from "../../../../adapters/http/node/unread_body.ts";
+import { listen } from "../../../support/process.ts";
+import { pets, testOnNode as test } from "./on_node.ts";
+import { REX_JSON } from "../../../support/pets.ts";
+
+const KEY = { authorization: "Bearer secret" };
+
+/** Sends a request to a server of Node's `http2`, whose listener is `handle`, and returns status and body. */
+async function ask(
+  handle: Parameters<typeof toNodeListener>[0],
+  fields: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<readonly [number, string]> {
+  const server = createServer(toNodeListener(handle) as () => void);
+  const port = await listen(server as never);
+  const session = connect(`http://127.0.0.1:${port}`);
+  try {
+    const stream = session.request({ ...KEY, ...fields });
+    stream.end(body);
+    stream.setEncoding("utf8");
+    let text = "";
+    const status = new Promise<number>((resolve) =>
+      stream.once("response", (answer) => resolve(Number(answer[":status"])))
+    );
+    for await (const chunk of stream) text += chunk;
+    return [await status, text];
+  } finally {
+    session.close();
+    server.close();
+  }
+}
+
+test("toNodeListener serves HTTP/2: a list, a create, and a create without a body", async (t) => {
+  const { setTimeout } = globalThis;
+  t.after(() => void Object.assign(globalThis, { setTimeout }));
+  let lingered = 0;
+  const linger = (then: () => void) => {
+    lingered++;
+    then();
+  };
+  Object.assign(globalThis, {
+    // Longer than usual, because a busy machine may take long over an answer that does not wait.
+    setTimeout: (then: () => void, ms: number) =>
+      ms === LINGER ? setTimeout(linger, 10_000, then) : setTimeout(then, ms),
+  });
+  assert.deepEqual(await ask(pets(), { ":path": "/v1/pets" }), [200, "[]"]);
+  const post = { ":path": "/v1/pets", ":method": "POST" };
+  assert.equal((await ask(pets(), post, REX_JSON))[0], 201);
+  const typed = { ...post, "content-length": `${REX_JSON.length}` };
+  assert.equal((await ask(pets(), typed, REX_JSON))[0], 201);
+  const text = { ...post, "content-type": "text/plain" };
+  const [missing, why] = await ask(pets(), text);
+  assert.equal(missing, 400);
+  assert.match(why, /is missing/);
+  assert.equal(lingered, 0, "answers that wait for the end of their requests");
+});
+
+test("toNodeListener serves HTTP/2 to any fetch function", async () => {
+  const echo = async (request: Request): Promise<Response> =>
+    new Response(`${new URL(request.url).pathname} ${await request.text()}`);
+  const post = { ":path": "/echo", ":method": "POST" };
+  // Several frames, which Node hands over as slices of one memory.
+  for (const body of ["abc", "0123456789".repeat(30_000)]) {
+    assert.deepEqual(await ask(echo, post, body), [200, `/echo ${body}`]);
+  }
+});
+
+test("a client that cancels its HTTP/2 request aborts the signal, and cancels the body of the response", async () => {
+  const gone: string[] = [];
+  let leave = (): void => {};
+  let told = (): void => {};
+  const tell = (what: string): void => {
+    gone.push(what);
+    told();
+  };
+  const endless = (): ReadableStream =>
+    new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(1)),
+      cancel: () => tell("cancelled"),
+    });
+  const listener = toNodeListener(({ signal, url }) => {
+    setImmediate(leave);
+    if (url.endsWith("/endless")) return new Response(endless());
+    return new Promise<Response>((go) =>
+      signal.addEventListener("abort", () => {
+        tell(String(signal.reason));
+        go(new Response());
+      })
+    );
+  });
+  const server = createServer(listener as () => void);
+  const session = connect(`http://127.0.0.1:${await listen(server as never)}`);
+  for (const path of ["/waits", "/endless"]) {
+    const isTold = new Promise<void>((resolve) => told = resolve);
+    const stream = session.request({ ":path": path }).resume();
+    leave = () => stream.close(constants.NGHTTP2_CANCEL);
+    await isTold;
+  }
+  session.close();
+  server.close();
+  assert.deepEqual(gone, [
+    "AbortError: The client closed the connection",
+    "cancelled",
+  ]);
+});

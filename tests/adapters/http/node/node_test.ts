@@ -1,0 +1,556 @@
+import assert from "node:assert/strict";
+import type { Server as HttpServer } from "node:http";
+import { connect, type Socket } from "node:net";
+import { PassThrough } from "node:stream";
+import { clientErrorListener } from "../../../../adapters/http/node/client_error.ts";
+import { endLater } from "../../../../adapters/http/node/unread_body.ts";
+import {
+  type NodeListener,
+  serve,
+  toNodeListener,
+} from "../../../../adapters/http/node/mod.ts";
+import { memoryStorage, type ServiceRequest } from "../../../../mod.ts";
+import { toFetch } from "../../../../core/handler.ts";
+import { type Answer, Wire } from "../../../contract/wire.ts";
+import {
+  GET,
+  pets,
+  POST,
+  speaking,
+  speakingTo,
+  speakingWell,
+  streamOf,
+  testOnNode as test,
+  withKey,
+} from "./on_node.ts";
+import { until } from "../../../support/time.ts";
+import { REX_JSON } from "../../../support/pets.ts";
+
+const CHUNKED = "Transfer-Encoding: chunked\r\n\r\n";
+const FIVE = "Content-Length: 5\r\n\r\n";
+
+/** Sends bytes to a server of `handle`, and returns its answer and the errors that were reported. */
+async function answerOf(
+  handle: Parameters<typeof serve>[0],
+  bytes = GET,
+  options: Parameters<typeof speaking>[2] = {},
+) {
+  let answer: Answer = { status: 0, lines: [], body: "" };
+  const errors = await speaking(handle, async (wire) => {
+    wire.write(bytes);
+    answer = await wire.answer(bytes.split(" ")[0]);
+  }, options);
+  return { ...answer, errors };
+}
+
+test("a handler of createHandler is answered without Request, Response, Headers, stream or signal", async () => {
+  const names = ["Request", "Response", "Headers", "ReadableStream"]
+    .concat("AbortController", "URL");
+  const globals = globalThis as unknown as Record<string, unknown>;
+  const kept = names.map((name) => globals[name]);
+  await speakingWell(pets(), async (wire) => {
+    names.forEach((name) => globals[name] = undefined);
+    try {
+      wire.write(withKey("POST /v1/pets", REX_JSON));
+      assert.equal((await wire.answer()).status, 201);
+      wire.write(withKey("GET /v1/pets/1"));
+      const { lines, body } = await wire.answer();
+      assert(lines.includes("content-type: application/json"));
+      const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+      assert.equal(body, pet);
+    } finally {
+      names.forEach((name, i) => globals[name] = kept[i]);
+    }
+  });
+});
+
+test("onError of a handler is given the request that failed", async () => {
+  const cause = new Error("broken");
+  const told: [unknown, ServiceRequest][] = [];
+  const handle = pets({
+    storage: { ...memoryStorage(), create: () => Promise.reject(cause) },
+    onError: (cause, request) => void told.push([cause, request]),
+  });
+  const sent = withKey("POST /v1/pets", REX_JSON);
+  const { status, body, errors } = await answerOf(handle, sent);
+  assert.equal(status, 500);
+  assert.equal(JSON.parse(body).message, "Something went wrong on our side");
+  assert.deepEqual(errors, [], "it is the handler's to report");
+  const [[toldCause, request] = []] = told;
+  assert.equal(toldCause, cause);
+  assert(request !== undefined);
+  assert.equal(request.method, "POST");
+  assert.equal(request.url, "http://a/v1/pets");
+  assert.equal(request.headers.get("host"), "a");
+});
+
+test("a Response of another realm is sent as any other", async () => {
+  const foreign = {
+    status: 201,
+    statusText: "Made",
+    [Symbol.toStringTag]: "Response",
+    headers: new Headers({ "x-a": "1" }),
+    body: streamOf("a", "b"),
+    bodyUsed: false,
+  };
+  const answer = await answerOf(() => foreign as unknown as Response);
+  assert.deepEqual([answer.status, answer.body], [201, "ab"]);
+  assert(answer.lines.includes("x-a: 1"));
+});
+
+test("the status text of a response is sent; a 500 has its own if the response could not be sent", async () => {
+  const texts = [
+    [{}, "200 Fine"],
+    [{ "x-a": "\u0001" }, "500 Internal Server Error"],
+  ] as const;
+  for (const [headers, expected] of texts) {
+    const handle = () => new Response(null, { headers, statusText: "Fine" });
+    await speaking(handle, async (wire) => {
+      wire.write("GET / HTTP/1.0\r\n\r\n");
+      const [line] = (await wire.rest()).split("\r\n");
+      assert.equal(line, `HTTP/1.1 ${expected}`);
+    });
+  }
+});
+
+test("a stream whose head cannot be sent is cancelled, and what cancel throws is not reported", async () => {
+  let reason: unknown;
+  const body = new ReadableStream({
+    cancel(given) {
+      reason = given;
+      throw new Error("not cancelled");
+    },
+  });
+  const headers = { "x-a": "\u0001" };
+  const { status, errors } = await answerOf(() =>
+    new Response(body, { headers })
+  );
+  assert.equal(status, 500);
+  assert.match(String(reason), /Invalid character in header content/);
+  assert.deepEqual(errors, [reason]);
+});
+
+test("a wrong length or coding from the fetch function is put right", async () => {
+  await speaking(() =>
+    new Response("hello", {
+      headers: { "content-length": "3", "transfer-encoding": "chunked" },
+    }), async (wire) => {
+    wire.write(GET + GET);
+    for (let i = 0; i < 2; i++) {
+      const { lines, body } = await wire.answer();
+      assert.equal(body, "hello");
+      assert.deepEqual(lines.map((line) => line.replace(/^date: .*/, "date")), [
+        "content-type: text/plain;charset=UTF-8",
+        "content-length: 5",
+        "date",
+        "connection: keep-alive",
+        "keep-alive: timeout=5",
+      ]);
+    }
+  });
+  const empty = { status: 204, headers: { "content-length": "0" } };
+  const { lines } = await answerOf(() => new Response(null, empty));
+  assert(!lines.join().includes("content-length"));
+});
+
+for (const length of [1, 9]) {
+  test(`a stream announced as ${length} bytes that has 4 breaks the connection off`, async () => {
+    const headers = { "content-length": String(length) };
+    const errors = await speaking(
+      () => new Response(streamOf("ab", "cd"), { headers }),
+      async (wire) => {
+        wire.write(GET);
+        assert(!(await wire.rest()).includes("abcd"));
+      },
+    );
+    assert.equal(errors.length, 1);
+  });
+}
+
+test("a body that fails at once, or is cancelled, is answered for with 500", async () => {
+  const response = new Response("x");
+  await response.body?.cancel();
+  assert.equal((await answerOf(() => response)).status, 500);
+  for (const error of [new Error("a"), new DOMException("b", "AbortError")]) {
+    const body = new ReadableStream({ start: (given) => given.error(error) });
+    const failing = await answerOf(() => new Response(body));
+    assert.deepEqual([failing.status, failing.errors], [500, [error]]);
+  }
+});
+
+test("a stream that fails later breaks the connection off, and is reported", async () => {
+  const error = new Error("secret");
+  const { promise, resolve: fail } = Promise.withResolvers<void>();
+  async function* chunks() {
+    yield* ["a", "b"];
+    await promise;
+    throw error;
+  }
+  const body = ReadableStream.from(chunks())
+    .pipeThrough(new TextEncoderStream());
+  const errors = await speaking(() => new Response(body), async (wire) => {
+    wire.write(GET);
+    await until("the head has come", () => wire.received !== "");
+    fail();
+    const rest = await wire.rest();
+    assert.match(rest, /^HTTP\/1\.1 200 /);
+    assert(!rest.includes("\r\n0\r\n"), "it must not look complete");
+  });
+  assert.deepEqual(errors, [error]);
+});
+
+test("a body is taken from the client no faster than it is read", async () => {
+  const size = 4 * 1024 * 1024;
+  const handle = toFetch(async (request, connection) => {
+    const socket = connection as Socket;
+    const { body } = request;
+    assert.equal(request.body, body);
+    const reader = body?.getReader();
+    await reader?.read();
+    let taken = 0;
+    while (taken < socket.bytesRead) {
+      taken = socket.bytesRead;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    while (!(await reader?.read())?.done);
+    return { status: 200, headers: {}, body: String(taken < size / 2) };
+  });
+  const sent = `${POST}Content-Length: ${size}\r\n\r\n${"a".repeat(size)}`;
+  assert.equal((await answerOf(handle, sent)).body, "true");
+});
+
+test("the body of a HEAD, or of a client that goes away, is cancelled, and what cancel throws is reported", async () => {
+  const error = new Error("secret");
+  const cancel = (): never => {
+    throw error;
+  };
+  for (const body of ["small", "large", "late", "unwanted"]) {
+    const method = body === "unwanted" ? "HEAD" : "GET";
+    const isLate = body === "late"; // it comes when the client has gone
+    const start = (given: ReadableStreamDefaultController) =>
+      given.enqueue(new Uint8Array(body === "large" ? 32e6 : 1));
+    const stream = new ReadableStream({ start, cancel });
+    let isAsked = false;
+    const errors = await speaking(async ({ signal }) => {
+      isAsked = true;
+      if (isLate) await new Promise((go) => signal.onabort = go);
+      return new Response(stream);
+    }, async (wire) => {
+      wire.write(GET.replace("GET", method));
+      await until("a head", () => isLate ? isAsked : wire.received !== "");
+    });
+    await until("a report", () => errors.length > 0);
+    assert.deepEqual(errors, [error]);
+  }
+});
+
+test("a request without Host, or to no URL, is 400, and no function is asked", async () => {
+  const requests = ["GET / HTTP/1.1\r\n\r\n", GET.replace("/", "http://[")];
+  for (const request of requests) {
+    const handle = () => assert.fail("it is asked");
+    const { body, errors } = await answerOf(handle, request);
+    assert.equal(JSON.parse(body).code, "bad_request", request);
+    assert.deepEqual(errors, []);
+  }
+});
+
+test("a body of 64 KiB that nobody reads keeps the connection, and a longer one ends it", async () => {
+  const size = 65_536;
+  const post = (length: number) => `${POST}Content-Length: ${length}\r\n\r\n`;
+  await speaking(() => new Response("ok"), async (wire) => {
+    wire.write(post(size));
+    assert.equal((await wire.answer()).body, "ok");
+    wire.write("a".repeat(size) + post(size + 1));
+    const { lines } = await wire.answer();
+    assert(lines.includes("connection: close"), lines.join());
+  });
+});
+
+const cases = [
+  ["the rest of a body that is answered", 10_000, `${FIVE}ab`],
+  ["reading why it was cut off", 1000, CHUNKED],
+  ["reading why it was refused", 1000, "garbage\r\n\r\n"],
+  ["reading why 100 does not come", 1000, `Expect: 100-continue\r\n${FIVE}`],
+  ["nothing once all is sent", 0, "Connection: close\r\n\r\n"],
+] as const;
+for (const [what, ms, sent] of cases) {
+  test(`a client has ${ms} ms for ${what}`, async (t) => {
+    const { setTimeout } = globalThis;
+    const asked: unknown[] = [];
+    t.mock.method(globalThis, "setTimeout", (run: () => void, time = 0) => {
+      const isAsked = time === 1000 || time === 10_000;
+      if (isAsked) asked.push(time);
+      return setTimeout(run, isAsked ? 20 : time);
+    });
+    const empty = () => new Response(null, { status: 204 });
+    for (const handle of [() => new Response("ok"), empty, pets()]) {
+      await speaking(handle, async (wire) => {
+        wire.write(POST + sent);
+        assert((await wire.answer()).status >= 200);
+        assert.equal(await wire.rest(), "");
+      }, { keepAliveTimeout: 0 });
+    }
+    assert.deepEqual(asked, ms === 0 ? [] : [ms, ms, ms]);
+  });
+}
+
+test("of a body that nobody wants 64 KiB are read before the last answer; tiny chunks count as 64 bytes", () => {
+  for (const [size, count] of [[32_768, 2], [64, 1024], [1, 1024]] as const) {
+    const req = Object.assign(new PassThrough(), { complete: false });
+    const res = new PassThrough();
+    endLater({ req, res } as never, "no");
+    assert.equal(String(res.read()), "no");
+    for (let i = 0; i <= count; i++) {
+      assert.equal(req.isPaused(), false);
+      req.emit("data", new Uint8Array(size));
+    }
+    assert.equal(req.isPaused(), true);
+    req.emit("close");
+    assert.equal(res.writableEnded, true);
+  }
+});
+
+test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until the next, unless told otherwise", async () => {
+  const cases = [
+    [{}, [10_000, 30_000, 5000]],
+    [{ requestTimeout: 7000, keepAliveTimeout: 1 }, [7000, 7000, 1]],
+    [{ requestTimeout: 0 }, [10_000, 0, 5000]],
+    [{ headersTimeout: 0 }, [0, 30_000, 5000]],
+  ] as const;
+  for (const [options, times] of cases) {
+    const handle = toFetch((_request, socket) => {
+      const { server } = socket as { readonly server: HttpServer };
+      const { headersTimeout, requestTimeout, keepAliveTimeout } = server;
+      const body = `${[headersTimeout, requestTimeout, keepAliveTimeout]}`;
+      return Promise.resolve({ status: 200, headers: {}, body });
+    });
+    assert.equal((await answerOf(handle, GET, options)).body, `${times}`);
+  }
+});
+
+test("a body that is read in part does not stop the next request", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const sent = Promise.withResolvers<void>();
+  await speakingWell(async (request) => {
+    if (request.body === null) return new Response("next");
+    const reader = request.body.getReader();
+    const { value } = await reader.read();
+    const pending = reader.read();
+    await reader.cancel();
+    assert.equal((await pending).done, true);
+    cancelled.resolve();
+    await sent.promise;
+    return new Response(value);
+  }, async (wire) => {
+    wire.write(`${POST}Content-Length: 50000\r\n\r\nab`);
+    await cancelled.promise;
+    wire.write("a".repeat(49_998) + GET);
+    setTimeout(sent.resolve, 20);
+    assert.equal((await wire.answer()).body, "ab");
+    assert.equal((await wire.answer()).body, "next");
+  });
+});
+
+test("a header that is too large is 400, and the message says so", async () => {
+  const field = `X: ${"a".repeat(20_000)}`;
+  const large = `GET / HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`;
+  const { status, body } = await answerOf(() => new Response("ok"), large);
+  assert.deepEqual(JSON.parse(body), {
+    code: "bad_request",
+    message: "Cannot read request: its header is too large",
+    status,
+  });
+});
+
+test("a malformed chunk of a body fails its reader, and is 400 unless the answer has begun", async () => {
+  const never = new Promise<string>(() => {});
+  for (const isBegun of [false, true]) {
+    const failure = Promise.withResolvers<unknown>();
+    await speaking(async (request) => {
+      const reading = request.text();
+      reading.catch(failure.resolve);
+      return new Response(isBegun ? streamOf("ok", never) : await reading);
+    }, async (wire) => {
+      wire.write(POST + CHUNKED);
+      if (isBegun) await until("a head", () => wire.received !== "");
+      wire.write("3\r\nabc\r\nzz\r\n");
+      const answered = isBegun ? /200 .*ok\r\n$/s : /400 (?!.*HTTP\/1)/s;
+      assert.match(await wire.rest(), answered);
+      assert(await failure.promise instanceof Error);
+    });
+  }
+});
+
+test("a client that is too slow with the head or the body of a request is told 408", async () => {
+  const echo = async (request: Request) => new Response(await request.text());
+  const answers = await Promise.all([
+    answerOf(echo, "GET / HTTP/1.1\r\n", { headersTimeout: 50 }),
+    answerOf(echo, `${POST}${FIVE}ab`, { requestTimeout: 50 }),
+  ]);
+  for (const { status, body } of answers) {
+    assert.deepEqual(JSON.parse(body), {
+      code: "request_timeout",
+      message: "Cannot read request: it did not arrive in time",
+      status,
+    });
+  }
+});
+
+test("the answer after close is the last of its connection, begun or not", async () => {
+  for (const isBegun of [false, true]) {
+    const { promise: rest, resolve } = Promise.withResolvers<string>();
+    let isAsked = false;
+    const server = await serve(async () => {
+      isAsked = true;
+      return new Response(isBegun ? streamOf(rest) : await rest);
+    }, { port: 0, keepAliveTimeout: 0 });
+    const wire = await Wire.open(server.port, GET);
+    await until("a request", () => isBegun ? wire.received !== "" : isAsked);
+    const closed = server.close();
+    resolve("ok");
+    const { lines, body } = await wire.answer();
+    assert.equal(body, "ok");
+    assert.equal(lines.includes("connection: close"), !isBegun);
+    assert.equal(await wire.rest(), "");
+    await closed;
+  }
+});
+
+test("a 408 is the last answer of its connection", async () => {
+  const { lines } = await answerOf(() => new Response("", { status: 408 }));
+  assert(lines.includes("connection: close"), lines.join());
+});
+
+test("toNodeListener sees the URL that was sent, also below a mount and with a framework's header", async () => {
+  const listener = toNodeListener((request) => new Response(request.url));
+  const counts = new Set<number>();
+  await speakingTo((req, res) => {
+    counts.add(req.socket.listenerCount("close"));
+    // As Express does for app.use("/shop", listener).
+    res.setHeader("X-Powered-By", "Express");
+    res.setHeader("Content-Type", "text/html");
+    const { url = "" } = req;
+    if (url.startsWith("/tls/")) Object.assign(req.socket, { encrypted: true });
+    if (url.startsWith("/shop/")) {
+      Object.assign(req, { originalUrl: url, url: url.slice("/shop".length) });
+    }
+    listener(req, res);
+  }, async (wire) => {
+    const cases = [
+      ["/shop/v1/pets?limit=1", "http"],
+      ["/v1/pets", "http"],
+      ["/tls/v1/pets", "https"],
+    ];
+    for (const [path, scheme] of cases) {
+      wire.write(
+        `GET ${path} HTTP/1.1\r\nHost: a\r\noriginalUrl: /b\r\nX-Original-URL: /b\r\n\r\n`,
+      );
+      const { lines, body } = await wire.answer();
+      assert(lines.includes("x-powered-by: Express"), lines.join());
+      assert(lines.includes("content-type: text/plain;charset=UTF-8"));
+      assert(!lines.includes("content-type: text/html"));
+      assert.equal(body, `${scheme}://a${path}`);
+    }
+  });
+  assert.equal(counts.size, 1, "the connection keeps no listener of a request");
+});
+
+test("a create behind another parser is a 500, and onError is told what to do", async () => {
+  const causes: unknown[] = [];
+  const handle = pets({ onError: (cause) => void causes.push(cause) });
+  const parsers: readonly ((next: NodeListener) => NodeListener)[] = [
+    (next) => (req, res) => {
+      req.resume().on("end", () => setImmediate(next, req, res));
+    },
+    (next) => (req, res) => next(req.setEncoding("utf8"), res),
+  ];
+  for (const parser of parsers) {
+    for (const fetch of [handle, (request: Request) => handle(request)]) {
+      await speakingTo(parser(toNodeListener(fetch)), async (wire) => {
+        wire.write(withKey("POST /v1/pets", "right"));
+        assert.equal((await wire.answer()).status, 500);
+        assert.match(String(causes.pop()), /mount the pet store before body/);
+      });
+    }
+  }
+});
+
+test("a client that leaves while another parser reads its body ends no server", async () => {
+  const listener = toNodeListener((request) => new Response(request.url));
+  await speakingTo((req, res) => {
+    req.on("error", () => {}).once("data", () => req.socket.destroy())
+      .once("close", () => listener(req, res));
+  }, async (wire) => {
+    wire.write(`${POST}${FIVE}rig`);
+    assert.equal(await wire.rest(), "");
+  });
+});
+
+test("a body that another parser reads while the function runs is gone for it, and whole for the parser", async () => {
+  let read = "";
+  const whole = Promise.withResolvers<void>();
+  const listener = toNodeListener(async ({ bodyUsed }) => {
+    await whole.promise;
+    return new Response(String(bodyUsed));
+  });
+  await speakingTo((req, res) => {
+    req.on("data", (chunk) => {
+      read += chunk;
+      if (read === "right") whole.resolve();
+    }).once("data", () => {
+      listener(req, res);
+      req.resume();
+    });
+  }, async (wire) => {
+    wire.write(`${POST}${FIVE}rig`);
+    setTimeout(() => wire.write("ht"), 20);
+    assert.equal((await wire.answer()).body, "true");
+  });
+});
+
+test("toNodeListener reports to console.error unless told otherwise", async (t) => {
+  const { mock } = t.mock.method(console, "error", () => {});
+  const error = new Error("secret");
+  const listener = toNodeListener(() => Promise.reject(error));
+  await speakingTo(listener, async (wire) => {
+    wire.write(GET);
+    assert.equal((await wire.answer()).status, 500);
+  });
+  assert.deepEqual(mock.calls.map((call) => call.arguments), [[error]]);
+});
+
+test("a client that resets its CONNECT does not end the process", async () => {
+  const server = await serve(pets(), { port: 0 });
+  for (let i = 0; i < 30; i++) {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.on("error", () => {});
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.write("CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n");
+    const reset = () => setImmediate(() => socket.resetAndDestroy());
+    socket.once("connect", reset);
+    await closed;
+  }
+  assert.equal((await fetch(`${server.url}/v1/pets`)).status, 401);
+  await server.close();
+});
+
+test("a client that keeps sending garbage is told once what is wrong", () => {
+  const socket = new PassThrough();
+  const listener = clientErrorListener();
+  for (const message of ["broken", "broken again"]) {
+    listener(new Error(message), socket as unknown as Socket);
+  }
+  assert.equal(socket.destroyed, false);
+  const body =
+    '{"code":"bad_request","message":"Cannot read request: it is not well-formed HTTP","status":400}';
+  const lines = [
+    "HTTP/1.1 400 Bad Request",
+    "content-type: application/json",
+    "x-content-type-options: nosniff",
+    "cache-control: no-store",
+    `content-length: ${body.length}`,
+    "connection: close",
+  ];
+  assert.equal(`${socket.read()}`, `${lines.join("\r\n")}\r\n\r\n${body}`);
+  socket.destroy();
+});

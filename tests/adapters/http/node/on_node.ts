@@ -1,0 +1,100 @@
+/** Tests of what only Node has. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import process from "node:process";
+import { after, test } from "node:test";
+import {
+  type FetchFunction,
+  type NodeListener,
+  type NodeServeOptions,
+  serve,
+} from "../../../../adapters/http/node/mod.ts";
+import {
+  apiKeys,
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+  memoryStorage,
+} from "../../../../mod.ts";
+import { Wire } from "../../../contract/wire.ts";
+import { listen } from "../../../support/process.ts";
+import { RUNTIME } from "../../../support/runtime.ts";
+
+const isNode = RUNTIME === "node";
+
+/** `test` for what only Node has; elsewhere it is skipped. */
+export const testOnNode: typeof test.skip = isNode ? test : test.skip;
+
+after(async () => {
+  if (!isNode) return;
+  await new Promise(setImmediate); // the last client may still be leaving
+  const left = process.getActiveResourcesInfo();
+  assert(!left.includes("Timeout"), "a timer outlives its client");
+});
+
+/** Serves `handle` while `use` speaks to it; returns the errors that were reported. */
+export async function speaking(
+  handle: FetchFunction,
+  use: (wire: Wire) => Promise<void>,
+  options: NodeServeOptions = {},
+): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): number => errors.push(error);
+  const server = await serve(handle, { ...options, port: 0, onError });
+  const wire = await Wire.open(server.port);
+  try {
+    await use(wire);
+  } finally {
+    wire.close();
+    await server.close();
+  }
+  return errors;
+}
+
+/** As {@linkcode speaking}; asserts that no error was reported. */
+export async function speakingWell(
+  handle: FetchFunction,
+  use: (wire: Wire) => Promise<void>,
+): Promise<void> {
+  assert.deepEqual(await speaking(handle, use), []);
+}
+
+/** As {@linkcode speaking}, to a server that is somebody else's. */
+export async function speakingTo(
+  listener: NodeListener,
+  use: (wire: Wire) => Promise<void>,
+): Promise<void> {
+  const server = createServer(listener);
+  const wire = await Wire.open(await listen(server));
+  try {
+    await use(wire);
+  } finally {
+    wire.close();
+    server.close();
+  }
+}
+
+export const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+export const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
+
+/** The service, with the key `secret`. */
+export function pets(options: Partial<HandlerOptions> = {}): Handler {
+  const keys = apiKeys(["secret"]);
+  return createHandler({ storage: memoryStorage(), keys, ...options });
+}
+
+/** The bytes of a request with the key. */
+export function withKey(
+  line: string,
+  body = "",
+  fields = `Content-Length: ${body.length}\r\n`,
+): string {
+  return `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n${fields}\r\n${body}`;
+}
+
+export function streamOf(
+  ...chunks: (string | Promise<string>)[]
+): ReadableStream<Uint8Array> {
+  return ReadableStream.from(chunks).pipeThrough(new TextEncoderStream());
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  isUrlHost,
+  requestUrl,
+  STAND_IN_HOST,
+} from "../../../adapters/http/request_url.ts";
+import { fc, runs } from "../../support/property.ts";
+
+const urlHosts = "example.com EXAMPLE.com:8080 a a-1.b_c xn--caf-dma.com"
+  .split(" ").concat("127.0.0.1:8000", "[::1]:8000", "a:80", "a:", "%61");
+const otherHosts = ["", "a b/c", "x/v1/pets?", "x#", "u@x", "u:p@x", "a:99999"]
+  .concat("a:b", "a, b", "a\\b", "%2f", "1.2.3.999", "1.2.3.4.5", "[::")
+  .concat("[::1]x", "é");
+
+test("isUrlHost takes host and host:port, and nothing that changes a URL", () => {
+  for (const host of urlHosts) assert.equal(isUrlHost(host), true, host);
+  for (const host of otherHosts) assert.equal(isUrlHost(host), false, host);
+});
+
+test("requestUrl puts scheme, host and target together, with the path as it was sent", () => {
+  const cases = [
+    ["example.com", "/v1/pets?limit=5", "http://example.com/v1/pets?limit=5"],
+    ["EXAMPLE.com:80", "/", "http://EXAMPLE.com:80/"],
+    ["a", "//b/c", "http://a//b/c"],
+    ["a", "/b/../c/%2e%2E/d", "http://a/b/../c/%2e%2E/d"],
+    ["a", "/b\\c", "http://a/b\\c"],
+    ["a", "/%zz?'\"", "http://a/%zz?'\""],
+    ["a", "/b#c", "http://a/b#c"],
+    ["a", "*", "http://a/*"],
+    ["localhost", "/b", "http://localhost/b"],
+    ["a", "http://b:81/c?d", "http://b:81/c?d"],
+    ["a", "https://u:p@b/c", "https://b/c"],
+    ["a", "http://b/../c", "http://b/../c"],
+    ["a", "http://b?c", "http://b/?c"],
+  ] as const;
+  for (const [host, target, url] of cases) {
+    assert.equal(requestUrl("http", host, target), url);
+  }
+  assert.equal(requestUrl("https", "a:443", "/b"), "https://a:443/b");
+});
+
+test("requestUrl refuses a target of no known form", () => {
+  for (const target of ["", "b", "foo://b/c", "http://", "http://[b/c", "?b"]) {
+    assert.equal(requestUrl("http", "a", target), undefined, target);
+  }
+});
+
+// Law: whatever the Host, the URL parses and ends in the target.
+test("requestUrl lets no Host alter the path", () => {
+  const host = fc.oneof(
+    fc.constantFrom(...urlHosts, ...otherHosts),
+    fc.string(),
+    fc.domain(),
+    fc.ipV4(),
+    fc.string({ unit: fc.constantFrom(..."a0.-:[]x9_~") }),
+  );
+  const target = fc.oneof(
+    fc.webPath(),
+    fc.string({ unit: "binary-ascii" }),
+    fc.string({ unit: fc.constantFrom(..."/.%2eE?#a\\") }),
+  ).map((text) => `/${text}`);
+  fc.assert(
+    fc.property(host, target, (host, target) => {
+      const authority = isUrlHost(host) ? host : STAND_IN_HOST;
+      const url = requestUrl("http", authority, target);
+      assert(url !== undefined);
+      const parsed = new URL(url);
+      const alone = new URL(`http://localhost${target}`);
+      assert(url.endsWith(target));
+      assert.equal(parsed.pathname, alone.pathname);
+      assert.equal(parsed.search, alone.search);
+    }),
+    runs(500),
+  );
+});

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { listenError, listening } from "../../../adapters/http/server.ts";
+
+test("the URL of a server is one that a client on the same machine can use", () => {
+  const hosts = { "0.0.0.0": "localhost", "::": "localhost", "::1": "[::1]" };
+  for (const [hostname, host] of Object.entries({ a: "a", ...hosts })) {
+    const { url } = listening({ hostname, port: 80 }, () => Promise.resolve());
+    assert.equal(url, `http://${host}:80`);
+  }
+});
+
+test("a server that cannot listen says why in words, or as the runtime does", () => {
+  const cases = [
+    [{ code: "EADDRINUSE" }, "the address is in use"],
+    [{ code: "EADDRNOTAVAIL" }, "this machine does not have that address"],
+    [{ code: "EACCES" }, "this user may not use that port"],
+    [{ code: "ENOTFOUND" }, "the host is unknown"],
+    [{ code: "EINVAL" }, "the host is unknown"],
+    [{ code: "E", message: "no" }, "no"],
+    ["no", "no"],
+  ] as const;
+  for (const [cause, reason] of cases) {
+    const error = listenError("a", 1, cause);
+    assert.equal(error.message, `Cannot listen on a:1: ${reason}`);
+    assert.equal(error.cause, cause);
+  }
+});

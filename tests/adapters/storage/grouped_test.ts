@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  grouped,
+  type GroupedOptions,
+} from "../../../adapters/storage/grouped.ts";
+import { StorageError } from "../../../core/pets/pet_storage.ts";
+import { nextTask, stopClock, turns } from "../../support/time.ts";
+
+type Options = Partial<GroupedOptions<number, number>>;
+
+/** A queue whose groups are recorded, and end when the test says so unless it gives `send`. */
+function recorded(options: Options = {}) {
+  const sent: (readonly number[])[] = [];
+  const answers: (() => void)[] = [];
+  const {
+    send = (group) =>
+      new Promise<readonly number[]>((resolve) => {
+        answers.push(() => resolve(group));
+      }),
+    ...limits
+  } = options;
+  const { run, close } = grouped({
+    action: "read",
+    maxGroup: 100,
+    maxQueue: 100,
+    maxWait: 60_000,
+    ...limits,
+    send(group) {
+      sent.push(group);
+      return send(group);
+    },
+  });
+  const answer = (group: number) => answers[group]?.();
+  /** Answers all groups as they are sent, until these items have their results. */
+  async function answerAll(items: readonly Promise<number>[]) {
+    const results = Promise.all(items);
+    let isOver = false;
+    const over = results.finally(() => isOver = true);
+    while (!isOver) {
+      for (const answer of answers) answer();
+      await nextTask();
+    }
+    return await over;
+  }
+  return { run, sent, answer, answerAll, close };
+}
+
+/** A queue of reads, which share a place if they are equal, and have four connections. */
+const reads = (options: Options = {}) =>
+  recorded({
+    sendsLoneItem: true,
+    maxUnderWay: 4,
+    keyOf: (item) => item,
+    sizeOf: (item) => item,
+    ...options,
+  });
+
+const atOnce: Options["send"] = (group) => Promise.resolve(group);
+
+test("grouped sends a read that finds nothing under way at once, and gathers those behind it", async () => {
+  const { run, sent, answerAll } = reads({ maxUnderWay: 2 });
+  const first = run(1);
+  assert.deepEqual(sent, [[1]]);
+  const others = [run(1), run(2), run(1), run(3)];
+  assert.deepEqual(sent, [[1]]);
+  while (sent.length === 1) await nextTask();
+  // Equal ones share a place, but not that of the one that was sent before.
+  assert.deepEqual(sent, [[1], [1, 2, 3]]);
+  assert.deepEqual(await answerAll([first, ...others]), [1, 1, 2, 1, 3]);
+});
+
+test("grouped gathers reads for the rest of the turn in which one was answered", async () => {
+  const { run, sent } = reads({ send: atOnce });
+  await run(1);
+  await Promise.all([run(2), run(3)]);
+  await nextTask();
+  await run(4);
+  assert.deepEqual(sent, [[1], [2, 3], [4]]);
+});
+
+test("grouped has two groups under way, and more only once all but one take 100 ms", async (t) => {
+  const { pass } = stopClock(t);
+  const { run, sent, answer, answerAll } = reads({ maxWait: 350 });
+  const answers = [run(1), run(2)];
+  await turns();
+  assert.deepEqual(sent, [[1], [2]]);
+  answers.push(run(3), run(4));
+  await pass(80);
+  assert.equal(sent.length, 2);
+  await pass(20);
+  assert.deepEqual(sent[2], [3, 4]);
+  answers.push(run(5));
+  await turns();
+  assert.deepEqual(sent[3], [5]);
+  answers.push(run(6));
+  await pass(300);
+  answers.push(run(7)); // The last group has not taken longer.
+  assert.equal(sent.length, 4, "that is as many as there are connections");
+  answer(2);
+  await turns();
+  assert.deepEqual(sent[4], [6, 7]);
+  await answerAll(answers);
+});
+
+test("grouped fills groups up to their size; what is larger goes alone", async () => {
+  const { run, sent, answerAll } = reads({ maxGroup: 10 });
+  await answerAll([1, 4, 6, 5, 20, 2].map(run));
+  assert.deepEqual(sent, [[1], [4, 6], [5], [20], [2]]);
+});
+
+test("grouped with one group under way gathers for a turn; a full group goes at once", async () => {
+  const { run, sent } = recorded({ maxGroup: 2, send: atOnce });
+  const creates = [run(1)];
+  assert.deepEqual(sent, []);
+  creates.push(run(2), run(3));
+  assert.deepEqual(sent, [[1, 2]]);
+  assert.deepEqual(await Promise.all(creates), [1, 2, 3]);
+  assert.deepEqual(sent, [[1, 2], [3]]);
+});
+
+test("grouped fails exactly the group that fails, and an item without a result", async () => {
+  const fault = new StorageError("outcome_unknown", "the connection died");
+  const { run } = recorded({
+    maxGroup: 2,
+    send: async (group) =>
+      group.includes(3) ? Promise.reject(fault) : group.slice(0, 1),
+  });
+  const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map(run));
+  const told = outcomes.map((outcome) =>
+    outcome.status === "fulfilled" ? outcome.value : outcome.reason
+  );
+  assert.match(told[1].message, /no result/);
+  assert.deepEqual(told.toSpliced(1, 1), [1, fault, fault, 5]);
+});
+
+test("grouped refuses items beyond maxQueue until there is room", async () => {
+  const { run } = recorded({ maxGroup: 1, maxQueue: 2, send: atOnce });
+  const accepted = [run(1), run(2), run(3)]; // the first does not wait
+  await assert.rejects(run(4), {
+    kind: "unavailable",
+    message: "Cannot read: 2 others are waiting already",
+  });
+  await Promise.all(accepted);
+  await run(4);
+});
+
+test("grouped refuses items while the group under way hangs, and goes on", async (t) => {
+  const { pass } = stopClock(t);
+  const { run, sent, answerAll } = recorded({ maxWait: 60 });
+  for (const round of [0, 2]) {
+    const first = run(1);
+    await turns();
+    const late: string[] = [];
+    run(2).catch(({ message }) => late.push(message));
+    await pass(60);
+    const inTime = run(3);
+    assert.deepEqual(late, []);
+    await pass(20);
+    assert.deepEqual(late, [
+      "Cannot read: the database did not get to it within 60 ms",
+    ]);
+    await assert.rejects(run(4), /longer than 60 ms/);
+    await answerAll([first, inTime]);
+    assert.deepEqual(sent.slice(round), [[1], [3]]);
+  }
+});
+
+test("grouped has no timer while nothing is under way, and none once it is closed", async (t) => {
+  const { pass, isTicking } = stopClock(t);
+  const { run, close } = recorded({ send: atOnce });
+  for (const ends of [() => pass(20), close]) {
+    await run(1);
+    assert.ok(isTicking());
+    await ends();
+    assert.ok(!isTicking());
+  }
+});
+
+test("grouped refuses at once what it cannot send in time, and says for how long", async (t) => {
+  const { run, answer, answerAll } = recorded({ maxGroup: 1, maxWait: 1999 });
+  const { pass } = stopClock(t);
+  const first = run(0);
+  await turns();
+  await pass(100);
+  answer(0);
+  await first;
+  // The group took 100 ms, and the pace is a fifth of it.
+  const others = Array.from({ length: 100 }, (_, i) => run(i));
+  const refusal = {
+    kind: "unavailable",
+    message: "Cannot read: it would wait longer than 1999 ms",
+  };
+  await assert.rejects(run(100), { ...refusal, retryAfter: 2 });
+  await pass(40); // longer than the pace: it may hang
+  await assert.rejects(run(100), { ...refusal, retryAfter: 3 });
+  await answerAll(others);
+});
+
+test("grouped counts a turn that requests hold up as one tick of its clock", async () => {
+  const { run, answerAll } = recorded({ maxWait: 100 });
+  const first = run(1);
+  await turns();
+  const second = run(2);
+  const end = performance.now() + 300;
+  while (performance.now() < end);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.deepEqual(await answerAll([first, second]), [1, 2]);
+});
+
+test("grouped expects the pace at which groups were answered, however many go at a time", async (t) => {
+  const { pass } = stopClock(t);
+  const { run, answer, answerAll } = reads({
+    maxGroup: 1,
+    maxWait: 450,
+    keyOf: Symbol,
+    sizeOf: () => 1,
+  });
+  const slow = [run(1), run(2)];
+  await turns();
+  await pass(200);
+  answer(0);
+  await slow[0];
+  await pass(100);
+  answer(1);
+  await slow[1];
+  // They took 200 and 300 ms, but one was answered 100 ms after the other: the pace is 40, then 52 ms.
+  // Two go at once, and each of the others after another 52 ms.
+  const accepted = Array.from({ length: 10 }, (_, i) => run(i));
+  await assert.rejects(run(10), /longer than 450 ms/);
+  await answerAll(accepted);
+});
+
+test("grouped settles what it accepted before it is closed, and refuses the rest", async () => {
+  const { run, close } = recorded({
+    maxGroup: 2,
+    async send(group) {
+      await nextTask();
+      return group;
+    },
+  });
+  const settled: number[] = [];
+  for (const item of [1, 2, 3, 4, 5]) run(item).then((it) => settled.push(it));
+  await Promise.all([close(), close()]);
+  assert.deepEqual(settled, [1, 2, 3, 4, 5]);
+  await assert.rejects(run(6), {
+    kind: "unavailable",
+    message: "Cannot read: the storage is closed",
+  });
+  await close();
+});
+
+test("grouped can be closed if the last that wait are refused as too late", async (t) => {
+  const { pass } = stopClock(t);
+  const { run, answer, close } = recorded({ maxGroup: 1, maxWait: 0 });
+  const first = run(1);
+  const late = assert.rejects(run(2), /within 0 ms/);
+  await pass(20);
+  answer(0);
+  await first;
+  await Promise.all([close(), late]);
+});

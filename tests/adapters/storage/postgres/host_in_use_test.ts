@@ -1,0 +1,360 @@
+import assert from "node:assert/strict";
+import { createServer, type Socket } from "node:net";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type pg from "pg";
+import { hostInUse } from "../../../../adapters/storage/postgres/host_in_use.ts";
+import {
+  type PetDatabase,
+  postgresStorage,
+} from "../../../../adapters/storage/postgres/mod.ts";
+import { petId } from "../../../../core/pets/pet.ts";
+import type { Cluster } from "../../../support/postgres/cluster.ts";
+import { listen } from "../../../support/process.ts";
+import { sharedPostgres } from "../../../support/postgres/shared.ts";
+import { runSql } from "../../../support/postgres/sql.ts";
+import {
+  ON_CLUSTER,
+  type Standby,
+  startCopy,
+  withCluster,
+} from "../../../support/postgres/test_cluster.ts";
+import { newPet, REX } from "../../../support/pets.ts";
+import { until } from "../../../support/time.ts";
+
+/** What hosts say: a timeline; 0 if it cannot be read; `null` if the host is read-only; nothing if it is down. */
+interface Hosts {
+  readonly a?: number | null;
+  readonly b?: number | null;
+  readonly c?: number | null;
+}
+
+/** Begins with some hosts, and returns what finds the one in use. */
+async function begin(hosts: Hosts, writable = true) {
+  let now = hosts;
+  const asked: string[] = [];
+  const moves: string[] = [];
+  const server = hostInUse(
+    { hosts: [{ host: "a" }, { host: "b" }, { host: "c" }], writable },
+    async ({ host = "" }) => {
+      asked.push(host);
+      const timeline = now[host as keyof Hosts];
+      if (timeline === undefined) throw new Error(`${host} is down`);
+      return { isWritable: timeline !== null, timeline: timeline ?? 0 };
+    },
+    (message) => moves.push(message),
+  );
+  const faults = await server.look({ isLost: true });
+  return {
+    ...{ server, asked, moves, faults },
+    async lookAt(hosts: Hosts, isLost: boolean) {
+      await delay(1050); // until the next look is due
+      now = hosts;
+      return await server.look({ isLost });
+    },
+  };
+}
+
+test("of several hosts that accept writes, the first with the highest timeline is used at first", async () => {
+  const cases = [
+    [{ a: 1, b: 1, c: 1 }, "a"],
+    [{ a: 1, b: 2, c: 2 }, "b"],
+    [{ a: null, b: 0, c: 1 }, "c"],
+    [{ b: 0, c: 0 }, "b"],
+    [{ a: null, b: null }, undefined],
+  ] as const;
+  for (const [hosts, expected] of cases) {
+    const { server, moves } = await begin(hosts);
+    assert.equal(server.current?.host, expected);
+    assert.deepEqual(moves, []);
+  }
+});
+
+test("a look moves to a host that accepts writes with a higher timeline, or the same if the one in use is lost; never to a lower or unknown one", async () => {
+  const moved = async (
+    first: number,
+    { isLost = false, ...hosts }: Hosts & { readonly isLost?: boolean },
+  ) => {
+    const { lookAt, server, moves } = await begin({ a: first });
+    await lookAt(hosts, isLost);
+    assert.equal(moves.length, server.current?.host === "a" ? 0 : 1);
+    return moves[0];
+  };
+  const cases = [
+    [2, { b: 3, c: 3 }, "moved to b, timeline 3"],
+    [2, { b: 3, c: 4 }, "moved to c, timeline 4"],
+    [2, { b: 2, c: 1 }, undefined],
+    [2, { b: 0, c: null }, undefined],
+    [0, { b: 3 }, undefined],
+    [2, { isLost: true, b: 2, c: 2 }, "moved to b, timeline 2"],
+    [2, { isLost: true, b: 2, c: 3 }, "moved to c, timeline 3"],
+    [2, { isLost: true, b: 1, c: 0 }, undefined],
+    [2, { isLost: true, b: null }, undefined],
+    [0, { isLost: true, b: 0 }, "moved to b"],
+    [0, { isLost: true, b: 0, c: 3 }, "moved to c, timeline 3"],
+  ] as const;
+  assert.deepEqual(
+    await Promise.all(cases.map(([first, hosts]) => moved(first, hosts))),
+    cases.map(([, , expected]) => expected),
+  );
+});
+
+test("with target_session_attrs=any a host is left only if it is lost, for the first that answers", async () => {
+  const { lookAt, server, moves } = await begin({ b: null, c: 6 }, false);
+  assert.equal(server.current?.host, "b");
+  await lookAt({ a: 5, b: null, c: 6 }, false);
+  await lookAt({ c: 6 }, true);
+  await lookAt({ a: 7, b: 7, c: 6 }, false);
+  assert.deepEqual(moves, ["moved to b", "moved to c"]);
+});
+
+test("other hosts are asked once a second at most, and why none of them is used is told each time", async () => {
+  const { lookAt, server, asked } = await begin({ a: 2, b: 1 });
+  assert.deepEqual(asked.splice(0), ["a", "b", "c"]);
+  await lookAt({ a: 2, b: 1 }, true);
+  const reasons = ["its timeline is 1, not 2 or later", "c is down"];
+  const start = performance.now();
+  for (let i = 0; i < 9; i++) {
+    const faults = await server.look({ isLost: true }) as readonly Error[];
+    assert.deepEqual(faults.map(({ message }) => message), reasons);
+    await delay(100);
+  }
+  const times = 1 + Math.floor((performance.now() - start) / 1000);
+  assert.ok(asked.length <= 2 * times, `${asked} in ${times} seconds`);
+  assert.deepEqual(asked.slice(0, 2), ["b", "c"]);
+});
+
+test("a new connection is used if it leads to the host in use, which accepts writes and has no lower timeline than before", async () => {
+  const connection = (isReadOnly: string, logFile: string | null) => {
+    const rows = [{ read_only: isReadOnly, log_file: logFile }];
+    return { query: async () => ({ rows }) } as unknown as pg.ClientBase;
+  };
+  const { server } = await begin({ a: 31, b: 31 });
+  const [host = {}, other = {}] = [server.current, { host: "b" }];
+  await server.check(host, connection("off", "0000001F0000000000000001"));
+  await server.check(host, connection("off", null));
+  await server.check(host, connection("off", "000000200000000000000001"));
+  const cases = [
+    [
+      host,
+      "off",
+      "0000001F0000000000000001",
+      "its timeline is 31, not 32 or later",
+    ],
+    [host, "on", null, "the server is read-only"],
+    [other, "off", "000000200000000000000001", "another server is used now"],
+  ] as const;
+  for (const [target, isReadOnly, logFile, message] of cases) {
+    const checking = server.check(target, connection(isReadOnly, logFile));
+    await assert.rejects(checking, { message });
+  }
+});
+
+interface Two {
+  /** An old primary on timeline 1, and a standby of it. */
+  readonly old: Cluster;
+  readonly standby: Standby;
+  /** Opens a storage with both, the old one first. */
+  open(): Promise<PetDatabase>;
+  /** What the storages told of their moves. */
+  readonly moves: readonly string[];
+}
+
+/** Registers a test with two servers, which have a pet named Rex. */
+function testTwo(title: string, work: (two: Two) => Promise<void>): void {
+  test(
+    title,
+    ON_CLUSTER,
+    withCluster(async (old) => {
+      await (await postgresStorage(old.url("postgres"))).close();
+      await old.query(
+        "insert into pets (name, category_id, status) values ('Rex', 1, 0)",
+      );
+      const standby = await startCopy(old);
+      const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
+      const moves: string[] = [];
+      const opened: PetDatabase[] = [];
+      try {
+        await work({
+          ...{ old, standby, moves },
+          async open() {
+            const storage = await postgresStorage(
+              `postgres://postgres@${hosts}/postgres`,
+              { queryTimeout: 2000, onMove: (message) => moves.push(message) },
+            );
+            opened.push(storage);
+            return storage;
+          },
+        });
+      } finally {
+        await Promise.all(opened.map((storage) => storage.close()));
+        await standby.close();
+      }
+    }),
+  );
+}
+
+/** Locks a table for some ms, as an operator may; `unlocked` settles afterwards. */
+async function lock(cluster: Cluster, table: string, ms: number) {
+  const sleep = `pg_sleep(${ms / 1000})`;
+  const unlocked = cluster.query(
+    `begin; lock table ${table}; select ${sleep}; rollback`,
+  );
+  const isLocked = async () => (await cluster.backends(sleep)).length > 0;
+  await until("the table is locked", isLocked);
+  return { unlocked };
+}
+
+/** Tells how many connections of storages a server has, but for creates that nothing ends. */
+async function connections(cluster: Cluster): Promise<number> {
+  const [row] = await cluster.query(
+    `select count(*)::int as count from pg_stat_activity
+      where application_name = 'petstore' and wait_event is distinct from 'SyncRep'`,
+  );
+  return Number(row?.count);
+}
+
+const TOM = newPet({ ...REX, name: "Tom" });
+const FIRST = petId(1n);
+const LOCKED = { kind: "unavailable", message: /lock timeout/ };
+
+testTwo(
+  "postgresStorage stays while the other server is a standby, and moves with all that it does once that is promoted",
+  async ({ old, standby, open, moves }) => {
+    const [writer, reader] = [await open(), await open()];
+    const key = { name: "k", digest: "d", created: new Date(0) };
+    await writer.apiKeys.insert(key);
+    const { unlocked } = await lock(old, "pets", 1400);
+    await assert.rejects(writer.create(REX), LOCKED);
+    await unlocked;
+    assert.equal((await writer.get(FIRST))?.name, "Rex");
+    assert.deepEqual(moves, []);
+
+    // As if the agent of a cluster manager hung: nobody tells the old primary, and its standby is gone.
+    await old.query("alter system set synchronous_standby_names = 'gone'");
+    await old.query("select pg_reload_conf()");
+    const creating = assert.rejects(writer.create(TOM), {
+      kind: "outcome_unknown",
+      message: /Query read timeout$/,
+    });
+    await until(
+      "the create waits for the standby",
+      async () =>
+        (await old.query(
+          "select from pg_stat_activity where wait_event = 'SyncRep'",
+        )).length > 0,
+    );
+    await standby.promote();
+    await standby.query("update pets set name = 'Max'");
+
+    // A server that only reads: what it waits for at the old primary is sent again.
+    const keys = await lock(old, "api_keys", 1500);
+    assert.equal(await reader.apiKeys.isActive("d"), false);
+    assert.equal(moves.length, 1);
+    await keys.unlocked;
+    // A create that failed.
+    await creating;
+    assert.equal((await writer.get(FIRST))?.name, "Max");
+
+    for (const storage of [writer, reader]) {
+      const pet = await storage.create(TOM);
+      assert.deepEqual(await storage.get(pet.id), pet);
+      assert.equal((await storage.list({ limit: 1 })).pets[0]?.name, "Max");
+      assert.equal(await storage.apiKeys.isActive("d"), false);
+    }
+    const message = `moved to 127.0.0.1:${standby.port}, timeline 2`;
+    assert.deepEqual(moves, [message, message]);
+    await until(
+      "the old server is left",
+      async () => await connections(old) === 0,
+    );
+  },
+);
+
+testTwo(
+  "postgresStorage takes the highest timeline at its start, and stays there although an older primary accepts writes",
+  async ({ old, standby, open, moves }) => {
+    await standby.promote();
+    await standby.query("update pets set name = 'Max'");
+    const storage = await open();
+    const { unlocked } = await lock(standby, "pets", 2000);
+    let isLocked = true;
+    unlocked.finally(() => isLocked = false);
+    const seen = new Set<unknown>();
+    while (isLocked) {
+      const getting = storage.get(FIRST);
+      const creating = storage.create(TOM);
+      for (const result of await Promise.allSettled([getting, creating])) {
+        seen.add(
+          result.status === "fulfilled"
+            ? result.value?.name
+            : result.reason.kind,
+        );
+      }
+    }
+    seen.add((await storage.create(TOM)).name);
+    seen.add((await storage.get(FIRST))?.name);
+    assert.deepEqual(seen, new Set(["unavailable", "Tom", "Max"]));
+    assert.equal((await old.query("select from pets")).length, 1);
+
+    // It is not used if the one with the higher timeline is gone.
+    await standby.stop();
+    const refused = {
+      kind: "unavailable",
+      message: /no host accepts writes: .*; its timeline is 1, not 2 or later/,
+    };
+    await assert.rejects(storage.get(FIRST), refused);
+    await assert.rejects(storage.create(TOM), refused);
+    await standby.start();
+    assert.equal((await storage.get(FIRST))?.name, "Max");
+    assert.equal((await old.query("select from pets")).length, 1);
+    assert.deepEqual(moves, []);
+  },
+);
+
+const { it, database } = await sharedPostgres();
+
+it("postgresStorage moves to no other server, and works, if it may not read the timeline", async (t) => {
+  const { url, open } = await database(t);
+  const user = `clerk_${Date.now()}`;
+  await (await open(url)).close();
+  await runSql(
+    url,
+    `create role ${user} login;
+    grant usage on schema public to ${user}; grant all on all tables in schema public to ${user};
+    revoke execute on function pg_walfile_name(pg_lsn) from public`,
+  );
+  const { host, pathname } = new URL(url);
+  const storage = await open(`postgres://${user}@${host},${host}${pathname}`);
+  assert.equal((await storage.create(REX)).name, "Rex");
+  await storage.close();
+  await runSql(url, `drop owned by ${user}; drop role ${user}`);
+});
+
+it("postgresStorage has one connection to another host at a time, and none once it is closed", async (t) => {
+  const { url, open } = await database(t);
+  const silent = new Set<Socket>();
+  let most = 0;
+  const server = createServer((socket) => {
+    silent.add(socket);
+    most = Math.max(most, silent.size);
+    socket.on("error", () => {}).on("close", () => silent.delete(socket))
+      .resume();
+  });
+  const both = new URL(url);
+  both.searchParams.set("host", `${both.hostname},127.0.0.1`);
+  both.searchParams.set("port", `${both.port || 5432},${await listen(server)}`);
+  const storage = await open(both.href, { connectTimeout: 300 });
+  for (let i = 0; i < 20; i++) {
+    await Promise.all([storage.ping(), storage.list({ limit: 1 })]);
+    await delay(50);
+  }
+  await until("it looks again", async () => {
+    await storage.ping();
+    return silent.size > 0;
+  });
+  await storage.close();
+  await until("the connection is closed", () => silent.size === 0, 200);
+  assert.equal(most, 1);
+  server.close();
+});

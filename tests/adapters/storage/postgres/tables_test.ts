@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PETS } from "../../../../adapters/storage/transfer.ts";
+import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.ts";
+import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
+import { postgresTransfer } from "../../../../adapters/storage/postgres/transfer.ts";
+import { petId } from "../../../../core/pets/pet.ts";
+import { sharedPostgres } from "../../../support/postgres/shared.ts";
+import { runSql } from "../../../support/postgres/sql.ts";
+import { sqlContract } from "../sql_contract.ts";
+import { key, newPet, REX } from "../../../support/pets.ts";
+import { until } from "../../../support/time.ts";
+
+const { skip, emptyDatabase, it, database } = await sharedPostgres();
+
+const options = { skip, timeout: 30_000 };
+sqlContract(
+  (title, check) => test(`postgresStorage ${title}`, options, check),
+  async () => {
+    const url = `${await emptyDatabase()}?connection_limit=4`;
+    return {
+      open: (options) => postgresStorage(url, options),
+      async sql(text) {
+        const [row = {}] = await runSql(url, text);
+        return Object.values(row)[0];
+      },
+    };
+  },
+  {
+    noTom: "alter table pets add constraint no_tom check (name <> 'Tom')",
+    lastId: (id) =>
+      `select setval(pg_get_serial_sequence('pets', 'id'), ${id})`,
+    impossible: `alter table pets drop constraint pets_status_check;
+      update pets set status = 7 where id = 5`,
+  },
+);
+
+it("postgresStorage refuses a replay whose key was forgotten just now", async (t) => {
+  const { url, open } = await database(t);
+  const storage = await open(url);
+  await storage.create(REX, key(1));
+  await runSql(
+    url,
+    `create function forget() returns trigger language plpgsql as
+      'begin delete from idempotency_keys; return null; end';
+    create trigger forget after insert on pets execute function forget()`,
+  );
+  await assert.rejects(storage.create(REX, key(1)), {
+    kind: "unavailable",
+    message: "Cannot create pet: its idempotency key expired just now",
+  });
+  assert.equal((await storage.create(REX, key(1))).id, 2n);
+});
+
+const cases = [
+  ["connection_limit=1", 20_000, "3s", "off", "on"],
+  ["connection_limit=1", 1000, "600ms", "local", "local"],
+  ["connection_limit=1&pgbouncer=true", 1000, "0", "off", "on"],
+] as const;
+for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
+  it(`postgresStorage writes to disk, and changes no setting for later: ${parameters}, ${lockTimeout}, ${setting}`, async (t) => {
+    const { url, open } = await database(t);
+    const option = `options=-c%20synchronous_commit%3D${setting}`;
+    const storage = await open(`${url}?${option}&${parameters}`, {
+      queryTimeout,
+    });
+    await runSql(
+      url,
+      `create table seen (setting text);
+      create function look() returns trigger language plpgsql as $$ begin
+        insert into seen values (current_setting('synchronous_commit'));
+        return null;
+      end $$;
+      create trigger look after insert on pets execute function look();
+      create trigger look after insert or update on api_keys execute function look()`,
+    );
+    await storage.create(REX);
+    const record = { name: "Ann", digest: "1", created: new Date(0) };
+    const { id } = await storage.apiKeys.insert(record);
+    await storage.apiKeys.revoke(id, new Date(0));
+    const rows = await runSql(url, "select setting from seen");
+    assert.deepEqual(rows, Array(3).fill({ setting: used }));
+    await runSql(
+      url,
+      `alter table pets rename to stored;
+      create view pets as select id, category_id, status,
+        concat_ws(' ', current_setting('lock_timeout'),
+          current_setting('idle_in_transaction_session_timeout'),
+          current_setting('synchronous_commit'),
+          current_setting('client_min_messages')) as name from stored`,
+    );
+    const { name } = await storage.get(petId(1n)) ?? {};
+    assert.equal(name, `${lockTimeout} 0 ${setting} notice`);
+  });
+}
+
+it("postgresStorage finds the pets of a status, and expired keys, in an index", async (t) => {
+  const { url, open } = await database(t);
+  await open(url);
+  const sql =
+    "select indexname as name from pg_indexes where indexname like '%_by_%'";
+  const names = (await runSql(url, sql)).map(({ name }) => name).sort();
+  assert.deepEqual(names, ["idempotency_keys_by_created", "pets_by_status"]);
+});
+
+it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement; an empty one gave no id", async (t) => {
+  const { url } = await database(t);
+  const target = await postgresTransfer(parsePostgresUrl(url), "write");
+  const sql = `select current_setting('lock_timeout'),
+    current_setting('idle_in_transaction_session_timeout')`;
+  assert.deepEqual(await target.write(PETS, sql), [["30s", "1min"]]);
+  const given = await target.read(PETS, target.selectLastGiven(PETS));
+  assert.deepEqual(given, [[0n]]);
+  await target.close();
+});
+
+it("postgresStorage leaves a database that it cannot use as it is, without connections", async (t) => {
+  const { url, open } = await database(t);
+  const copying = postgresTransfer(parsePostgresUrl(url), "read");
+  await assert.rejects(copying, {
+    kind: "unavailable",
+    message:
+      "Cannot open the database: it has no tables of this program; nothing was changed",
+  });
+  await runSql(url, "create table pets (id int)");
+  await assert.rejects(open(url), /another program has a table named pets/);
+  const tables = "select tablename from pg_tables where schemaname = 'public'";
+  assert.deepEqual(await runSql(url, tables), [{ tablename: "pets" }]);
+  await runSql(url, "drop table pets");
+  await (await open(url)).close();
+  await runSql(url, "update petstore_schema set version = 2");
+  await assert.rejects(
+    open(url),
+    /are version 2, and this program knows version 1; use the version of /,
+  );
+  const others = `select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`;
+  const haveLeft = async () => (await runSql(url, others)).length === 0;
+  await until("its connections are closed", haveLeft, 5000);
+});
+
+it("postgresStorage prepares its reads anew after the type of a column was changed", async (t) => {
+  const { url, open } = await database(t);
+  const storage = await open(`${url}?connection_limit=1`);
+  const pet = await storage.create(REX);
+  const read = () =>
+    Promise.all([storage.get(pet.id), storage.list({ limit: 1 })]);
+  await read();
+  await runSql(url, "alter table pets alter column name type varchar(300)");
+  assert.deepEqual(await read(), [pet, { pets: [pet] }]);
+});
+
+it("postgresStorage knows that a create is committed, whatever a trigger warns of; and gives none the id of another if one is left out", async (t) => {
+  const { url, open } = await database(t);
+  const storage = await open(url);
+  await runSql(
+    url,
+    `create function act() returns trigger language plpgsql as $$ begin
+      raise warning 'audit';
+      return case when new.name <> 'Tom' then new end;
+    end $$;
+    create trigger act before insert on pets for each row execute function act()`,
+  );
+  assert.equal((await storage.create(REX)).id, 1n);
+  for (const optionsOf of [() => ({}), key]) {
+    const creates = ["Rex", "Tom", "Ann"].map((name, i) =>
+      storage.create(newPet({ ...REX, name }), optionsOf(i))
+    );
+    for (const create of creates) {
+      await assert.rejects(create, {
+        kind: "outcome_unknown",
+        message: /\(create pet\): the database kept 2 of 3 pets$/,
+      });
+    }
+  }
+});
+
+it("postgresStorage reads from a server that only reads, and refuses creates there", async (t) => {
+  const { url, open } = await database(t);
+  await (await open(url)).create(REX);
+  const readOnly = `${url}?options=-c%20default_transaction_read_only%3Don`;
+  const storage = await open(readOnly);
+  await storage.ping();
+  assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+  const refused = { kind: "unavailable", message: /read-only/ };
+  await assert.rejects(storage.create(REX), refused);
+  const primary = `${readOnly}&target_session_attrs=primary`;
+  await assert.rejects(open(primary, { openTimeout: 0 }), refused);
+});
+
+it("postgresStorage lists in the order of ids, whatever plan the server makes", async (t) => {
+  const { url, open } = await database(t);
+  const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
+    .map((name) => `-c enable_${name}=off`).join(" ");
+  const storage = await open(`${url}?options=${encodeURIComponent(plan)}`);
+  for (let i = 0; i < 3; i++) await storage.create(REX);
+  // The row is written anew, behind the others.
+  await runSql(url, "update pets set name = 'Tom' where id = 1");
+  for (const query of [{}, { status: REX.status }]) {
+    const { pets } = await storage.list({ limit: 2, ...query });
+    assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
+  }
+});
+
+it("postgresStorage is not ready if its tables are gone", async (t) => {
+  const { url, open } = await database(t);
+  const storage = await open(url);
+  await runSql(url, "drop table pets");
+  await assert.rejects(storage.ping(), /pets/);
+  await assert.rejects(storage.create(REX), /pets/);
+  await assert.rejects(storage.list({ limit: 1 }), /pets/);
+});

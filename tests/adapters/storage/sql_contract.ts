@@ -1,0 +1,255 @@
+/** What our own storages in databases promise beyond the contract of all storages: looked at by SQL, and at their reads. */
+
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
+import type { PageRequest } from "../../../core/pets/page.ts";
+import { type Pet, PET_STATUSES, petId } from "../../../core/pets/pet.ts";
+import type { Open } from "../../contract/database_contract.ts";
+import { key, newPet, REX } from "../../support/pets.ts";
+
+/** A database that is empty. */
+export interface Database {
+  readonly open: Open<PetDatabase>;
+  /** Runs SQL on a connection of its own, and returns the first column of the first row; several texts end in `;\n`. */
+  readonly sql: (text: string) => Promise<unknown>;
+}
+
+/** What each database writes in its own way. */
+export interface Dialect {
+  /** Has a pet named Tom refused, with `no_tom` in the message. */
+  readonly noTom: string;
+  /** Has the next pet get the id after this one. */
+  readonly lastId: (id: bigint) => string;
+  /** Gives the pet 5 a status that does not exist. */
+  readonly impossible: string;
+}
+
+export const SQLITE: Dialect = {
+  noTom: `CREATE TRIGGER no_tom BEFORE INSERT ON pets WHEN new.name = 'Tom'
+    BEGIN SELECT RAISE(ABORT, 'no_tom'); END`,
+  lastId: (id) => `INSERT INTO sqlite_sequence VALUES ('pets', ${id})`,
+  impossible:
+    "PRAGMA ignore_check_constraints = ON;\nUPDATE pets SET status = 7 WHERE id = 5",
+};
+
+/** Registers the tests. */
+export function sqlContract(
+  register: (
+    title: string,
+    check: (t: TestContext) => Promise<void>,
+  ) => unknown,
+  newDatabase: () => Promise<Database>,
+  { noTom, lastId, impossible }: Dialect,
+): void {
+  function it(
+    promise: string,
+    check: (db: Database, t: TestContext) => Promise<void>,
+  ): void {
+    register(promise, async (t) => {
+      const { open, sql } = await newDatabase();
+      const opened: PetDatabase[] = [];
+      const keep: Open<PetDatabase> = async (settings) => {
+        const storage = await open(settings);
+        opened.push(storage);
+        return storage;
+      };
+      try {
+        await check({ open: keep, sql }, t);
+      } finally {
+        await Promise.all(opened.map((storage) => storage.close()));
+      }
+    });
+  }
+
+  it("gives and finds ids beyond 2^53 exactly", async ({ open, sql }) => {
+    const storage = await open();
+    const start = 2n ** 53n;
+    await sql(lastId(start));
+    for (const id of [start + 1n, start + 2n, start + 3n]) {
+      const pet = await storage.create(REX);
+      assert.equal(pet.id, id);
+      assert.deepEqual(await storage.get(pet.id), pet);
+      const page = await storage.list({ limit: 1, after: id - 1n });
+      assert.deepEqual(page.pets, [pet]);
+    }
+  });
+
+  it(
+    "forgets expired keys in small steps, and touches no pet",
+    async ({ open, sql }, t) => {
+      t.mock.method(Date, "now", () => 5000); // what is kept for 0 ms has expired at once
+      const keeps = await open();
+      const forgets = await open({ idempotencyRetention: 0 });
+      const left = async () =>
+        Number(await sql("select count(*) from idempotency_keys"));
+      for (let i = 0; i < 20; i++) await keeps.create(REX, key(i));
+      await forgets.create(REX);
+      assert.equal(await left(), 20);
+      await forgets.create(REX, key(100));
+      assert.equal(await left(), 19);
+      await Promise.all(
+        [101, 102, 103].map((number) => forgets.create(REX, key(number))),
+      );
+      assert.equal(await left(), 16);
+      for (let i = 0; i < 20; i++) {
+        const { replayed } = await forgets.create(REX, key(100));
+        assert.equal(replayed, undefined, `create ${i} found a forgotten key`);
+      }
+      assert.ok(await left() <= 2, `${await left()} are left`);
+      assert.equal((await forgets.list({ limit: 100 })).pets.length, 45);
+    },
+  );
+
+  it("takes a key whose pet was deleted by hand as unused", async ({ open, sql }) => {
+    const storages = await Promise.all([open(), open(), open()]);
+    const [storage] = storages;
+    const { id } = await storage.create(REX, key(1));
+    await sql("delete from pets");
+    const created = await Promise.all(
+      storages.map((storage) => storage.create(REX, key(1))),
+    );
+    const added = created.filter(({ replayed }) => replayed === undefined);
+    assert.equal(added.length, 1);
+    assert.ok(added.every((pet) => pet.id > id));
+    assert.deepEqual((await storage.list({ limit: 9 })).pets, added);
+  });
+
+  it("keeps no key of a create that failed", async ({ open, sql }) => {
+    const storage = await open();
+    await sql(noTom);
+    const tom = newPet({ ...REX, name: "Tom" });
+    const noFault = /^(?!StorageError).*no_tom/; // the database works
+    await assert.rejects(storage.create(tom, key(1)), noFault);
+    assert.equal(Number(await sql("select count(*) from idempotency_keys")), 0);
+    const rex = await storage.create(REX, key(1));
+    assert.equal(rex.replayed, undefined);
+    const again = await storage.create(REX, key(1));
+    assert.deepEqual(again, { ...rex, replayed: true });
+  });
+
+  it("refuses what the service never writes: a missing value, another status, a digest twice", async ({ open, sql }) => {
+    const storage = await open();
+    await storage.create(REX, key(1));
+    const addKey = () =>
+      sql("insert into api_keys (name, digest, created) values ('a', 'b', 0)");
+    await addKey();
+    await assert.rejects(addKey(), /unique/i);
+    const columns = {
+      pets: ["name", "category_id", "status"],
+      api_keys: ["name", "digest", "created"],
+      idempotency_keys: ["key", "pet_id", "created"],
+    };
+    for (const [table, names] of Object.entries(columns)) {
+      for (const name of names) {
+        const setting = sql(`update ${table} set ${name} = null`);
+        await assert.rejects(setting, /null/i, `${table} ${name}`);
+      }
+    }
+    await assert.rejects(sql("update pets set status = 3"), /check/i);
+  });
+
+  it("answers reads that arrive together as it answers each alone", async ({ open }) => {
+    const storage = await open();
+    await addPets(storage, 300);
+    const ids = Array.from(
+      { length: 600 },
+      (_, i) => petId(BigInt(i % 400 + 1)),
+    );
+    const queries = [1, 20, 100, 101, 1000].flatMap((limit) =>
+      [undefined, ...PET_STATUSES].flatMap((status) =>
+        [undefined, 0n, 7n, 290n, 300n, -(2n ** 63n), 2n ** 63n - 1n].map(
+          (after): PageRequest => ({
+            limit,
+            ...status && { status },
+            ...after !== undefined && { after },
+          }),
+        )
+      )
+    );
+    const { insert, revoke, isActive } = storage.apiKeys;
+    const created = new Date(0);
+    for (const digest of ["1", "2", "3"]) {
+      await insert({ name: "Ann", digest, created });
+    }
+    await revoke(2, created);
+    const digests = ids.map((id) => `${id % 5n}`);
+    const [pets, pages, active] = await Promise.all([
+      Promise.all(ids.map(storage.get)),
+      Promise.all(queries.map(storage.list)),
+      Promise.all(digests.map(isActive)),
+    ]);
+    const expected = digests.map((digest) => "13".includes(digest));
+    assert.deepEqual(active, expected);
+    for (const [index, id] of ids.slice(0, 400).entries()) {
+      assert.deepEqual(pets[index], await storage.get(id));
+    }
+    assert.deepEqual(pets.slice(400), pets.slice(0, 200));
+    for (const [index, query] of queries.entries()) {
+      assert.deepEqual(pages[index], await storage.list(query));
+    }
+    // Callers who ask alike share them.
+    assert.ok(pets.every(Object.isFrozen));
+    assert.ok(pages.every(({ pets }) => pets.every(Object.isFrozen)));
+  });
+
+  it("gives each caller a page of its own", async ({ open }) => {
+    const storage = await open();
+    await addPets(storage, 3);
+    const query = { limit: 2 };
+    const reads = [storage.list(query), storage.list(query)];
+    query.limit = 1; // too late: it was asked for two
+    const [first, second] = await Promise.all(reads);
+    (first?.pets as Pet[]).splice(0);
+    assert.deepEqual(second?.pets.map(({ id }) => id), [1n, 2n]);
+  });
+
+  it("fails only reads of a row that cannot be read", async ({ open, sql }) => {
+    const storage = await open();
+    await addPets(storage, 10);
+    await sql(impossible);
+    const gets = Array.from({ length: 10 }, (_, i) => petId(BigInt(i + 1)));
+    const outcomes = await Promise.allSettled([
+      ...gets.map((id) => storage.get(id)),
+      ...gets.map((id) => storage.list({ limit: 2, after: id })),
+    ]);
+    const failed = outcomes.flatMap(({ status }, index) =>
+      status === "rejected" ? [index] : []
+    );
+    // A page reads one pet more than it holds.
+    assert.deepEqual(failed, [4, 11, 12, 13]);
+  });
+
+  it("lets all reads end that were accepted before close(), and then refuses more", async ({ open }) => {
+    const storage = await open();
+    const { get, list, apiKeys } = storage;
+    // More than one group of each, so that some wait.
+    const reads = Array.from({ length: 2000 }, (_, i) => [
+      get(petId(BigInt(i + 1))),
+      apiKeys.isActive(`${i}`),
+      ...i < 40 ? [list({ limit: 100, after: BigInt(i) })] : [],
+    ]);
+    await Promise.all([...reads.flat(), storage.close()]);
+    const record = { name: "a", digest: "b", created: new Date(0) };
+    const refused = {
+      "create pet": () => storage.create(REX),
+      "get pet": () => get(petId(1n)),
+      "list pets": () => list({ limit: 1 }),
+      "reach the (?:storage|database)": () => storage.ping(),
+      "check API key": () => apiKeys.isActive("1"),
+      "keep API key": () => apiKeys.insert(record),
+      "list API keys": () => apiKeys.list(),
+    };
+    for (const [action, call] of Object.entries(refused)) {
+      const message = RegExp(`^Cannot ${action}: the storage is closed$`);
+      await assert.rejects(call, { kind: "unavailable", message });
+    }
+  });
+}
+
+async function addPets(storage: PetDatabase, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, i) => {
+    const status = PET_STATUSES[i % 2] ?? "sold";
+    return storage.create(newPet({ ...REX, name: `Rex ${i}`, status }));
+  }));
+}

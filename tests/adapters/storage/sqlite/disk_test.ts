@@ -1,0 +1,254 @@
+/** `sqliteStorage` on a disk that is full, failing or read-only. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
+import { type Pet, petId } from "../../../../core/pets/pet.ts";
+import {
+  type PetStorage,
+  StorageError,
+} from "../../../../core/pets/pet_storage.ts";
+import {
+  compileFailingDisk,
+  NO_SMALL_DISK,
+  withSmallDisk,
+} from "../../../support/small_disk.ts";
+import { skipping } from "../../../support/runtime.ts";
+import { temporaryDirectory } from "../../../support/temporary_directory.ts";
+import { until } from "../../../support/time.ts";
+import { newPet, REX } from "../../../support/pets.ts";
+import { startStorage } from "../../../support/process.ts";
+
+const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
+
+const directory = temporaryDirectory();
+const failingDisk = compileFailingDisk(directory);
+
+test("sqliteStorage is unavailable on a full disk and recovers", {
+  skip: NO_SMALL_DISK,
+}, () =>
+  withSmallDisk(directory, async (disk) => {
+    const path = join(disk, "full.db");
+    const filler = join(disk, "filler");
+    writeFileSync(filler, new Uint8Array(1_000_000));
+    const storage = await sqliteStorage(path);
+    const kept: Pet[] = [];
+
+    const error = await createUntilRefused(storage, kept);
+    assert.equal(error.kind, "unavailable");
+    assert.match(error.message, /the disk is full/);
+    assert.ok(kept.length > 1000);
+
+    rmSync(filler);
+    const create = () => storage.create(BIG_REX);
+    kept.push(...await Promise.all(Array.from({ length: 300 }, create)));
+    await storage.close();
+
+    const reopened = await sqliteStorage(path);
+    for (const { id } of kept) {
+      assert.equal((await reopened.get(id))?.name, BIG_REX.name);
+    }
+    // Of the creates that were refused, none happened.
+    const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
+    assert.equal(last, BigInt(kept.length));
+    assert.equal(await reopened.get(petId(last + 1n)), undefined);
+    await reopened.close();
+  }));
+
+test(
+  "sqliteStorage moves what its deleted log holds into the file once a full disk has space",
+  { skip: NO_SMALL_DISK },
+  () =>
+    withSmallDisk(directory, async (disk) => {
+      const path = join(disk, "full.db");
+      const filler = join(disk, "filler");
+      const storage = await sqliteStorage(path);
+      const create = () => storage.create(BIG_REX);
+      await Promise.all(Array.from({ length: 200 }, create));
+      assert.throws(() => writeFileSync(filler, new Uint8Array(5_000_000)));
+      rmSync(`${path}-wal`);
+      await assert.rejects(storage.ping(), /-wal was deleted or replaced/);
+      await delay(250); // it looks again each 100 ms
+      rmSync(filler);
+      await until(
+        "the file has it all",
+        () => readFileSync(path).includes(BIG_REX.name),
+      );
+      await storage.close();
+      const reopened = await sqliteStorage(path);
+      assert.equal((await reopened.list({ limit: 999 })).pets.length, 200);
+      await reopened.close();
+    }),
+);
+
+test("sqliteStorage refuses to open a file on a read-only disk", {
+  skip: NO_SMALL_DISK,
+}, () =>
+  withSmallDisk(directory, async (disk) => {
+    const path = join(disk, "old.db");
+    await (await sqliteStorage(path)).close();
+    execFileSync("mount", ["-o", "remount,ro", disk]);
+    for (const name of ["old.db", "new.db"]) {
+      await assert.rejects(sqliteStorage(join(disk, name)), {
+        name: "StorageError",
+        kind: "unavailable",
+        message: / read-only$/,
+      });
+    }
+  }));
+
+const NO_FAILING_DISK = skipping(
+  failingDisk === undefined && "it needs Linux and a C compiler",
+);
+
+for (const isKilled of [false, true]) {
+  test(
+    `a create is uncertain if the disk is full when the index of the log must grow; ${
+      isKilled
+        ? "nothing acknowledged is lost if the process is killed then"
+        : "storages go on once there is space"
+    }`,
+    { skip: NO_FAILING_DISK },
+    async () => {
+      const path = join(directory, `index-${isKilled}.db`);
+      const trigger = join(directory, `full-${isKilled}`);
+      const child = startStorage({
+        env: { LD_PRELOAD: failingDisk ?? "", FULL_FOR_SHM: trigger },
+      });
+      assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
+      const created = [...await child.ask("create 1 1")];
+      // As long as somebody reads an old state, the log only grows: its index has room for 4062 pages.
+      const reader = new DatabaseSync(path);
+      reader.exec("BEGIN");
+      reader.prepare("SELECT * FROM pets").all();
+      writeFileSync(trigger, "");
+
+      const answers = await child.ask("create 1500 1");
+      const first = answers.findIndex((each) => !each.startsWith("created "));
+      assert.ok(first > 500, `${first} created`);
+      created.push(...answers.slice(0, first));
+      for (const answer of answers.slice(first)) {
+        assert.equal(
+          answer,
+          "failed outcome_unknown Cannot create pet: the disk is full",
+        );
+      }
+      if (!isKilled) {
+        rmSync(trigger);
+        const later = await child.ask("create 50 16");
+        assert.deepEqual(
+          later.filter((each) => !each.startsWith("created ")),
+          [],
+        );
+        created.push(...later);
+      }
+      await child.kill();
+      // Copies, because closing the reader would put the log away.
+      const found = `${path}.found`;
+      copyFileSync(path, found);
+      copyFileSync(`${path}-wal`, `${found}-wal`);
+      reader.close();
+
+      const reopened = await sqliteStorage(found);
+      await assertStored(reopened, created);
+      // Each uncertain create took the place of the one before. The last stands in the log.
+      const next = petId(BigInt(created.length + 1));
+      assert.equal(await reopened.get(next) !== undefined, isKilled);
+      assert.equal(await reopened.get(petId(next + 1n)), undefined);
+      await reopened.close();
+    },
+  );
+}
+
+test("sqliteStorage fulfils no create once the disk has failed to sync", {
+  skip: NO_FAILING_DISK,
+}, async () => {
+  const path = join(directory, "failing.db");
+  const trigger = join(directory, "fail");
+  const child = startStorage({
+    env: { LD_PRELOAD: failingDisk ?? "", FAIL_FSYNC: trigger },
+  });
+  assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
+  assert.equal((await child.ask("create 5 5")).length, 5);
+
+  writeFileSync(trigger, "");
+  const failed = await child.ask("create 5 5");
+  assert.equal(failed.length, 5);
+  for (const answer of failed) assert.match(answer, /^failed outcome_unknown /);
+
+  rmSync(trigger);
+  const refused = await child.ask("create 5 5");
+  assert.equal(refused.length, 5);
+  for (const answer of refused) {
+    assert.match(answer, /^failed unavailable .*restart$/);
+  }
+  await child.end();
+
+  const reopened = await sqliteStorage(path);
+  const pets = (await reopened.list({ limit: 100 })).pets;
+  assert.ok(pets.length === 5 || pets.length === 10, `${pets.length} pets`);
+  await reopened.close();
+});
+
+test("sqliteStorage writes no more once the disk has failed to write", {
+  skip: skipping(
+    process.platform === "win32" && "Windows has no limit of file sizes",
+  ),
+}, async () => {
+  const path = join(directory, "limited.db");
+  // A file that reaches the limit (of 512 or 1024 bytes each) fails to grow with EFBIG.
+  const child = startStorage({
+    prefix: ["sh", "-c", `trap "" XFSZ; ulimit -f 1000; exec "$0" "$@"`],
+  });
+  assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
+  const answers = await child.ask("create 4000 16");
+  await child.end();
+  const count = (beginning: string) =>
+    answers.filter((answer) => answer.startsWith(beginning)).length;
+  assert.equal(answers.length, 4000);
+  assert.ok(count("created ") > 100);
+  assert.equal(count("failed outcome_unknown "), 16);
+  assert.equal(count("failed unavailable "), 4000 - 16 - count("created "));
+
+  const reopened = await sqliteStorage(path);
+  await assertStored(
+    reopened,
+    answers.filter((each) => each.startsWith("created ")),
+  );
+  await reopened.close();
+});
+
+/** Checks that what was answered with `created ID NAME` is there. */
+async function assertStored(
+  storage: PetStorage,
+  answers: readonly string[],
+): Promise<void> {
+  for (const answer of answers) {
+    const [, id = "", name] = answer.split(" ");
+    assert.equal((await storage.get(petId(BigInt(id))))?.name, name);
+  }
+}
+
+/** Creates pets, 50 at once, until one is refused. */
+async function createUntilRefused(
+  storage: PetStorage,
+  kept: Pet[],
+): Promise<StorageError> {
+  for (;;) {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, () => storage.create(BIG_REX)),
+    );
+    for (const outcome of outcomes) {
+      if (outcome.status === "fulfilled") kept.push(outcome.value);
+      else {
+        assert.ok(outcome.reason instanceof StorageError, `${outcome.reason}`);
+        return outcome.reason;
+      }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/** SQLite's result codes as faults; real ones are in `faults_test.ts` and `disk_test.ts`. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  isAccessFault,
+  isBusy,
+  isFatal,
+  mayHaveCommitted,
+  storageFault,
+} from "../../../../adapters/storage/sqlite/fault.ts";
+import { StorageError } from "../../../../core/pets/pet_storage.ts";
+
+function sqliteError(errcode: number): Error {
+  return Object.assign(new Error("no"), { errcode });
+}
+
+const LOCKED = "another process keeps the file locked";
+const FULL = "the disk is full";
+for (
+  const [code, reason, kinds] of [
+    [3, "SQLite may not access the file", "uncertain"],
+    [5, LOCKED, "busy"],
+    [6, LOCKED, "busy"],
+    [7, "memory ran out", "uncertain"],
+    [8, "the file or its directory is read-only", "uncertain access"],
+    [10, "reading or writing the disk failed", "uncertain fatal"],
+    [10 + 3 * 256, "reading or writing the disk failed", "uncertain fatal"],
+    [11, "the file is damaged; restore it from a backup", "uncertain fatal"],
+    [13, FULL, ""],
+    [4874, FULL, "uncertain"],
+    [
+      14,
+      "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
+      "uncertain access",
+    ],
+    [15, LOCKED, "busy"],
+    [26, "the file is not an SQLite database", "uncertain fatal"],
+  ] as const
+) {
+  test(`SQLite's code ${code} means: ${reason}`, () => {
+    const error = sqliteError(code);
+    const fault = storageFault("create pet", error);
+    assert.ok(fault instanceof StorageError);
+    assert.equal(fault.kind, "unavailable");
+    assert.equal(fault.message, `Cannot create pet: ${reason}`);
+    assert.equal(fault.cause, error);
+    const found = [
+      ...isBusy(error) ? ["busy"] : [],
+      ...mayHaveCommitted(error) ? ["uncertain"] : [],
+      ...isAccessFault(error) ? ["access"] : [],
+      ...isFatal(error) ? ["fatal"] : [],
+    ];
+    assert.equal(found.join(" "), kinds);
+  });
+}
+
+test("an error that is not about the state of the storage stays as it is, unless the outcome is unknown", () => {
+  for (const error of [sqliteError(1), new Error("no"), "no"]) {
+    assert.equal(storageFault("create pet", error), error);
+    const fault = storageFault("create pet", error, "outcome_unknown");
+    assert.ok(fault instanceof StorageError);
+    assert.equal(fault.message, `Cannot create pet: ${error}`);
+  }
+});

@@ -1,0 +1,388 @@
+import assert from "node:assert/strict";
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { DatabaseSync, StatementSync } from "node:sqlite";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
+import type { NewApiKeyRecord } from "../../../../core/keys/issued_keys.ts";
+import {
+  type PetStorage,
+  StorageError,
+} from "../../../../core/pets/pet_storage.ts";
+import { countKept } from "../../../support/garbage.ts";
+import { skipping } from "../../../support/runtime.ts";
+import { temporaryFiles } from "../../../support/temporary_directory.ts";
+import { stopClock, turns, until } from "../../../support/time.ts";
+import { newPet, REX } from "../../../support/pets.ts";
+import { startStorage } from "../../../support/process.ts";
+
+const KEY: NewApiKeyRecord = {
+  name: "key",
+  digest: "0".repeat(64),
+  created: new Date(5000),
+};
+
+const newPath = temporaryFiles();
+const directory = dirname(newPath());
+
+test("sqliteStorage refuses a path that is no file", async () => {
+  for (const path of ["", ":memory:", "file:pets.db", undefined]) {
+    await assert.rejects(sqliteStorage(path as string), /^TypeError: The path/);
+  }
+});
+
+test("sqliteStorage says why it cannot open a path", async () => {
+  const text = newPath();
+  writeFileSync(text, "This is longer than a database's header. ".repeat(50));
+  const messages = [
+    [directory, /: it is a directory$/],
+    [join(directory, "no/pets.db"), /: the directory .*no does not exist/],
+    [join(text, "pets.db"), /: .*db is not a directory$/],
+    [text, /: the file is not an SQLite database$/],
+  ] as const;
+  for (const [path, message] of messages) {
+    await assertUnavailable(sqliteStorage(path), message);
+  }
+});
+
+test("sqliteStorage leaves the database of another program, or of another version, as it is", async () => {
+  const foreign = /it is the database of another program/;
+  const version = (version: number) =>
+    RegExp(
+      `its tables are version ${version}, .* knows version 1; use the version of the program that made them$`,
+    );
+  for (
+    const [isOurs, text, message] of [
+      [false, "CREATE TABLE orders (id INTEGER)", foreign],
+      [false, "PRAGMA application_id = 7", foreign],
+      [true, "PRAGMA user_version = 0", version(0)],
+      [true, "PRAGMA user_version = 2", version(2)],
+    ] as const
+  ) {
+    const path = newPath();
+    if (isOurs) await (await sqliteStorage(path)).close();
+    sql(path, text);
+    const before = readFileSync(path);
+    await assertUnavailable(sqliteStorage(path), message);
+    assert.deepEqual(readFileSync(path), before);
+    sql(path, "CREATE TABLE more (id INTEGER)"); // It is not locked either.
+  }
+});
+
+test("sqliteStorage makes no new file beside the log of one that is gone", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  await storage.create(REX);
+  const log = readFileSync(`${path}-wal`);
+  await storage.close();
+  rmSync(path);
+  writeFileSync(`${path}-wal`, log);
+  const link = newPath();
+  symlinkSync(path, link);
+  for (const opened of [path, link]) {
+    await assertUnavailable(
+      sqliteStorage(opened),
+      /: the file is gone, but .*-wal is there, .* put the file or a backup back, or move the log away$/,
+    );
+  }
+  assert.deepEqual(readFileSync(`${path}-wal`), log);
+  assert.ok(!existsSync(path));
+});
+
+test("sqliteStorage opens no file whose disk cannot have a write-ahead log", async (t) => {
+  const path = newPath();
+  const { prepare } = DatabaseSync.prototype;
+  t.after(() => DatabaseSync.prototype.prepare = prepare);
+  // As SQLite answers on a network file system: the mode stays what it was.
+  DatabaseSync.prototype.prepare = function (sql, ...rest) {
+    return prepare.call(
+      this,
+      sql.replace("journal_mode = WAL", "journal_mode"),
+      ...rest,
+    );
+  };
+  await assertUnavailable(
+    sqliteStorage(path),
+    /: its file system does not support SQLite's write-ahead log; use a local disk$/,
+  );
+});
+
+test("sqliteStorage says that a file is damaged, and writes no more once it noticed", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
+  await storage.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0xa5, 4096);
+  writeFileSync(path, bytes);
+  const damaged = await sqliteStorage(path);
+  await assertUnavailable(damaged.list({ limit: 9 }), /the file is damaged/);
+  await damaged.ping();
+  const unknown = /^StorageError: Cannot create pet: the file is damaged/;
+  await assert.rejects(damaged.create(REX), unknown);
+  for (const act of [() => damaged.create(REX), () => damaged.ping()]) {
+    await assertUnavailable(act(), /writing stopped after a disk error/);
+  }
+  await damaged.close();
+});
+
+const options = {
+  skip: skipping(
+    process.platform === "win32" && "Windows deletes and renames no open file",
+  ),
+};
+
+for (const fate of ["deleted", "replaced", "made unreadable"]) {
+  test(
+    `sqliteStorage notices that its file was ${fate}, and goes on if it is back`,
+    options,
+    async () => {
+      const path = newPath();
+      const storage = await sqliteStorage(path);
+      await storage.create(REX);
+      await storage.ping();
+      renameSync(path, `${path}.moved`);
+      if (fate === "made unreadable") symlinkSync(path, path);
+      if (fate === "replaced") copyFileSync(`${path}.moved`, path);
+      else await assertRefused(storage);
+      await assertUnavailable(storage.ping(), /was deleted or replaced/);
+      await assertUnavailable(storage.create(REX), /was deleted or replaced/);
+      renameSync(`${path}.moved`, path);
+      await storage.ping();
+      await storage.create(REX);
+      await storage.close();
+    },
+  );
+}
+
+for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
+  test(
+    `sqliteStorage moves what its log holds into the file if the log is deleted while ${meanwhile}`,
+    options,
+    async () => {
+      const path = newPath();
+      const child = startStorage();
+      await child.ask(`open ${path}`);
+      const created = [...await child.ask("create 20 4")];
+      rmSync(`${path}-wal`);
+      if (meanwhile === "creates go on") {
+        const answers = await child.ask("create 20 1");
+        const isCreated = (answer: string) => answer.startsWith("created ");
+        created.push(...answers.filter(isCreated));
+        const refused = answers.filter((answer) => !isCreated(answer));
+        assert.ok(refused.length >= 19, `${refused.length} refused`);
+        for (const answer of refused) {
+          assert.match(
+            answer,
+            /^failed unavailable .*-wal was deleted or replaced/,
+          );
+        }
+      } else {
+        const names = created.map((answer) => answer.split(" ")[2] ?? "");
+        await until("the file has it all", () => {
+          const bytes = readFileSync(path);
+          return names.every((name) => bytes.includes(name));
+        });
+      }
+      await child.kill();
+      assert.equal(sql(path, "SELECT id FROM pets").length, created.length);
+    },
+  );
+}
+
+for (const suffix of ["-wal", "-shm"]) {
+  test(
+    `sqliteStorage is not ready if its ${suffix} was deleted, still lists, and has all in the file once others stop reading`,
+    options,
+    async () => {
+      const path = newPath();
+      const storage = await sqliteStorage(path);
+      await storage.create(REX);
+      const reader = new DatabaseSync(path);
+      reader.exec("BEGIN");
+      assert.equal(reader.prepare("SELECT * FROM pets").all().length, 1);
+      await storage.create(newPet({ ...REX, name: "Late Rex" }));
+      rmSync(path + suffix);
+      await assertRefused(storage);
+      await assertUnavailable(storage.ping(), /was deleted or replaced/);
+      const names = (await storage.list({ limit: 2 })).pets
+        .map(({ name }) => name);
+      assert.deepEqual(names, ["Rex", "Late Rex"]);
+      const hasAll = () => readFileSync(path).includes("Late Rex");
+      assert.equal(hasAll(), false);
+      reader.close();
+      await until("the file has it all", hasAll);
+      await storage.close();
+    },
+  );
+}
+
+test(
+  "sqliteStorage does not mix its log with one that took its place",
+  options,
+  async () => {
+    const path = newPath();
+    const storage = await sqliteStorage(path);
+    await storage.create(REX);
+    const before = readFileSync(path);
+    renameSync(`${path}-wal`, `${path}-wal.moved`);
+    copyFileSync(`${path}-wal.moved`, `${path}-wal`);
+    await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
+    assert.deepEqual(readFileSync(path), before);
+    await storage.close();
+  },
+);
+
+test("sqliteStorage writes no more if a transaction that failed cannot be rolled back", async (t) => {
+  const path = newPath();
+  const { prepare } = DatabaseSync.prototype;
+  t.after(() => DatabaseSync.prototype.prepare = prepare);
+  const run = () => {
+    throw new Error("it stays open");
+  };
+  DatabaseSync.prototype.prepare = function (sql, ...rest) {
+    const statement = prepare.call(this, sql, ...rest);
+    return sql === "ROLLBACK" ? Object.assign(statement, { run }) : statement;
+  };
+  const storage = await sqliteStorage(path);
+  await storage.apiKeys.insert(KEY);
+  await assert.rejects(storage.apiKeys.insert(KEY), /UNIQUE/);
+  await assertUnavailable(storage.create(REX), /writing stopped after a disk/);
+  await storage.close();
+});
+
+test("sqliteStorage keeps nothing of a create that has ended", async () => {
+  const storage = await sqliteStorage(newPath());
+  const create = async () => new WeakRef(await storage.create(REX));
+  const pets: WeakRef<object>[] = [];
+  for (let i = 0; i < 5; i++) pets.push(await create());
+  assert.equal(await countKept(pets), 0);
+  await storage.close();
+});
+
+/** Locks a file from a connection of its own, and returns what unlocks it. */
+function lock(path: string): () => void {
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  return () => {
+    other.exec("COMMIT");
+    other.close();
+  };
+}
+
+test("sqliteStorage waits for a locked file without stopping the event loop, and closes afterwards", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const unlock = lock(path);
+  const creating = Promise.all([storage.create(REX), storage.create(REX)]);
+  const inserting = storage.apiKeys.insert(KEY);
+  assert.deepEqual((await storage.list({ limit: 5 })).pets, []);
+  await turns();
+  const closing = storage.close();
+  // Only because the event loop goes on can this thread let go of the file.
+  await turns(20);
+  unlock();
+  assert.equal((await creating).length, 2);
+  assert.equal((await inserting).id, 1);
+  await closing;
+});
+
+test("sqliteStorage gives up a file that stays locked, and nothing happened", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path, { lockTimeout: 30 });
+  const unlock = lock(path);
+  await assertUnavailable(storage.create(REX), /Cannot create pet: .*locked/);
+  await storage.ping();
+  unlock();
+  const pet = await storage.create(REX);
+  assert.deepEqual((await storage.list({ limit: 5 })).pets, [pet]);
+  await storage.close();
+});
+
+test("a read waits for its turn in sqliteStorage as long as another may wait for a locked file, which pauses up to 8 ms between attempts", async (t) => {
+  const clock = stopClock(t);
+  const path = newPath();
+  const storage = await sqliteStorage(path, { lockTimeout: 60_000 });
+  const { id } = await storage.create(REX);
+  const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
+  const { get } = StatementSync.prototype;
+  let isLocked = true;
+  let attempts = 0;
+  t.mock.method(Math, "random", () => 1);
+  t.after(() => StatementSync.prototype.get = get);
+  Object.assign(StatementSync.prototype, {
+    get(this: StatementSync, ...values: Parameters<typeof get>) {
+      attempts++;
+      if (isLocked) throw busy;
+      return get.apply(this, values);
+    },
+  });
+  const since = performance.now();
+  const reads = [storage.get(id)];
+  await turns();
+  reads.push(storage.get(id));
+  await clock.pass(30_000);
+  assert.ok(attempts < 3 + (performance.now() - since) / 7, `${attempts}`);
+  isLocked = false;
+  for (const pet of await Promise.all(reads)) assert.equal(pet?.id, id);
+  await storage.close();
+});
+
+test("sqliteStorage says which permissions Deno must give it", {
+  skip: process.versions.deno === undefined && "only Deno has permissions",
+}, async () => {
+  const repository = fileURLToPath(new URL("../../../..", import.meta.url));
+  const path = newPath();
+  const refusal =
+    `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
+    `run with --allow-read=${directory} --allow-write=${directory}`;
+  const cases = [
+    ["", "", refusal],
+    [directory, "", refusal],
+    [path, path, refusal],
+    [directory, directory, "opened"],
+  ] as const;
+  for (const [read, write, expected] of cases) {
+    const child = startStorage({
+      denoFlags: [
+        `--allow-read=${read === "" ? repository : `${repository},${read}`}`,
+        ...write === "" ? [] : [`--allow-write=${write}`],
+      ],
+    });
+    assert.deepEqual(await child.ask(`open ${path}`), [expected]);
+    await child.end();
+  }
+});
+
+/** Runs SQL on a connection of its own, and returns the rows. */
+function sql(path: string, text: string): readonly unknown[] {
+  const db = new DatabaseSync(path);
+  const rows = db.prepare(text).all();
+  db.close();
+  return rows;
+}
+
+async function assertUnavailable(
+  act: Promise<unknown>,
+  message: RegExp,
+): Promise<void> {
+  const expected = { name: "StorageError", kind: "unavailable", message };
+  await assert.rejects(act, expected);
+}
+
+/** The first create that is written into a file without a name may be there or not; any other is refused. */
+async function assertRefused(storage: PetStorage): Promise<void> {
+  const first = await storage.create(REX).catch((error: unknown) => error);
+  assert.ok(first instanceof StorageError, `${first}`);
+  await assertUnavailable(storage.create(REX), /was deleted or replaced/);
+}

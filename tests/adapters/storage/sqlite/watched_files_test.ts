@@ -1,0 +1,114 @@
+/** What becomes of an SQLite file whose log or index is deleted while several processes use it. */
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
+import { after, test } from "node:test";
+import { skipping } from "../../../support/runtime.ts";
+import { temporaryFiles } from "../../../support/temporary_directory.ts";
+import { startStorage, type StorageProcess } from "../../../support/process.ts";
+
+const newPath = temporaryFiles();
+const skip = skipping(
+  process.platform === "win32" && "Windows deletes no open file",
+);
+
+const first = startStorage();
+const second = startStorage();
+const keys = startStorage();
+after(() => Promise.all([first, second, keys].map((child) => child.end())));
+
+for (const suffix of ["-wal", "-shm"]) {
+  for (const isMadeAnew of [false, true]) {
+    for (const whose of ["first", "second"]) {
+      test(
+        `nothing is lost or damaged if ${suffix} is deleted${
+          isMadeAnew ? " and another program makes it anew" : ""
+        }, and the ${whose} of two servers ends before the other`,
+        { skip },
+        async () => {
+          const path = newPath();
+          const answers: string[] = [];
+          const ask = async (child: StorageProcess, command: string) => {
+            const got = await child.ask(command);
+            answers.push(...got);
+            return got.at(-1) ?? "it ended";
+          };
+          /** Does what the command `keys` does, twice, as far as it gets. */
+          const issueAndRevoke = async (name: string) => {
+            const opened = await ask(keys, `open ${path} 50`);
+            if (opened !== "opened") return opened;
+            const [, id] = (await ask(keys, `issue ${name}`)).split(" ");
+            await ask(keys, `revoke ${id}`);
+            return await ask(keys, "close");
+          };
+
+          for (const server of [first, second]) {
+            assert.equal(await ask(server, `open ${path}`), "opened");
+            await ask(server, "create 5 2");
+          }
+          assert.equal(await issueAndRevoke("early"), "closed");
+          rmSync(path + suffix);
+          const refusals = [await issueAndRevoke("soon")];
+          for (const server of [first, second]) await ask(server, "create 3 1");
+          if (isMadeAnew) query(path, "SELECT count(*) FROM pets");
+          const problems = [
+            await ask(first, "ping"),
+            await ask(second, "ping"),
+          ];
+          refusals.push(await issueAndRevoke("late"));
+          const [one, other] = whose === "first"
+            ? [first, second]
+            : [second, first];
+          assert.equal(await ask(one, "close"), "closed");
+          problems.push(await ask(other, "ping"));
+          await issueAndRevoke("later");
+          assert.equal(await ask(other, "close"), "closed");
+          assert.equal(await issueAndRevoke("last"), "closed");
+
+          assert.deepEqual(query(path, "PRAGMA integrity_check"), ["ok"]);
+          const stored = [
+            ...query(path, "SELECT 'created ' || id || ' ' || name FROM pets"),
+            ...query(
+              path,
+              "SELECT 'issued ' || id || ' ' || name FROM api_keys",
+            ),
+            ...query(
+              path,
+              "SELECT 'revoked ' || id FROM api_keys WHERE revoked > 0",
+            ),
+          ];
+          const acknowledged = answers.filter((answer) =>
+            /^(?:created|issued|revoked) /.test(answer)
+          );
+          assert.ok(acknowledged.length >= 14);
+          assert.deepEqual(
+            acknowledged.filter((answer) => !stored.includes(answer)),
+            [],
+          );
+          for (const problem of problems) {
+            assert.match(problem, /^failed unavailable .*restart this process/);
+          }
+          for (const refusal of refusals) {
+            assert.match(
+              refusal,
+              /^failed unavailable Cannot open .*: another process keeps the file locked/,
+            );
+          }
+          assert.match(
+            refusals[0] ?? "",
+            RegExp(`, and .*${suffix} is missing: restart that process first$`),
+          );
+        },
+      );
+    }
+  }
+}
+
+/** Reads the first column of a query on a connection of its own. */
+function query(path: string, text: string): readonly unknown[] {
+  const db = new DatabaseSync(path);
+  const rows = db.prepare(text).all();
+  db.close();
+  return rows.map((row) => Object.values(row)[0]);
+}
