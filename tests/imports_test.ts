@@ -116,6 +116,12 @@ test("the contract of a storage imports node:assert/strict, the core and itself"
   assert.deepEqual(wrong(/^tests\/contract\/storage\//, isAllowed), []);
 });
 
+test("what is shipped of the tests imports the product and itself, nothing that only tests need", () => {
+  const isAllowed = (name: string) =>
+    /^(?:core|adapters|tests\/(?:contract|judge))\/|^node:/.test(name);
+  assert.deepEqual(wrong(/^tests\/(?:contract|judge)\//, isAllowed), []);
+});
+
 test("the core, the client and the storages in memory and D1 know no runtime", () => {
   assert.deepEqual(wrong(ANYWHERE, (name) => !/^node:/.test(name)), []);
   for (const { path, text } of files(ANYWHERE)) {

@@ -8,7 +8,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { COVERED } from "./support/mutations.ts";
+import { COVERED } from "./lab/mutations.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -34,8 +34,7 @@ function hasCode(source: string): boolean {
 test("every source has the test of its name, or is listed with the test that covers it", () => {
   for (const path of withoutTest) {
     const own = `tests/${path.replace(/\.ts$/, "_test.ts")}`;
-    const advice =
-      `write ${own}, or list ${path} in tests/support/mutations.ts`;
+    const advice = `write ${own}, or list ${path} in tests/lab/mutations.ts`;
     assert.ok(listed.includes(path), advice);
   }
 });
@@ -46,5 +45,5 @@ test("a source is listed once, if it exists and has no test of its name, and so 
   );
   const missing = Object.keys(COVERED)
     .filter((path) => !existsSync(join(ROOT, "tests", path)));
-  assert.deepEqual([...stale, ...missing], [], "in tests/support/mutations.ts");
+  assert.deepEqual([...stale, ...missing], [], "in tests/lab/mutations.ts");
 });

@@ -56,7 +56,7 @@ const ON_NODE: Step = [...NODE, "--test-concurrency=2", "tests/**/*_test.ts"];
 
 const MUTANTS: Step = [
   "deno",
-  ..."run -A --config tests/deno.json tests/mutants.ts".split(" "),
+  ..."run -A --config tests/deno.json tests/lab/mutants.ts".split(" "),
 ];
 
 /** The tests of adapters that only Node or Bun can run. */
@@ -84,7 +84,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
     inTurn(
       [...PARALLEL, ...files("tests/**/*_slow.ts").filter(isForAll)],
       ["deno", "task", "test:workers"],
-      [...DENO, ...files("tests/faults/*_fault.ts")],
+      [...DENO, ...files("tests/lab/faults/*_fault.ts")],
       ON_BUN,
       ON_NODE,
       [...MUTANTS, "--near", "--count", "20"],
@@ -94,8 +94,11 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   long: () =>
     inTurn(
       [...DENO, ...files("tests/**/*_long.ts")],
-      [...BUN, ...files("tests/faults/*_fault.ts").map((file) => `./${file}`)],
-      [...NODE, "--test-concurrency=1", "tests/faults/*_fault.ts"],
+      [
+        ...BUN,
+        ...files("tests/lab/faults/*_fault.ts").map((file) => `./${file}`),
+      ],
+      [...NODE, "--test-concurrency=1", "tests/lab/faults/*_fault.ts"],
       [...PARALLEL, "tests/laws"],
       MUTANTS,
     ),
@@ -134,7 +137,7 @@ function inTurn(...steps: readonly Step[]): Steps {
 
 /** The tests of Workers have packages of their own. */
 function isForAll(path: string): boolean {
-  return !path.startsWith("tests/workers/");
+  return !path.startsWith("tests/lab/workers/");
 }
 
 async function main(args: readonly string[]): Promise<boolean> {

@@ -13,7 +13,7 @@ export interface BodyLimits {
 }
 
 // A body in more pieces than this must have `MIN_PIECE` bytes a piece on average. Deno 2.9 allocates 64 KiB for each
-// piece (`DEFAULT_CHUNK_SIZE` in its ext/web/06_streams.js). Can go if tests/faults/pieces_fault.ts passes without it.
+// piece (`DEFAULT_CHUNK_SIZE` in its ext/web/06_streams.js). Can go if tests/lab/faults/pieces_fault.ts passes without it.
 const MAX_PIECES = 256;
 const MIN_PIECE = 256;
 

@@ -82,7 +82,7 @@ export function toResponse(
       status,
       headers,
       // Cloudflare Workers would compress a body again that has a Content-Encoding (their document Runtime APIs,
-      // Response, `encodeBody`; cloudflare/workerd#7066). The test is tests/workers/worker_slow.ts.
+      // Response, `encodeBody`; cloudflare/workerd#7066). The test is tests/lab/workers/worker_slow.ts.
       encodeBody: "manual",
     };
     return new Response(body, init);

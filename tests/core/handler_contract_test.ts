@@ -1,6 +1,6 @@
 /** The HTTP contract, judged on `handle` itself: no server, no socket. */
 import { test } from "node:test";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
 
 httpContract(

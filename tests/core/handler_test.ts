@@ -8,7 +8,7 @@ import { assertError } from "../contract/error_reply.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { REX_JSON } from "../support/pets.ts";
 import { nextTask } from "../support/time.ts";
-import { handleService, storageThat } from "../contract/handle_service.ts";
+import { handleService, storageThat } from "../support/handle_service.ts";
 
 const SECRET = "SELECT * FROM pets; /etc/passwd; pet_key";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { parseWithInt64 } from "../../core/json.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 
 test("createHandler refuses a runtime that is too old, and says which are not", (t) => {
   const { rawJSON } = JSON as { rawJSON?: unknown };

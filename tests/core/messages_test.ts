@@ -5,7 +5,7 @@ import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { HandlerOptions } from "../../core/handler.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { REX_JSON } from "../support/pets.ts";
 
 /** Makes a create wrong. */

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import type { HandlerOptions } from "../../mod.ts";
 import { ask } from "../contract/ask.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { REX_JSON } from "../support/pets.ts";
 
 /** What is wrong with a request. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { HandlerOptions, RateLimitResult } from "../../mod.ts";
 import { type Answer, ask } from "../contract/ask.ts";
-import { handleService, storageThat } from "../contract/handle_service.ts";
+import { handleService, storageThat } from "../support/handle_service.ts";
 
 type RateLimit = NonNullable<HandlerOptions["rateLimit"]>;
 

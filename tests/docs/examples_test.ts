@@ -110,9 +110,9 @@ const RUN_ELSEWHERE: readonly string[] = [
   "client.ts", // tests/adapters/client/http_test.ts
   "deno_deploy.ts", // deployment_slow.ts
   "lambda.ts", // recipes_test.ts
-  "service_worker.ts", // tests/workers/service_worker_slow.ts
+  "service_worker.ts", // tests/lab/workers/service_worker_slow.ts
   "storage_contract.ts", // recipes_test.ts
-  "worker.ts", // tests/workers/worker_slow.ts
+  "worker.ts", // tests/lab/workers/worker_slow.ts
 ];
 
 test("every example is run", () => {
@@ -269,7 +269,7 @@ testUnless(notDeno || noCurl || noPage)(
 
     try {
       for (const [i, { file, text }] of blocksOf("console").entries()) {
-        if (file === "docs/judge.md") continue; // tests/judge/judge_slow.ts
+        if (file === "docs/judge.md") continue; // tests/lab/seeded/judge_slow.ts
         if (i === 1) {
           // The README says to paste these after its first screen.
           const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];

@@ -8,7 +8,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
 import { placeExample } from "../support/examples.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";

@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import type { LambdaEvent } from "../../docs/examples/lambda.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
 import { placeExample } from "../support/examples.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";

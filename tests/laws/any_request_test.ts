@@ -7,7 +7,7 @@ import {
   assertError,
   assertJsonHeaders,
 } from "../contract/error_reply.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { codeUnit, fc, runs } from "../support/property.ts";
 import { assertDeclared, OPERATIONS } from "./openapi_schema.ts";
 import { REX_JSON } from "../support/pets.ts";

@@ -4,7 +4,7 @@ import test from "node:test";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { codeUnit, fc, joined, runs } from "../support/property.ts";
 
 /** Reads the token, if bearer credentials were sent; blanks around the field are no part of it. */

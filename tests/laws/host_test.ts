@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { fc, joined, runs } from "../support/property.ts";
 
 const name = fc.string({

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { fc, runs } from "../support/property.ts";
 
 /** The texts that are taken; the contract has no others. */

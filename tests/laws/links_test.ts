@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, linked } from "../contract/ask.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 
 const REX = '{"name":"Rex","categoryId":1,"status":"sold"}';
 

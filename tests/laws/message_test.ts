@@ -4,7 +4,7 @@ import test from "node:test";
 import { quote } from "../../core/http/refusal.ts";
 import { ask } from "../contract/ask.ts";
 import { assertAnyError } from "../contract/error_reply.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { codeUnit, fc, runs } from "../support/property.ts";
 
 const unit = fc.oneof(

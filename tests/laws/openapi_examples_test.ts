@@ -8,7 +8,7 @@ import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { HandlerOptions } from "../../core/handler.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
-import { handleService, storageThat } from "../contract/handle_service.ts";
+import { handleService, storageThat } from "../support/handle_service.ts";
 import {
   assertDeclared,
   namedErrors,

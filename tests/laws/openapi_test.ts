@@ -9,7 +9,7 @@ import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { parseInt64 } from "../../core/json.ts";
 import { anyBody, parseJson, whims, write } from "./any_body.ts";
 import { ask, type Question } from "../contract/ask.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { fc, joined, patience, runs } from "../support/property.ts";
 import {
   assertDeclared,

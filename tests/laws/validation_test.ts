@@ -18,7 +18,7 @@ import {
 } from "./any_body.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
-import { handleService } from "../contract/handle_service.ts";
+import { handleService } from "../support/handle_service.ts";
 import { fc, joined, runs } from "../support/property.ts";
 
 // ---- The oracle ----

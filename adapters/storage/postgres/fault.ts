@@ -4,7 +4,7 @@ import { StorageError } from "../../../core/pets/pet_storage.ts";
 
 /**
  * PgBouncer refuses settings that are sent with a new connection (its document Configuration,
- * `ignore_startup_parameters`; pgbouncer/pgbouncer#1074). The test is tests/faults/pgbouncer_fault.ts.
+ * `ignore_startup_parameters`; pgbouncer/pgbouncer#1074). The test is tests/lab/faults/pgbouncer_fault.ts.
  */
 const IS_POOLER = /^unsupported startup parameter/;
 

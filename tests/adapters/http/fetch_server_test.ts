@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { serve as serveOnBun } from "../../../adapters/http/bun/mod.ts";
 import { serve } from "../../../adapters/http/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import { fetchServerContract } from "../../contract/fetch_server_contract.ts";
+import { fetchServerContract } from "./fetch_server_contract.ts";
 import { RUNTIME, testUnless } from "../../support/runtime.ts";
 
 fetchServerContract(

@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
 import type { PageRequest } from "../../../core/pets/page.ts";
 import { type Pet, PET_STATUSES, petId } from "../../../core/pets/pet.ts";
-import type { Open } from "../../contract/database_contract.ts";
+import type { Open } from "./database_contract.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
 
 /** A database that is empty. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { HandlerOptions } from "../../../mod.ts";
 import { ask } from "../../contract/ask.ts";
-import { handleService } from "../../contract/handle_service.ts";
+import { handleService } from "../../support/handle_service.ts";
 
 const APP = "https://app.example.com";
 const EXPOSED = {

@@ -4,7 +4,7 @@ import { operations as ROWS } from "../../../core/operations/operations.ts";
 import { openApi } from "../../../mod.ts";
 import { ask } from "../../contract/ask.ts";
 import { STATUS_OF } from "../../contract/error_reply.ts";
-import { handleService } from "../../contract/handle_service.ts";
+import { handleService } from "../../support/handle_service.ts";
 import { OPERATIONS, SCHEMAS } from "../../laws/openapi_schema.ts";
 
 const NO_KEY = { headers: { authorization: undefined } };

@@ -9,7 +9,7 @@ import {
 import { apiKeys } from "../../../core/keys/api_keys.ts";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import { ask } from "../../contract/ask.ts";
-import { handleService } from "../../contract/handle_service.ts";
+import { handleService } from "../../support/handle_service.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
 test("parseIdempotencyKey reads the quoted and the bare form as one key", () => {

@@ -1,12 +1,9 @@
-/** The storage in D1 on an imitation of D1, and on a D1 that fails. `tests/workers/` has the real one. */
+/** The storage in D1 on an imitation of D1, and on a D1 that fails. `tests/lab/workers/` has the real one. */
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { d1Storage } from "../../../../adapters/storage/d1/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
-import {
-  databaseContract,
-  storageLaws,
-} from "../../../contract/database_contract.ts";
+import { databaseContract, storageLaws } from "../database_contract.ts";
 import { countKept } from "../../../support/garbage.ts";
 import { sqlContract, SQLITE } from "../sql_contract.ts";
 import { imitation } from "./imitation.ts";

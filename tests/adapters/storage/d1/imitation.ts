@@ -1,4 +1,4 @@
-/** An imitation of D1. `tests/workers/` has the real one. */
+/** An imitation of D1. `tests/lab/workers/` has the real one. */
 
 import { DatabaseSync } from "node:sqlite";
 import type { D1Binding } from "../../../../adapters/storage/d1/mod.ts";

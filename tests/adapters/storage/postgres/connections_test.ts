@@ -10,7 +10,7 @@ import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import type { StorageError } from "../../../../core/pets/pet_storage.ts";
 import { freePort, listen } from "../../../support/process.ts";
-import { type Line, openLine } from "../../../faults/line.ts";
+import { type Line, openLine } from "../../../lab/faults/line.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
 import { runSql } from "../../../support/postgres/sql.ts";

@@ -1,5 +1,5 @@
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
-import { databaseContract } from "../../../contract/database_contract.ts";
+import { databaseContract } from "../database_contract.ts";
 import { testUnless } from "../../../support/runtime.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
 

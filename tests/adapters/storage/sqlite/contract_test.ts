@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
-import { databaseContract } from "../../../contract/database_contract.ts";
+import { databaseContract } from "../database_contract.ts";
 import { temporaryFiles } from "../../../support/temporary_directory.ts";
 import { sqlContract, SQLITE } from "../sql_contract.ts";
 

@@ -1,0 +1,243 @@
+/** The judge, on stores with mistakes. `judge_slow.ts` adds choices to them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { apiKeys } from "../core/keys/api_keys.ts";
+import type { OpenService } from "./contract/ask.ts";
+import { handleService } from "./support/handle_service.ts";
+import { HTTP_CLAUSES } from "./contract/http_contract.ts";
+import { INTERFACE_CLAUSES } from "./contract/interface_contract.ts";
+import { CHOICES } from "./lab/seeded/choices.ts";
+import { judge, judgeClause, type Report } from "./judge/judge.ts";
+import { LOOK } from "./judge/look.ts";
+import { CLAUSES, MISTAKES } from "./lab/seeded/mistakes.ts";
+import { type Change, storeWith } from "./lab/seeded/switchable_store.ts";
+
+const SPEC = { isInterfaceOnly: true };
+
+/** A store with these mistakes and choices. */
+function serviceWith(...names: readonly string[]): OpenService {
+  const all = { ...MISTAKES, ...CHOICES };
+  const changes = names.map((name) => all[name]);
+  return storeWith(changes as Change[]);
+}
+
+function failing({ clauses }: Report): Report["clauses"] {
+  return clauses.filter(({ outcome }) => outcome === "fails");
+}
+
+test("the judge blames no store without mistakes, and follows links to other pages", async () => {
+  const stores = [
+    [],
+    ["the store has 250 pets", "ids go down from -1", "the newest comes first"],
+    ["pages have 7 pets", "pets have more members", "ids start at 0"],
+  ];
+  for (const choices of stores) {
+    const { clauses } = await judge(serviceWith(...choices), SPEC);
+    const others = clauses.filter(({ outcome }) => outcome !== "holds");
+    const seen = others.map(({ sentence, outcome }) =>
+      `${sentence}: ${outcome}`
+    );
+    const full = `${EMPTY}: unseen`;
+    assert.deepEqual(seen, choices[0]?.includes("250") ? [full] : []);
+  }
+});
+
+const EMPTY = "listPets answers an empty array if no animal has the status";
+
+test("the judge blames each mistake by the clause of its name", async () => {
+  for (const [mistake, sentence] of Object.entries(CLAUSES)) {
+    const clause = INTERFACE_CLAUSES[sentence];
+    assert.ok(clause !== undefined, sentence);
+    const found = await judgeClause(clause, serviceWith(mistake));
+    assert.equal(found.outcome, "fails", mistake);
+    assert.ok(found.says !== undefined && found.reason !== "", mistake);
+  }
+});
+
+test("each clause of the interface blames a mistake", () => {
+  const blaming = new Set(Object.values(CLAUSES));
+  assert.deepEqual([...blaming].sort(), Object.keys(INTERFACE_CLAUSES).sort());
+});
+
+test("the judge says what to mend first, and how many pets it added", async () => {
+  const service = serviceWith("any key will do", "names are trimmed");
+  let added = 0;
+  const report = await judge({
+    ...service,
+    async fetch(request) {
+      const answer = await service.fetch(request);
+      if (answer.status === 201) added++;
+      return answer;
+    },
+  }, SPEC);
+  const [first, ...more] = failing(report);
+  assert.ok(more.length > 0);
+  assert.equal(report.mendFirst, first?.sentence);
+  assert.match(report.mendFirst ?? "", /^no key or a wrong one/);
+  assert.equal(report.petsAdded, added);
+});
+
+test("what to mend first is the cause of other failures", async () => {
+  const causes = {
+    "the listing is in an object": /^listPets answers an array/,
+    "201 is 200": /^createPet answers 201/,
+    "getPet answers in an array": /^getPet answers the animal/,
+  };
+  for (const [mistake, cause] of Object.entries(causes)) {
+    const report = await judge(serviceWith(mistake), SPEC);
+    assert.match(report.mendFirst ?? "", cause, mistake);
+    const [first, ...more] = failing(report);
+    assert.ok(more.length > 0 && first !== undefined, mistake);
+    const effects = failing(report).filter(({ because }) => because);
+    assert.ok(effects.length > 0, mistake);
+    for (const { because } of effects) assert.match(because ?? "", cause);
+  }
+});
+
+/** A service that answers all requests alike. */
+const always =
+  (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  async (): Promise<Response> => new Response(null, { status, headers });
+/** A service that lists no pets, and answers creates so. */
+const creates =
+  (text: string, status: number) =>
+  async ({ method }: Request): Promise<Response> =>
+    method === "POST" ? new Response(text, { status }) : new Response("[]");
+
+/** What the judge says of services of which nothing can be judged. */
+const STRANGERS: readonly (readonly [
+  cause: RegExp,
+  answer: (request: Request) => Promise<Response>,
+])[] = [
+  [/404: is the address right/, always(404)],
+  [
+    /nothing at .*\/v1\/pets, but something at .*t\/pets: .* end in \/v1/,
+    ({ url }) => always(url.includes("/v1") ? 404 : 200)(),
+  ],
+  [/401: is the key/, always(401)],
+  [/429: switch the limit/, always(429)],
+  [
+    /302, to \/login: is this the address/,
+    always(302, { location: "/login" }),
+  ],
+  [
+    /200, with a page of HTML: is that the service/,
+    always(200, { "content-type": "text/html" }),
+  ],
+  [
+    /^The service refuses the pet .*--category ID. It says: %1B\[31m KEY$/,
+    creates("\u001b[31m secret", 400),
+  ],
+  [/^POST \/pets with the pet .* is answered 500/, creates("[]", 500)],
+  [
+    /^self.signed certificate.*NODE_EXTRA_CA_CERTS/,
+    async () => {
+      const cause = new Error("self-signed certificate");
+      throw new TypeError("fetch failed", { cause });
+    },
+  ],
+  [/^No answer after 0.05 s$/, () => new Promise(() => {})],
+  [
+    /^The body is too long$/,
+    async () =>
+      new Response(
+        new ReadableStream({
+          pull: (stream) => stream.enqueue(new Uint8Array(2 ** 22)),
+        }),
+      ),
+  ],
+];
+
+test("the judge looks before it judges, and says what is likely if nothing can be judged", async () => {
+  for (const [cause, fetch] of STRANGERS) {
+    const service = { ...handleService(), fetch, key: "secret" };
+    const patience = { ...SPEC, patience: 50 };
+    const { clauses, mendFirst } = await judge(service, patience);
+    const [verdict] = clauses;
+    assert.equal(clauses.length, 1);
+    assert.equal(verdict?.sentence, LOOK);
+    assert.equal(mendFirst, verdict?.reason);
+    assert.match(mendFirst ?? "", cause);
+    assert.match(verdict?.exchange ?? "", /^> [^]*KEY/);
+    assert.doesNotMatch(verdict?.exchange ?? "", /secre/i);
+  }
+});
+
+test("the judge ends after three requests in a row that are not answered, and hides the key", async () => {
+  const service = serviceWith();
+  let count = 0;
+  const fetch = (request: Request): Promise<Response> =>
+    count++ < 100 ? service.fetch(request) : new Promise(() => {});
+  const { clauses } = await judge({ ...service, fetch }, {
+    ...SPEC,
+    patience: 20,
+  });
+  const late = clauses.filter(({ reason }) =>
+    reason === "No answer after 0.02 s"
+  );
+  assert.ok(late.length <= 3, `${late.length} waited`);
+  assert.match(clauses.at(-1)?.reason ?? "", /3 requests in a row/);
+  for (const { exchange = "" } of late) {
+    assert.match(exchange, /^> [^]*< nothing$/);
+    assert.ok(!exchange.includes(service.key));
+  }
+});
+
+test("a connection that is closed once before an answer is no failure", async () => {
+  const service = serviceWith();
+  let count = 0;
+  const report = await judge({
+    ...service,
+    fetch: (request) =>
+      count++ % 50 === 49
+        ? Promise.reject(new TypeError("closed"))
+        : service.fetch(request),
+  }, SPEC);
+  assert.deepEqual(failing(report), []);
+  assert.ok(count > 500);
+});
+
+test("the same seed makes the same values", async () => {
+  const bodies = async (seed: number): Promise<string> => {
+    const { fetch, ...service } = handleService();
+    const sent: string[] = [];
+    const { clauses, ...report } = await judge({
+      ...service,
+      async fetch(request) {
+        const body = await request.clone().text();
+        if (body.includes("status")) {
+          sent.push(body.replace(/Rex[a-z]{9}|0\d{18}/, ""));
+        }
+        return await fetch(request);
+      },
+    }, { ...SPEC, seed });
+    assert.ok(clauses.length > 0);
+    assert.equal(report.seed, seed);
+    return sent.join("\n");
+  };
+  const first = await bodies(7);
+  assert.equal(await bodies(7), first);
+  assert.notEqual(await bodies(8), first);
+});
+
+test("the judge hides a key however it is written", async () => {
+  for (const key of ["secret", "k", "Se+cret=="]) {
+    const service = { ...handleService({ keys: apiKeys([key]) }), key };
+    const forms = [key, key.toUpperCase(), btoa(`${key}:`), `X: ${key},x`];
+    const { exchange = "" } = await judgeClause((client) => {
+      client.service.seen?.(forms.join("\n"));
+      return Promise.reject(new Error("It fails"));
+    }, service);
+    assert.equal(exchange, "> KEY\n> KEY\n> KEY\n> X: KEY,x\n< nothing");
+  }
+});
+
+test("a key of one letter fails no clause on keys", async () => {
+  const service = { ...handleService({ keys: apiKeys(["k"]) }), key: "k" };
+  const clauses = { ...INTERFACE_CLAUSES, ...HTTP_CLAUSES };
+  for (const [sentence, check] of Object.entries(clauses)) {
+    if (!/\bkey\b/.test(sentence)) continue;
+    const { outcome, reason } = await judgeClause(check, service);
+    assert.equal(outcome, "holds", `${sentence}: ${reason}`);
+  }
+});

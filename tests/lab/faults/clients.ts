@@ -1,0 +1,74 @@
+/** Clients that send nothing, or a drop at a time, and one that asks if the server still answers. */
+
+import { connect } from "node:net";
+import { Wire } from "../../contract/wire.ts";
+
+/** The bytes that a client sends. */
+export interface Dripping {
+  /** At once. */
+  readonly sent: string;
+  /** Every half second. Default: nothing. */
+  readonly drop?: string;
+}
+
+/** Resolves to the statuses of the answers, and the seconds until the server closed, if it did. */
+export function drip(
+  port: number,
+  { sent, drop = "" }: Dripping,
+  patience: number,
+): Promise<
+  { readonly statuses: readonly number[]; readonly seconds?: number }
+> {
+  return new Promise((resolve) => {
+    const start = performance.now();
+    const socket = connect(port, "127.0.0.1").setEncoding("latin1");
+    let raw = "";
+    const dripping = setInterval(() => socket.write(drop), 500);
+    const timer = setTimeout(() => finish(false), patience);
+    function finish(isClosed: boolean): void {
+      clearInterval(dripping);
+      clearTimeout(timer);
+      socket.off("close", onClose).destroy();
+      const statuses = [...raw.matchAll(/HTTP\/1\.1 (\d{3})/g)]
+        .map(([, status]) => Number(status));
+      const seconds = (performance.now() - start) / 1000;
+      resolve(isClosed ? { statuses, seconds } : { statuses });
+    }
+    const onClose = (): void => finish(true);
+    socket.on("data", (text: string) => raw += text);
+    socket.on("error", () => {}).on("close", onClose);
+    socket.write(sent);
+  });
+}
+
+const ASK = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
+const PAUSE = 10;
+
+/**
+ * Asks for `/livez` again and again on one connection while `work` goes on.
+ *
+ * @returns the longest that an answer took, in whole ms.
+ */
+export async function longestLivez(
+  port: number,
+  work: () => Promise<void>,
+): Promise<number> {
+  const wire = await Wire.open(port);
+  let isOver = false;
+  let longest = 0;
+  const working = work().finally(() => isOver = true);
+  try {
+    while (!isOver) {
+      const start = performance.now();
+      wire.write(ASK);
+      const { status } = await wire.answer();
+      if (status !== 200) throw new Error(`/livez is ${status}`);
+      longest = Math.max(longest, performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
+  } finally {
+    await working;
+    wire.close();
+  }
+  return Math.round(longest);
+}

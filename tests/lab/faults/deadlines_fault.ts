@@ -1,0 +1,118 @@
+/** Silent and dripping clients are ended in time. Deno ends none: see `nginx_fault.ts`. */
+import assert from "node:assert/strict";
+import { Wire } from "../../contract/wire.ts";
+import { drip, type Dripping } from "./clients.ts";
+import { testsOn } from "../../support/standalone.ts";
+import { findRuntimes } from "../../support/runtime.ts";
+
+const KEY = "Authorization: Bearer secret\r\n";
+const POST = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";
+/** Deno is watched for so many ms: longer than its body deadline. */
+const DENO_PATIENCE = 15_000;
+const PATIENCE = 60_000;
+
+/** The bytes that are sent, the status of the answer, and the seconds until the connection ends. */
+interface Case extends Dripping {
+  /** 0: none. */
+  readonly status: { deno: number; bun: number; node: number };
+  readonly seconds: { bun: number; node: number };
+}
+
+/** The runtime says nothing; only Node says why it closes. */
+const SILENT = { deno: 0, bun: 0, node: 408 };
+
+const CASES: Readonly<Record<string, Case>> = {
+  "a silent connection": {
+    sent: "",
+    status: SILENT,
+    seconds: { bun: 12, node: 11 },
+  },
+  "a header that drips": {
+    sent: "GET /livez HTTP/1.1\r\nX: ",
+    drop: "y",
+    status: SILENT,
+    seconds: { bun: 12, node: 11 },
+  },
+  "an idle connection": {
+    sent: "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n",
+    status: same(200),
+    seconds: { bun: 32, node: 6 },
+  },
+  "a body that drips on after 401": {
+    sent: `${POST}Content-Length: 60000\r\n\r\n`,
+    drop: " ",
+    status: same(401),
+    seconds: { bun: 32, node: 10 },
+  },
+  "a body that drips on after 413": {
+    sent: `${POST}${KEY}Content-Length: 600000\r\n\r\n`,
+    drop: " ",
+    status: same(413),
+    seconds: { bun: 32, node: 1 },
+  },
+  "a create that drips": {
+    sent: `${POST}${KEY}Content-Length: 60000\r\n\r\n`,
+    drop: " ",
+    status: same(408),
+    seconds: { bun: 40, node: 11 },
+  },
+};
+
+/** Longer than any deadline of an answered body, in ms. */
+const LASTING = 13_000;
+
+for (const runtime of findRuntimes()) {
+  const { name } = runtime;
+  const isDeno = name === "deno";
+  const skip = isDeno && "Deno closes some of them as it pleases";
+  testsOn(runtime, { skip })(
+    "connections on which refused creates follow each other are not closed",
+    async ({ port }) => {
+      await Promise.all(
+        [
+          [`${POST}${KEY}Content-Length: 2\r\n\r\n{}`, 400],
+          [`${POST}Content-Length: 2\r\n\r\n{}`, 401],
+          [`${POST}Content-Length: 600\r\n\r\n${" ".repeat(600)}`, 401],
+        ].map(async ([request, status]) => {
+          const wire = await Wire.open(port);
+          const end = performance.now() + LASTING;
+          while (performance.now() < end) {
+            wire.write(`${request}`);
+            assert.equal((await wire.answer()).status, status);
+            await new Promise((resolve) => setTimeout(resolve, 20));
+          }
+          wire.close();
+        }),
+      );
+    },
+  );
+
+  const fate = isDeno ? "never closed" : "closed in time";
+  testsOn(runtime)(
+    `silent and dripping clients are ${fate}, with at most one answer`,
+    async ({ port }) => {
+      const patience = isDeno ? DENO_PATIENCE : PATIENCE;
+      await Promise.all(
+        Object.entries(CASES).map(async ([what, one]) => {
+          const { statuses, seconds } = await drip(port, one, patience);
+          const expected = one.status[name];
+          assert.deepEqual(statuses, expected === 0 ? [] : [expected], what);
+          if (name === "deno") {
+            assert.equal(seconds, undefined, `${what} was closed`);
+            return;
+          }
+          assert.ok(seconds !== undefined, `${what} lives on`);
+          console.log(
+            `${name}: ${what} is closed after ${seconds.toFixed()} s`,
+          );
+          // A few seconds more: Bun looks every four, Node every one.
+          assert.ok(seconds < one.seconds[name] + 5, `${what}: ${seconds} s`);
+        }),
+      );
+    },
+  );
+}
+
+function same(status: number): Case["status"] {
+  return { deno: status, bun: status, node: status };
+}

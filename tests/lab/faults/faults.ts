@@ -1,0 +1,170 @@
+/** Servers of the pet store as processes, and faults. Each fault is over when its promise is fulfilled: what was broken is there again. */
+
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import type { Cluster } from "../../support/postgres/cluster.ts";
+import { signal } from "../../support/postgres/processes.ts";
+import type { Runtime } from "../../support/runtime.ts";
+import { FIXED_KEY, type Recorder, type Target } from "./recorder.ts";
+import {
+  launchMain,
+  type RunningServer,
+  untilListening,
+} from "../../support/standalone.ts";
+
+/** A program that can be killed and started again: a pet store, PostgreSQL, a pooler. */
+export interface Mortal {
+  start(): Promise<void>;
+  /** Ends it by SIGKILL. */
+  kill(): Promise<void>;
+}
+
+/** One that can also be ended in order, and frozen: not a pooler. */
+export interface Victim extends Mortal {
+  /** Ends it in order. */
+  stop(): Promise<void>;
+  /** Freezes it: connections stay open, and nothing is answered. */
+  pause(): Promise<void> | void;
+  /** The end of {@linkcode Victim.pause}. */
+  resume(): void;
+}
+
+/** Breaks something while clients use it, and mends it. */
+export type Fault = (recorder: Recorder) => Promise<unknown>;
+
+const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = 'petstore'`;
+
+/** Kills programs, and starts them again. */
+export const kill = (...victims: readonly Mortal[]): Fault => async () => {
+  await Promise.all(victims.map((victim) => victim.kill()));
+  await Promise.all(victims.map((victim) => victim.start()));
+};
+
+/** Ends a program in order, and starts it again after a while. */
+export const restart = (victim: Victim, ms = 0): Fault => async () => {
+  await victim.stop();
+  await pause(ms);
+  await victim.start();
+};
+
+/** Freezes a program for a while. */
+export const freeze = (victim: Victim, ms: number): Fault => async () => {
+  await victim.pause();
+  await pause(ms);
+  victim.resume();
+};
+
+/** Two faults or more at the same time. */
+export const atOnce = (...faults: readonly Fault[]): Fault => (recorder) =>
+  Promise.all(faults.map((fault) => fault(recorder)));
+
+/** A file is there as long as `work` takes: the disk of programs with `failing_disk.c` fails. */
+export const whileThere =
+  (file: string, work: Fault): Fault => async (recorder) => {
+    writeFileSync(file, "");
+    try {
+      await work(recorder);
+    } finally {
+      rmSync(file);
+    }
+  };
+
+/** Terminates all connections of clients. */
+export const terminate = (cluster: Cluster): Fault => async () => {
+  await cluster.query(TERMINATE);
+};
+
+/** Kills backends; PostgreSQL then ends all the others, recovers and goes on by itself. */
+export const crash = (cluster: Cluster): Fault => async () => {
+  const crashes = () => cluster.log().split("terminated by signal 9").length;
+  const before = crashes();
+  // Those that were found may have ended by themselves.
+  while (crashes() === before) {
+    for (const pid of await cluster.backends()) signal(pid, "SIGKILL");
+    await pause(50);
+  }
+};
+
+/** Others use all connections of the server of a URL for a while, those of the pet stores too. */
+export const takeConnections = (url: string, ms: number): Fault => async () => {
+  const sessions: Client[] = [];
+  const until = performance.now() + ms;
+  while (performance.now() < until) {
+    const session = new Client({ connectionString: url });
+    // The statements are rejected as well if the connection ends.
+    session.on("error", () => {});
+    try {
+      await session.connect();
+      sessions.push(session);
+    } catch {
+      await pause(20); // all are taken
+    }
+    await sessions[0]?.query(TERMINATE);
+  }
+  await Promise.all(sessions.map((session) => session.end()));
+};
+
+/** A server; after a restart it has another origin. */
+export interface PetServer extends Target, Victim {
+  /** The status of `/readyz`. */
+  readiness(): Promise<number>;
+}
+
+/** Options of {@linkcode startServer}. */
+export interface ServerOptions {
+  /** The folder they run in. */
+  readonly cwd: string;
+  /** Environment variables beside those of this process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** `main.ts` of a mutant. Default: the product. */
+  readonly main?: string;
+  /** Default: that of the tests. */
+  readonly runtime?: Runtime;
+  /** Its database only takes reads. */
+  readonly isReplica?: boolean;
+}
+
+/** Starts a server. */
+export async function startServer(
+  name: string,
+  { cwd, env, main, runtime, isReplica = false }: ServerOptions,
+): Promise<PetServer> {
+  const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
+  let running: RunningServer;
+  async function start(): Promise<void> {
+    const program = launchMain(
+      ["start", "--port", "0"],
+      { cwd, env: all },
+      main,
+      runtime,
+    );
+    running = await untilListening(program);
+  }
+  await start();
+  return {
+    name,
+    isReplica,
+    get origin() {
+      return running.origin;
+    },
+    start,
+    async stop() {
+      const code = await running.end();
+      // Only one that ran until now, and stops because it is told to, ends with 0.
+      assert.equal(code, 0, running.stderr());
+    },
+    async kill() {
+      assert.equal(await running.end("SIGKILL"), null, running.stderr());
+    },
+    pause: () => running.kill("SIGSTOP"),
+    resume: () => running.kill("SIGCONT"),
+    async readiness() {
+      const response = await fetch(`${running.origin}/readyz`);
+      await response.body?.cancel();
+      return response.status;
+    },
+  };
+}

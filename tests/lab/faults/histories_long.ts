@@ -1,0 +1,114 @@
+/** Histories of minutes, and mutants of the product whose histories must contradict themselves. */
+import assert from "node:assert/strict";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Inconsistent } from "./checker.ts";
+import { runHistory } from "./histories.ts";
+import { PATRONI } from "./patroni.ts";
+import { TOPOLOGIES, type Topology } from "./topologies.ts";
+import { inNewFolder } from "../../support/temporary_directory.ts";
+
+const SECONDS = Number(process.env.HISTORY_SECONDS ?? 120);
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const { sqlite, postgres, standby } = TOPOLOGIES;
+
+for (
+  const [topology, seconds] of [
+    ...Object.values(TOPOLOGIES).map((topology) =>
+      [topology, SECONDS] as const
+    ),
+    // Each of six faults takes half a minute.
+    [PATRONI, 3 * SECONDS] as const,
+  ]
+) {
+  const { name, skip } = topology;
+  const timeout = 2000 * seconds + 300_000;
+  test(`${name} keep every promise amid faults for ${seconds} s`, {
+    skip,
+    timeout,
+  }, () => runHistory(topology, { duration: 1000 * seconds }));
+}
+
+/** A mistake in the product: a text in a file, and the one in its place. */
+interface Mutant {
+  readonly title: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  readonly topology: Topology;
+  /** The faults that it needs. */
+  readonly faults: readonly string[];
+}
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    title: "creates that take no lock",
+    file: "adapters/storage/postgres/turn.ts",
+    from: "pg_advisory_xact_lock(${lock})",
+    to: "${lock}::bigint",
+    topology: postgres,
+    faults: [],
+  },
+  {
+    title: "an unknown outcome taken for an unavailable database",
+    file: "adapters/storage/postgres/fault.ts",
+    from: '"outcome_unknown",',
+    to: '"unavailable",',
+    topology: postgres,
+    faults: ["PostgreSQL frozen and a server killed"],
+  },
+  {
+    title: "a key that is remembered for 1.3 s",
+    file: "core/keys/issued_keys.ts",
+    from: "REVOCATION_DELAY = 1000",
+    to: "REVOCATION_DELAY = 1300",
+    topology: sqlite,
+    faults: [],
+  },
+  {
+    title: "a commit that does not wait for the disk",
+    file: "adapters/storage/postgres/turn.ts",
+    from: `CASE current_setting('synchronous_commit') WHEN 'off'
+        THEN set_config('synchronous_commit', 'on', true) END`,
+    to: "set_config('synchronous_commit', 'off', true)",
+    topology: postgres,
+    faults: ["PostgreSQL killed"],
+  },
+  {
+    title: "a replay that does not wait for the standby",
+    file: "adapters/storage/postgres/creates.ts",
+    from: "pg_logical_emit_message(true, 'petstore', '')",
+    to: "NULL",
+    topology: standby,
+    faults: ["standby gone, waits ended, then a failover"],
+  },
+];
+
+for (const mutant of MUTANTS) {
+  const { title, topology, file, from, to } = mutant;
+  const options = { skip: topology.skip, timeout: 200_000 };
+  test(
+    `The checker notices ${title}`,
+    options,
+    () =>
+      inNewFolder(async (copy) => {
+        for (const name of ["core", "adapters", "mod.ts", "deno.json"]) {
+          cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+        }
+        const source = readFileSync(join(copy, file), "utf8");
+        assert.ok(source.includes(from), `${file} has no ${from}`);
+        writeFileSync(join(copy, file), source.replace(from, () => to));
+        await assert.rejects(
+          runHistory(topology, {
+            main: join(copy, "adapters/standalone/main.ts"),
+            faults: (name) => mutant.faults.includes(name),
+            duration: 30_000,
+          }),
+          Inconsistent,
+        );
+      }),
+  );
+}

@@ -1,0 +1,88 @@
+/** A TCP address of a test's own: what is behind it can change, be far away, or be cut off. */
+
+import { connect, createServer, type Socket } from "node:net";
+import { listen } from "../../support/process.ts";
+
+/** An address on 127.0.0.1. */
+export interface Line {
+  readonly port: number;
+  /** From now on it leads to this port; the connections that there are end. */
+  leadTo(port: number): void;
+  /**
+   * From now on what a server sends takes so many ms; the other direction takes no time. What is on
+   * its way when an end closes is lost, as on a cable that is cut.
+   */
+  delay(ms: number): void;
+  /**
+   * From now on nothing comes through, in either direction, and new connections lead nowhere; as by a
+   * firewall that drops packets: nobody is told.
+   */
+  cutOff(): void;
+  /** From now on new connections come through. Those that were cut off stay cut off. */
+  heal(): void;
+  /** Ends it, and its connections. */
+  close(): Promise<void>;
+}
+
+/** Opens an address that leads to a port, by default of 127.0.0.1. */
+export async function openLine(
+  port: number,
+  host = "127.0.0.1",
+): Promise<Line> {
+  let delay = 0;
+  let isCut = false;
+  /** Connections of an earlier generation are cut off. */
+  let generation = 0;
+  const sockets = new Set<Socket>();
+
+  // An end that comes while it is cut off is not answered either.
+  const listener = createServer({ allowHalfOpen: true }, (client) => {
+    const born = generation;
+    const isOpen = () => !isCut && born === generation;
+    const server = isCut
+      ? undefined
+      : connect({ port, host, allowHalfOpen: true });
+    keep(client, server);
+    if (server !== undefined) keep(server, client);
+
+    function keep(socket: Socket, other: Socket | undefined): void {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on("data", (data) => {
+        if (!isOpen()) return;
+        if (delay === 0 || socket === client) other?.write(data);
+        else setTimeout(() => other?.destroyed || other?.write(data), delay);
+      });
+      // A fault of one end is the end of both.
+      socket.on("error", () => {});
+      socket.on("end", () => isOpen() && socket.destroy());
+      socket.on("close", () => {
+        sockets.delete(socket);
+        if (isOpen()) other?.destroy();
+      });
+    }
+  });
+
+  function end(): void {
+    sockets.forEach((socket) => socket.destroy());
+  }
+
+  return {
+    port: await listen(listener),
+    leadTo(other) {
+      port = other;
+      end();
+    },
+    delay: (ms) => void (delay = ms),
+    cutOff: () => void (isCut = true),
+    heal() {
+      isCut = false;
+      generation++;
+    },
+    async close() {
+      const closed = new Promise((resolve) => listener.close(resolve));
+      end();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,334 @@
+/** Nginx ends connections that Deno cannot end, and hides the probes, with the very lines of `docs/examples/nginx.conf`. */
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { createClient } from "../../../adapters/client/mod.ts";
+import { type Answer, Wire } from "../../contract/wire.ts";
+import {
+  findRuntimes,
+  type FoundRuntime,
+  skipping,
+  testUnless,
+} from "../../support/runtime.ts";
+import { freePort } from "../../support/process.ts";
+import { drip, type Dripping } from "./clients.ts";
+import { inNewFolder } from "../../support/temporary_directory.ts";
+import { until } from "../../support/time.ts";
+import {
+  CANNOT_WATCH,
+  launchMain,
+  openSlowCreate,
+  type RunningServer,
+  type Standalone,
+  type StandaloneOptions,
+  untilListening,
+  withStandalone,
+} from "../../support/standalone.ts";
+import { REX_JSON } from "../../support/pets.ts";
+
+/** Debian keeps it where only root looks. */
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+const NGINX_MISSING = spawnSync("nginx", ["-v"], { env }).error === undefined
+  ? false
+  : "nginx is not installed";
+const RUNTIMES = findRuntimes();
+const [deno] = RUNTIMES.filter(({ name }) => name === "deno");
+const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
+
+function it(title: string, check: () => Promise<void>): void {
+  testUnless(skip)(title, check);
+}
+
+const CONFIGURATION = read("examples/nginx.conf");
+/** In the example times are longer. */
+const SHORT = "1s";
+const PATIENCE = 15_000;
+/** How the servers end, one after another. */
+const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
+
+const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
+const LIST = `GET /v1/pets ${FIELDS}\r\n`;
+
+it("behind nginx silence, half a header, idle connections and dripping bodies end", async () => {
+  await behindNginx(async (port, server) => {
+    const before = server.descriptors();
+    const post = `POST /v1/pets ${FIELDS}Content-Length:`;
+    const clients: Readonly<Record<string, Dripping>> = {
+      silence: { sent: "" },
+      "half a header": { sent: "GET /v1/pets HTTP/1.1\r\nHos" },
+      "an idle connection": { sent: LIST },
+      "half a body": { sent: `${post} 29\r\n\r\n${REX_JSON.slice(9)}` },
+      "a body that drips on after 413": {
+        sent: `${post} 90000\r\n\r\n`,
+        drop: " ",
+      },
+    };
+    const ends = await Promise.all(
+      Object.entries(clients).map(async ([what, client]) => {
+        const { seconds } = await drip(port, client, PATIENCE);
+        assert.ok(seconds !== undefined, `${what} lives on`);
+        return `${what}: ${Math.round(1000 * seconds)} ms`;
+      }),
+    );
+    console.log(`nginx, with all times ${SHORT}: ${ends.join(", ")}`);
+    const drips = await Promise.all(
+      Array.from({ length: 50 }, () => Wire.open(port, `${post} 29\r\n\r\n{`)),
+    );
+    assert.equal(await ask(port, LIST), 200);
+    const more = server.descriptors() - before;
+    assert.ok(
+      more < 10,
+      `50 dripping bodies cost the server ${more} descriptors`,
+    );
+    drips.forEach((wire) => wire.close());
+  });
+});
+
+it("behind nginx 400 silent connections do not take the descriptors of the server", async () => {
+  await behindNginx(async (port, server) => {
+    const flood = Array.from(
+      { length: 400 },
+      () => connect(port, "127.0.0.1").on("error", () => {}),
+    );
+    assert.equal(await ask(server.port, LIST), 200);
+    assert.ok(server.descriptors() < 100);
+    assert.equal(server.stderr().includes("Cannot accept"), false);
+    flood.forEach((socket) => socket.destroy());
+  });
+});
+
+it("behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, does no harm", async () => {
+  await behindNginx(async (port, server) => {
+    const create =
+      `POST /v1/pets ${FIELDS}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
+      `HTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${REX_JSON.length}\r\n\r\n${REX_JSON}`;
+    assert.equal(await ask(server.port, create), 400);
+    assert.equal(await ask(port, create), 201);
+  });
+});
+
+/** Targets that are, or that some server might take for, those of a probe: nginx and URL parsers differ. */
+const HIDDEN = String.raw`
+/livez /readyz /metrics //metrics /v1/../metrics /metrics/ /METRICS /metrics? /metrics?x=/v1/pets /%6detrics
+/metrics#/v1/pets /metrics;/v1/pets /metrics//../v1/pets /metrics/../metrics /v1/pets/..//../../metrics
+/v1/pets/.././../metrics /v1/%2e%2e/metrics /%2e/metrics /.%2fmetrics /v1/..%2fmetrics /v1/..%5cmetrics
+/.\metrics \metrics /\metrics /x\..\metrics /v1/..\metrics /v1/..\..\metrics /v1\..\metrics /docs/..\metrics
+/docs\..\metrics /v1/pets\..\..\metrics /v1/pets/1\..\..\..\metrics /v1/%2e%2e\metrics /v1/%2e%2e/..\metrics
+/v1/pets/..\..\%2E%2E\metrics http://a/metrics http://a#/metrics http://a\metrics http://a/v1/..\metrics
+`.trim().split(/\s+/);
+const SHOWN =
+  "/v1/pets /v1/pets?limit=5 /v1/%70ets /v1/openapi.json /docs /docs/page.js / http://a/v1/pets http://a?/../metrics"
+    .split(" ");
+
+for (const runtime of RUNTIMES) {
+  const title = `${runtime.name}: the probes are hidden behind nginx`;
+  const skip = skipping(runtime.missing ?? (NGINX_MISSING || CANNOT_WATCH));
+  test(title, { skip }, async () => {
+    await behindNginx(async (port) => {
+      const get = (target: string): Promise<Answer> =>
+        send(port, `GET ${target} ${FIELDS}\r\n`);
+      for (const target of SHOWN) {
+        assert.equal((await get(target)).status, 200, target);
+      }
+      assert.match((await get("/v1/pets/7")).body, /"not_found"/);
+      for (const target of HIDDEN) {
+        const { status, body } = await get(target);
+        assert.ok(status === 404 || status === 400, `${target}: ${status}`);
+        assert.doesNotMatch(body, /petstore_|"ok"|storage/, target);
+      }
+    }, { runtime, metrics: "on" });
+  });
+}
+
+it("behind nginx no GET fails while one of two servers ends, starts again or hangs, and creates sent again add one pet each", async () => {
+  await inNewFolder(async (cwd) => {
+    const env = { PETSTORE_API_KEYS: "secret", METRICS: "on" };
+    async function start(port: number) {
+      const args = ["start", "--port", `${port}`];
+      const server = await untilListening(launchMain(args, { cwd, env }));
+      return { ...server, port };
+    }
+    const ports = [await freePort(), await freePort()];
+    const servers = await Promise.all(ports.map(start));
+    try {
+      await withNginx(ports, async (port) => {
+        const load = putUnderLoad(port);
+        for (const [index, signal] of SIGNALS.entries()) {
+          await load.goesOn();
+          const server = servers[index];
+          assert.ok(server !== undefined);
+          // Until this create is whole, a server that was told to stop answers 503.
+          const slow = await openSlowCreate({ ...server, key: "secret" });
+          server.kill(signal);
+          await load.goesOn();
+          slow.abandon();
+          await server.exited;
+          const again = servers[index] = await start(server.port);
+          await until("nginx uses it again", () => isUsed(again));
+        }
+        const { names, found } = await load.end();
+        assert.deepEqual(found.toSorted(), names.toSorted());
+
+        servers[0]?.kill("SIGSTOP"); // it hangs
+        let quick = 0;
+        await until("nginx leaves it out", async () => {
+          const start = performance.now();
+          assert.equal(await ask(port, LIST), 200);
+          quick = performance.now() - start < 500 ? quick + 1 : 0;
+          return quick === 10;
+        });
+      });
+    } finally {
+      await Promise.all(servers.map((server) => server.end("SIGKILL")));
+    }
+  });
+});
+
+test("the lines of nginx and Caddy in docs/reliability.md are those of the examples", () => {
+  const rows = read("reliability.md").matchAll(
+    /^\| .* \| `(.*;)` +\|(?: `(.*)`)? +\|$/gm,
+  );
+  const caddyfile = read("examples/container/Caddyfile");
+  let count = 0;
+  for (const [, nginx = "", caddy = ""] of rows) {
+    assert.ok(CONFIGURATION.includes(nginx), nginx);
+    assert.ok(caddyfile.includes(caddy), caddy);
+    count++;
+  }
+  assert.equal(count, 6);
+});
+
+/** Sends GETs, which all have to be answered 200, and creates, sent again after 502 and 503, until its end. */
+function putUnderLoad(port: number) {
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  const client = createClient({ baseUrl, key: "secret" });
+  const names: string[] = [];
+  let [isOver, gets] = [false, 0];
+  async function read(): Promise<void> {
+    while (!isOver) {
+      // Each on a connection of its own: nginx soon ends idle ones.
+      assert.equal(await ask(port, LIST), 200, `after ${gets} GETs`);
+      gets++;
+    }
+  }
+  async function create(_: unknown, writer: number): Promise<void> {
+    for (let count = 0; !isOver; count++) {
+      const name = `${writer}-${count}`;
+      await client.createPet({ name, categoryId: 1n });
+      names.push(name);
+    }
+  }
+  const four = { length: 4 };
+  const work = Promise.all([
+    ...Array.from(four, read),
+    ...Array.from(four, create),
+  ]);
+  work.catch(() => {}); // what follows waits for it
+  return {
+    /** Resolves once more requests of both kinds were answered; rejects if one was not. */
+    async goesOn(): Promise<void> {
+      const [moreGets, morePets] = [gets + 200, names.length + 20];
+      const isMore = () => gets > moreGets && names.length > morePets;
+      await Promise.race([work, until("more requests are answered", isMore)]);
+    },
+    /** Resolves to the names that were added, and to those that are listed. */
+    async end() {
+      isOver = true;
+      await work;
+      const pets = await Array.fromAsync(client.pets());
+      console.log(`nginx, two servers: ${gets} GETs, ${names.length} creates`);
+      return { names, found: pets.map(({ name }) => name) };
+    },
+  };
+}
+
+/** Tells whether a server was sent a list. */
+async function isUsed({ origin }: RunningServer): Promise<boolean> {
+  const metrics = await (await fetch(`${origin}/metrics`)).text();
+  return /duration_seconds_count\{http_route="\/v1\/pets"/.test(metrics);
+}
+
+/** Starts the server and nginx in front of it. */
+async function behindNginx(
+  work: (port: number, server: Standalone) => Promise<void>,
+  { runtime = deno, ...options }: StandaloneOptions & {
+    readonly runtime?: FoundRuntime | undefined;
+  } = { maxDescriptors: 200 },
+): Promise<void> {
+  assert.ok(runtime !== undefined);
+  await withStandalone(
+    runtime,
+    options,
+    (server) => withNginx([server.port], (port) => work(port, server)),
+  );
+}
+
+/** Starts nginx in front of the servers at these ports; `work` is given its own. */
+async function withNginx(
+  servers: readonly number[],
+  work: (port: number) => Promise<void>,
+): Promise<void> {
+  await inNewFolder(async (folder) => {
+    const port = await freePort();
+    const site = CONFIGURATION
+      .replaceAll(
+        /\n\tserver 127\.0\.0\.1:800(\d)(.*;)/g,
+        (_, index, checks) =>
+          servers[index] === undefined
+            ? ""
+            : `\n\tserver 127.0.0.1:${servers[index]}${checks}`,
+      )
+      .replace("listen 80;", `listen 127.0.0.1:${port};`)
+      .replaceAll(/(timeout|time) \d+s;/g, `$1 ${SHORT};`)
+      .replace("limit_conn petstore 100;", "limit_conn petstore 1000;");
+    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
+    writeFileSync(
+      join(folder, "nginx.conf"),
+      `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
+events { worker_connections 2048; }
+http { access_log off;\n${temporary}\n${site}}\n`,
+    );
+    const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
+      env,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const ended = new Promise((resolve) => nginx.once("close", resolve));
+    try {
+      await until(
+        "nginx listens",
+        () =>
+          Wire.open(port).then((wire) => wire.close()).then(
+            () => true,
+            () => false,
+          ),
+      );
+      await work(port);
+    } finally {
+      nginx.kill("SIGKILL");
+      await ended;
+    }
+  });
+}
+
+async function ask(port: number, bytes: string): Promise<number> {
+  return (await send(port, bytes)).status;
+}
+
+async function send(port: number, bytes: string): Promise<Answer> {
+  const wire = await Wire.open(port, bytes);
+  const answer = await wire.answer();
+  wire.close();
+  return answer;
+}
+
+function read(path: string): string {
+  return readFileSync(
+    new URL(`../../../docs/${path}`, import.meta.url),
+    "utf8",
+  );
+}

@@ -1,0 +1,96 @@
+/** The contracts in PostgreSQL behind PgBouncer in transaction mode, and what comes of forgetting that. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import {
+  type PetDatabase,
+  postgresStorage,
+} from "../../../adapters/storage/postgres/mod.ts";
+import { storageContract } from "../../contract/storage/mod.ts";
+import { startCluster } from "../../support/postgres/cluster.ts";
+import {
+  missingPgBouncer,
+  NO_CLUSTER,
+  ON_CLUSTER,
+  startPgBouncer,
+  withCluster,
+} from "../../support/postgres/test_cluster.ts";
+import { runSql } from "../../support/postgres/sql.ts";
+import { skipping } from "../../support/runtime.ts";
+import { REX } from "../../support/pets.ts";
+
+const skip = NO_CLUSTER || skipping(missingPgBouncer);
+
+/** Clients have many connections, and share three of the server. */
+const SETTINGS = { default_pool_size: "3", max_client_conn: "500" };
+
+let started: ReturnType<typeof start> | undefined;
+after(async () => {
+  const { cluster, pgbouncer } = await started ?? {};
+  await pgbouncer?.close();
+  await cluster?.close();
+});
+
+async function start() {
+  const cluster = await startCluster({
+    settings: { fsync: "off", full_page_writes: "off" },
+  });
+  const pgbouncer = await startPgBouncer(cluster, SETTINGS);
+  return { cluster, pgbouncer };
+}
+
+/** An empty place for each clause, in one database: PostgreSQL takes long to make a new one. */
+async function newPlace(): Promise<() => Promise<PetDatabase>> {
+  const { pgbouncer } = await (started ??= start());
+  const url = pgbouncer.url("postgres");
+  await runSql(url, "drop schema public cascade; create schema public");
+  return () => postgresStorage(`${url}?pgbouncer=true`);
+}
+
+storageContract({
+  it: (title, check, timeout) =>
+    test(
+      `postgresStorage behind PgBouncer: ${title}`,
+      { skip, timeout },
+      check,
+    ),
+  open: async () => await (await newPlace())(),
+  newPlace,
+});
+
+test(
+  "prepared statements fail if PgBouncer lends another connection, and the message says what is missing",
+  { ...ON_CLUSTER, skip },
+  withCluster(async (cluster) => {
+    const pgbouncer = await startPgBouncer(cluster, {
+      ...SETTINGS,
+      ignore_startup_parameters: "lock_timeout,options",
+    });
+    try {
+      const url = pgbouncer.url("postgres");
+      await (await postgresStorage(`${url}?pgbouncer=true`)).close();
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 4 }, async () => {
+          const storage = await postgresStorage(url);
+          try {
+            await Promise.all(
+              Array.from({ length: 100 }, async () => {
+                const { id } = await storage.create(REX);
+                await storage.get(id);
+              }),
+            );
+          } finally {
+            await storage.close();
+          }
+        }),
+      );
+      const [fault] = outcomes.filter(({ status }) => status === "rejected");
+      assert.ok(fault?.status === "rejected", "this test could not fail");
+      assert.match(
+        String(fault.reason),
+        /add pgbouncer=true .*prepared statement "petstore /,
+      );
+    } finally {
+      await pgbouncer.close();
+    }
+  }),
+);

@@ -1,0 +1,484 @@
+/** Pet stores that share a database, and the faults that they must survive. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
+import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
+import {
+  type ApiKeyStorage,
+  type IssuedKeys,
+  issuedKeys,
+} from "../../../core/keys/issued_keys.ts";
+import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
+import {
+  missingPgBouncer,
+  missingStandby,
+  NO_CLUSTER,
+  type Standby,
+  startPgBouncer,
+  startStandby,
+} from "../../support/postgres/test_cluster.ts";
+import { type Runtime, skipping } from "../../support/runtime.ts";
+import { compileFailingDisk } from "../../support/small_disk.ts";
+import {
+  atOnce,
+  crash,
+  type Fault,
+  freeze,
+  kill,
+  type PetServer,
+  restart,
+  type ServerOptions,
+  startServer,
+  takeConnections,
+  terminate,
+  whileThere,
+} from "./faults.ts";
+import type { Operation } from "./checker.ts";
+import { type Line, openLine } from "./line.ts";
+
+/** Pet stores under way. */
+export interface Place {
+  readonly servers: readonly PetServer[];
+  /** Issues and revokes keys in their database. */
+  readonly keys: IssuedKeys;
+  /** By what is broken. */
+  readonly faults: Readonly<Record<string, Fault>>;
+  /** The longest that any answer may take, in ms. */
+  readonly longest: number;
+}
+
+/** Adds what ends something that was started; the last is called first. */
+export type AtEnd = (end: () => unknown) => void;
+
+/** Pet stores that can be started. */
+export interface Topology {
+  readonly name: string;
+  /** Why they cannot be started here. */
+  readonly skip: string | false;
+  /** @param options `main` and the folder. */
+  start(options: Omit<ServerOptions, "env">, atEnd: AtEnd): Promise<Place>;
+}
+
+/** The time that a busy machine may add, in ms. */
+const SLACK = 1500;
+/** The defaults of `postgresStorage`: `connectTimeout` at each server, `queryTimeout`, and the wait. */
+export const longest = (hosts: number): number =>
+  hosts * 3000 + 5000 + 2000 + SLACK;
+/** Longer than any statement is waited for, in ms. */
+const HANG = 8000;
+/** On a fast disk hardly two transactions overlap, and then nothing could go wrong. */
+const SLOW_COMMITS = { commit_delay: "3000", commit_siblings: "0" };
+
+const sqlite: Topology = {
+  name: "3 servers on SQLite",
+  skip: skipping(
+    spawnSync("cc", ["--version"]).status !== 0 &&
+      "there is no C compiler to fill the disk with",
+  ),
+  async start(options, atEnd) {
+    const path = join(options.cwd, "petstore.db");
+    const trigger = (name: string): string => join(options.cwd, name);
+    const env = {
+      DATABASE_URL: `sqlite:${path}`,
+      LD_PRELOAD: compileFailingDisk(options.cwd) ?? "",
+      FULL_DISK: trigger("full disk"),
+      FULL_FOR_SHM: trigger("full for shm"),
+      FULL_LOG: trigger("full log"),
+    };
+    const servers = await startServers(
+      [{ env }, { env }, { env }],
+      options,
+      atEnd,
+    );
+    const [a, b, c] = servers;
+    assert.ok(a && b && c);
+    const fullForShm = (then: Fault): Fault => async (recorder) => {
+      // As long as somebody reads an old state, the log grows, and its index with it.
+      const reader = new DatabaseSync(path, { readOnly: true });
+      reader.exec("BEGIN; SELECT * FROM pets LIMIT 1");
+      await whileThere(env.FULL_FOR_SHM, async (recorder) => {
+        await recorder.until(isFailed);
+        await then(recorder);
+        reader.close();
+      })(recorder);
+    };
+    return {
+      servers,
+      keys: issuedKeys(sqliteKeys(path)),
+      longest: 5000 + 2000 + SLACK,
+      faults: {
+        "a server killed": kill(a),
+        "all servers killed": kill(a, b, c),
+        "a server frozen": freeze(b, 1500),
+        "a server restarted": restart(c),
+        "the disk full": whileThere(
+          env.FULL_DISK,
+          (recorder) => recorder.until(isFailed),
+        ),
+        "the disk full and a server killed": atOnce(
+          whileThere(env.FULL_DISK, (recorder) => recorder.until(isFailed)),
+          kill(b),
+        ),
+        "no space for the log of requests": whileThere(
+          env.FULL_LOG,
+          () => pause(1000),
+        ),
+        "no space for the index of SQLite's log": fullForShm(() => pause(100)),
+        "no space for the index, and all servers killed": fullForShm(
+          (recorder) =>
+            // The last create that failed stands in the log, where the next one would overwrite it.
+            recorder.quietly("all", async () => {
+              await pause(300);
+              await Promise.all(servers.map((server) => server.kill()));
+              setTimeout(() => servers.map((server) => server.start()), 100);
+            }),
+        ),
+      },
+    };
+  },
+};
+
+const postgres: Topology = {
+  name: "3 servers on PostgreSQL",
+  skip: NO_CLUSTER,
+  async start(options, atEnd) {
+    const settings = { ...SLOW_COMMITS, max_connections: "25" };
+    const cluster = await startCluster({ settings });
+    atEnd(cluster.close);
+    atEnd(cluster.resume);
+    const url = `${await cluster.newDatabase()}?connection_limit=4`;
+    const place = await onPostgres([url, url, url], options, atEnd);
+    const [a, b] = place.servers;
+    assert.ok(a && b);
+    return {
+      ...place,
+      longest: longest(1),
+      faults: {
+        "PostgreSQL killed": kill(cluster),
+        "all backends killed": crash(cluster),
+        "PostgreSQL restarted": restart(cluster),
+        "all connections terminated": terminate(cluster),
+        "all connections taken": takeConnections(url, 1000),
+        "PostgreSQL and a server killed": atOnce(kill(cluster), kill(a)),
+        "PostgreSQL frozen and a server killed": atOnce(
+          freeze(cluster, HANG),
+          kill(b),
+          async () => {
+            // Its probe ends before the freeze does: after 3 s without a connection, or 5 s without an answer.
+            await pause(HANG / 4);
+            assert.equal(await a.readiness(), 503);
+          },
+        ),
+      },
+    };
+  },
+};
+
+const standby: Topology = {
+  name: "3 servers on PostgreSQL with a synchronous standby, and a replica",
+  skip: skipping(await missingStandby()),
+  async start(options, atEnd) {
+    const pair = await startPair(atEnd);
+    const { pathname } = new URL(await pair.primary.newDatabase());
+    const login = "postgres://postgres@";
+    const both = `${login}${pair.addresses}${pathname}`;
+    const moving = `${login}${pair.moving.primary}${pathname}`;
+    const replica = `${login}${pair.moving.standby}${pathname}`;
+    const urls = [both, both, moving];
+    const place = await onPostgres(urls, options, atEnd, { replica });
+    const [, b] = place.servers;
+    assert.ok(b);
+    return {
+      ...place,
+      longest: longest(2),
+      faults: {
+        "primary and a server killed, standby promoted": failOver(
+          pair,
+          "kill",
+          kill(b),
+        ),
+        "standby gone": async (recorder) => {
+          await pair.standby.stop();
+          await recorder.until(isUncertain);
+          for (const { isReplica, readiness } of place.servers) {
+            if (!isReplica) assert.equal(await readiness(), 200);
+          }
+          await pair.standby.start();
+        },
+        "primary cut off, standby promoted": failOver(pair, "cut off"),
+        "standby gone and primary killed": async (recorder) => {
+          await pair.standby.stop();
+          await recorder.until(isUncertain);
+          await kill(pair.primary)(recorder);
+          await pause(500);
+          await pair.standby.start();
+        },
+        "standby gone, waits ended, then a failover": async (recorder) => {
+          await pair.standby.stop();
+          await recorder.until(isUncertain);
+          await recorder.quietly("new", async () => {
+            for (let rounds = 0; rounds < 6; rounds++) {
+              await terminate(pair.primary)(recorder);
+              // So that clients send again what they are not sure of.
+              await pause(500);
+            }
+          });
+          await recorder.record("failover", async () => {
+            await pair.primary.kill();
+            await pair.standby.start();
+            await pair.failOver("kill");
+          });
+          await recorder.more(20);
+          await pair.repair();
+        },
+      },
+    };
+  },
+};
+
+const standbys: Topology = {
+  name:
+    "2 servers on PostgreSQL with two standbys, of which a commit needs one",
+  skip: standby.skip,
+  async start(options, atEnd) {
+    const pair = await startPair(atEnd, { isSpared: true });
+    const { pathname } = new URL(await pair.primary.newDatabase());
+    const url = `postgres://postgres@${pair.addresses}${pathname}`;
+    const withoutOne = (standby: () => Cluster): Fault => async (recorder) => {
+      const gone = standby();
+      await gone.stop();
+      await recorder.more(100);
+      await gone.start();
+    };
+    return {
+      ...await onPostgres([url, url], options, atEnd),
+      longest: longest(2),
+      faults: {
+        "the standby gone": withoutOne(() => pair.standby),
+        "the spare one gone": withoutOne(() => pair.spare ?? pair.standby),
+        "primary killed, the standby that has more promoted": failOver(
+          pair,
+          "kill",
+        ),
+      },
+    };
+  },
+};
+
+/** A standby takes over; once pets are added there, it has standbys too. */
+const failOver =
+  (pair: Pair, how: "kill" | "cut off", meanwhile?: Fault): Fault =>
+  async (recorder) => {
+    await recorder.record("failover", () => pair.failOver(how));
+    await meanwhile?.(recorder);
+    await recorder.more(20);
+    await pair.repair();
+  };
+
+const pgbouncer: Topology = {
+  name: "2 servers on PostgreSQL behind PgBouncer",
+  skip: NO_CLUSTER || skipping(missingPgBouncer),
+  async start(options, atEnd) {
+    const cluster = await startCluster();
+    atEnd(cluster.close);
+    const pooler = await startPgBouncer(cluster, {
+      default_pool_size: "5",
+      max_client_conn: "500",
+      // After a server that could not be reached it would turn everybody away for 15 s.
+      server_login_retry: "1",
+    });
+    atEnd(pooler.close);
+    const { pathname } = new URL(await cluster.newDatabase());
+    const url = `${pooler.url(pathname.slice(1))}?pgbouncer=true`;
+    return {
+      ...await onPostgres([url, url], options, atEnd),
+      longest: longest(1),
+      faults: {
+        "the pooler killed": kill(pooler),
+        "PostgreSQL killed behind the pooler": kill(cluster),
+        "connections behind the pooler terminated": terminate(cluster),
+        "the pooler and PostgreSQL killed": atOnce(
+          kill(pooler),
+          kill(cluster),
+        ),
+      },
+    };
+  },
+};
+
+/** A create without an answer that tells its outcome. */
+const isUncertain = (each: Operation): boolean =>
+  each.kind === "create" && each.outcome === "unknown";
+const isFailed = (each: Operation): boolean =>
+  isUncertain(each) || each.kind === "create" && each.outcome === "refused";
+
+/** All of them. */
+export const TOPOLOGIES = {
+  sqlite,
+  postgres,
+  standby,
+  standbys,
+  pgbouncer,
+} as const;
+
+/** Starts a server for each environment. */
+async function startServers(
+  environments: readonly Omit<ServerOptions, "cwd" | "main">[],
+  options: Omit<ServerOptions, "env">,
+  atEnd: AtEnd,
+): Promise<readonly PetServer[]> {
+  const servers: PetServer[] = [];
+  // Those that have ended are not there to be killed.
+  atEnd(() => Promise.allSettled(servers.map((server) => server.kill())));
+  for (const [index, each] of environments.entries()) {
+    const name = each.isReplica ? "replica" : `server ${index + 1}`;
+    servers.push(await startServer(name, { ...options, ...each }));
+  }
+  return servers;
+}
+
+/** Starts a server for each URL, on these runtimes, and perhaps one for that of a standby. */
+export async function onPostgres(
+  urls: readonly string[],
+  options: Omit<ServerOptions, "env">,
+  atEnd: AtEnd,
+  { replica, runtimes = [] }: {
+    readonly replica?: string;
+    readonly runtimes?: readonly Runtime[];
+  } = {},
+): Promise<Pick<Place, "servers" | "keys">> {
+  const storage = await postgresStorage(urls[0] ?? "");
+  atEnd(storage.close);
+  const toServer = (DATABASE_URL: string, index: number) => {
+    const runtime = runtimes[index];
+    return {
+      env: { DATABASE_URL, REQUEST_LOG: "off" },
+      ...runtime !== undefined && { runtime },
+      isReplica: DATABASE_URL === replica,
+    };
+  };
+  const all = replica === undefined ? urls : [...urls, replica];
+  const servers = await startServers(all.map(toServer), options, atEnd);
+  return { servers, keys: issuedKeys(storage.apiKeys) };
+}
+
+/** Opens the file for each change: it is in use by nobody once all servers are killed. */
+function sqliteKeys(path: string): ApiKeyStorage {
+  async function use<T>(work: (keys: ApiKeyStorage) => Promise<T>): Promise<T> {
+    const storage = await sqliteStorage(path);
+    try {
+      return await work(storage.apiKeys);
+    } finally {
+      await storage.close();
+    }
+  }
+  return {
+    insert: (record) => use((keys) => keys.insert(record)),
+    insertFirst: (record) => use((keys) => keys.insertFirst(record)),
+    isActive: (digest) => use((keys) => keys.isActive(digest)),
+    list: () => use((keys) => keys.list()),
+    revoke: (id, time) => use((keys) => keys.revoke(id, time)),
+  };
+}
+
+/**
+ * The delay between the primary and the standby, in ms: more than it takes to kill the primary,
+ * so that a standby that is not waited for would lose what was acknowledged.
+ */
+const DISTANCE = 60;
+
+type Pair = Awaited<ReturnType<typeof startPair>>;
+
+/** Starts a primary and its standby, which change places, and perhaps a spare one. */
+async function startPair(atEnd: AtEnd, { isSpared = false } = {}) {
+  async function open(port: number): Promise<Line> {
+    const line = await openLine(port);
+    atEnd(line.close);
+    return line;
+  }
+  let primary = await startCluster();
+  atEnd(primary.close);
+  let former: Cluster | undefined;
+  let standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
+  let spare = isSpared ? await follow(DISTANCE) : undefined;
+  // By turns the address of the primary and of the standby.
+  const [one, other] = [await open(primary.port), await open(standby.port)];
+  const moving = {
+    primary: await open(primary.port),
+    standby: await open(standby.port),
+  };
+  let [ofPrimary, ofStandby] = [one, other];
+
+  /** A standby of the primary, at some distance of it. */
+  async function follow(distance: number): Promise<Standby> {
+    const line = await open(primary.port);
+    const url = new URL(primary.url("postgres"));
+    url.port = String(line.port);
+    const standby = await startStandby({ ...primary, url: () => url.href });
+    atEnd(standby.close);
+    line.delay(distance);
+    return standby;
+  }
+
+  return {
+    get primary() {
+      return primary;
+    },
+    get standby() {
+      return standby;
+    },
+    /** A second standby, which is nearer: a commit waits for one of them. */
+    get spare() {
+      return spare;
+    },
+    /** The addresses of both servers, whichever is the primary: `HOST:PORT,HOST:PORT`. */
+    addresses: `127.0.0.1:${one.port},127.0.0.1:${other.port}`,
+    /** An address that leads to the primary, and one that leads to the standby; both move. */
+    moving: {
+      primary: `127.0.0.1:${moving.primary.port}`,
+      standby: `127.0.0.1:${moving.standby.port}`,
+    },
+
+    /**
+     * Kills the primary, or cuts it off, and promotes the standby, which may have been stopped; with a
+     * spare one, the one that has more.
+     */
+    async failOver(how: "kill" | "cut off"): Promise<void> {
+      if (how === "kill") await primary.kill();
+      else ofPrimary.cutOff();
+      if (spare && await received(spare) > await received(standby)) {
+        [standby, spare] = [spare, standby];
+        ofStandby.leadTo(standby.port);
+        moving.standby.leadTo(standby.port);
+      }
+      await standby.promote();
+      moving.primary.leadTo(standby.port);
+      former = primary;
+      primary = standby;
+      [ofPrimary, ofStandby] = [ofStandby, ofPrimary];
+    },
+
+    /** Puts standbys of the new primary in the place of the former ones, and waits for them. */
+    async repair(): Promise<void> {
+      // Comes back as it was, if it was cut off.
+      ofStandby.heal();
+      for (const each of [former, spare]) void each?.close();
+      standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
+      if (isSpared) spare = await follow(DISTANCE);
+      ofStandby.leadTo(standby.port);
+      moving.standby.leadTo(standby.port);
+    },
+  };
+}
+
+/** How much a standby has received of its primary, in bytes. */
+async function received(standby: Standby): Promise<number> {
+  const [row] = await standby.query(
+    "select pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')::float8 as lsn",
+  );
+  return Number(row?.lsn);
+}

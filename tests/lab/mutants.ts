@@ -1,0 +1,261 @@
+/**
+ * Mutation testing: changes one thing in a copy of the sources, runs the tests that should notice, the
+ * nearest first, then all tests; and prints what nothing noticed. With `--near` it runs no more than the
+ * test of the same name. Fails if too few were noticed.
+ *
+ *     deno run -A --config tests/deno.json tests/lab/mutants.ts [--near] [--count N] [--seed N] [PATH…]
+ */
+
+import { spawn } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { COVERED, type Mutation, mutationsOf } from "./mutations.ts";
+import { findBinaries } from "../support/postgres/binaries.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+
+interface Mutant extends Mutation {
+  readonly path: string;
+}
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const SOURCES = ["core/**/*.ts", "adapters/**/*.{ts,js}"];
+/** How long a test, those of a folder, and all tests may take, in ms: a mutant may loop for ever. */
+const TIMEOUT = { own: 60_000, near: 180_000, all: 900_000 };
+/**
+ * How many of 100 mutants must be noticed. Of 150 in a new sample, 75 % were by the test of the same name, and
+ * samples of 20 differ by 9; by all that are near, 94 %, and samples of 150 differ by 4.
+ */
+const LEAST = { own: 50, all: 90 };
+
+/** Few runs of each property; and more files at the same time than cores, because many tests mostly wait. */
+const ENV: Record<string, string> = {
+  LAWS_SEED: "1",
+  LAWS_RUNS: "300",
+  DENO_JOBS: "4",
+};
+
+/** Of the PostgreSQL server that all tests share. */
+const SETTINGS = { fsync: "off", max_connections: "400" };
+
+/** Commands that run tests; each ends at the first failure, if its runtime can. */
+const ALL = "deno run -A tests/run.ts test";
+const ON_DENO =
+  "deno test -A --no-check --parallel --fail-fast --reporter=dot --config tests/deno.json";
+const ON_NODE =
+  "node --disable-warning=ExperimentalWarning --test --test-timeout=60000";
+const ON_BUN = "bun test --bail";
+
+/** The tests of sources that are not, or not only, in the folder of the same name; the nearest first. */
+const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
+  [
+    /^adapters\/http\/node\//,
+    `${ON_NODE} tests/adapters/http/node/*_test.ts tests/adapters/http/fetch_server_test.ts`,
+  ],
+  [
+    /^adapters\/standalone\//,
+    `${ON_NODE} tests/adapters/standalone/*_test.ts`,
+  ],
+  [
+    /^adapters\/storage\/postgres\//,
+    `${ON_DENO} tests/adapters/storage/postgres/faults_slow.ts`,
+  ],
+  [/^adapters\/http\/bun\//, `${ON_BUN} tests/adapters/http/fetch_server`],
+  [/^adapters\/http\/deno\//, `${ON_DENO} tests/adapters/http`],
+  [/^adapters\/storage\/[^/]+$/, `${ON_DENO} tests/adapters/storage/sqlite`],
+  [
+    /^adapters\/storage\/(?:[^/]+$|memory\/)/,
+    `${ON_DENO} tests/adapters/storage/memory tests/laws`,
+  ],
+  [/transfer\.ts$/, `${ON_DENO} tests/adapters/standalone/copy_test.ts`],
+  [/^core\//, `${ON_DENO} tests/core`, `${ON_DENO} tests/laws`],
+  [
+    /^(?:adapters|core)\//,
+    `${ON_DENO} tests/adapters/options_test.ts tests/adapters/defaults_test.ts`,
+  ],
+];
+
+function mutantsOf(path: string): readonly Mutant[] {
+  const source = readFileSync(join(ROOT, path), "utf8");
+  const isProse = /^core\/ope(?:napi|rations)\//.test(path);
+  return mutationsOf(source, { isProse }).map((change) => ({
+    path,
+    ...change,
+  }));
+}
+
+/** What tests the operations, which have no tests of their own. */
+const CONTRACT = "core/handler_contract_test.ts";
+
+/** Returns the command that runs the test of a source: that of its name, or the one that covers it. */
+function ownTestOf(path: string): string {
+  const own = path.replace(/\.[jt]s$/, "_test.ts");
+  const [covering] = Object.entries(COVERED)
+    .find(([, sources]) => sources.split(" ").includes(path)) ??
+    [existsSync(join(ROOT, "tests", own)) ? own : CONTRACT];
+  const run = path.startsWith("adapters/http/node/") ? ON_NODE : ON_DENO;
+  return `${run} tests/${covering}`;
+}
+
+/** Lists the commands that should notice a change in a file, the nearest tests first. */
+function testsOf(path: string): readonly string[] {
+  const folder = `tests/${dirname(path)}`;
+  const rows = TESTS.filter(([sources]) => sources.test(path));
+  return [
+    ownTestOf(path),
+    ...globSync(`${folder}/*_test.ts`, { cwd: ROOT }).length > 0 &&
+        !path.startsWith("adapters/http/node/")
+      ? [`${ON_DENO} ${folder}`]
+      : [],
+    ...rows.flatMap(([, ...commands]) => commands),
+  ];
+}
+
+/** Runs a command in a copy; resolves to `true` if it succeeds within `limit` ms. */
+function passes(
+  copy: string,
+  command: string,
+  limit: number,
+): Promise<boolean> {
+  const [program = "", ...words] = command.split(" ");
+  const args = words.flatMap((word) =>
+    word.includes("*") ? globSync(word, { cwd: copy }) : [word]
+  );
+  const child = spawn(program === "deno" ? process.execPath : program, args, {
+    cwd: copy,
+    stdio: "ignore",
+    detached: true, // so that what the tests started ends with them
+    env: { ...process.env, ...ENV },
+  });
+  const end = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // all have ended
+    }
+  };
+  const timer = setTimeout(end, limit);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject); // such as Node that is not on PATH
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      end();
+      resolve(code === 0);
+    });
+  });
+}
+
+/** Commands that succeed in the sources as they are. */
+const sound = new Set<string>();
+
+/** Returns the first command that fails because of a mutant. */
+async function findNotice(
+  copy: string,
+  { path, start, end, to }: Mutant,
+  commands: readonly string[],
+  limit: number,
+): Promise<string | undefined> {
+  const file = join(copy, path);
+  const source = readFileSync(file, "utf8");
+  writeFileSync(file, source.slice(0, start) + to + source.slice(end));
+  let failed: string | undefined;
+  try {
+    for (const command of commands) {
+      if (await passes(copy, command, limit)) continue;
+      failed = command;
+      break;
+    }
+  } finally {
+    writeFileSync(file, source);
+  }
+  // What fails as it is would seem to notice every mutant.
+  if (failed !== undefined && !sound.has(failed)) {
+    if (!await passes(copy, failed, 3 * limit)) {
+      queue.length = 0;
+      throw new Error(`These tests fail as they are: ${failed}`);
+    }
+    sound.add(failed);
+  }
+  return failed;
+}
+
+function show({ path, start, end, to }: Mutant): string {
+  const source = readFileSync(join(ROOT, path), "utf8");
+  const line = source.slice(0, start).split("\n").length;
+  const from = source.slice(start, end).replaceAll(/\s+/g, " ");
+  return `${path}:${line}: ${from} -> ${to || "(nothing)"}`;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    near: { type: "boolean", default: false },
+    count: { type: "string", default: "150" },
+    seed: { type: "string", default: `${Date.now() % 2 ** 31}` },
+  },
+});
+const seed = Number(values.seed);
+const paths = positionals.length > 0
+  ? positionals
+  : globSync(SOURCES, { cwd: ROOT }).sort()
+    .filter((path) => !values.near || !path.endsWith(".js")); // a browser takes a minute
+const all = paths.flatMap(mutantsOf);
+// A multiplicative hash spreads the sample over all files.
+const order = (i: number): number => Math.imul(i ^ seed, 0x9e3779b1) >>> 0;
+const chosen = all.map((mutant, i) => ({ mutant, order: order(i + 1) }))
+  .sort((a, b) => a.order - b.order).slice(0, Number(values.count))
+  .map(({ mutant }) => mutant);
+const queue = [...chosen];
+const survivors: Mutant[] = [];
+const folder = mkdtempSync(join(tmpdir(), "petstore-mutants-"));
+chmodSync(folder, 0o755); // the account of PostgreSQL reads it
+const copies = ["a", "b"].map((name) => join(folder, name));
+const { missing } = await findBinaries();
+const cluster = missing === false
+  ? await startCluster({ settings: SETTINGS })
+  : undefined;
+try {
+  ENV.TEST_SKIPPED = join(folder, "skipped");
+  if (cluster !== undefined) ENV.TEST_DATABASE_URL = cluster.url("postgres");
+  const runs = await Promise.allSettled(copies.map(async (copy) => {
+    const filter = (path: string): boolean => !/\/\.git$/.test(path);
+    cpSync(ROOT, copy, { recursive: true, verbatimSymlinks: true, filter });
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      const notice = values.near
+        ? await findNotice(copy, next, [ownTestOf(next.path)], TIMEOUT.own)
+        : await findNotice(copy, next, testsOf(next.path), TIMEOUT.near);
+      if (notice === undefined) survivors.push(next);
+      const who = notice?.replace(ON_DENO, "").trim() ?? "nothing near";
+      console.log(`Noticed by ${who}: ${show(next)}`);
+    }
+  }));
+  for (const run of runs) if (run.status === "rejected") throw run.reason;
+  // One at a time: tests with deadlines must not fail for want of a processor.
+  const [copy = ""] = copies;
+  for (const mutant of values.near ? [] : survivors.splice(0)) {
+    if (await findNotice(copy, mutant, [ALL], TIMEOUT.all)) continue;
+    survivors.push(mutant);
+    console.log(`Not noticed: ${show(mutant)}`);
+  }
+} finally {
+  await cluster?.close();
+  rmSync(folder, { recursive: true });
+}
+const noticed = chosen.length - survivors.length;
+console.log(
+  `Mutants: ${noticed} of ${chosen.length} noticed (of ${all.length}) --count ${chosen.length} --seed ${seed}`,
+);
+const least = values.near ? LEAST.own : LEAST.all;
+if (noticed * 100 < least * chosen.length) process.exitCode = 1;

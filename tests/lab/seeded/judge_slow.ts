@@ -1,0 +1,202 @@
+/** The judge, on our own server, on a naive one, which docs/judge.md shows, and on stores that take choices. */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { freePort } from "../../support/process.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import {
+  inNewFolder,
+  temporaryFiles,
+} from "../../support/temporary_directory.ts";
+import { INTERFACE_CLAUSES } from "../../contract/interface_contract.ts";
+import { CHANCES, CHOICES, HIDDEN } from "./choices.ts";
+import {
+  judge,
+  judgeClause,
+  type Report,
+  type Verdict,
+} from "../../judge/judge.ts";
+import { CLAUSES, MISTAKES } from "./mistakes.ts";
+import { type Change, storeWith } from "./switchable_store.ts";
+import { launch, run } from "../../support/process.ts";
+import {
+  commandLine,
+  findRuntime,
+  findRuntimes,
+  RUNTIME,
+  type Runtime,
+} from "../../support/runtime.ts";
+import { withStandalone } from "../../support/standalone.ts";
+import { until } from "../../support/time.ts";
+
+const KEY = ["--key", "secret"];
+const EXAMPLES = new URL("../../../docs/examples/frameworks/", import.meta.url);
+const PAGE = new URL("../../../docs/judge.md", import.meta.url);
+
+/** Runs the judge to its end. */
+async function runJudge(
+  args: readonly string[],
+  { runtime, env = {} }: {
+    readonly runtime?: Runtime;
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<{ readonly code: number | null; readonly text: string }> {
+  const main = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
+  const command = [...commandLine(main, ["-A"], runtime), ...args];
+  const { code, stdout, stderr } = await run(command, { env });
+  return { code, text: stdout + stderr };
+}
+
+const newPath = temporaryFiles();
+const postgres = await sharedPostgres();
+
+/** Opens a new database, by the storage that it is for. */
+const DATABASES = {
+  memory: () => "memory:",
+  SQLite: () => `sqlite:${newPath()}`,
+  PostgreSQL: () => postgres.emptyDatabase(),
+};
+
+for (const runtime of findRuntimes()) {
+  const { name, missing } = runtime;
+  for (const [storage, open] of Object.entries(DATABASES)) {
+    const skip = missing ?? (storage === "PostgreSQL" && postgres.skip);
+    test(
+      `the judge on ${name} finds no fault with our own server there, with ${storage}`,
+      { skip },
+      async () => {
+        const database = await open();
+        await withStandalone(runtime, { database }, async ({ port }) => {
+          const address = `http://127.0.0.1:${port}/v1`;
+          const { code, text } = await runJudge([address, ...KEY], { runtime });
+          assert.equal(code, 0, text);
+          assert.match(text, /: \d+ hold, 0 fail, 0 can.*\n.*, 0 fail, 1 can/);
+        });
+      },
+    );
+  }
+}
+
+const skip = RUNTIME !== "deno" && "the naive store runs on Deno";
+const SHOWN = "docs/judge.md shows what the judge says of a naive pet store";
+test(SHOWN, { skip }, () =>
+  inNewFolder(async (cwd) => {
+    const port = String(await freePort());
+    const naive = readFileSync(new URL("naive.ts", EXAMPLES), "utf8");
+    writeFileSync(join(cwd, "naive.ts"), naive.replace("3000", port));
+    const config = fileURLToPath(new URL("deno.json", EXAMPLES));
+    const flags = ["-A", "--frozen", "--config", config];
+    const store = launch(commandLine("naive.ts", flags), { cwd });
+    const mask = (text: string): string =>
+      text.replaceAll(/Seed: .*|\(\d+ characters/g, "")
+        .replaceAll(/Rex[a-z]{9}/g, "Rex").replaceAll(port, "3000");
+    try {
+      const address = `http://localhost:${port}/v1`;
+      await until("the naive store answers", () => answers(address));
+      const judged = await runJudge([address, "--only", "spec", ...KEY]);
+      assert.equal(judged.code, 1, judged.text);
+      const page = readFileSync(PAGE, "utf8");
+      const [shown = ""] = page.split(/^\$ deno .*\n|^```$/m).slice(-2);
+      let rest = mask(judged.text);
+      for (const part of mask(shown).split(/^ *…\n/m)) {
+        assert.ok(
+          rest.includes(part),
+          `not there, or not then: ${part}\nThe rest: ${rest}`,
+        );
+        rest = rest.slice(rest.indexOf(part) + part.length);
+      }
+      assert.equal(rest, "");
+    } finally {
+      await store.end("SIGKILL");
+    }
+  }));
+
+function answers(address: string): Promise<boolean> {
+  return fetch(address).then(
+    (answer) => answer.text().then(() => true),
+    () => false,
+  );
+}
+
+test("the judge takes the key from PETSTORE_KEY, and prints JSON", async () => {
+  await withStandalone(findRuntime(RUNTIME), {}, async ({ port }) => {
+    const address = `http://127.0.0.1:${port}/v1`;
+    const args = [address, "--only", "spec", "--json"];
+    const env = { PETSTORE_KEY: "secret" };
+    const { code, text } = await runJudge(args, { env });
+    assert.equal(code, 0, text);
+    const report: Report = JSON.parse(text);
+    assert.equal(report.address, address);
+    assert.equal(report.mendFirst, null);
+    assert.ok(report.petsAdded > 100);
+    for (const { source, outcome, sentence } of report.clauses) {
+      assert.deepEqual([source, outcome], ["interface", "holds"], sentence);
+    }
+  });
+});
+
+test("the judge refuses what it cannot judge, in a sentence", async () => {
+  const local = `http://127.0.0.1:${await freePort()}/v1`;
+  const wrong: [code: number, RegExp, ...args: string[]][] = [
+    [2, /base address/, "http://localhost/v2", ...KEY],
+    [2, /PETSTORE_KEY, or --key KEY/, local],
+    [2, /--category is an int64/, local, ...KEY, "--category", "x"],
+    [2, /--only can be spec/, local, ...KEY, "--only", "x"],
+    [2, /example\.com is not .*--yes/, "https://example.com/v1", ...KEY],
+    [2, /--seed is a number/, local, ...KEY, "--seed", "x"],
+    [1, /^fails: an animal can be .*\n +.*refused/im, local, ...KEY],
+  ];
+  for (const [expected, words, ...args] of wrong) {
+    const { code, text } = await runJudge(args);
+    assert.match(text, words);
+    assert.equal(code, expected, text);
+  }
+});
+
+test("the judge blames no choice that a store makes", async () => {
+  for (const [choice, change] of Object.entries({ ...CHOICES, ...CHANCES })) {
+    assert.deepEqual(await failing(change), [], choice);
+  }
+  const choices = Object.keys({ ...CHOICES, ...CHANCES }).length;
+  assert.ok(choices >= 60);
+  const text = readFileSync(PAGE, "utf8").replaceAll(/\s+/g, " ");
+  const mistakes = `${Object.keys(MISTAKES).length} mistakes `;
+  assert.ok(text.includes(mistakes), mistakes);
+  assert.ok(text.includes(`${choices} choices that`), `${choices} choices`);
+});
+
+test("the judge blames each mistake by the clause of its name, whatever choice the store makes", async () => {
+  for (const [mistake, sentence] of Object.entries(CLAUSES)) {
+    const clause = INTERFACE_CLAUSES[sentence] ?? assert.fail(sentence);
+    for (const [choice, change] of Object.entries(CHOICES)) {
+      const service = storeWith([change, MISTAKES[mistake] ?? {}]);
+      const { outcome } = await judgeClause(clause, service);
+      const isHidden = HIDDEN[choice]?.test(mistake) ?? false;
+      assert.equal(outcome !== "fails", isHidden, `${mistake}, ${choice}`);
+    }
+  }
+});
+
+test("each clause blames a mistake after all other clauses, even if no page links the next", async () => {
+  const linkless = "no page links the next";
+  const judged = new Set<string>();
+  for (const [mistake, sentence] of Object.entries(CLAUSES)) {
+    if (judged.has(sentence) || HIDDEN[linkless]?.test(mistake)) continue;
+    judged.add(sentence);
+    const changes = [CHOICES[linkless] ?? {}, MISTAKES[mistake] ?? {}];
+    const verdicts = await failing(...changes);
+    const sentences = verdicts.map((verdict) => verdict.sentence);
+    assert.ok(sentences.includes(sentence), mistake);
+  }
+});
+
+/** The clauses of the interface that fail on a store. */
+async function failing(
+  ...changes: readonly Change[]
+): Promise<readonly Verdict[]> {
+  const service = storeWith(changes);
+  const { clauses } = await judge(service, { isInterfaceOnly: true });
+  return clauses.filter(({ outcome }) => outcome === "fails");
+}

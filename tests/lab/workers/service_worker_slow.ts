@@ -1,0 +1,50 @@
+/** docs/examples/service_worker.ts in Chromium: the whole service, and the server gone. */
+import { buildSync } from "esbuild";
+import assert from "node:assert/strict";
+import test from "node:test";
+import { serve } from "../../../adapters/http/deno/mod.ts";
+import { docs } from "../../../adapters/docs/mod.ts";
+import { placeExample } from "../../support/examples.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { skipping } from "../../support/runtime.ts";
+import { noBrowser, openPage } from "../../support/browser.ts";
+
+const options = { skip: skipping(noBrowser), timeout: 60_000 };
+test("a Service Worker serves all without a server", options, async (t) => {
+  const { outputFiles } = buildSync({
+    entryPoints: [placeExample("service_worker.ts", newFolder(t))],
+    bundle: true,
+    write: false,
+  });
+  const showDocs = await docs();
+  const server = await serve(async (request) => {
+    const isWorker = request.url.endsWith("/worker.js");
+    const type = isWorker ? "text/javascript" : "text/html";
+    const body = isWorker ? outputFiles[0]?.text : "";
+    return await showDocs(request) ??
+      new Response(body, { headers: { "content-type": type } });
+  }, { port: 0 });
+  const { page, close } = await openPage({});
+  try {
+    await page.goto(server.url);
+    await page.evaluate(`navigator.serviceWorker.register("/worker.js")
+      .then(() => navigator.serviceWorker.ready).then(() => {})`);
+    await server.close();
+
+    await page.goto(`${server.url}/docs`);
+    await page.locator(".opblock").first().waitFor();
+    const rex = '"name":"Rex","categoryId":9007199254740993';
+    const answers = await page.evaluate(`(async () => {
+      const headers = { authorization: "Bearer secret" };
+      const body = new Blob(['{${rex}}'], { type: "application/json" });
+      const added = await fetch("/v1/pets", { headers, method: "POST", body });
+      const listed = await fetch("/v1/pets", { headers });
+      return [await added.text(), await listed.text()];
+    })()`);
+    const added = `{"id":1,${rex},"status":"available"}`;
+    assert.deepEqual(answers, [added, `[${added}]`]);
+  } finally {
+    await close();
+    await server.close();
+  }
+});

@@ -1,0 +1,37 @@
+/** `handle` itself as a service to talk to: no server, no socket. */
+
+import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
+import { createHandler, type HandlerOptions } from "../../core/handler.ts";
+import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import type { OpenService } from "../contract/ask.ts";
+
+/** A fresh and empty service; what goes wrong inside fails nothing by itself, but is a 500. */
+export function handleService(
+  options: Partial<HandlerOptions> = {},
+): OpenService {
+  const fetch = createHandler({
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
+    ...options,
+  });
+  const { pathname } = new URL(options.baseUrl ?? "/v1", "http://localhost");
+  return {
+    fetch,
+    base: `http://localhost${pathname === "/" ? "" : pathname}`,
+    key: "secret",
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Makes a storage of which every method does this. */
+export function storageThat(act: () => unknown): PetStorage {
+  const method = act as () => Promise<never>;
+  return {
+    create: method,
+    get: method,
+    list: method,
+    ping: method,
+    close: method,
+  };
+}
