@@ -219,7 +219,7 @@ function masked(text: string): string {
 }
 
 const { tasks, permissions }: {
-  tasks: Readonly<Record<string, string>>;
+  tasks: Readonly<Record<string, unknown>>;
   permissions: { default: { env: readonly string[]; read: unknown } };
 } = JSON.parse(read("deno.json"));
 const noCurl = skipping(

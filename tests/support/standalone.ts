@@ -108,10 +108,10 @@ function denoServe(
 export function taskFlags(
   task: "start" | "keys" | "copy",
 ): readonly string[] {
-  const config: { tasks: Record<string, string> } = JSON.parse(
+  const config: { tasks: Record<string, { command: string }> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),
   );
-  const flags = (config.tasks[task] ?? "").split(" ").filter((word) =>
+  const flags = (config.tasks[task]?.command ?? "").split(" ").filter((word) =>
     word.startsWith("-")
   );
   return ["--config", join(ROOT, "deno.json"), ...flags];

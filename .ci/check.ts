@@ -1,0 +1,31 @@
+/**
+ * Checks format, lint, types, the documentation of every entry, and that the package could be published:
+ * `deno task check`. Types of the tests need the packages of `tests/deno.json`.
+ *
+ * @module
+ */
+
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+const config: { readonly exports: Readonly<Record<string, string>> } = JSON
+  .parse(readFileSync(`${ROOT}deno.json`, "utf8"));
+const entries = Object.values(config.exports);
+const sources = ["mod.ts", "core", "adapters", "tests", ".ci"];
+
+const steps: readonly (readonly string[])[] = [
+  ["fmt", "--check"],
+  ["lint"],
+  ["check", "--config", "tests/deno.json", "--doc", ...sources],
+  ["doc", "--lint", ...entries],
+  ["publish", "--dry-run", "--allow-dirty"],
+];
+
+for (const args of steps) {
+  const { status } = spawnSync("deno", args, { cwd: ROOT, stdio: "inherit" });
+  if (status !== 0) process.exit(1);
+}

@@ -1,0 +1,34 @@
+/** What a newcomer types in a clone. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { RUNTIME, testUnless } from "./support/runtime.ts";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const it = testUnless(RUNTIME !== "deno" && "only Deno has tasks");
+
+function deno(...args: readonly string[]) {
+  const env = { ...process.env, NO_COLOR: "1" };
+  const options = { cwd: ROOT, env, encoding: "utf8" } as const;
+  const { status, stdout, stderr } = spawnSync("deno", args, options);
+  return { status, output: `${stdout}${stderr}` };
+}
+
+it("deno test without the task fails, and names the task", () => {
+  const { status, output } = deno("test");
+  assert.equal(status, 1);
+  assert.match(output, /^Run the tests with: deno task test$/m);
+  assert.doesNotMatch(output, /TS\d+|passed \|[^|]*0 failed/);
+});
+
+it("every task that deno task lists has a description", () => {
+  const { status, output } = deno("task");
+  assert.equal(status, 0);
+  const lines = output.split("\n");
+  const tasks = lines.filter((line) => /^- /.test(line));
+  assert.ok(tasks.length > 10, output);
+  for (const task of tasks) {
+    assert.match(lines[lines.indexOf(task) + 1] ?? "", /^ +\/\/ \S/, task);
+  }
+});
