@@ -22,12 +22,17 @@ const BATCH = `export default {
   },
 };`;
 
-const { outputFiles: [worker] } = buildSync({
-  entryPoints: [placeExample("worker.ts", temporaryDirectory())],
-  bundle: true,
-  format: "esm",
-  write: false,
-});
+/** The text of an example with all that it imports. */
+function bundle(example: string): string {
+  const { outputFiles: [file] } = buildSync({
+    entryPoints: [placeExample(example, temporaryDirectory())],
+    bundle: true,
+    format: "esm",
+    write: false,
+  });
+  return file?.text ?? "";
+}
+
 const settings = {
   modules: true,
   compatibilityDate: "2026-07-01",
@@ -37,7 +42,8 @@ const settings = {
 };
 const workerd = new Miniflare({
   workers: [
-    { ...settings, name: "worker", script: worker?.text ?? "" },
+    { ...settings, name: "worker", script: bundle("worker.ts") },
+    { ...settings, name: "server", script: bundle("server.ts") },
     { ...settings, name: "batch", script: BATCH },
   ],
 });
@@ -93,4 +99,19 @@ httpContract(
 test("docs/examples/worker.ts in workerd: the document is compressed once", async () => {
   const answer = await send(new URL(`${origin}/v1/openapi.json`)); // fetch asks for gzip, and decodes it
   assert.equal((await answer.json()).openapi, "3.1.1");
+});
+
+test("docs/examples/server.ts in workerd: a pet is added", async () => {
+  const server = await workerd.unsafeGetDirectURL("server");
+  const headers = {
+    authorization: "Bearer secret",
+    "content-type": "application/json",
+  };
+  const body = '{"name":"Rex","categoryId":9007199254740993}';
+  const url = new URL(`${server.origin}/v1/pets`);
+  const answer = await send(url, { method: "POST", headers, body });
+  assert.equal(
+    await answer.text(),
+    '{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}',
+  );
 });

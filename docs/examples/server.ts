@@ -1,6 +1,6 @@
-// Run it with `deno run -A deno.ts`.
+// Run it with `deno serve --host 127.0.0.1 server.ts` or `bun server.ts`, or deploy it as a Worker.
 import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });
-Deno.serve({ port: 8000, hostname: "127.0.0.1" }, handle);
+export default { fetch: handle, hostname: "127.0.0.1", port: 8000 };
