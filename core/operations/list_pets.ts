@@ -11,7 +11,7 @@ import {
   nextPage,
   parsePage,
 } from "../pets/page.ts";
-import { petId, petsToJson } from "../pets/pet.ts";
+import { petsToJson } from "../pets/pet.ts";
 import {
   type Call,
   COMMON_ERRORS,
@@ -32,7 +32,7 @@ async function run(
   const { pets, last } = await storage.list(page);
   const body = petsToJson(pets);
   if (last === undefined) return jsonAnswer(200, body);
-  const next = `?${nextPage(page, petId(last))}`;
+  const next = `?${nextPage(page, last)}`;
   const link = `<${baseUrl.link(`/pets${next}`, next)}>; rel="next"`;
   return jsonAnswer(200, body, { link });
 }

@@ -1,7 +1,7 @@
 /** Pages of pets. Paging is by key (`after`): a page costs the same at any depth. */
 
 import { quote, Refusal } from "../http/refusal.ts";
-import { INT64_MAX, INT64_MIN, parseInt64 } from "../json.ts";
+import { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from "../json.ts";
 import { type Pet, PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
 
 /** The page that a caller wants. */
@@ -98,8 +98,15 @@ export function toPage(found: readonly Pet[], limit: number): Page {
   return last === undefined ? { pets } : { pets, last };
 }
 
-/** The query of the page that follows the pet `last`. */
+/**
+ * The query of the page that follows the pet `last`. Its id may be below 1 if it was added by hand.
+ *
+ * @throws {RangeError} if `last` is not an int64: a storage broke its promise.
+ */
 export function nextPage({ limit, status }: PageRequest, last: PetId): string {
+  if (!isInt64(last)) {
+    throw new RangeError(`The last id of a page must be an int64, not ${last}`);
+  }
   const only = status === undefined ? "" : `&status=${status}`;
   return `limit=${limit}${only}&after=${last}`;
 }

@@ -154,7 +154,7 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
     true,
     { pets: 1 },
     ...noPets.map((pet) => ({ pets: [pet] })),
-    ...[null, 0n, -1n, 2n ** 63n, 1.5, "x>; rel=evil", {}]
+    ...[null, 0, 2n ** 63n, 1.5, "x>; rel=evil", {}]
       .map((last) => ({ pets: [], last })),
   ];
   const wrong = [
@@ -176,6 +176,20 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
   }
   const noPet = "TypeError: The storage returned something that is not a Pet";
   assert.ok(all.has(noPet), [...all].join("\n"));
+});
+
+test("a page whose last pet has an id below 1, added by hand, is linked to the next", async () => {
+  const rex = { id: -5n, name: "Rex", categoryId: 1n, status: "sold" };
+  const page = { pets: [rex], last: rex.id };
+  const storage = storageThat(() => Promise.resolve(page));
+  const path = "/pets?limit=1&after=-10";
+  const { status, headers } = await ask(
+    handleService({ storage }),
+    "GET",
+    path,
+  );
+  assert.equal(status, 200);
+  assert.equal(headers.get("link"), '<?limit=1&after=-5>; rel="next"');
 });
 
 test("handle answers even if onError throws or rejects, and leaves no rejection unhandled", async () => {

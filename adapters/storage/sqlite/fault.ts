@@ -17,6 +17,13 @@ const NOTADB = 26;
  * opens the file finds it (seen in SQLite 3.53; the test is tests/adapters/storage/sqlite/disk_test.ts).
  */
 const IOERR_SHMSIZE = 4874;
+/**
+ * A write failed, as it does with EFBIG if the file reached a size limit (`ulimit -f`); SQLite does not say which
+ * error it was. What it wrote of a transaction does not count, so it may go on once there is space, as on a full disk.
+ */
+const IOERR_WRITE = 778;
+/** Codes that are told apart by the upper bits. */
+const WHOLE: readonly number[] = [IOERR_SHMSIZE, IOERR_WRITE];
 
 const IS_FULL = "the disk is full";
 const REASONS: Readonly<Record<number, string>> = {
@@ -27,6 +34,7 @@ const REASONS: Readonly<Record<number, string>> = {
   [CORRUPT]: "the file is damaged; restore it from a backup",
   [FULL]: IS_FULL,
   [IOERR_SHMSIZE]: IS_FULL,
+  [IOERR_WRITE]: `${IS_FULL} or failing, or the file reached its size limit`,
   [CANTOPEN]:
     "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
   [NOTADB]: "the file is not an SQLite database",
@@ -42,7 +50,12 @@ export function isBusy(error: unknown): boolean {
  * mark that makes a transaction count last.
  */
 export function mayHaveCommitted(error: unknown): boolean {
-  return !isBusy(error) && resultCode(error) !== FULL;
+  return !isBusy(error) && ![FULL, IOERR_WRITE].includes(resultCode(error));
+}
+
+/** Returns true if there is no space, or no id is left: SQLite has one code for both. */
+export function isFull(error: unknown): boolean {
+  return resultCode(error) === FULL;
 }
 
 /** Returns true if the state of the disk is unknown, so that nothing more may be written. */
@@ -86,7 +99,7 @@ export function fault(
 }
 
 /**
- * SQLite's primary result code, without the upper bits that refine it; only `IOERR_SHMSIZE` is whole. It is 0
+ * SQLite's primary result code, without the upper bits that refine it, except for those of `WHOLE`. It is 0
  * for any other error.
  */
 function resultCode(error: unknown): number {
@@ -94,5 +107,6 @@ function resultCode(error: unknown): number {
   // tests/adapters/storage/sqlite/faults_test.ts passes there without it.
   if (`${error}`.includes("unable to open database file")) return CANTOPEN;
   const { errcode } = Object(error) as { readonly errcode?: number };
-  return errcode === IOERR_SHMSIZE ? errcode : Number(errcode) & 0xff;
+  const code = Number(errcode);
+  return WHOLE.includes(code) ? code : code & 0xff;
 }

@@ -115,11 +115,14 @@ export class SqliteFile {
     return await done;
   }
 
-  /** Queries the database, and checks that its files are still those that were opened. */
+  /** Looks for the table of pets, and checks that the files are still those that were opened. */
   async ping(): Promise<void> {
     const action = "reach the storage";
-    const probe = "SELECT count(*) FROM sqlite_schema";
-    await this.read(action, () => this.prepare(probe).get());
+    const probe = "SELECT name FROM sqlite_schema WHERE name = 'pets'";
+    const table = await this.read(action, () => this.prepare(probe).get());
+    if (table === undefined) {
+      throw fault("unavailable", action, "the table pets is missing");
+    }
     this.#assertUndamaged(action);
     this.#assertInPlace(action);
   }

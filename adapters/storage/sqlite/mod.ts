@@ -9,6 +9,7 @@
  * @module
  */
 
+import { INT64_MAX } from "../../../core/json.ts";
 import {
   type CheckedPet,
   type Pet,
@@ -33,6 +34,7 @@ import type { PetDatabase } from "../pet_database.ts";
 import { DEFAULT_RETENTION } from "../retention.ts";
 import { type Create, type Created, groupedPets } from "../grouped_pets.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
+import { isFull } from "./fault.ts";
 import { openSqliteFile } from "./open.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
@@ -103,6 +105,9 @@ export async function sqliteStorage(
   const insert = file.prepare(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );
+  const lastId = file.prepare(
+    "SELECT seq FROM sqlite_sequence WHERE name = 'pets'",
+  );
   const byId = file.prepare(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`);
   const anyPages = preparePages("?");
   /** By the service's limits: a page takes 1.07 times its request's processor time if `LIMIT` is a parameter. */
@@ -146,9 +151,25 @@ export async function sqliteStorage(
   }
 
   function store({ name, categoryId, status }: CheckedPet): Pet {
-    const code = STATUS_CODE[status];
-    const { lastInsertRowid } = insert.run(name, categoryId, code);
+    const { changes, lastInsertRowid } = insertRow(
+      name,
+      categoryId,
+      STATUS_CODE[status],
+    );
+    // Otherwise the id is that of an earlier pet.
+    if (Number(changes) !== 1) {
+      throw new Error("Cannot create pet: a trigger on pets ignored the row");
+    }
     return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
+  }
+
+  function insertRow(...values: readonly (string | bigint | number)[]) {
+    try {
+      return insert.run(...values);
+    } catch (error) {
+      if (!isFull(error) || lastId.get()?.[0] !== INT64_MAX) throw error;
+      throw new Error("Cannot create pet: no ids are left", { cause: error });
+    }
   }
 
   function storeOnce({ pet, key }: Create): Created {

@@ -4,6 +4,7 @@ import { PETS } from "../../../../adapters/storage/transfer.ts";
 import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { postgresTransfer } from "../../../../adapters/storage/postgres/transfer.ts";
+import { INT64_MAX } from "../../../../core/json.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
 import { runSql } from "../../../support/postgres/sql.ts";
@@ -34,6 +35,18 @@ sqlContract(
       update pets set status = 7 where id = 5`,
   },
 );
+
+it("postgresStorage says that no ids are left, which is no fault that may pass", async (t) => {
+  const { url, open } = await database(t);
+  const storage = await open(url);
+  await runSql(
+    url,
+    `select setval(pg_get_serial_sequence('pets', 'id'), ${INT64_MAX - 1n})`,
+  );
+  assert.equal((await storage.create(REX)).id, INT64_MAX);
+  const refused = /^(?!StorageError).*reached maximum value of sequence/;
+  await assert.rejects(storage.create(REX), refused);
+});
 
 it("postgresStorage refuses a replay whose key was forgotten just now", async (t) => {
   const { url, open } = await database(t);

@@ -24,10 +24,11 @@ for (
     [7, "memory ran out", "uncertain"],
     [8, "the file or its directory is read-only", "uncertain access"],
     [10, "reading or writing the disk failed", "uncertain fatal"],
-    [10 + 3 * 256, "reading or writing the disk failed", "uncertain fatal"],
+    [10 + 4 * 256, "reading or writing the disk failed", "uncertain fatal"],
     [11, "the file is damaged; restore it from a backup", "uncertain fatal"],
     [13, FULL, ""],
     [4874, FULL, "uncertain"],
+    [778, `${FULL} or failing, or the file reached its size limit`, ""],
     [
       14,
       "the file, its -wal or its -shm cannot be opened; the disk may be read-only",

@@ -14,6 +14,7 @@ import { DatabaseSync, StatementSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
+import { INT64_MAX } from "../../../../core/json.ts";
 import type { NewApiKeyRecord } from "../../../../core/keys/issued_keys.ts";
 import {
   type PetStorage,
@@ -258,6 +259,45 @@ test("sqliteStorage writes no more if a transaction that failed cannot be rolled
   await storage.apiKeys.insert(KEY);
   await assert.rejects(storage.apiKeys.insert(KEY), /UNIQUE/);
   await assertUnavailable(storage.create(REX), /writing stopped after a disk/);
+  await storage.close();
+});
+
+test("sqliteStorage adds no pet that a trigger ignores, and does not say that it did", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const rex = await storage.create(REX);
+  const db = new DatabaseSync(path);
+  db.exec(`CREATE TRIGGER no_tom BEFORE INSERT ON pets
+    WHEN new.name = 'Tom' BEGIN SELECT RAISE(IGNORE); END`);
+  db.close();
+  const tom = storage.create(newPet({ ...REX, name: "Tom" }));
+  await assert.rejects(tom, /^Error: .*a trigger on pets ignored the row$/);
+  assert.deepEqual((await storage.list({ limit: 9 })).pets, [rex]);
+  await storage.close();
+});
+
+test("sqliteStorage says that no ids are left, which is no fault that may pass", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  const db = new DatabaseSync(path);
+  db.exec(`INSERT INTO sqlite_sequence VALUES ('pets', ${INT64_MAX - 1n})`);
+  db.close();
+  const last = await storage.create(REX);
+  assert.equal(last.id, INT64_MAX);
+  const refused = /^Error: Cannot create pet: no ids are left$/;
+  await assert.rejects(storage.create(REX), refused);
+  assert.deepEqual((await storage.list({ limit: 9 })).pets, [last]);
+  await storage.close();
+});
+
+test("sqliteStorage is not reached by a ping without the table of pets", async () => {
+  const path = newPath();
+  const storage = await sqliteStorage(path);
+  await storage.ping();
+  const db = new DatabaseSync(path);
+  db.exec("DROP TABLE pets");
+  db.close();
+  await assertUnavailable(storage.ping(), /: the table pets is missing$/);
   await storage.close();
 });
 
