@@ -29,14 +29,15 @@ const IS_FULL = "the disk is full";
 const REASONS: Readonly<Record<number, string>> = {
   3: "SQLite may not access the file",
   7: "memory ran out",
-  [READONLY]: "the file or its directory is read-only",
+  [READONLY]:
+    "the file or its directory is read-only, for this user or for all",
   [IOERR]: "reading or writing the disk failed",
   [CORRUPT]: "the file is damaged; restore it from a backup",
   [FULL]: IS_FULL,
   [IOERR_SHMSIZE]: IS_FULL,
   [IOERR_WRITE]: `${IS_FULL} or failing, or the file reached its size limit`,
   [CANTOPEN]:
-    "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
+    "the file, its -wal or its -shm cannot be opened; the disk or the files may be read-only for this user",
   [NOTADB]: "the file is not an SQLite database",
 };
 

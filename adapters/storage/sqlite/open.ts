@@ -37,7 +37,9 @@ export function openSqliteFile(
     else if (statSync(path, { throwIfNoEntry: false }) === undefined) {
       throw new Error("there is no such file");
     }
-    if (missingBeside(followLinks(path)) !== undefined) assertUnused(path);
+    const file = followLinks(path);
+    assertOneName(file);
+    if (missingBeside(file) !== undefined) assertUnused(path);
     const db = new DatabaseSync(path);
     try {
       setUp(db, access);
@@ -62,7 +64,7 @@ function createPrivate(path: string): void {
   const file = followLinks(path);
   if (existsSync(`${file}-wal`) && !existsSync(file)) {
     throw new Error(
-      `the file is gone, but ${file}-wal is there, which may have pets of it; put the file or a backup back, or move the log away`,
+      `the file is gone, but ${file}-wal is there, which may have pets of it; put the same file back; before you restore a backup, move the log away`,
     );
   }
   try {
@@ -70,6 +72,29 @@ function createPrivate(path: string): void {
     // Corrupt, "Posix advisory locks canceled").
     closeSync(openSync(file, "wx", 0o600));
   } catch { /* It exists, or cannot be created: SQLite says which. */ }
+}
+
+/**
+ * SQLite finds the log by the name of the file (its document How To Corrupt, "Multiple links to the same file").
+ *
+ * @throws {Error} if the file has another name, by which others would not see the log.
+ */
+function assertOneName(file: string): void {
+  if (!existsSync(file)) return;
+  const stats = statSync(file);
+  if (!stats.isFile()) return;
+  const { nlink, dev } = stats;
+  if (nlink > 1) {
+    throw new Error(
+      `the file has ${nlink} names (hard links), and each would have a log of its own; keep one name, or make a copy`,
+    );
+  }
+  // Not an error: on overlay file systems this holds of every file.
+  if (dev !== statSync(dirname(file)).dev) {
+    console.warn(
+      `${file} is on another file system than its folder. If it is mounted without its folder, pets will be lost: mount the folder`,
+    );
+  }
 }
 
 /** Returns where symbolic links lead, even if no file is there yet. SQLite follows as many. */

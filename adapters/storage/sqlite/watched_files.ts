@@ -1,17 +1,18 @@
 /** The three files of an open database, and what is done if one of them is deleted or replaced. */
 
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, renameSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 
 /** The pause between looks for a file that was replaced, or deleted while nothing is written, in ms. */
 const LOOKING_INTERVAL = 100;
 
-const IS_MISSING = "was deleted or replaced while in use";
 const MAIN_IS_MISSING =
-  `${IS_MISSING}; if it is gone, save the pets that lists still show, then put it back and restart`;
+  "was deleted, moved or made unreadable while in use; save the pets that lists still show, then put the same file back and restart; before you restore a backup, move -wal and -shm away";
+const MAIN_IS_REPLACED =
+  `was replaced while in use, and pets that were added in the ${LOOKING_INTERVAL} ms before are in the old file only; save the pets that lists still show, then restart`;
 const OTHER_IS_MISSING =
-  `${IS_MISSING}; restart this process before anything else uses the database`;
+  "was deleted or replaced while in use; restart this process before anything else uses the database";
 
 /** Watches the files of a connection until it is closed. */
 export class WatchedFiles {
@@ -53,7 +54,8 @@ export class WatchedFiles {
   look(): string | undefined {
     if (!this.#db.isOpen) return this.problem;
     if (!this.#main.isInPlace()) {
-      return this.problem = `${this.#main.path} ${MAIN_IS_MISSING}`;
+      const what = this.#main.isReplaced() ? MAIN_IS_REPLACED : MAIN_IS_MISSING;
+      return this.problem = `${this.#main.path} ${what}`;
     }
     this.#lost ??= [this.#log, this.#index].find((file) => !file.isInPlace());
     if (this.#lost === undefined) return this.problem = undefined;
@@ -67,6 +69,22 @@ export class WatchedFiles {
     if (!this.#db.isOpen) return;
     clearInterval(this.#looking);
     this.#db.close();
+    if (this.#main.isReplaced() && this.#log.isInPlace()) this.#setLogAside();
+  }
+
+  /** Renames the log of a file that was replaced: whoever opens the new file would apply it to that. */
+  #setLogAside(): void {
+    const { path } = this.#log;
+    const aside = `${path}.replaced-${new Date().toISOString()}`;
+    const what = `${this.#main.path} was replaced while in use`;
+    try {
+      renameSync(path, aside);
+      console.warn(`${what}: the log of the old file is now ${aside}`);
+    } catch (error) {
+      console.warn(
+        `${what}: move ${path} away before the next start, or it damages the new file (it could not be renamed: ${error})`,
+      );
+    }
   }
 
   /**
@@ -114,7 +132,11 @@ type WatchedFile = ReturnType<typeof watch>;
 /** Remembers which file is at a path, to tell if it was deleted or replaced. */
 function watch(path: string) {
   const identity = identify(path);
-  return { path, isInPlace: () => identify(path) === identity };
+  return {
+    path,
+    isInPlace: () => identify(path) === identity,
+    isReplaced: () => ![undefined, identity].includes(identify(path)),
+  };
 }
 
 function identify(path: string): string | undefined {

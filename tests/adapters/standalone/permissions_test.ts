@@ -1,19 +1,29 @@
 /** Permissions that the server drops once its database is open. */
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
-import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
+import {
+  commandLine,
+  RUNTIME,
+  skipping,
+  testUnless,
+} from "../../support/runtime.ts";
 import { freePort, run } from "../../support/process.ts";
-import { taskFlags } from "../../support/standalone.ts";
+import { MAIN, taskFlags } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
 const it = testUnless(skip);
+const NO_SETPRIV = skipping(
+  spawnSync("setpriv", ["--version"]).status !== 0 && "setpriv is missing",
+);
 const postgres = await sharedPostgres();
 const PROGRAM = fileURLToPath(
   new URL("permissions_program.ts", import.meta.url),
@@ -36,6 +46,22 @@ async function refusals(
   assert.match(stderr, /^Read and try it at/m);
   return stdout.trim();
 }
+
+testUnless(skip || NO_SETPRIV)(
+  "a file of another user is refused with its reason",
+  async (t) => {
+    const cwd = newFolder(t);
+    const path = join(cwd, "petstore.db");
+    await (await sqliteStorage(path)).close();
+    chmodSync(path, 0o400);
+    const isRoot = process.getuid?.() === 0;
+    const prefix = isRoot ? ["setpriv", "--bounding-set=-dac_override"] : [];
+    const command = [...prefix, ...commandLine(MAIN, taskFlags("start"))];
+    const { code, stderr } = await run([...command, "start"], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /this user must be able to read and write .*\.db; /);
+  },
+);
 
 it(
   "a server on SQLite writes its database and nothing else",

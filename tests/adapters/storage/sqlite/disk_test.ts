@@ -97,9 +97,27 @@ test("sqliteStorage refuses to open a file on a read-only disk", {
       await assert.rejects(sqliteStorage(join(disk, name)), {
         name: "StorageError",
         kind: "unavailable",
-        message: / read-only$/,
+        message: / read-only(?:, for this user or for all| for this user)$/,
       });
     }
+  }));
+
+test("sqliteStorage warns of a file that is mounted without its folder", {
+  skip: NO_SMALL_DISK,
+}, (t) =>
+  withSmallDisk(directory, async (disk) => {
+    await (await sqliteStorage(join(disk, "pets.db"))).close();
+    const path = join(directory, "mounted.db");
+    writeFileSync(path, "");
+    execFileSync("mount", ["--bind", join(disk, "pets.db"), path]);
+    const lines: string[] = [];
+    t.mock.method(console, "warn", (line: string) => void lines.push(line));
+    try {
+      await (await sqliteStorage(path)).close();
+    } finally {
+      execFileSync("umount", [path]);
+    }
+    assert.match(lines.join(), /another file system .* mount the folder$/);
   }));
 
 const NO_FAILING_DISK = skipping(

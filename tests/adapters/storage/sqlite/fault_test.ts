@@ -22,7 +22,11 @@ for (
     [5, LOCKED, "busy"],
     [6, LOCKED, "busy"],
     [7, "memory ran out", "uncertain"],
-    [8, "the file or its directory is read-only", "uncertain access"],
+    [
+      8,
+      "the file or its directory is read-only, for this user or for all",
+      "uncertain access",
+    ],
     [10, "reading or writing the disk failed", "uncertain fatal"],
     [10 + 4 * 256, "reading or writing the disk failed", "uncertain fatal"],
     [11, "the file is damaged; restore it from a backup", "uncertain fatal"],
@@ -31,7 +35,7 @@ for (
     [778, `${FULL} or failing, or the file reached its size limit`, ""],
     [
       14,
-      "the file, its -wal or its -shm cannot be opened; the disk may be read-only",
+      "the file, its -wal or its -shm cannot be opened; the disk or the files may be read-only for this user",
       "uncertain access",
     ],
     [15, LOCKED, "busy"],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -93,7 +94,7 @@ test("sqliteStorage makes no new file beside the log of one that is gone", async
   for (const opened of [path, link]) {
     await assertUnavailable(
       sqliteStorage(opened),
-      /: the file is gone, but .*-wal is there, .* put the file or a backup back, or move the log away$/,
+      /: the file is gone, but .*-wal is there, .* put the same file back; before you restore a backup, move the log away$/,
     );
   }
   assert.deepEqual(readFileSync(`${path}-wal`), log);
@@ -156,8 +157,11 @@ for (const fate of ["deleted", "replaced", "made unreadable"]) {
       if (fate === "made unreadable") symlinkSync(path, path);
       if (fate === "replaced") copyFileSync(`${path}.moved`, path);
       else await assertRefused(storage);
-      await assertUnavailable(storage.ping(), /was deleted or replaced/);
-      await assertUnavailable(storage.create(REX), /was deleted or replaced/);
+      const problem = fate === "replaced"
+        ? /was replaced while in use, and pets that were added in the 100 ms before/
+        : /was deleted, moved or made unreadable .* put the same file back/;
+      await assertUnavailable(storage.ping(), problem);
+      await assertUnavailable(storage.create(REX), problem);
       renameSync(`${path}.moved`, path);
       await storage.ping();
       await storage.create(REX);
@@ -165,6 +169,70 @@ for (const fate of ["deleted", "replaced", "made unreadable"]) {
     },
   );
 }
+
+test(
+  "the log of a file that was replaced in use is set aside, and the new file is not touched",
+  options,
+  async (t) => {
+    const path = newPath();
+    const backup = newPath();
+    const before = await sqliteStorage(path);
+    for (let i = 0; i < 9; i++) await before.create(REX);
+    sql(path, `VACUUM INTO '${backup}'`);
+    await before.close();
+    const kept = readFileSync(backup);
+    const storage = await sqliteStorage(path);
+    const late = newPet({ ...REX, name: "Late Rex" });
+    for (let i = 0; i < 9; i++) await storage.create(late);
+    const lines: string[] = [];
+    t.mock.method(console, "warn", (line: string) => void lines.push(line));
+    renameSync(backup, path);
+    await assertUnavailable(storage.ping(), /was replaced while in use/);
+    await storage.close();
+    const [line = ""] = lines;
+    const [aside = ""] = /(?<=is now ).*-wal\.replaced-.*$/.exec(line) ?? [];
+    assert.ok(readFileSync(aside).includes("Late Rex"), line);
+    assert.equal(existsSync(`${path}-wal`), false);
+    assert.deepEqual(readFileSync(path), kept);
+
+    const reopened = await sqliteStorage(path);
+    const names = (await reopened.list({ limit: 99 })).pets
+      .map(({ name }) => name);
+    assert.deepEqual(names, Array(9).fill("Rex"));
+    await reopened.close();
+  },
+);
+
+test(
+  "the log of a file that was replaced in use stays if it is another server's by now",
+  options,
+  async (t) => {
+    const path = newPath();
+    const storage = await sqliteStorage(path);
+    await storage.create(REX);
+    t.mock.method(console, "warn", (line: string) => assert.fail(line));
+    renameSync(path, `${path}.old`);
+    renameSync(`${path}-wal`, `${path}-wal.old`);
+    const other = await sqliteStorage(path);
+    await other.create(REX);
+    await assertUnavailable(storage.ping(), /was replaced while in use/);
+    await storage.close();
+    assert.ok(existsSync(`${path}-wal`));
+    await other.ping();
+    await other.close();
+  },
+);
+
+test("sqliteStorage opens no file that has two names", options, async () => {
+  const path = newPath();
+  await (await sqliteStorage(path)).close();
+  linkSync(path, `${path}.link`);
+  for (const name of [path, `${path}.link`]) {
+    await assertUnavailable(sqliteStorage(name), /has 2 names \(hard links\)/);
+  }
+  rmSync(`${path}.link`);
+  await (await sqliteStorage(path)).close();
+});
 
 for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
   test(
@@ -424,5 +492,5 @@ async function assertUnavailable(
 async function assertRefused(storage: PetStorage): Promise<void> {
   const first = await storage.create(REX).catch((error: unknown) => error);
   assert.ok(first instanceof StorageError, `${first}`);
-  await assertUnavailable(storage.create(REX), /was deleted or replaced/);
+  await assertUnavailable(storage.create(REX), /was deleted/);
 }
