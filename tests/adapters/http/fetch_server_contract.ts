@@ -7,6 +7,7 @@ import type {
   Server,
 } from "../../../adapters/http/server.ts";
 import { toFetch } from "../../../core/handler.ts";
+import { freePort } from "../../support/process.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { Wire } from "../../contract/wire.ts";
 
@@ -19,9 +20,13 @@ export type Serve = (
 /** Opens what a test needs. */
 interface Stage {
   /** Serves a function on a free port. */
-  readonly listen: (handle: FetchFunction) => Promise<Server>;
+  readonly listen: (handle: FetchFunction, port?: number) => Promise<Server>;
+  /** Connects to a server, and sends a text. */
+  readonly open: (server: Server, text?: string) => Promise<Wire>;
   /** Serves a function, and connects to the server. */
   readonly speak: (handle: FetchFunction) => Promise<Wire>;
+  /** Lets go at the end of what a server that closes would wait for, also if the test failed before. */
+  readonly atEnd: (act: () => unknown) => void;
 }
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -57,23 +62,29 @@ export function fetchServerContract(
   function it(title: string, check: (stage: Stage) => Promise<void>): void {
     register(title, async () => {
       const errors: unknown[] = [];
-      const closing: (() => unknown)[] = [];
-      async function listen(handle: FetchFunction): Promise<Server> {
-        const onError = (error: unknown) => errors.push(error);
-        const server = await serve(handle, { port: 0, onError });
-        closing.unshift(() => server.close());
-        return server;
-      }
-      async function speak(handle: FetchFunction): Promise<Wire> {
-        const { port } = await listen(handle);
-        const wire = await Wire.open(port);
-        closing.unshift(() => wire.close());
-        return wire;
-      }
+      const servers: Server[] = [];
+      const ends: (() => unknown)[] = [];
+      const stage: Stage = {
+        async listen(handle, port = 0) {
+          const onError = (error: unknown) => errors.push(error);
+          const server = await serve(handle, { port, onError });
+          servers.push(server);
+          return server;
+        },
+        async open({ port }, text) {
+          const wire = await Wire.open(port, text);
+          ends.push(() => wire.close());
+          return wire;
+        },
+        speak: async (handle) => stage.open(await stage.listen(handle)),
+        atEnd: (act) => void ends.push(act),
+      };
       try {
-        await check({ listen, speak });
+        await inTime(check(stage));
       } finally {
-        for (const close of closing) await close();
+        // First what they would wait for.
+        for (const end of ends) end();
+        await inTime(Promise.all(servers.map((server) => server.close())));
       }
       assert.deepEqual(errors, []);
     });
@@ -371,8 +382,9 @@ export function fetchServerContract(
     await cancelled.promise;
   });
 
-  it("a client that goes away aborts the signal of its request", async ({ speak }) => {
+  it("a client that goes away aborts the signal of its request", async ({ speak, atEnd }) => {
     const aborted = Promise.withResolvers<void>();
+    atEnd(aborted.resolve);
     const { handle, called } = told(async ({ signal }) => {
       signal.addEventListener("abort", () => aborted.resolve());
       await aborted.promise;
@@ -405,12 +417,12 @@ export function fetchServerContract(
     assert.equal((await wire.answer()).body, "hello");
   });
 
-  it("close is prompt if connections are idle, and may be called again", async ({ listen }) => {
-    const server = await listen(() => new Response("ok"));
-    const idle = await Wire.open(server.port, GET);
+  it("close is prompt if connections are idle, and may be called again", async ({ listen, open }) => {
+    const server = await listen(() => new Response("ok"), await freePort());
+    const idle = await open(server, GET);
     await idle.answer();
-    const silent = await Wire.open(server.port);
-    const halfway = await Wire.open(server.port, "GET / HTTP/1.1\r\nHo");
+    await open(server); // silent
+    const halfway = await open(server, "GET / HTTP/1.1\r\nHo");
     await aMoment();
     const start = Date.now();
     await Promise.all([server.close(), server.close()]);
@@ -418,51 +430,61 @@ export function fetchServerContract(
     assert(Date.now() - start < 4000); // Node would wait 5 s for the idle one
     // Of the silent one Bun has never heard: Linux holds it back until it sends something.
     for (const wire of [idle, halfway]) assert.equal(await wire.rest(), "");
-    for (const wire of [idle, silent, halfway]) wire.close();
-    await assert.rejects(Wire.open(server.port));
+    await assert.rejects(open(server));
   });
 
   for (const isOnItsWay of [false, true]) {
     const what = isOnItsWay ? "an answer on its way" : "a request";
-    it(`close waits until ${what} is answered in full`, async ({ listen }) => {
+    it(`close waits until ${what} is answered in full`, async ({ listen, open, atEnd }) => {
       const answer = Promise.withResolvers<Response>();
+      const give = () => answer.resolve(new Response("a".repeat(MANY_BYTES)));
+      atEnd(give);
       const { handle, called } = told(() => answer.promise);
-      const server = await listen(handle);
-      const wire = await Wire.open(server.port, GET);
+      const server = await listen(handle, await freePort());
+      const wire = await open(server, GET);
       wire.pause();
       await called;
-      const give = () => answer.resolve(new Response("a".repeat(MANY_BYTES)));
       if (isOnItsWay) give();
       await aMoment();
       let isClosed = false;
       void server.close();
       // Whoever asks again waits as well.
       const closed = server.close().then(() => isClosed = true);
-      await assert.rejects(Wire.open(server.port));
+      await assert.rejects(open(server));
       give();
       await aMoment();
       assert.equal(isClosed, false);
       wire.resume();
       assert.equal((await wire.answer()).body.length, MANY_BYTES);
       await closed;
-      wire.close();
     });
   }
 
-  it("close waits for a request body that is on its way", async ({ listen }) => {
+  it("close waits for a request body that is on its way", async ({ listen, open }) => {
     const { handle, called } = told(sendBack);
-    const { port, close } = await listen(handle);
+    const server = await listen(handle);
     const start = `${POST}Content-Length: 10\r\n\r\nhalf `;
-    const wire = await Wire.open(port, start);
+    const wire = await open(server, start);
     await called;
-    const closed = close();
+    const closed = server.close();
     await aMoment();
     wire.write("whole");
     const { status, body } = await wire.answer();
     assert.deepEqual([status, body], [200, "half whole"]);
     await closed;
-    wire.close();
   });
+}
+
+/** Fails if something takes longer than 30 s, so that a test that hangs says so itself. */
+async function inTime(work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const fail = () => late.reject(new Error("It takes longer than 30 s"));
+  const timer = setTimeout(fail, 30_000);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function aMoment(): Promise<void> {
