@@ -184,9 +184,12 @@ const OPTIONS: readonly (keyof HandlerOptions)[] = [
  * @throws {Error} if this runtime is too old, such as Node 20.
  */
 export function createHandler(options: HandlerOptions): Handler {
-  const service = createService(readHandlerOptions(options));
+  const read = readHandlerOptions(options);
+  const service = createService(read);
   const { cors } = options;
-  return toFetch(cors === undefined ? service : corsLayer(cors)(service));
+  return toFetch(
+    cors === undefined ? service : corsLayer(cors, read.baseUrl.path)(service),
+  );
 }
 
 /** Checks the options, and fills in the defaults; `cors` is for a layer. Throws as `createHandler` does. */

@@ -28,23 +28,21 @@ export function createApp(
 ) {
   const { storage, cors } = options;
   const { drain, layer: drainLayer } = createDrain();
-  const service = createService(
-    readHandlerOptions({
-      ...options,
-      storage: metrics?.watch(storage) ?? storage,
-      onError: () => {}, // the layer of the log has the cause from the answer
-    }),
-    [
-      ...createProbes(storage),
-      ...metrics === undefined ? [] : [metrics.endpoint],
-      ...endpoints,
-    ],
-  );
+  const read = readHandlerOptions({
+    ...options,
+    storage: metrics?.watch(storage) ?? storage,
+    onError: () => {}, // the layer of the log has the cause from the answer
+  });
+  const service = createService(read, [
+    ...createProbes(storage),
+    ...metrics === undefined ? [] : [metrics.endpoint],
+    ...endpoints,
+  ]);
   // From the outside in: each sees the answers of those below it.
   const layers: readonly (Layer | undefined)[] = [
     metrics?.layer,
     logLayer(log),
-    cors && corsLayer(cors),
+    cors && corsLayer(cors, read.baseUrl.path),
     drainLayer,
     limitAddress && limitAddressLayer(limitAddress),
   ];

@@ -45,7 +45,7 @@ export function readConfig(
     baseUrl: read("BASE_URL", (text) => checked(text, parseBaseUrl)) ?? "/v1",
     cors: read("CORS_ORIGINS", (text) => {
       const origins = text === "*" ? text : splitList(text);
-      return checked({ origins } as const, corsLayer);
+      return checked({ origins } as const, (cors) => corsLayer(cors));
     }),
     /** For each API key, and for each address if there is no valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),

@@ -1,11 +1,12 @@
 /** The end of the standalone server. */
 
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { reportAndExit } from "./command_line.ts";
 import { flushOutput, standardError } from "./output.ts";
 
 /**
- * On the first SIGTERM or SIGINT finishes, closes and exits with 0; if finishing takes too long, closes
+ * On the first SIGTERM, SIGINT or SIGHUP finishes, closes and exits with 0; if finishing takes too long, closes
  * without it. On the second signal exits at once with 1. Call it before anything is opened, so that a signal at
  * any time ends the server in order.
  */
@@ -36,7 +37,9 @@ export function stopOnSignal(ending: {
     process.exit(0);
   }
 
-  for (const signal of ["SIGTERM", "SIGINT"]) {
+  for (
+    const signal of ["SIGTERM", "SIGINT", ...takesHangUp() ? ["SIGHUP"] : []]
+  ) {
     process.on(signal, () => {
       if (isStopping) process.exit(1);
       standardError.write(
@@ -45,6 +48,10 @@ export function stopOnSignal(ending: {
       end().catch(reportAndExit);
     });
   }
+  // Without a listener, Node would open its debugger.
+  if (!("Deno" in globalThis || "Bun" in globalThis)) {
+    process.on("SIGUSR1", () => {});
+  }
   return {
     /** Does what the first signal does; may be called more than once. */
     stop: () => void end().catch(reportAndExit),
@@ -52,4 +59,20 @@ export function stopOnSignal(ending: {
       return isStopping;
     },
   };
+}
+
+/**
+ * Tells whether SIGHUP ends the server: on Bun not under `nohup`, which has it ignored, nor if that cannot
+ * be known. Deno and Node end by it there, too, if nobody listens (seen in Deno 2.9 and Node 26).
+ */
+function takesHangUp(): boolean {
+  if (!("Bun" in globalThis)) return true;
+  try {
+    const status = readFileSync("/proc/self/status", "utf8");
+    const [, ignored = "1"] = /^SigIgn:\s*[0-9a-f]*([0-9a-f])$/m.exec(status) ??
+      [];
+    return parseInt(ignored, 16) % 2 === 0; // SIGHUP is signal 1
+  } catch {
+    return false;
+  }
 }

@@ -62,7 +62,10 @@ export async function runStart(args: readonly string[]): Promise<void> {
     async finish() {
       // Requests that wait for the storage to open are not answered.
       if (service === undefined) return;
-      await Promise.all([service.drain(), server.close()]);
+      const drained = service.drain();
+      // While Deno's server closes, it refuses requests without the fields and the log line of the service.
+      if ("Deno" in globalThis) await drained;
+      await Promise.all([drained, server.close()]);
     },
     close: async () => await service?.close(),
     timeout: config.shutdownTimeout,

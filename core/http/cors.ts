@@ -1,6 +1,7 @@
 /** CORS, as the Fetch standard defines it: which web pages may read the service's responses. */
 
 import { type Fields, type Layer, withFields } from "./message.ts";
+import { isBelow } from "./target.ts";
 import { checkNames, shown } from "../options.ts";
 
 const EXPOSED =
@@ -15,13 +16,14 @@ const PREFLIGHT: Fields = {
 };
 
 /**
- * Makes the layer that adds the header fields. A preflight is answered as any other `OPTIONS`, and so
- * before the key is looked at.
+ * Makes the layer that adds the header fields to answers whose path is below `basePath`, so not to
+ * probes and metrics. A preflight is answered as any other `OPTIONS`, and so before the key is looked at.
  *
  * @throws {TypeError} if an option is unknown, or `origins` is neither `"*"` nor one or more serialized origins.
  */
 export function corsLayer(
   options: { readonly origins: readonly string[] | "*" },
+  basePath = "",
 ): Layer {
   checkNames(options, ["origins"], "cors");
   const { origins } = options;
@@ -39,6 +41,7 @@ export function corsLayer(
 
   return (service) => async (request, connection) => {
     const answer = await service(request, connection);
+    if (!isBelow(request, basePath)) return answer;
     const { allow, vary: others } = answer.headers;
     // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP caches).
     const vary: Fields = allowed === undefined

@@ -55,6 +55,19 @@ export function parseTarget(
   }
 }
 
+/** Tells whether the path of a request, whatever its `Host`, is below another one such as `/v1`. */
+export function isBelow(
+  request: Pick<ServiceRequest, "url">,
+  path: string,
+): boolean {
+  try {
+    const [, sent = ""] = URL_PARTS.exec(request.url) ?? [];
+    return normalizePath(sent).startsWith(`${path}/`);
+  } catch {
+    return false; // the runtime cannot make a URL of it
+  }
+}
+
 /**
  * Decodes percent-encoded unreserved characters, once: with and without them it is the same path
  * (RFC 3986 §6.2.2.2). Everything else stays as it was sent.

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { generateKey } from "../../../core/keys/key_form.ts";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { Wire } from "../../contract/wire.ts";
-import { freePort, listen, run } from "../../support/process.ts";
+import { freePort, launch, listen, run } from "../../support/process.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { until } from "../../support/time.ts";
@@ -19,6 +19,7 @@ import {
   openSlowCreate,
   runMain,
   startMain,
+  untilListening,
 } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
@@ -240,6 +241,54 @@ it("a second signal ends the server at once", async (cwd) => {
   assert.equal(await server.end("SIGINT"), 1);
   slow.abandon();
 });
+
+unless(RUNTIME !== "deno" && "only Deno listens until creates are answered")(
+  "a request that comes while Deno ends is refused with CORS fields, X-Request-Id and a line of log",
+  async (cwd) => {
+    const origin = "https://app.example.com";
+    const server = await startMain({ cwd, env: { CORS_ORIGINS: origin } });
+    const slow = await openSlowCreate(server);
+    server.kill("SIGTERM");
+    await until("it says so", () => server.stderr().includes("SIGTERM"));
+    const headers = { origin, "x-request-id": "late" };
+    const refused = await ask(server, "GET", "/v1/pets", { headers });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get("x-request-id"), "late");
+    assert.equal(refused.headers.get("access-control-allow-origin"), origin);
+    assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
+    assert.equal(await server.exited, 0);
+    assert.match(server.stdout(), /"status":503,.*"id":"late"/);
+  },
+);
+
+it("SIGHUP ends the server in order", async (cwd) => {
+  const server = await startMain({ cwd });
+  assert.equal(await server.end("SIGHUP"), 0);
+  assert.deepEqual(readdirSync(cwd), ["petstore.db"]);
+});
+
+it("SIGHUP is ignored under nohup by Bun, and ends Deno and Node in order", async (cwd) => {
+  const nohup = ["sh", "-c", `trap '' HUP; exec "$@"`, "sh"];
+  const command = [...nohup, ...commandLine(MAIN), "start", "--port", "0"];
+  const server = await untilListening(launch(command, { cwd }));
+  server.kill("SIGHUP");
+  if (RUNTIME === "bun") {
+    assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+    assert.equal(await server.end(), 0);
+    assert.doesNotMatch(server.stderr(), /SIGHUP/);
+  } else assert.equal(await server.exited, 0);
+});
+
+unless(RUNTIME !== "node" && "only Node has a debugger that a signal opens")(
+  "SIGUSR1 does not open Node's debugger",
+  async (cwd) => {
+    const server = await startMain({ cwd });
+    server.kill("SIGUSR1");
+    assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+    assert.equal(await server.end(), 0);
+    assert.doesNotMatch(server.stderr(), /debugger|inspector/i);
+  },
+);
 
 /** Starts a server whose database is locked, and waits until it has taken its port. */
 async function startLocked(cwd: string) {

@@ -85,6 +85,25 @@ test("a preflight is answered before the key, with all that a page may send", as
   });
 });
 
+test("only answers below baseUrl may be read by pages", async () => {
+  const cors = { origins: "*" } as const;
+  const handle = handleService({ cors, baseUrl: "/shop/v1" }).fetch;
+  const cases = [
+    ["/shop/v1/pets", "*"],
+    ["/shop/v1/none?at=/", "*"],
+    ["/shop/v%31/pets", "*"],
+    ["/shop/v1", null],
+    ["/shop/v1.1/pets", null],
+    ["/?/shop/v1/pets", null],
+    ["/metrics", null],
+  ] as const;
+  for (const [path, expected] of cases) {
+    const { headers } = await handle(new Request(`http://localhost${path}`));
+    const got = headers.get("access-control-allow-origin");
+    assert.equal(got, expected, path);
+  }
+});
+
 test("an origin is a scheme, a host, and a port if it is not the usual one", async () => {
   const right = "http://localhost:3000 http://[::1]:8000 capacitor://localhost"
     .split(" ");
