@@ -37,6 +37,7 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const MAIN = "adapters/standalone/main.ts";
 /** Checks any service. It and the contract of storages are no tests in the package, but `checks/`. */
 const JUDGE = "tests/judge/main.ts";
+const SANDBOX = "adapters/sandbox/main.ts";
 
 /** Documents in the package. */
 const DOCUMENTS = [
@@ -100,6 +101,7 @@ function compile(): void {
     ...Object.values(config.exports),
     MAIN,
     JUDGE,
+    SANDBOX,
   ];
   const tsconfig = join(folder, "tsconfig.json");
   writeFileSync(
@@ -165,6 +167,9 @@ const [name, ...args] = process.argv.slice(2);
 if (name === "judge") {
   const { runJudge } = await import("./${toJavaScript(JUDGE)}");
   await runJudge(args).catch(reportAndExit);
+} else if (name === "sandbox") {
+  const { runSandbox } = await import("./${toJavaScript(SANDBOX)}");
+  await runSandbox(args).catch(reportAndExit);
 } else {
   await import("./${toJavaScript(MAIN)}");
 }

@@ -6,10 +6,11 @@ import { fileURLToPath } from "node:url";
 import { checkRuntime } from "../../core/json.ts";
 import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
 
-/** One more command of the npm package, whose `bin.js` runs it, and of the tasks. */
-const JUDGE = PROGRAM.endsWith("main.ts")
-  ? ""
-  : "  judge    checks any service against the contract\n";
+/** More commands of the npm package, whose `bin.js` runs them, and of the tasks. */
+const OTHERS = PROGRAM.endsWith("main.ts") ? "" : `\
+  sandbox  runs a pet store in memory, for the tests of clients
+  judge    checks any service against the contract
+`;
 
 /** The version of the package, as in `deno.json`. */
 const VERSION = "1.0.0";
@@ -22,7 +23,7 @@ Example:  ${PROGRAM} start
   start    runs the server
   keys     issues, lists and revokes API keys
   copy     copies all pets and API keys from one database to another
-${JUDGE}
+${OTHERS}
   --version    prints the version
 `;
 
@@ -60,7 +61,12 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
 
 /** Proposes the command that has the most of its letters in an unknown one, if that is nearly all. */
 function proposal(name: string): string {
-  const commands = ["start", "keys", "copy", ...JUDGE ? ["judge"] : []];
+  const commands = [
+    "start",
+    "keys",
+    "copy",
+    ...OTHERS ? ["sandbox", "judge"] : [],
+  ];
   const likeness = (command: string) =>
     [...command].filter((letter) => name.toLowerCase().includes(letter))
       .length / command.length;

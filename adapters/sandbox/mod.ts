@@ -1,0 +1,154 @@
+/**
+ * A pet store for the tests of clients, gateways and front ends: the real service in memory, always at the same
+ * state, with its faults under the tester's control. It runs on Deno, Bun and Node.
+ *
+ * @module
+ */
+
+import type { Handler } from "../../core/handler.ts";
+import type { Answer } from "../../core/http/message.ts";
+import { toResponse } from "../../core/http/message.ts";
+import { checkIntegers, checkNames } from "../../core/options.ts";
+import type { NewPet } from "../../core/pets/pet.ts";
+import type { Fault } from "./fault.ts";
+import { type RecordedRequest, settle } from "./journal.ts";
+import { serveStore } from "./serve.ts";
+import { createStore } from "./store.ts";
+
+export type { Handler } from "../../core/handler.ts";
+export type { Fields } from "../../core/http/message.ts";
+export type { NewPet, PetStatus } from "../../core/pets/pet.ts";
+export type { Fault, FaultAnswer } from "./fault.ts";
+export type { RecordedRequest } from "./journal.ts";
+
+/** Settings of {@linkcode sandbox}. */
+export interface SandboxOptions {
+  /** The pets it begins with: so many, always the same, with ids from 1; or these. Default: none. */
+  readonly pets?: number | readonly NewPet[];
+  /** The API key. Default: `test`. */
+  readonly key?: string;
+  /** Time before each answer, after the work, in ms. Default: 0. */
+  readonly delay?: number;
+  /** The most pets that it keeps; a create above it is answered 503, as on a full disk. Default: 100,000. */
+  readonly maxPets?: number;
+}
+
+/** Where a sandbox listens. */
+export interface SandboxServeOptions {
+  /** TCP port, 0 to 65535. Default: 0, which takes any free one. */
+  readonly port?: number;
+  /** Address to listen on. Default: `127.0.0.1`. */
+  readonly hostname?: string;
+  /** Further names by which it is reached, as in a network of containers. The first stands in `url` and `control`. */
+  readonly names?: readonly string[];
+}
+
+/** A sandbox that listens. */
+export interface SandboxServer {
+  /** The base address of the service, such as `http://127.0.0.1:49152/v1`. */
+  readonly url: string;
+  /** The API key. */
+  readonly key: string;
+  /** The control address, such as `http://127.0.0.1:49152/sandbox`. */
+  readonly control: string;
+  /** Closes the port and every connection, whether idle or not. */
+  close(): Promise<void>;
+}
+
+/** A pet store to test against. */
+export interface Sandbox {
+  /** The service, for tests without a port. A lost answer rejects with a `TypeError`, as `fetch` does. */
+  readonly handle: Handler;
+  /** The API key. */
+  readonly key: string;
+  /** The faults that wait. */
+  readonly faults: readonly Fault[];
+  /** What came to the service, in order: the last 1,000 requests, or fewer if they are long. */
+  readonly requests: readonly RecordedRequest[];
+  /** Adds a fault, or several, behind those that wait. Throws a `TypeError` if one is wrong; then none is added. */
+  add(faults: Fault | readonly Fault[]): void;
+  /** Goes back to the state of the start: its pets, no faults, no requests, no idempotency keys. */
+  reset(): void;
+  /** Listens on a port; rejected if that is not possible. */
+  serve(options?: SandboxServeOptions): Promise<SandboxServer>;
+}
+
+/**
+ * Makes a sandbox.
+ *
+ * @example A lost answer: the pet was added, but the client cannot know
+ * ```ts
+ * import { sandbox } from "@petstore/service/sandbox";
+ * import assert from "node:assert/strict";
+ *
+ * const store = sandbox({ pets: 50, key: "test" });
+ * const headers = { authorization: "Bearer test", "content-type": "application/json", "idempotency-key": "1" };
+ * const create = () =>
+ *   store.handle(new Request("http://localhost/v1/pets", { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' }));
+ *
+ * store.add({ lose: true, work: true });
+ * await assert.rejects(create, TypeError);
+ * const again = await create();
+ * assert.equal(again.headers.get("idempotency-replayed"), "true");
+ * assert.deepEqual(store.requests.map(({ status }) => status), [null, 201]);
+ * ```
+ *
+ * @example Over HTTP
+ * ```ts
+ * import { sandbox } from "@petstore/service/sandbox";
+ * import assert from "node:assert/strict";
+ *
+ * const store = sandbox({ pets: 3 });
+ * const { url, key, close } = await store.serve();
+ * store.add({ answer: { status: 503, headers: { "retry-after": "2" } } });
+ * const headers = { authorization: `Bearer ${key}` };
+ * const refused = await fetch(`${url}/pets`, { headers });
+ * const listed = await fetch(`${url}/pets`, { headers });
+ * assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "2"]);
+ * assert.equal((await listed.json()).length, 3);
+ * await refused.body?.cancel();
+ * await close();
+ * ```
+ * @throws {TypeError} if an option is unknown, of a wrong kind, or a pet is invalid.
+ * @throws {RangeError} if a number is out of bounds.
+ */
+export function sandbox(options: SandboxOptions = {}): Sandbox {
+  checkNames(options, ["pets", "key", "delay", "maxPets"], "sandbox");
+  const { pets = 0, key = "test", delay = 0, maxPets = 100_000 } = options;
+  const store = createStore({ pets, key, delay, maxPets });
+
+  async function handle(request: Request): Promise<Response> {
+    const { method, url, headers, signal } = request;
+    const { pathname, search } = new URL(url);
+    const entry = store.journal.begin(method, pathname + search, [...headers]);
+    const flush = () => Promise.resolve();
+    let answer: Answer | undefined;
+    if (!signal.aborted) {
+      answer = await store.answer(request, { entry, signal, flush });
+    }
+    settle(entry, null);
+    signal.throwIfAborted();
+    if (answer === undefined) throw new TypeError("fetch failed");
+    return toResponse(answer, method);
+  }
+
+  return {
+    handle,
+    key,
+    get faults() {
+      return structuredClone(store.faults);
+    },
+    get requests() {
+      return store.journal.list();
+    },
+    add: (faults) => store.add(faults),
+    reset: () => store.reset(),
+    async serve(options = {}) {
+      checkNames(options, ["port", "hostname", "names"], "serve");
+      const { port = 0, hostname = "127.0.0.1", names = [] } = options;
+      checkIntegers({ port }, 0, 65_535);
+      const server = await serveStore(store, { port, hostname, names });
+      return { key, ...server };
+    },
+  };
+}

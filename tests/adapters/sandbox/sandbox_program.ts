@@ -1,0 +1,130 @@
+/** Starts the sandbox's program as a tester would, on any of the runtimes. */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Wire } from "../../contract/wire.ts";
+import {
+  launch,
+  type Program,
+  type Surroundings,
+} from "../../support/process.ts";
+import {
+  commandLine,
+  findRuntimes,
+  type Runtime,
+} from "../../support/runtime.ts";
+
+export const MAIN: string = fileURLToPath(
+  new URL("../../../adapters/sandbox/main.ts", import.meta.url),
+);
+
+/** What the program says of itself. */
+export interface Address {
+  readonly url: string;
+  readonly key: string;
+  readonly control: string;
+}
+
+/** A sandbox that listens. */
+export interface RunningSandbox extends Address {
+  readonly program: Program;
+  /** Sends a request to the control address; returns its status and its JSON, if it has any. */
+  drive(
+    method: string,
+    path?: string,
+    body?: unknown,
+  ): Promise<{ readonly status: number; readonly json: unknown }>;
+  /** Sends a request to the service on a connection of its own, which closes after the answer. */
+  send(request: string, body?: string): Promise<string>;
+}
+
+/** Launches the program with the permissions of its task. */
+export function launchSandbox(
+  args: readonly string[],
+  runtime?: Runtime,
+  surroundings: Surroundings = {},
+): Program {
+  const flags = ["-q", "--no-prompt", "--allow-net", "--allow-read"];
+  const command = [...commandLine(MAIN, flags, runtime), ...args];
+  return launch(command, { isInteractive: true, ...surroundings });
+}
+
+/** Starts the program, and waits until it listens. */
+export async function startSandbox(
+  args: readonly string[],
+  runtime?: Runtime,
+): Promise<RunningSandbox> {
+  const program = launchSandbox(args, runtime);
+  const line = await program.nextLine();
+  if (line === undefined) throw new Error(program.stderr());
+  const address: Address = JSON.parse(line);
+  return {
+    ...address,
+    program,
+    async drive(method, path = "", body) {
+      const response = await fetch(address.control + path, {
+        method,
+        ...body !== undefined && {
+          body: typeof body === "string" ? body : JSON.stringify(body),
+          headers: { "content-type": "application/json" },
+        },
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        json: text === "" ? undefined : JSON.parse(text),
+      };
+    },
+    async send(request, body) {
+      const [line = "", ...fields] = request.split("\n");
+      const head = [
+        `${line} HTTP/1.1`,
+        `Host: ${new URL(address.url).host}`,
+        "Connection: close",
+        `Authorization: Bearer ${address.key}`,
+        ...fields,
+        ...body === undefined ? [] : [
+          "Content-Type: application/json",
+          `Content-Length: ${body.length}`,
+        ],
+      ];
+      const wire = await Wire.to(
+        address.url,
+        `${head.join("\r\n")}\r\n\r\n${body ?? ""}`,
+      );
+      return await wire.rest();
+    },
+  };
+}
+
+/** Registers a test for each runtime, with one sandbox of fifty pets, which is reset before each test. */
+export function onEverySandbox(): (
+  title: string,
+  check: (sandbox: RunningSandbox) => Promise<void>,
+) => void {
+  const all = findRuntimes().map((runtime) => {
+    let started: Promise<RunningSandbox> | undefined;
+    after(async () => {
+      await (await started)?.program.endInput();
+    });
+    const start = () =>
+      started ??= startSandbox(
+        ["--pets", "50", "--with-stdin", "--quiet"],
+        runtime,
+      );
+    return { runtime, start };
+  });
+  return (title, check) => {
+    for (const { runtime: { name, missing }, start } of all) {
+      const skip = missing ?? false;
+      test(`${name}: ${title}`, { skip }, async () => {
+        const sandbox = await start();
+        await sandbox.drive("PUT", "/pets", 50);
+        const { status } = await sandbox.drive("POST", "/reset");
+        assert.equal(status, 204);
+        await check(sandbox);
+      });
+    }
+  };
+}
