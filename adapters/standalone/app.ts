@@ -5,7 +5,7 @@ import { corsLayer } from "../../core/http/cors.ts";
 import type { Layer, Service } from "../../core/http/message.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { createService } from "../../core/service.ts";
-import { createDrain } from "./admission.ts";
+import { createDrain } from "./drain.ts";
 import { type Log, logLayer } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { createProbes } from "./probes.ts";

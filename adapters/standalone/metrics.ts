@@ -8,9 +8,23 @@ import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /** As OpenTelemetry's semantic conventions have them. */
-const BOUNDS =
-  "0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf"
-    .split(" ");
+const BOUNDS = [
+  0.005,
+  0.01,
+  0.025,
+  0.05,
+  0.075,
+  0.1,
+  0.25,
+  0.5,
+  0.75,
+  1,
+  2.5,
+  5,
+  7.5,
+  10,
+  Infinity,
+];
 const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 
 export class Metrics {
@@ -56,9 +70,8 @@ export class Metrics {
         `http_route="${route}",http_request_method="${method}",http_response_status_code="${status}"`;
       const seconds = (performance.now() - start) / 1000;
       const [sum = 0, counts] = this.#durations.get(labels) ?? [];
-      // +Inf is not a number here, and nothing is above it.
       const more = BOUNDS.map((bound, i) =>
-        (counts?.[i] ?? 0) + (seconds > Number(bound) ? 0 : 1)
+        (counts?.[i] ?? 0) + (seconds > bound ? 0 : 1)
       );
       this.#durations.set(labels, [sum + seconds, more]);
       if (cause instanceof StorageError) this.#faults++;
@@ -81,9 +94,10 @@ petstore_storage_faults_total ${this.#faults}
 # TYPE ${NAME} histogram
 `;
     for (const [labels, [sum, counts]] of this.#durations) {
-      counts.forEach((count, i) =>
-        text += `${NAME}_bucket{${labels},le="${BOUNDS[i]}"} ${count}\n`
-      );
+      counts.forEach((count, i) => {
+        const bound = BOUNDS[i] === Infinity ? "+Inf" : BOUNDS[i];
+        text += `${NAME}_bucket{${labels},le="${bound}"} ${count}\n`;
+      });
       text += `${NAME}_sum{${labels}} ${sum}\n`;
       text += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
     }

@@ -34,8 +34,8 @@ export async function openService(config: Config, open = openStorage) {
     alias: "/",
     rememberKey: true,
   });
-  let loading: Promise<string | undefined> | undefined;
-  /** Reads the page; fulfilled with why that is not possible: the service works without it. */
+  let loading: Promise<Error | undefined> | undefined;
+  /** Reads the page; fulfilled with the error if that is not possible: the service works without it. */
   const openDocs = () => loading ??= page.load().then(() => undefined, explain);
   const app = createApp({
     storage,
@@ -54,7 +54,7 @@ export async function openService(config: Config, open = openStorage) {
         const problem = await openDocs();
         if (problem === undefined) return await endpoint.run(call);
         const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
-        return { status: 404, headers, body: `${problem}\n` };
+        return { status: 404, headers, body: `${problem.message}\n` };
       },
     })),
   });
@@ -99,7 +99,7 @@ export async function openService(config: Config, open = openStorage) {
         await told; // a key is shown once: it is not issued while nothing can be written
         await issueFirst(pets);
       }
-      if (problem !== undefined) log.tell(`${problem}\n`);
+      if (problem !== undefined) log.tell(`${problem.message}\n`);
     },
     close: (): Promise<void> => storage.close(),
   };
@@ -123,11 +123,10 @@ Its first API key, shown only now:
 `;
 }
 
-/** Says why the documentation page cannot be read. */
-function explain(cause: unknown): string {
-  const { message } = cause as Error;
+/** Says what to do if the package of the documentation page is missing. */
+function explain(cause: Error): Error {
   const name = "swagger-ui-dist";
-  return message.includes(name)
-    ? `No page at /docs: ${howToInstall(name)}`
-    : message;
+  return cause.message.includes(name)
+    ? new Error(`No page at /docs: ${howToInstall(name)}`, { cause })
+    : cause;
 }

@@ -3,14 +3,11 @@
 import process from "node:process";
 import { inspect } from "node:util";
 import { toFetch } from "../../core/handler.ts";
-import type { Service } from "../../core/http/message.ts";
-import { onceOpen } from "./admission.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readConfig, readHost, readPort } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { standardError } from "./output.ts";
-import { type OpenService, openService } from "./service.ts";
-import { stopOnSignal } from "./shutdown.ts";
+import { createServer } from "./server.ts";
 
 const HELP = `start: runs the server
 
@@ -57,35 +54,19 @@ export async function runStart(args: readonly string[]): Promise<void> {
     onError: (error: unknown) =>
       void standardError.write(`${inspect(error)}\n`),
   };
-  let service: OpenService | undefined;
-  const shutdown = stopOnSignal({
-    async finish() {
-      // Requests that wait for the storage to open are not answered.
-      if (service === undefined) return;
-      const drained = service.drain();
+  const server = createServer(config, {
+    async finish(drained) {
       // While Deno's server closes, it refuses requests without the fields and the log line of the service.
       if ("Deno" in globalThis) await drained;
-      await Promise.all([drained, server.close()]);
+      await Promise.all([drained, listener.close()]);
     },
-    close: async () => await service?.close(),
-    timeout: config.shutdownTimeout,
   });
-  const opening = Promise.withResolvers<Service>();
   const serve = await loadServe();
   // Before the storage is opened: a port that is in use leaves no file behind.
-  const server = await serve(
-    toFetch(onceOpen(opening.promise)),
-    options,
-  );
-  try {
-    service = await openService(config);
-    opening.resolve(service.answer);
-    await service.openDocs();
-    await giveBackPermissions(config.database);
-    if (!shutdown.isStopping) await service.greet(server);
-  } catch (cause) {
-    if (!shutdown.isStopping) throw cause;
-  }
+  const listener = await serve(toFetch(server.answer), options);
+  await server.open();
+  await giveBackPermissions(config.database);
+  await server.greet(listener);
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */

@@ -255,7 +255,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "core/rate_limit_test.ts": "core/http/field_value.ts",
 
   "adapters/http/fetch_server_test.ts":
-    "adapters/http/bun/close.ts adapters/http/bun/mod.ts adapters/http/node/mod.ts adapters/http/guard.ts",
+    "adapters/http/bun/mod.ts adapters/http/node/mod.ts adapters/http/guard.ts",
   "adapters/http/node/node_test.ts":
     "adapters/http/node/client_error.ts adapters/http/node/exchange.ts adapters/http/node/listener.ts adapters/http/node/send.ts adapters/http/node/unread_body.ts",
   "adapters/http/node/request_test.ts":
@@ -290,9 +290,9 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/start.ts",
   "adapters/standalone/app_test.ts":
-    "adapters/standalone/admission.ts adapters/standalone/probes.ts",
+    "adapters/standalone/drain.ts adapters/standalone/probes.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
   "adapters/standalone/serve_test.ts":
-    "adapters/standalone/shutdown.ts adapters/standalone/workers.ts",
+    "adapters/standalone/server.ts adapters/standalone/shutdown.ts adapters/standalone/workers.ts",
 };

@@ -78,13 +78,14 @@ export function startMain(surroundings: Surroundings): Promise<RunningServer> {
   return untilListening(launchMain(args, surroundings));
 }
 
-/** Starts `serve.ts` under `deno serve`, or under Bun, and waits until it listens. */
+/** Starts `serve.ts`, on Deno under `deno serve`, and waits until it listens: by default on a free port. */
 export async function startServe(
-  { parallel = false, env, ...surroundings }: Surroundings & {
+  { parallel = false, port, env, ...surroundings }: Surroundings & {
     readonly parallel?: boolean;
+    readonly port?: number;
   },
 ): Promise<RunningServer> {
-  const port = await freePort();
+  port ??= await freePort();
   const command = RUNTIME === "deno"
     ? denoServe(process.execPath, port, [
       ...parallel ? ["--parallel"] : [],

@@ -6,7 +6,7 @@ import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
-import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
+import { skipping, testUnless } from "../../support/runtime.ts";
 import { startServe } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
@@ -94,7 +94,7 @@ const skip = skipping(
     "only Linux has all addresses from 127.0.0.1 to 127.255.255.254",
 );
 
-testUnless(RUNTIME === "node" ? "Node does not run serve.ts" : skip)(
+testUnless(skip)(
   "serve.ts counts each address by itself too",
   async (t) => {
     const cwd = newFolder(t);

@@ -326,6 +326,18 @@ it("a request that comes while the storage opens is answered once it is open", a
   assert.equal(await server.end(), 0);
 });
 
+it("a request that comes while the storage opens is answered although the server is told to stop", async (cwd) => {
+  const { server, origin, unlock } = await startLocked(cwd);
+  const answer = ask({ fetch, base: origin, key: "none" }, "GET", "/v1/pets");
+  await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
+  server.kill("SIGTERM");
+  await until("it says so", () => server.stderr().includes("SIGTERM"));
+  unlock();
+  assert.equal((await answer).status, 401);
+  assert.equal(await server.exited, 0);
+  assert.deepEqual(readdirSync(cwd), ["petstore.db"], "it was closed");
+});
+
 it("start says that it waits for PostgreSQL, and where", async (cwd) => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket));

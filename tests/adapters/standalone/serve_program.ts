@@ -1,25 +1,14 @@
-/** Loads `serve.ts`, is for it what Bun and Deno are, a request each, and then sends a signal. */
+/** Loads `serve.ts`, sends a request as `deno serve` does, and then a signal. */
 
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import server from "../../../adapters/standalone/serve.ts";
 
-console.log(JSON.stringify(server));
-const bun = {
-  pendingRequests: 1,
-  async stop(isLast?: boolean): Promise<void> {
-    if (isLast) {
-      setTimeout(20).then(() => console.log("the last bytes have left"));
-      return console.log(`${this.pendingRequests} are in flight`);
-    }
-    const { status } = await server.fetch(new Request("http://localhost/"));
-    console.log(`Bun stops, and more is answered ${status}`);
-    await setTimeout(200);
-    this.pendingRequests = 0;
-  },
-};
-const completed = setTimeout(200).then(() => console.log("Deno has sent it"));
-for (const info of [bun, { completed }]) {
-  await server.fetch(new Request("http://localhost/livez"), info);
-}
+const completed = setTimeout(200).then(() => {
+  setTimeout(20).then(() => console.log("the last bytes have left"));
+  console.log("Deno has sent it");
+});
+const request = new Request("http://localhost/livez");
+const response = await server?.fetch(request, { completed });
+console.log(response?.status);
 process.kill(process.pid, "SIGTERM");

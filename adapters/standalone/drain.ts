@@ -1,21 +1,12 @@
-/** When requests are let in: once the service is open, and until it is to end. */
+/** The end of a service: requests in flight are counted, and new ones refused. */
 
 import { cutShort } from "../../core/http/body.ts";
-import type { Layer, Service } from "../../core/http/message.ts";
+import type { Layer } from "../../core/http/message.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
 
 /** The paths that are answered as long as the runtime takes requests; `/readyz` then refuses, as it should. */
 const TO_THE_END = ["/livez", "/metrics"];
-
-/** A service that can be used before it is open: requests wait for it. */
-export function onceOpen(opening: Promise<Service>): Service {
-  let opened: Service | undefined;
-  opening.then((service) => opened = service);
-  return (request, connection) =>
-    opened?.(request, connection) ??
-      opening.then((service) => service(request, connection));
-}
 
 /** Counts the requests in flight, and ends a service in order. */
 export function createDrain() {

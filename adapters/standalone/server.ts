@@ -1,0 +1,70 @@
+/** The life of a server, however it listens: it opens the service, greets, and ends in order. */
+
+import { setTimeout as delay } from "node:timers/promises";
+import type { Service } from "../../core/http/message.ts";
+import type { Config } from "./config.ts";
+import { type OpenService, openService } from "./service.ts";
+import { stopOnSignal } from "./shutdown.ts";
+
+/** Time that a server which is told to stop waits for a storage that is still being opened, in ms. */
+const OPENING_TIME = 1000;
+
+/** What differs in how servers end. */
+export interface Ending {
+  /** Stops listening. Fulfilled once all responses are sent; `drained` is, once all are made. */
+  finish(drained: Promise<void>): Promise<void>;
+  /** Called once the storage is closed, as the last step. */
+  leave?(): Promise<void>;
+}
+
+/**
+ * Makes a server that listens nowhere yet, and ends on a signal.
+ *
+ * @param ending says how the caller stops listening.
+ */
+export function createServer(config: Config, { finish, leave }: Ending) {
+  const opening = Promise.withResolvers<OpenService>();
+  /** Unset until the service is open: a signal may come before. */
+  let service: OpenService | undefined;
+
+  const shutdown = stopOnSignal({
+    async finish() {
+      // A storage that opens late is closed too, or SQLite's log stays; but PostgreSQL may take long.
+      await Promise.race([opening.promise, delay(OPENING_TIME)]);
+      if (service !== undefined) await finish(service.drain());
+    },
+    async close() {
+      await service?.close();
+      await leave?.();
+    },
+    timeout: config.shutdownTimeout,
+  });
+
+  const answer: Service = (request, connection) =>
+    service?.answer(request, connection) ??
+      opening.promise.then(({ answer }) => answer(request, connection));
+
+  return {
+    /** Answers requests; those that come before the service is open wait for it. */
+    answer,
+    /** Does what the first signal does; may be called more than once. */
+    stop: shutdown.stop,
+    /** Opens the service. Rejected if that fails, unless the server was told to stop: then it ends anyway. */
+    async open(): Promise<void> {
+      try {
+        service = await openService(config);
+        opening.resolve(service);
+        await service.openDocs();
+      } catch (cause) {
+        if (!shutdown.isStopping) throw cause;
+      }
+    },
+    /** Tells people where it listens, once the service is open; issues the first key, so call it once at most. */
+    async greet(
+      address: { readonly hostname: string; readonly port: number },
+    ): Promise<void> {
+      const { greet } = await opening.promise;
+      if (!shutdown.isStopping) await greet(address);
+    },
+  };
+}
