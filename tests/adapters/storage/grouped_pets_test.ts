@@ -1,4 +1,4 @@
-/** Idempotency keys in groups; `grouped_test.ts` tests the groups. */
+/** Idempotency keys in groups, and overload; `grouped_test.ts` tests the groups. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -9,6 +9,7 @@ import {
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../../support/pets.ts";
+import { stopClock } from "../../support/time.ts";
 
 type Send = (creates: readonly Create[]) => Promise<(Created | Error)[]>;
 
@@ -54,3 +55,46 @@ test("groupedPets rejects all creates with a key whose commit fails, or gives an
     }
   }
 });
+
+// At 20 ms a commit the queue fills up first, at 200 ms creates are late first.
+for (const [ms, lateness] of [[20, 0], [200, 2020]] as const) {
+  test(`at twice the load of a database that takes ${ms} ms a commit, creates keep it busy, and none waits for more than 2 s to be sent`, async (t) => {
+    const { pass } = stopClock(t);
+    let now = 0;
+    const database = { answersAt: 0, answer() {} };
+    const { create } = groupedPets({
+      create: (creates) =>
+        new Promise((resolve) => {
+          database.answersAt = now + ms;
+          const id = petId(1n);
+          database.answer = () =>
+            resolve(creates.map(({ pet }) => ({ id, ...pet })));
+        }),
+      get: async () => [],
+      list: async () => [],
+      reads: { maxGroup: 1 },
+    });
+    const waits: number[] = [];
+    const refusals: number[] = [];
+    const perTick = 2 * 20 * 256 / ms;
+    const ticks = 300;
+    for (let tick = 0; tick < ticks; tick++) {
+      const since = now;
+      for (let sent = 0; sent < perTick; sent++) {
+        create(REX).then(
+          () => waits.push(now - since),
+          () => refusals.push(now - since),
+        );
+      }
+      await pass(20);
+      now += 20;
+      if (now >= database.answersAt) database.answer();
+    }
+    assert.ok(waits.length >= 0.8 * perTick / 2 * ticks, `${waits.length}`);
+    assert.ok(refusals.length >= 0.1 * perTick * ticks, `${refusals.length}`);
+    const longest = (all: readonly number[]) =>
+      all.reduce((most, wait) => Math.max(most, wait), 0);
+    assert.ok(longest(waits) <= 2020 + ms, `${longest(waits)}`);
+    assert.ok(Math.abs(longest(refusals) - lateness) <= 20);
+  });
+}

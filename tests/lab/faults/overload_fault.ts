@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startMain } from "../../support/standalone.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { runSql } from "../../support/postgres/sql.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
@@ -11,8 +13,12 @@ const TRIES = 10;
 const LEAST_SHARE = 0.8;
 /** The length of a measurement, in ms. */
 const LENGTH = 1500;
-/** The load is on for so many ms before it is measured. */
-const WARM_UP = 500;
+/** The load is on for so many ms before it is measured: at twice the load the queue is full by then. */
+const WARM_UP = 3000;
+/** More connections than creates can wait and be under way. */
+const CONNECTIONS = 4000;
+
+const postgres = await sharedPostgres();
 
 const CREATE = [
   "POST /v1/pets HTTP/1.1",
@@ -24,63 +30,100 @@ const CREATE = [
   REX_JSON,
 ].join("\r\n");
 
-/** Registers a test of a server on SQLite, which is given its port. */
-function it(
-  title: string,
-  work: (port: number) => Promise<void>,
-): void {
-  test(title, { timeout: 120_000 }, async (t) => {
-    const cwd = newFolder(t);
-    const env = { PETSTORE_API_KEYS: "secret", REQUEST_LOG: "off" };
-    const server = await startMain({ cwd, env });
-    try {
-      await work(Number(new URL(server.origin).port));
-    } finally {
-      await server.end();
-    }
+/** Starts a server, on SQLite unless told otherwise, and returns its port. */
+async function start(t: TestContext, url?: string): Promise<number> {
+  const server = await startMain({
+    cwd: newFolder(t),
+    env: {
+      PETSTORE_API_KEYS: "secret",
+      REQUEST_LOG: "off",
+      ...url !== undefined && { DATABASE_URL: url },
+    },
   });
+  t.after(() => server.end());
+  return Number(new URL(server.origin).port);
 }
 
-it("at twice the load that it can carry a server adds at least 80 % of the pets that it can add", async (port) => {
+/** Measures until a server adds enough at twice its load; otherwise fails. Returns how many it refused. */
+async function assertGoodput(port: number, clients: number): Promise<number> {
   const shares: number[] = [];
   const told: string[] = [];
+  let most = 0;
   while (shares.length < TRIES && Math.max(...shares) < LEAST_SHARE) {
-    const capacity = await measureCapacity(port);
+    const capacity = await measureCapacity(port, clients);
     const { added, refused } = await measureOverload(port, 2 * capacity);
     shares.push(added / capacity);
     told.push(`${capacity} and ${added} (${refused} refused)`);
+    most = Math.max(most, refused);
   }
   console.log(`pets a second at capacity, at twice that: ${told.join("; ")}`);
   assert.ok(Math.max(...shares) >= LEAST_SHARE, `${shares}`);
-});
+  return most;
+}
 
-it("of 5,000 creates at once each is answered, and what is refused changes nothing", async (port) => {
-  const lines = await openLines(port, 1000);
-  try {
-    for (let i = 0; i < 5000; i++) lines.send();
-    while (lines.counts.added + lines.counts.refused < 5000) {
-      await pause(20);
-      assert.equal(lines.counts.closed, 0, "a connection was closed");
+const options = { timeout: 240_000 };
+
+test(
+  "at twice the load that it can carry a server adds at least 80 % of the pets that it can add",
+  options,
+  async (t) => {
+    await assertGoodput(await start(t), 64);
+  },
+);
+
+for (const ms of [20, 200]) {
+  postgres.it(
+    `at twice its load a server adds at least 80 % of what it can if PostgreSQL takes ${ms} ms a commit`,
+    options,
+    async (t) => {
+      const { url, open } = await postgres.database(t);
+      await (await open(url)).close();
+      await runSql(
+        url,
+        `create function wait() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(${ms / 1000}); return null; end $$;
+      create trigger wait after insert on pets
+        for each statement execute function wait()`,
+      );
+      const refused = await assertGoodput(await start(t, url), 600);
+      // With 20 ms the processor may be what limits it, and the sockets are the queue.
+      if (ms === 200) assert.ok(refused > 0, "that was no overload");
+    },
+  );
+}
+
+test(
+  "of 5,000 creates at once each is answered, and what is refused changes nothing",
+  options,
+  async (t) => {
+    const port = await start(t);
+    const lines = await openLines(port, 1000);
+    try {
+      for (let i = 0; i < 5000; i++) lines.send();
+      while (lines.counts.added + lines.counts.refused < 5000) {
+        await pause(20);
+        assert.equal(lines.counts.closed, 0, "a connection was closed");
+      }
+      const { added, refused } = lines.counts;
+      assert.equal(added + refused, 5000);
+      const response = await fetch(
+        `http://127.0.0.1:${port}/v1/pets?limit=1&after=${added - 1}`,
+        { headers: { authorization: "Bearer secret" } },
+      );
+      // On SQLite ids have no gaps: the last one tells how many pets there are.
+      const last = new RegExp(`^\\[\\{"id":${added},`);
+      assert.match(await response.text(), last);
+      assert.equal(response.headers.get("link"), null);
+      console.log(`5,000 creates at once: ${added} added, ${refused} refused`);
+    } finally {
+      lines.close();
     }
-    const { added, refused } = lines.counts;
-    assert.equal(added + refused, 5000);
-    const response = await fetch(
-      `http://127.0.0.1:${port}/v1/pets?limit=1&after=${added - 1}`,
-      { headers: { authorization: "Bearer secret" } },
-    );
-    // On SQLite ids have no gaps: the last one tells how many pets there are.
-    const last = new RegExp(`^\\[\\{"id":${added},`);
-    assert.match(await response.text(), last);
-    assert.equal(response.headers.get("link"), null);
-    console.log(`5,000 creates at once: ${added} added, ${refused} refused`);
-  } finally {
-    lines.close();
-  }
-});
+  },
+);
 
-/** Counts the pets that are added in a second if 64 clients create one after the other. */
-async function measureCapacity(port: number): Promise<number> {
-  const lines = await openLines(port, 64);
+/** Counts the pets that are added in a second if so many clients create one after the other. */
+async function measureCapacity(port: number, clients: number): Promise<number> {
+  const lines = await openLines(port, clients);
   // Each that is answered sends the next one at once.
   for (let i = 0; i < 1_000_000; i++) lines.send();
   const perSecond = await count(lines);
@@ -88,12 +131,12 @@ async function measureCapacity(port: number): Promise<number> {
   return perSecond;
 }
 
-/** Counts the pets that are added in a second if `rate` are sent, as far as 1,000 connections can take them. */
+/** Counts the pets that are added in a second if `rate` are sent, as far as the connections can take them. */
 async function measureOverload(
   port: number,
   rate: number,
 ): Promise<{ readonly added: number; readonly refused: number }> {
-  const lines = await openLines(port, 1000);
+  const lines = await openLines(port, CONNECTIONS);
   const start = performance.now();
   let sent = 0;
   const timer = setInterval(() => {
