@@ -1,7 +1,6 @@
 /** The three operations: each sends a request and checks what comes back. */
 
 import * as v from "valibot";
-import { literalToInt64 } from "../../core/json.ts";
 import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
 import {
   type NewPet,
@@ -18,11 +17,18 @@ export interface ClientCall<T extends object> {
   /** The JSON text of a create. Calls without a body only read. */
   readonly body?: string;
   readonly idempotencyKey?: string | undefined;
-  /**
-   * Makes the result from the response's JSON body and fields, or says what is wrong with them. Its ids and
-   * categories are texts of numbers.
-   */
-  read(body: unknown, headers: Headers): T | string;
+  /** Makes the result from the JSON body and the fields of the response, or says what is wrong with them. */
+  read(body: unknown, headers: Headers): T | Mismatch;
+}
+
+/** What is wrong with a response. */
+export class Mismatch {
+  /** Part of a message. It quotes nothing of the response. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
 }
 
 /** Selects the pets to list. */
@@ -43,22 +49,15 @@ export interface PetsPage {
   readonly next?: string;
 }
 
-/** An int64 as the text of a JSON number. */
-const integerSchema = v.pipe(
-  v.unknown(),
-  v.transform((text) => typeof text === "string" && literalToInt64(text)),
-  int64Schema,
-);
-
 /** Does not check the rules for names: the server's may have changed since. */
 const petSchema: v.GenericSchema<unknown, Pet> = v.object({
   id: v.pipe(
-    integerSchema,
+    int64Schema,
     v.check((id) => id >= 1n, "must be positive"),
     v.transform(petId),
   ),
   name: v.string("must be a string"),
-  categoryId: integerSchema,
+  categoryId: int64Schema,
   status: statusSchema,
 }, (issue) => issue.expected === "Object" ? "must be an object" : "is missing");
 
@@ -78,17 +77,19 @@ export function listPetsCall(
     url,
     read(body, headers) {
       const pets = check(petsSchema, body);
-      if (typeof pets === "string") return pets;
+      if (pets instanceof Mismatch) return pets;
       const isAscending = pets.every(({ id }, i) =>
         id > (pets[i - 1]?.id ?? after)
       );
-      if (!isAscending) return "the ids on the page are not ascending";
+      if (!isAscending) {
+        return new Mismatch("the ids on the page are not ascending");
+      }
       const next = nextPage(headers.get("link"), url, origin);
       if (next === undefined) return { pets };
-      if (typeof next === "string") return next;
+      if (next instanceof Mismatch) return next;
       // Together with ascending ids this ends every walk, whatever the server does.
       return pets.length === 0
-        ? "the page is empty, yet it has a next one"
+        ? new Mismatch("the page is empty, yet it has a next one")
         : { pets, next: next.href };
     },
   };
@@ -110,7 +111,15 @@ export function createPetCall(
     // JSON.stringify takes no bigint, and a number would lose digits.
     body: `${others},"categoryId":${categoryId}}`,
     idempotencyKey: idempotentCreates ? randomIdempotencyKey() : undefined,
-    read: (body) => check(petSchema, body),
+    read(body) {
+      const pet = check(petSchema, body);
+      if (pet instanceof Mismatch) return pet;
+      const isAsSent = pet.name === name && pet.categoryId === categoryId &&
+        (status === undefined || pet.status === status);
+      return isAsSent
+        ? pet
+        : new Mismatch("the pet of the response is not the one that was sent");
+    },
   };
 }
 
@@ -122,8 +131,10 @@ export function getPetCall(id: bigint, { base }: Settings): ClientCall<Pet> {
     url: `${base}/pets/${id}`,
     read(body) {
       const pet = check(petSchema, body);
-      if (typeof pet === "string" || pet.id === id) return pet;
-      return "id of the response is not the one that was asked for";
+      if (pet instanceof Mismatch || pet.id === id) return pet;
+      return new Mismatch(
+        "id of the response is not the one that was asked for",
+      );
     },
   };
 }
@@ -160,41 +171,46 @@ function isNext(parameters: string): boolean {
   ) ?? false;
 }
 
-/** Reads the address of the page after `url`, if there is one; a text says what is wrong with it. */
+/** Reads the address of the page after `url`, if there is one. */
 function nextPage(
   field: string | null,
   url: string,
   origin: string,
-): URL | string | undefined {
+): URL | Mismatch | undefined {
   if (field === null) return undefined;
   const links = field.length > MAX_LINK_LENGTH ? [] : [...field.matchAll(LINK)];
   const rest = field.slice(links.map(([text]) => text).join("").length);
   // Ignoring it would end a walk too early, and nobody would notice.
-  if (/[^ \t,]/.test(rest)) return "the Link header is malformed";
+  if (/[^ \t,]/.test(rest)) {
+    return new Mismatch("the Link header is malformed");
+  }
   const [, target] =
     links.find(([, , parameters]) => isNext(String(parameters))) ?? [];
   if (target === undefined) return undefined;
   const next = URL.parse(target, url); // RFC 3986 §5
-  if (next === null) return "the address of the next page is malformed";
+  if (next === null) {
+    return new Mismatch("the address of the next page is malformed");
+  }
   if (!isOn(next, origin)) {
-    return "the next page is at another origin, and the key does not go there";
+    return new Mismatch(
+      "the next page is at another origin, and the key does not go there",
+    );
   }
   next.hash = ""; // a fragment is not sent
   const isThisPage = next.href === URL.parse("", url)?.href;
-  return isThisPage ? "the next page is this one again" : next;
+  return isThisPage ? new Mismatch("the next page is this one again") : next;
 }
 
-/** Checks a body; a text says what is wrong with it, without quoting it. */
 function check<T>(
   schema: v.GenericSchema<unknown, T>,
   body: unknown,
-): T | string {
+): T | Mismatch {
   const { success, output, issues } = v.safeParse(schema, body, {
     abortEarly: true,
   });
   if (success) return output;
   const path = v.getDotPath(issues[0]) ?? "the body";
-  return `${path} of the response ${issues[0].message}`;
+  return new Mismatch(`${path} of the response ${issues[0].message}`);
 }
 
 /** @throws {TypeError} if a value is not a `bigint`: a `number` may already be rounded. */

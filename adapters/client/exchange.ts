@@ -8,7 +8,7 @@ export interface Received {
   /** 0 if there is no response, or if a browser hides a redirect. */
   readonly status: number;
   readonly headers: Headers;
-  /** The body; `undefined` if it is missing, not UTF-8, or longer than {@linkcode MAX_BODY_BYTES}. */
+  /** The body; `undefined` if it is missing, not UTF-8, in tiny pieces, or over {@linkcode MAX_BODY_BYTES}. */
   readonly text?: string | undefined;
   /** Tells why there is no response, or an incomplete one. */
   readonly fault?: "network_error" | "timeout";
@@ -83,27 +83,44 @@ function toRequest(
   });
 }
 
-/** Reads a body; stops and returns `undefined` if it is missing, too long or not UTF-8. */
+/** A body of more pieces must have `LEAST_PIECE` bytes a piece on average: each costs memory and time. */
+const MAX_PIECES = 4096;
+const LEAST_PIECE = 64;
+
+/** Reads a body; cancels it and returns `undefined` if it is missing, too long, in tiny pieces, or not UTF-8. */
 async function readText(
   { body }: Response,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (body === null) return undefined;
+  const reader = body.getReader();
+  // It does not matter if cancelling fails.
+  const cancel = (): void => void reader.cancel(signal.reason).catch(() => {});
+  if (signal.aborted) cancel();
+  else signal.addEventListener("abort", cancel);
+  let bytes = new Uint8Array(1024);
   let length = 0;
-  const limit = new TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>({
-    transform(chunk, controller) {
-      length += chunk.byteLength;
-      if (length > MAX_BODY_BYTES) controller.terminate();
-      else controller.enqueue(new Uint8Array(chunk));
-    },
-  });
-  // A pipe cancels the body if its signal aborts, or if it is too long.
-  const limited = new Response(body.pipeThrough(limit, { signal }));
-  const bytes = await limited.arrayBuffer();
-  if (length > MAX_BODY_BYTES) return undefined;
+  for (let pieces = 1;; pieces++) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const end = length + value.byteLength;
+    const isTiny = pieces > MAX_PIECES && end < pieces * LEAST_PIECE;
+    if (end > MAX_BODY_BYTES || isTiny) {
+      cancel();
+      return undefined;
+    }
+    if (end > bytes.byteLength) {
+      const longer = new Uint8Array(Math.max(end, 2 * bytes.byteLength));
+      longer.set(bytes);
+      bytes = longer;
+    }
+    bytes.set(value, length);
+    length = end;
+  }
   try {
     // `response.text()` would replace bytes that are not UTF-8 with U+FFFD.
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const utf8 = new TextDecoder("utf-8", { fatal: true });
+    return utf8.decode(bytes.subarray(0, length));
   } catch {
     return undefined;
   }

@@ -2,7 +2,8 @@
 
 import * as v from "valibot";
 import { ERROR_STATUS } from "../../core/http/refusal.ts";
-import type { ClientCall } from "./calls.ts";
+import { parseWithInt64 } from "../../core/json.ts";
+import { type ClientCall, Mismatch } from "./calls.ts";
 import { PetStoreError, type PetStoreErrorCode } from "./error.ts";
 import { MAX_BODY_BYTES, type Received } from "./exchange.ts";
 import type { Settings } from "./options.ts";
@@ -52,10 +53,12 @@ export function readOutcome<T extends object>(
   const body = parse(String(text));
   if (status === (isCreate ? 201 : 200)) {
     const result = body === undefined
-      ? `the response is not JSON in UTF-8 of at most ${MAX_BODY_BYTES} bytes`
+      ? new Mismatch(
+        `the response is not JSON in UTF-8 of at most ${MAX_BODY_BYTES} bytes`,
+      )
       : call.read(body, headers);
-    return typeof result === "string"
-      ? fail("invalid_response", result)
+    return result instanceof Mismatch
+      ? fail("invalid_response", result.reason)
       : { result };
   }
   const refusal = readRefusal(status, body);
@@ -115,21 +118,10 @@ function describeStatus(status: number): [PetStoreErrorCode, string] {
   return ["invalid_response", `${answer}, which is not in the contract`];
 }
 
-// Where JSON has an id or a category, and then a text or a number. Inside of a text, one of the quotes would have a
-// backslash before it; if the first has, this is the end of a name that the contract does not know.
-const TEXT_MEMBER = /("(?:id|categoryId)"\s*:\s*)"/g;
-const NUMBER_MEMBER =
-  /("(?:id|categoryId)"\s*:\s*)(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)([\s,}])/g;
-
-/**
- * Parses JSON; `undefined` if it is not JSON, because the parser's own message would quote the text. Ids and
- * categories become the text of their number, which `JSON.parse` would round; a text gets a `"` in front, so that it
- * is none. The reviver of `JSON.parse` would be exact too, but takes up to 60 times as long as `JSON.parse`.
- */
+/** Parses JSON with exact ids and categories; `undefined` if it is not JSON: the parser's message would quote it. */
 function parse(text: string): unknown {
   try {
-    const marked = text.replaceAll(TEXT_MEMBER, '$1"\\"');
-    return JSON.parse(marked.replaceAll(NUMBER_MEMBER, '$1"$2"$3'));
+    return parseWithInt64(text, "id", "categoryId");
   } catch {
     return undefined;
   }

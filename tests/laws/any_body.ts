@@ -1,6 +1,5 @@
 /** JSON of pets, or nearly so: members right, wrong or left out, spelled in any way; and how it is read exactly. */
 
-import { literalToInt64 } from "../../core/json.ts";
 import { codeUnit, fc, joined } from "../support/property.ts";
 
 /** A JSON number (RFC 8259 §6): ± whole.fraction × 10^exponent. Empty parts are left out. */
@@ -221,6 +220,20 @@ export function parseJson(text: string): unknown {
     _key: string,
     value: unknown,
     context?: { readonly source?: string },
-  ) => literalToInt64(String(context?.source)) ?? value;
+  ) => typeof value === "number" ? int64Of(context?.source) ?? value : value;
   return JSON.parse(text, revive);
+}
+
+/** The int64 that a number literal denotes, by arithmetic with whole numbers; `undefined` if it denotes none. */
+function int64Of(literal = ""): bigint | undefined {
+  const [significand = "", exponent = "0"] = literal.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = significand.split(".");
+  const digits = BigInt(whole + fraction);
+  if (digits === 0n) return 0n;
+  const scale = Number(exponent) - fraction.length;
+  if (Math.abs(scale) > 400) return undefined; // longer than any literal here
+  const power = 10n ** BigInt(Math.abs(scale));
+  if (scale < 0 && digits % power !== 0n) return undefined;
+  const value = scale < 0 ? digits / power : digits * power;
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }

@@ -55,8 +55,8 @@ test("a fetch that is not a function is a TypeError", () => {
 });
 
 test("a runtime that is too old is refused", (t) => {
-  const { rawJSON } = JSON as { rawJSON?: unknown };
-  t.after(() => void Object.assign(JSON, { rawJSON }));
-  Reflect.deleteProperty(JSON, "rawJSON");
+  const { parse } = URL;
+  t.after(() => void Object.assign(URL, { parse }));
+  Reflect.deleteProperty(URL, "parse");
   assert.throws(() => createClient({ baseUrl: BASE, key: KEY }), /too old/);
 });
