@@ -18,9 +18,9 @@ import {
   NO_SMALL_DISK,
   withSmallDisk,
 } from "../../../support/small_disk.ts";
-import { skipping } from "../../../support/runtime.ts";
+import { RUNTIME, skipping } from "../../../support/runtime.ts";
 import { temporaryDirectory } from "../../../support/temporary_directory.ts";
-import { until } from "../../../support/time.ts";
+import { turns, until } from "../../../support/time.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 import { startStorage } from "../../../support/process.ts";
 
@@ -247,6 +247,35 @@ test(
     await reopened.close();
   },
 );
+
+for (const [ms, least] of [[0, 0], [20, 40], [1000, 64]] as const) {
+  const expected = RUNTIME === "node" ? least : 0;
+  test(`sqliteStorage lets ${expected} turns pass, in which others can connect, after a group that took ${ms} ms, and none while it is closed`, async (t) => {
+    const storage = await sqliteStorage(join(directory, `slow${ms}.db`));
+    let now = 0;
+    // It is asked before the group, after it, and for the limit of its wait for a lock.
+    t.mock.method(performance, "now", () => now += ms / 2);
+    const passed = await turnsUntil(storage.create(REX));
+    assert.ok(passed >= expected && passed <= expected + 9, `${passed}`);
+
+    const last = storage.create(REX);
+    const closed = storage.close();
+    const passedAtEnd = await turnsUntil(Promise.all([last, closed]));
+    assert.ok(passedAtEnd <= 9, `${passedAtEnd}`);
+  });
+}
+
+async function turnsUntil(result: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  let passed = 0;
+  const over = result.finally(() => isOver = true);
+  while (!isOver) {
+    await turns(1);
+    passed++;
+  }
+  await over;
+  return passed;
+}
 
 /** Checks that what was answered with `created ID NAME` is there. */
 async function assertStored(
