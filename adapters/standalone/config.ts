@@ -1,5 +1,6 @@
 /** The configuration of the standalone server: environment variables, checked at the start. */
 
+import { readFileSync } from "node:fs";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
@@ -16,6 +17,53 @@ export type LastingDatabase =
 
 export type Database = { readonly kind: "memory" } | LastingDatabase;
 
+/**
+ * Every variable: its default, and what it means, as `start --help` shows them. The documents and the
+ * permissions of `deno.json` name the same ones.
+ */
+export const SETTINGS = [
+  [
+    "DATABASE_URL",
+    "sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:",
+  ],
+  [
+    "DATABASE_URL_FILE",
+    "none; a file that has DATABASE_URL, which is then not set",
+  ],
+  [
+    "PETSTORE_API_KEYS",
+    "none; fixed keys, separated by commas, accepted in addition to issued ones",
+  ],
+  [
+    "PETSTORE_API_KEYS_FILE",
+    "none; a file that has PETSTORE_API_KEYS, which is then not set",
+  ],
+  [
+    "BASE_URL",
+    "/v1; a path, or an absolute URL that Location and Link are made from",
+  ],
+  [
+    "CORS_ORIGINS",
+    "none; origins whose pages may read responses, separated by commas, or *",
+  ],
+  [
+    "RATE_LIMIT",
+    "none; such as 100/10s: for each API key, and for each address without a valid key",
+  ],
+  ["MAX_BODY_BYTES", "65536; the most bytes that a request body may have"],
+  ["IDEMPOTENCY_RETENTION", "86400; seconds that an Idempotency-Key is kept"],
+  ["PETSTORE_HOST", "127.0.0.1; same as --host"],
+  ["PORT", "8000; same as --port"],
+  ["REQUEST_LOG", "on; or off: no line for each request"],
+  ["METRICS", "off; or on: adds /metrics, for Prometheus"],
+  [
+    "SHUTDOWN_TIMEOUT",
+    "10; seconds that requests in flight may take to finish at shutdown",
+  ],
+] as const;
+
+type Setting = (typeof SETTINGS)[number][0];
+
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -26,19 +74,32 @@ export type Config = ReturnType<typeof readConfig>;
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ) {
-  function read<T>(name: string, parse: (text: string) => T): T | undefined {
+  function read<T>(name: Setting, parse: (text: string) => T): T | undefined {
     const text = environment[name];
     return text === undefined ? undefined : check(name, () => {
       if (text === "") throw new Error("it is empty: set it, or unset it");
       return parse(text);
     });
   }
-  const database: Database = read("DATABASE_URL", readDatabase) ??
+  /** Reads a setting that may also be in a file, because not everybody may see it. */
+  function readSecret<T>(
+    name: "DATABASE_URL" | "PETSTORE_API_KEYS",
+    parse: (text: string) => T,
+  ): T | undefined {
+    const value = read(name, parse);
+    return read(`${name}_FILE`, (path) => {
+      if (value !== undefined) throw new Error(`${name} is set too`);
+      const text = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+      if (text === "") throw new Error("the file is empty");
+      return parse(text);
+    }) ?? value;
+  }
+  const database: Database = readSecret("DATABASE_URL", readDatabase) ??
     { kind: "sqlite", path: "petstore.db" };
   return {
     database,
     /** Keys that are accepted in addition to issued ones. */
-    fixedKeys: read(
+    fixedKeys: readSecret(
       "PETSTORE_API_KEYS",
       (text) => checked(splitList(text), apiKeys),
     ),
@@ -49,6 +110,15 @@ export function readConfig(
     }),
     /** For each API key, and for each address if there is no valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
+    maxBodyBytes:
+      read("MAX_BODY_BYTES", (text) => readInteger(text, 100_000_000, 1)) ??
+        65_536,
+    /** In ms. */
+    idempotencyRetention: 1000 *
+      (read(
+        "IDEMPOTENCY_RETENTION",
+        (text) => readInteger(text, 31_536_000),
+      ) ?? 86_400),
     host: read("PETSTORE_HOST", readHost) ?? "127.0.0.1",
     port: read("PORT", readPort) ?? 8000,
     requestLog: read("REQUEST_LOG", readSwitch) ?? true,

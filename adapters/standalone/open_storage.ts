@@ -10,18 +10,24 @@ import {
 import type { Database, LastingDatabase } from "./config.ts";
 import { standardError } from "./output.ts";
 
-export async function openStorage(database: Database): Promise<PetDatabase> {
+/** Opens a database; `options` are those that every storage has. */
+export async function openStorage(
+  database: Database,
+  options: { readonly idempotencyRetention?: number } = {},
+): Promise<PetDatabase> {
   switch (database.kind) {
     case "memory":
-      return (await import("../storage/memory/mod.ts")).memoryStorage();
+      return (await import("../storage/memory/mod.ts")).memoryStorage(options);
     case "sqlite":
       return await (await import("../storage/sqlite/mod.ts")).sqliteStorage(
         database.path,
+        options,
       );
     case "postgres": {
       const { openPostgres } = await import("../storage/postgres/storage.ts");
       const { address } = database;
-      return await waitingFor(address, () => openPostgres(address, { onMove }));
+      const all = { ...options, onMove };
+      return await waitingFor(address, () => openPostgres(address, all));
     }
   }
 }

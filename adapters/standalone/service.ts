@@ -23,7 +23,8 @@ export type OpenService = Awaited<ReturnType<typeof openService>>;
 
 /** Opens the storage and builds the service on it. */
 export async function openService(config: Config, open = openStorage) {
-  const storage = await open(config.database);
+  const { idempotencyRetention, maxBodyBytes } = config;
+  const storage = await open(config.database, { idempotencyRetention });
   const issued = issuedKeys(storage.apiKeys);
   const log = createLog({ requests: config.requestLog });
   const { baseUrl, database, fixedKeys, cors, rateLimit } = config;
@@ -41,6 +42,7 @@ export async function openService(config: Config, open = openStorage) {
     storage,
     keys: fixedKeys === undefined ? issued : anyOf(apiKeys(fixedKeys), issued),
     baseUrl,
+    maxBodyBytes,
     ...rateLimit && { rateLimit: createRateLimiter("key", rateLimit) },
     log,
     metrics: config.metrics

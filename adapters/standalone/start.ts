@@ -4,7 +4,7 @@ import process from "node:process";
 import { inspect } from "node:util";
 import { toFetch } from "../../core/handler.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
-import { check, readConfig, readHost, readPort } from "./config.ts";
+import { check, readConfig, readHost, readPort, SETTINGS } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { standardError } from "./output.ts";
 import { createServer } from "./server.ts";
@@ -19,17 +19,7 @@ Example:  ${PROGRAM} start --port 9000
 
 Settings in the environment, with their defaults:
 
-  DATABASE_URL       sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:
-  PETSTORE_API_KEYS  none; fixed keys, separated by commas, accepted in addition to issued ones
-  BASE_URL           /v1; a path, or an absolute URL that Location and Link are made from
-  CORS_ORIGINS       none; origins whose pages may read responses, separated by commas, or *
-  RATE_LIMIT         none; such as 100/10s: for each API key, and for each address without a valid key
-  PETSTORE_HOST      127.0.0.1; same as --host
-  PORT               8000; same as --port
-  REQUEST_LOG        on; or off: no line for each request
-  METRICS            off; or on: adds /metrics, for Prometheus
-  SHUTDOWN_TIMEOUT   10; seconds that requests in flight may take to finish at shutdown
-`;
+${SETTINGS.map(([name, help]) => `  ${name.padEnd(24)}${help}\n`).join("")}`;
 
 /** Runs the command with the arguments that follow `start`. */
 export async function runStart(args: readonly string[]): Promise<void> {
@@ -53,6 +43,9 @@ export async function runStart(args: readonly string[]): Promise<void> {
     // `console.error` would wait for the reader of a full pipe.
     onError: (error: unknown) =>
       void standardError.write(`${inspect(error)}\n`),
+    // Bun refuses what is above it without a body: more than the service, which refuses with one.
+    ..."Bun" in globalThis &&
+      { maxRequestBodySize: config.maxBodyBytes + 1_048_576 },
   };
   const server = createServer(config, {
     async finish(drained) {

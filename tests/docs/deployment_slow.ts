@@ -5,14 +5,14 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { readConfig } from "../../adapters/standalone/config.ts";
+import { readConfig, SETTINGS } from "../../adapters/standalone/config.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
-import { type RunningServer, VARIABLES } from "../support/standalone.ts";
+import { type RunningServer } from "../support/standalone.ts";
 import { freePort, launch, run } from "../support/process.ts";
 import { RUNTIME, testUnless } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
@@ -158,7 +158,7 @@ for (const [name, { words, env, healthCheck }] of Object.entries(COMMANDS)) {
 
   test(`the command of ${name} names the files, and the variables that deno.json lets the start read and no others`, () => {
     const { permissions } = JSON.parse(read("deno.json"));
-    const expected = [...VARIABLES, "PG*"];
+    const expected = [...SETTINGS.map(([name]) => name), "PG*"];
     const line = words.join(" ");
     const variables = one(line, /--allow-env=(\S+)/).split(",");
     assert.deepEqual(variables, expected);

@@ -3,6 +3,7 @@
  * run; `console` is replayed; `sh` and the text around name tasks, files and headings that exist.
  */
 import assert from "node:assert/strict";
+import { SETTINGS } from "../../adapters/standalone/config.ts";
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,12 +20,7 @@ import { STATUS_OF } from "../contract/error_reply.ts";
 import { freePort, run } from "../support/process.ts";
 import { placeExample } from "../support/examples.ts";
 import { newFolder } from "../support/temporary_directory.ts";
-import {
-  assertServes,
-  runMain,
-  startMain,
-  VARIABLES,
-} from "../support/standalone.ts";
+import { assertServes, runMain, startMain } from "../support/standalone.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** It has the types of packages too, which the service runs without. */
@@ -378,11 +374,17 @@ test("Deno is started with -q: it would wait for a reader of its own lines", () 
   for (const command of commands) assert.match(command, /[ "]-q\b/);
 });
 
-test("docs/operating.md has a row for each setting", () => {
-  for (const name of VARIABLES) {
-    const row = new RegExp(`^\\| .*\`${name}\``, "m");
-    assert.match(read("docs/operating.md"), row);
-  }
+test("docs/operating.md has a row for each setting and no others, --help a line, and deno.json a permission", async () => {
+  const names = SETTINGS.map(([name]) => name);
+  const [table = ""] = /^\| Variable [^]*?\n\n/m
+    .exec(read("docs/operating.md")) ?? [];
+  const columns = table.match(/^\| `[^|]*/gm) ?? [];
+  const rows = columns.join().match(/[A-Z_]+/g);
+  assert.deepEqual(rows, names);
+  const { stdout } = await runMain(["start", "--help"], {});
+  assert.deepEqual(stdout.match(/(?<=^ {2})[A-Z_]+/gm), names);
+  const { permissions } = JSON.parse(read("deno.json"));
+  assert.deepEqual(permissions.default.env, [...names, "PG*"]);
 });
 
 test("docs/contract.md has a row for each code of an error, with its status, and no others", () => {

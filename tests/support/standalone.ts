@@ -24,7 +24,6 @@ import {
 } from "./runtime.ts";
 import { until } from "./time.ts";
 import { createClient } from "../../adapters/client/mod.ts";
-import { readConfig } from "../../adapters/standalone/config.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const FOLDER = join(ROOT, "adapters/standalone");
@@ -281,10 +280,3 @@ export async function withStandalone(
     await server.end("SIGKILL");
   }
 }
-
-/** The variables that the server reads, in its order. */
-export const VARIABLES: string[] = [];
-
-readConfig(
-  new Proxy({}, { get: (_, name) => void VARIABLES.push(String(name)) }),
-);

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
   ConfigError,
   readConfig,
+  SETTINGS,
 } from "../../../adapters/standalone/config.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 
 test("readConfig answers the defaults if nothing is set", () => {
   assert.deepEqual(readConfig({}), {
@@ -12,6 +16,8 @@ test("readConfig answers the defaults if nothing is set", () => {
     baseUrl: "/v1",
     cors: undefined,
     rateLimit: undefined,
+    maxBodyBytes: 65_536,
+    idempotencyRetention: 86_400_000,
     host: "127.0.0.1",
     port: 8000,
     requestLog: true,
@@ -27,6 +33,8 @@ test("readConfig reads every variable", () => {
     BASE_URL: "https://api.example.com/pets/v1",
     CORS_ORIGINS: "https://app.example.com, http://localhost:3000",
     RATE_LIMIT: "999999999/99999s",
+    MAX_BODY_BYTES: "100000000",
+    IDEMPOTENCY_RETENTION: "31536000",
     PETSTORE_HOST: "0.0.0.0",
     PORT: "65535",
     REQUEST_LOG: "off",
@@ -39,6 +47,8 @@ test("readConfig reads every variable", () => {
     baseUrl: "https://api.example.com/pets/v1",
     cors: { origins: ["https://app.example.com", "http://localhost:3000"] },
     rateLimit: { requests: 999_999_999, seconds: 99_999 },
+    maxBodyBytes: 100_000_000,
+    idempotencyRetention: 31_536_000_000,
     host: "0.0.0.0",
     port: 65535,
     requestLog: false,
@@ -46,6 +56,57 @@ test("readConfig reads every variable", () => {
     shutdownTimeout: 3_600_000,
   });
   assert.deepEqual(readConfig({ CORS_ORIGINS: "*" }).cors, { origins: "*" });
+});
+
+test("readConfig reads the variables of SETTINGS, in their order", () => {
+  const read = new Set<string>();
+  const get = (_: object, name: string) => void read.add(name);
+  readConfig(new Proxy({}, { get }));
+  assert.deepEqual([...read], SETTINGS.map(([name]) => name));
+});
+
+test("readConfig reads what only some may see from files too, without one newline at the end", (t) => {
+  const folder = newFolder(t);
+  const write = (name: string, text: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const keys = ["one,two", "one,two\n", "one,two\r\n"];
+  for (const text of keys) {
+    const { database, fixedKeys } = readConfig({
+      DATABASE_URL_FILE: write("url", "memory:\n"),
+      PETSTORE_API_KEYS_FILE: write("keys", text),
+    });
+    assert.deepEqual(database, { kind: "memory" });
+    assert.deepEqual(fixedKeys, ["one", "two"]);
+  }
+  const DATABASE_URL_FILE = write("hunter2", "mysql://user:hunter2@db/pets");
+  const wrong = [
+    [
+      { DATABASE_URL_FILE },
+      /^Cannot read DATABASE_URL_FILE: it must be sqlite/,
+    ],
+    [{ DATABASE_URL_FILE: write("empty", "\n") }, /: the file is empty$/],
+    [
+      { DATABASE_URL_FILE: join(folder, "none") },
+      /^Cannot read DATABASE_URL_FILE: .*no such file/i,
+    ],
+    [
+      { DATABASE_URL_FILE, DATABASE_URL: "memory:" },
+      /: DATABASE_URL is set too$/,
+    ],
+    [{ DATABASE_URL_FILE: write("url", "memory:\n\n") }, /_FILE: it must be /],
+    [{ PETSTORE_API_KEYS_FILE: write("keys", "two words") }, /KEYS_FILE: /],
+  ] as const;
+  for (const [environment, message] of wrong) {
+    assert.throws(
+      () => readConfig(environment),
+      (error) =>
+        error instanceof ConfigError && message.test(error.message) &&
+        !error.message.includes("hunter2"),
+    );
+  }
 });
 
 test("readConfig reads sqlite: and a path, as it is written", () => {
@@ -69,6 +130,8 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   CORS_ORIGINS: ["", "https://app.example.com,", "*, https://app.example.com"],
   RATE_LIMIT: ["", "100", "0/10s", "100/0s", "100/10"]
     .concat("1e2/10s", "100/100000s", "1000000000/10s"),
+  MAX_BODY_BYTES: ["0", "100000001", "64k"],
+  IDEMPOTENCY_RETENTION: ["31536001", "24h"],
   PORT: ["65536", "-1", "1e3"],
   REQUEST_LOG: ["false"],
   METRICS: ["true"],

@@ -104,6 +104,30 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
   assert.equal(server.stdout(), "", "REQUEST_LOG is off");
 });
 
+it("start reads the settings of bodies and of idempotency keys: above the limits of each runtime, and below", async (cwd) => {
+  const limit = 3_000_000;
+  const server = await startMain({
+    cwd,
+    env: {
+      DATABASE_URL: "memory:",
+      PETSTORE_API_KEYS: "secret",
+      MAX_BODY_BYTES: `${limit}`,
+      IDEMPOTENCY_RETENTION: "0",
+    },
+  });
+  const rex = '{"name":"Rex","categoryId":1}';
+  const headers = { "idempotency-key": "a" };
+  for (const [size, expected] of [[limit, 201], [limit + 1, 413]] as const) {
+    const body = rex.padEnd(size);
+    const add = () =>
+      ask({ ...server, key: "secret" }, "POST", "/v1/pets", { body, headers });
+    const { status, text } = await add();
+    assert.deepEqual([status, text === ""], [expected, false]);
+    assert.equal((await add()).headers.get("idempotency-replayed"), null);
+  }
+  assert.equal(await server.end(), 0);
+});
+
 it("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (cwd) => {
   const server = await startMain({ cwd });
   const name = "two \u202Ewords\u009b"; // from right to left, and the begin of a command, on a terminal
