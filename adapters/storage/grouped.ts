@@ -7,7 +7,7 @@
 
 import { setImmediate } from "node:timers";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { closedError } from "./closed.ts";
+import { closedError } from "./pet_database.ts";
 
 /** Settings of {@linkcode grouped}. */
 export interface GroupedOptions<Item, Result> {

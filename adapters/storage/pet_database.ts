@@ -1,10 +1,34 @@
-/** A storage of pets and of issued API keys. */
+/** What the databases have in common: a storage of pets and of issued API keys, and when it refuses. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 
-/** A {@linkcode PetStorage}, and a place beside it for the records of issued API keys. */
+/** A {@linkcode PetStorage} that also stores the records of issued API keys. */
 export interface PetDatabase extends PetStorage {
   /** The records of issued API keys, kept where the pets are. */
   readonly apiKeys: ApiKeyStorage;
+}
+
+/** The default time that an idempotency key is kept, in ms: 24 hours. */
+export const DEFAULT_RETENTION = 86_400_000;
+
+/** The reason to refuse a database that is only read and has no tables. */
+export const NO_TABLES =
+  "it has no tables of this program; nothing was changed";
+
+/** @throws {Error} if this program does not know the version of the tables. */
+export function assertVersion(version: number, known: number): void {
+  if (version === known) return;
+  throw new Error(
+    `its tables are version ${version}, and this program knows version ${known}; ` +
+      "use the version of the program that made them",
+  );
+}
+
+/** Makes the refusal of a storage that is closed; `action` is, for example, `get pet`. */
+export function closedError(action: string): StorageError {
+  return new StorageError(
+    "unavailable",
+    `Cannot ${action}: the storage is closed`,
+  );
 }

@@ -278,9 +278,8 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/storage/postgres/contract_test.ts":
     "adapters/storage/postgres/mod.ts adapters/storage/postgres/storage.ts",
   "adapters/storage/postgres/tables_test.ts":
-    "adapters/storage/postgres/creates.ts adapters/storage/postgres/schema.ts adapters/storage/postgres/statement.ts adapters/storage/postgres/turn.ts adapters/storage/schema_check.ts",
-  "adapters/storage/grouped_test.ts": "adapters/storage/closed.ts",
-  "adapters/defaults_test.ts": "adapters/storage/retention.ts",
+    "adapters/storage/postgres/creates.ts adapters/storage/postgres/schema.ts adapters/storage/postgres/statement.ts adapters/storage/postgres/turn.ts",
+  "adapters/storage/grouped_test.ts": "adapters/storage/pet_database.ts",
 
   "adapters/storage/postgres/connections_test.ts":
     "adapters/storage/postgres/client.ts adapters/storage/postgres/pool.ts adapters/storage/postgres/reads.ts",

@@ -13,9 +13,11 @@ import { rowsToRead, toPage } from "../../../core/pets/page.ts";
 import type { StorageError } from "../../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../../core/options.ts";
 import { apiKeyStorage, type Run } from "../api_keys.ts";
-import type { PetDatabase } from "../pet_database.ts";
-import { DEFAULT_RETENTION } from "../retention.ts";
-import { closedError } from "../closed.ts";
+import {
+  closedError,
+  DEFAULT_RETENTION,
+  type PetDatabase,
+} from "../pet_database.ts";
 import { TABLES } from "../sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../stored_row.ts";
 import { d1Fault } from "./fault.ts";

@@ -12,9 +12,11 @@ import type {
 import { type Pet, petId, type PetStatus } from "../../../core/pets/pet.ts";
 import { rowsToRead, toPage } from "../../../core/pets/page.ts";
 import { checkIntegers, checkNames } from "../../../core/options.ts";
-import type { PetDatabase } from "../pet_database.ts";
-import { DEFAULT_RETENTION } from "../retention.ts";
-import { closedError } from "../closed.ts";
+import {
+  closedError,
+  DEFAULT_RETENTION,
+  type PetDatabase,
+} from "../pet_database.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
 

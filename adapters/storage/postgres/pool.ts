@@ -2,7 +2,6 @@
 
 import process from "node:process";
 import pg from "pg";
-import { closedError } from "../closed.ts";
 import {
   describeHosts,
   type PostgresAddress,
@@ -11,6 +10,7 @@ import {
 import { clientsOf, type Connection } from "./client.ts";
 import { areAllTaken, fault } from "./fault.ts";
 import { hostInUse, type Standing, standingOf } from "./host_in_use.ts";
+import { closedError } from "../pet_database.ts";
 
 /** Time limits in ms, and more. */
 export interface PoolOptions {

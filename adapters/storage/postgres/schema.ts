@@ -5,8 +5,8 @@ import { StorageError } from "../../../core/pets/pet_storage.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
 import { SCHEMA_LOCK } from "./turn.ts";
-import { assertVersion, NO_TABLES } from "../schema_check.ts";
 import type { Access } from "../transfer.ts";
+import { assertVersion, NO_TABLES } from "../pet_database.ts";
 
 /** The version of the tables: raise it when {@linkcode TABLES} changes. */
 const SCHEMA_VERSION = 1;

@@ -2,8 +2,7 @@
 
 import { checkIntegers, checkNames, MAX_TIME } from "../../../core/options.ts";
 import { apiKeyStorage } from "../api_keys.ts";
-import type { PetDatabase } from "../pet_database.ts";
-import { DEFAULT_RETENTION } from "../retention.ts";
+import { DEFAULT_RETENTION, type PetDatabase } from "../pet_database.ts";
 import { groupedPets } from "../grouped_pets.ts";
 import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";

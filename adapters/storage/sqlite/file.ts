@@ -2,7 +2,6 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { closedError } from "../closed.ts";
 import {
   fault,
   isBusy,
@@ -11,6 +10,7 @@ import {
   storageFault,
 } from "./fault.ts";
 import { WatchedFiles } from "./watched_files.ts";
+import { closedError } from "../pet_database.ts";
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;

@@ -31,8 +31,7 @@ import {
   shown,
 } from "../../../core/options.ts";
 import { apiKeyStorage } from "../api_keys.ts";
-import type { PetDatabase } from "../pet_database.ts";
-import { DEFAULT_RETENTION } from "../retention.ts";
+import { DEFAULT_RETENTION, type PetDatabase } from "../pet_database.ts";
 import { type Create, type Created, groupedPets } from "../grouped_pets.ts";
 import { PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
 import { isFull } from "./fault.ts";

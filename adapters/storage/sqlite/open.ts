@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { assertVersion, NO_TABLES } from "../schema_check.ts";
 import type { Access } from "../transfer.ts";
 import { SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import { fault, faultReason, isAccessFault, isBusy } from "./fault.ts";
 import { patiently, SqliteFile } from "./file.ts";
+import { assertVersion, NO_TABLES } from "../pet_database.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 const APPLICATION_ID = 0x50455453;
