@@ -16,9 +16,7 @@ export function isInt64(value: unknown): value is bigint {
  * fraction, no exponent, no `-0`. Returns `undefined` for any other text.
  */
 export function parseInt64(text: string): bigint | undefined {
-  if (!/^(?:0|-?[1-9][0-9]{0,18})$/.test(text)) return undefined;
-  const value = BigInt(text);
-  return isInt64(value) ? value : undefined;
+  return /^(?:0|-?[1-9][0-9]{0,18})$/.test(text) ? toInt64(text) : undefined;
 }
 
 /**
@@ -123,7 +121,7 @@ export function checkRuntime(): void {
 
 /** Turns a JSON number literal into the int64 it denotes; `undefined` if it denotes none. */
 export function literalToInt64(literal: string): bigint | undefined {
-  if (/^-?[1-9][0-9]{0,17}$/.test(literal)) return BigInt(literal); // the usual case
+  if (/^-?[0-9]{1,19}$/.test(literal)) return toInt64(literal); // the usual case
   const parts = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(
     literal,
   );
@@ -140,7 +138,10 @@ export function literalToInt64(literal: string): bigint | undefined {
   while (written[end - 1] === "0") end--;
   const scale = Number(exponent) - fraction.length + (written.length - end);
   if (scale < 0 || end - start + scale > 19) return undefined;
-  const digits = written.slice(start, end) + "0".repeat(scale);
-  const value = BigInt(`${sign}${digits}`);
+  return toInt64(`${sign}${written.slice(start, end)}${"0".repeat(scale)}`);
+}
+
+function toInt64(digits: string): bigint | undefined {
+  const value = BigInt(digits);
   return isInt64(value) ? value : undefined;
 }

@@ -27,13 +27,20 @@ const PARTS = [
 
 for (const part of PARTS) {
   test(`parseWithInt64 takes at most 25 times as long as JSON.parse for 1 MiB of ${part}`, () => {
-    assertRatio(25, `{"id":1.0,"z":[${repeated(part, 2 ** 20)}]}`, 5);
+    assertRatio(25, `{"id":1.0,"z":[${repeated(part, 2 ** 20)}]}`, 20);
   });
 }
 
 test("parseWithInt64 takes at most 25 times as long as JSON.parse for 1 MiB of the member that it reads", () => {
-  assertRatio(25, `{${repeated('"id":1.0', 2 ** 20)}}`, 5);
-  assertRatio(25, `[${repeated('{"id":1.0}', 2 ** 20)}]`, 5);
+  assertRatio(25, `{${repeated('"id":1.0', 2 ** 20)}}`, 20);
+  assertRatio(25, `[${repeated('{"id":1.0}', 2 ** 20)}]`, 20);
+  for (const part of ["0", "1"]) {
+    assertRatio(25, `{"id":1.${part.repeat(2 ** 20)}}`, 20);
+  }
+});
+
+test("parseWithInt64 takes at most 25 times as long as JSON.parse for 1 MiB of blanks", () => {
+  assertRatio(25, `{"id":1.0${" ".repeat(2 ** 20)}}`, 20);
 });
 
 test("parseWithInt64 takes at most 6 times as long as JSON.parse for a page of 100 pets with ids beyond 2^53", () => {
@@ -58,14 +65,16 @@ function repeated(part: string, length: number): string {
   return Array(Math.ceil(length / part.length)).fill(part).join();
 }
 
-/** Asserts that the least times of so many rounds, in turns, have no higher ratio. */
+/** Asserts that the least times, in turns, have no higher ratio: again until it is sure, at most so many rounds. */
 function assertRatio(most: number, text: string, rounds: number): void {
   let [least, ours] = [Infinity, Infinity];
   for (let round = 0; round < rounds; round++) {
     least = Math.min(least, time(() => JSON.parse(text)));
     ours = Math.min(ours, time(() => parseWithInt64(text, "id", "categoryId")));
+    // The first rounds come before the compiler has done its work, which may favour one of the two.
+    if (round >= 3 && ours < most * least) return;
   }
-  assert.ok(ours < most * least, `${text.slice(0, 40)}: ${ours / least}`);
+  assert.fail(`${text.slice(0, 40)}: ${ours / least}`);
 }
 
 function time(work: () => unknown): number {
