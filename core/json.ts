@@ -12,18 +12,20 @@ export function isInt64(value: unknown): value is bigint {
 }
 
 /**
- * Reads an int64 in canonical decimal form, as it stands in a path or a query: no `+`, no leading zeros, no
- * fraction, no exponent, no `-0`. Returns `undefined` for any other text.
+ * Reads an int64 in canonical decimal form, as in a path or a query: no `+`, no leading zeros, no
+ * fraction, no exponent, no `-0`. Returns `undefined` for any other string.
  */
 export function parseInt64(text: string): bigint | undefined {
   return /^(?:0|-?[1-9][0-9]{0,18})$/.test(text) ? toInt64(text) : undefined;
 }
 
 /**
- * Parses JSON text as `JSON.parse` does, except that members with these names become `bigint` if they are
- * numbers that denote an int64, however they are written (`7`, `7.0`, `70e-1`, as in JSON Schema). Only those of
- * the outermost object count, or of the objects in the outermost array. A reviver would do it too, at 60 to 80 times
- * the cost of `JSON.parse`; the bounds of this are in tests/core/json_test.ts.
+ * Parses JSON text as `JSON.parse` does, but makes a `bigint` of members with these names if they
+ * are numbers that denote an int64, however they are written (`7`, `7.0`, `70e-1`, as in JSON
+ * Schema).
+ *
+ * This applies to the outermost object, or to the objects in the outermost array. The time is
+ * linear in the length of the text; a reviver would be much slower.
  *
  * @throws {SyntaxError} if the text is not JSON.
  */
@@ -32,7 +34,7 @@ export function parseWithInt64(
   ...names: readonly string[]
 ): unknown {
   const value: unknown = JSON.parse(text);
-  // Without a fraction or an exponent in the text, only unsafe integers can have been rounded.
+  // If the text has no fraction and no exponent, only unsafe integers can have been rounded.
   const hasFractions = /[0-9][.eE]/.test(text);
   let literals: Literals | undefined;
   let object = 0;
@@ -53,7 +55,10 @@ export function parseWithInt64(
   return value;
 }
 
-/** By the name of a member, the number literal of each object: the last one, if it has several. */
+/**
+ * For each name, the number literals of that member, one for each object. Of repeated members the
+ * last counts.
+ */
 type Literals = ReadonlyMap<string, string[]>;
 
 /** Finds the number literals that {@linkcode parseWithInt64} may need. `text` is JSON. */
@@ -85,13 +90,16 @@ function isBlank(character: string | undefined): boolean {
     character === "\t";
 }
 
-/** Returns the place of the first character that is not blank. */
+/** Returns the index of the first character that is not blank. */
 function skipBlanks(text: string, at: number): number {
   while (isBlank(text[at])) at++;
   return at;
 }
 
-/** The literal of a value that is a number; anything for another value. */
+/**
+ * Returns the literal of a number. For any other value, returns something that is no literal of a
+ * number.
+ */
 function literalAt(text: string, at: number): string {
   const start = skipBlanks(text, at);
   let end = start;
@@ -99,19 +107,19 @@ function literalAt(text: string, at: number): string {
   return text.slice(start, end);
 }
 
-/** The value of a string literal. */
+/** Returns the value of a string literal. */
 function stringOf(literal: string): string {
   return literal.includes("\\") ? JSON.parse(literal) : literal.slice(1, -1);
 }
 
-/** Tells whether a character has an odd number of backslashes before it. */
+/** Tells whether an odd number of backslashes precedes a character. */
 function isEscaped(text: string, at: number): boolean {
   let start = at;
   while (text[start - 1] === "\\") start--;
   return (at - start) % 2 === 1;
 }
 
-/** @throws {Error} if this runtime is older than those that are tested: Node 20 has no `URL.parse`. */
+/** @throws {Error} if this runtime lacks `URL.parse`, which this package needs, as Node 20 does. */
 export function checkRuntime(): void {
   if ("parse" in URL) return;
   throw new Error(
@@ -119,7 +127,7 @@ export function checkRuntime(): void {
   );
 }
 
-/** Turns a JSON number literal into the int64 it denotes; `undefined` if it denotes none. */
+/** Returns the int64 that a JSON number literal denotes; `undefined` if it denotes none. */
 export function literalToInt64(literal: string): bigint | undefined {
   if (/^-?[0-9]{1,19}$/.test(literal)) return toInt64(literal); // the usual case
   const parts = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(
@@ -128,8 +136,8 @@ export function literalToInt64(literal: string): bigint | undefined {
   if (parts === null) return undefined;
   const [, sign, whole, fraction = "", exponent = 0] = parts;
 
-  // value = ± digits × 10^scale, without leading and trailing zeros. The length is checked before a BigInt
-  // is made, so 1e999999999 costs nothing.
+  // value = ± digits × 10^scale, without leading and trailing zeros. The length is checked before a
+  // BigInt is made, so 1e999999999 costs nothing.
   const written = `${whole}${fraction}`;
   let start = 0;
   while (written[start] === "0") start++;

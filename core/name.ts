@@ -2,10 +2,10 @@
 
 import * as v from "valibot";
 
-/** The most code points that a name may have; the least is 1. */
+/** The greatest number of code points in a name; the least is 1. */
 export const MAX_NAME_LENGTH = 255;
 
-/** Checks a name. It is kept exactly as sent: no trimming, no normalisation. */
+/** Checks a name, which is kept exactly as sent: no trimming, no normalisation. */
 export const nameSchema: v.GenericSchema<unknown, string> = v.pipe(
   v.string("must be a string"),
   v.nonEmpty("must not be empty"),
@@ -14,7 +14,7 @@ export const nameSchema: v.GenericSchema<unknown, string> = v.pipe(
     "must be well-formed Unicode, without lone surrogates",
   ),
   v.regex(
-    // deno-lint-ignore no-control-regex -- they are what it looks for
+    // deno-lint-ignore no-control-regex -- names must not contain them
     /^[^\u0000-\u001f\u007f]*$/,
     "must not contain control characters (U+0000 to U+001F, U+007F)",
   ),

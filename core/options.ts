@@ -1,13 +1,14 @@
-/** Checks of the options that functions take. */
+/** Checks the options that are passed to functions. */
 
-/** The longest time of a timer, in ms: a longer one fires at once. */
+/** The longest delay of a timer, in ms. A longer one fires at once. */
 export const MAX_TIME: number = 2 ** 31 - 1;
 
 /**
- * Refuses options that a function does not have; one whose value is `undefined` counts as left out.
+ * Refuses options that a function does not have. An option that is `undefined` counts as left out.
  *
  * @param owner the function, for the message.
- * @throws {TypeError} if there is one, or `options` is no object; it names the options that there are.
+ * @throws {TypeError} if an option is unknown, or `options` is not an object. The message names the
+ * known ones.
  */
 export function checkNames(
   options: object,
@@ -25,7 +26,7 @@ export function checkNames(
   }
 }
 
-/** @throws {TypeError} if an option is no function. */
+/** @throws {TypeError} if an option is not a function. */
 export function checkFunction(value: unknown, name: string): void {
   if (typeof value === "function") return;
   throw new TypeError(
@@ -51,7 +52,10 @@ export function checkIntegers(
   }
 }
 
-/** Shows a wrong value in a message; of an object only the type, because it may have a password. */
+/**
+ * Shows a wrong value in a message. Of an object only the type is shown, because it may contain a
+ * password.
+ */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   return typeof value === "number" || value === null

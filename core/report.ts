@@ -1,4 +1,4 @@
-/** Calls a reporter, such as `onError`. If it fails itself, that is ignored. */
+/** Calls a reporter, such as `onError`. If the reporter itself fails, ignores it. */
 export function report(reporter: () => unknown): void {
   (async () => await reporter())().catch(() => {});
 }

@@ -1,6 +1,9 @@
 /** SHA-256 by WebCrypto. */
 
-/** The SHA-256 digest of bytes, or of a text in UTF-8, as 64 lower-case hexadecimal digits. */
+/**
+ * Returns the SHA-256 digest of bytes, or of a string in UTF-8, as 64 lower-case hexadecimal
+ * digits.
+ */
 export async function sha256(content: string | BufferSource): Promise<string> {
   const bytes = typeof content === "string"
     ? new TextEncoder().encode(content)

@@ -1,6 +1,7 @@
 /**
- * What an author of a storage needs beside {@linkcode PetStorage} itself: the checks and the types of what it
- * is given and returns. `@petstore/service/contract` tests that it keeps the promises of the port.
+ * What you need to write a storage: the port {@linkcode PetStorage}, the types of what it is given
+ * and returns, and functions that check and make them. `@petstore/service/contract` tests a storage
+ * against the port.
  *
  * ```ts
  * import { memoryStorage } from "@petstore/service";

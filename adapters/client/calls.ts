@@ -17,13 +17,13 @@ export interface ClientCall<T extends object> {
   /** The JSON text of a create. Calls without a body only read. */
   readonly body?: string;
   readonly idempotencyKey?: string | undefined;
-  /** Makes the result from the JSON body and the fields of the response, or says what is wrong with them. */
+  /** Makes the result from the JSON body and the header fields, or says what is wrong with them. */
   read(body: unknown, headers: Headers): T | Mismatch;
 }
 
-/** What is wrong with a response. */
+/** Says what is wrong with a response. */
 export class Mismatch {
-  /** Part of a message. It quotes nothing of the response. */
+  /** Part of a message, which does not quote the response. */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -33,7 +33,7 @@ export class Mismatch {
 
 /** Selects the pets to list. */
 export interface PetsQuery {
-  /** At most this many on a page: 1 to 100. */
+  /** The greatest number of pets on a page: 1 to 100. */
   readonly limit?: number;
   /** Only pets with this status. */
   readonly status?: PetStatus;
@@ -41,15 +41,15 @@ export interface PetsQuery {
   readonly after?: bigint;
 }
 
-/** Some of the pets that match. */
+/** One page of the pets that match. */
 export interface PetsPage {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
-  /** The address of the next page, for `listPets`; absent if no more pets match. */
+  /** The address of the next page, to pass to `listPets`; absent if no more pets match. */
   readonly next?: string;
 }
 
-/** Does not check the rules for names: the server's may have changed since. */
+/** Does not check names, because the server's rules for them may have changed since. */
 const petSchema: v.GenericSchema<unknown, Pet> = v.object({
   id: v.pipe(
     int64Schema,
@@ -95,7 +95,7 @@ export function listPetsCall(
   };
 }
 
-/** `POST /pets`. @throws {TypeError} if a member has a wrong type; the service judges all else. */
+/** `POST /pets`. @throws {TypeError} if a member has a wrong type. The service checks the rest. */
 export function createPetCall(
   { name, categoryId, status }: NewPet,
   { base, idempotentCreates }: Settings,
@@ -108,17 +108,21 @@ export function createPetCall(
   return {
     action: "create pet",
     url: `${base}/pets`,
-    // JSON.stringify takes no bigint, and a number would lose digits.
+    // JSON.stringify refuses a bigint, and a number would lose digits.
     body: `${others},"categoryId":${categoryId}}`,
     idempotencyKey: idempotentCreates ? randomIdempotencyKey() : undefined,
     read(body) {
       const pet = check(petSchema, body);
       if (pet instanceof Mismatch) return pet;
-      const isAsSent = pet.name === name && pet.categoryId === categoryId &&
-        (status === undefined || pet.status === status);
-      return isAsSent
-        ? pet
-        : new Mismatch("the pet of the response is not the one that was sent");
+      const sent = { name, categoryId, status: status ?? pet.status };
+      for (const member of ["name", "categoryId", "status"] as const) {
+        if (pet[member] !== sent[member]) {
+          return new Mismatch(
+            `${member} of the response is not the one that was sent`,
+          );
+        }
+      }
+      return pet;
     },
   };
 }
@@ -159,7 +163,7 @@ function checkPage(page: string, origin: string): string {
 
 /** The longest `Link` field that is read, in characters. */
 const MAX_LINK_LENGTH = 8192;
-// A target and its parameters (RFC 8288 §3), as services write them: quoted text has no \" in it.
+// A target and its parameters (RFC 8288 §3), as services write them: quoted strings without \".
 const LINK = /[ \t,]*<([^<>]*)>[ \t]*((?:;(?:[^<>",;]|"[^"]*")*)*)(?:,|$)/gy;
 const PARAMETER = /;(?:[^";]|"[^"]*")*/g;
 const RELATIONS = /^;[ \t]*rel[ \t]*=(.*)/is;
@@ -180,12 +184,13 @@ function nextPage(
   if (field === null) return undefined;
   const links = field.length > MAX_LINK_LENGTH ? [] : [...field.matchAll(LINK)];
   const rest = field.slice(links.map(([text]) => text).join("").length);
-  // Ignoring it would end a walk too early, and nobody would notice.
+  // Ignoring it would silently end a walk too early.
   if (/[^ \t,]/.test(rest)) {
     return new Mismatch("the Link header is malformed");
   }
   const [, target] =
-    links.find(([, , parameters]) => isNext(String(parameters))) ?? [];
+    links.find(([, , parameters = ""]) => isNext(parameters)) ??
+      [];
   if (target === undefined) return undefined;
   const next = URL.parse(target, url); // RFC 3986 §5
   if (next === null) {
@@ -221,7 +226,10 @@ function checkBigint(value: unknown, name: string): void {
   );
 }
 
-/** 128 random bits as a structured-field string (RFC 9651 §3.3.3). `crypto.randomUUID()` needs https. */
+/**
+ * Returns 128 random bits as a structured-field string (RFC 9651 §3.3.3). In browsers
+ * `crypto.randomUUID()` needs https.
+ */
 function randomIdempotencyKey(): string {
   return `"${crypto.getRandomValues(new BigUint64Array(2)).join("-")}"`;
 }

@@ -1,4 +1,4 @@
-/** The operations as methods, which try again what may pass. */
+/** The operations as methods, which retry after transient failures. */
 
 import { MAX_LIMIT } from "../../core/pets/page.ts";
 import type { NewPet, Pet } from "../../core/pets/pet.ts";
@@ -18,10 +18,10 @@ import { pause, retryDelay } from "./retry.ts";
 /** Settings of one call. */
 export interface CallOptions {
   /**
-   * Ends the call and all its attempts, such as `AbortSignal.timeout(60_000)`: the call rejects with the
-   * signal's reason. A pet that was being created may have been added all the same.
+   * Ends the call and all its attempts, such as `AbortSignal.timeout(60_000)`: the call rejects
+   * with the signal's reason. A pet that was being created may have been added nevertheless.
    *
-   * @example
+   * @example End a call that takes too long
    * ```ts
    * import { createClient } from "@petstore/service/client";
    * import assert from "node:assert/strict";
@@ -51,20 +51,22 @@ export interface Client {
   listPets(page?: PetsQuery | string, options?: CallOptions): Promise<PetsPage>;
 
   /**
-   * Walks through all pets that match, page by page: each that existed when the walk began exactly
-   * once, ascending by id. `limit` is the size of a page, by default 100. To continue an interrupted
-   * walk, pass the last id as `after`.
+   * Walks through all pets that match, page by page. Each pet that existed when the walk began is
+   * seen exactly once, ascending by id. To continue an interrupted walk, pass the last id as
+   * `after`.
+   *
+   * @param query selects the pets; its `limit` is the size of a page, by default 100.
    */
   pets(query?: PetsQuery, options?: CallOptions): AsyncIterable<Pet>;
 
   /**
-   * Adds a pet, once. If this rejects, the pet may have been added all the same, unless the service
+   * Adds a pet, once. If this rejects, the pet may have been added nevertheless, unless the service
    * refused it: see {@linkcode PetStoreError.uncertain}.
    */
   createPet(pet: NewPet, options?: CallOptions): Promise<Pet>;
 
   /**
-   * Returns one pet; rejects with the code `not_found` if it does not exist.
+   * Returns one pet. Rejects with the code `not_found` if it does not exist.
    *
    * @deprecated To be removed on 5 December 2030. Use `listPets` with a `status`.
    */
@@ -72,19 +74,23 @@ export interface Client {
 }
 
 /**
- * Makes a client.
+ * Makes a client of a service.
  *
- * Calls are tried again after a network error, a timeout and the statuses 408, 429, 502, 503 and 504.
- * A create has an `Idempotency-Key` of its own, so that the service adds the pet once however often it
- * is asked: see {@linkcode ClientOptions.idempotentCreates}. Pauses double from half a second, vary, and
- * honour `Retry-After`; if that asks for more than 30 s, the call rejects at once.
+ * Calls are retried after a network error, a timeout and the statuses 408, 429, 502, 503 and 504.
+ * Each create has an `Idempotency-Key` of its own, so that retries do not add the pet again: see
+ * {@linkcode ClientOptions.idempotentCreates}. Pauses start at up to half a second and double; they
+ * are random, and at least as long as `Retry-After` says. If it says more than 30 s, the call
+ * rejects at once.
  *
- * @example
+ * @example Make a client of a local service
  * ```ts
  * import { createClient } from "@petstore/service/client";
  *
  * const client = createClient({ baseUrl: "http://127.0.0.1:8000/v1", key: "secret" });
  * ```
+ *
+ * @param options where the service is, the API key, and how to send and retry requests.
+ * @returns the operations of the service as methods.
  * @throws {TypeError} if an option is unknown or of a wrong kind. The message never shows the key.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime is too old, such as Node 20.
@@ -93,7 +99,7 @@ export function createClient(options: ClientOptions): Client {
   return makeClient(readOptions(options));
 }
 
-/** Makes a client of settings; tests bring their own. */
+/** Makes a client from settings. Tests pass their own. */
 export function makeClient(settings: Settings): Client {
   async function perform<T extends object>(
     call: ClientCall<T>,
@@ -131,7 +137,7 @@ export function makeClient(settings: Settings): Client {
     }
   }
 
-  // All are async, so that a wrong argument rejects like any other failure.
+  // The methods are async, so that a wrong argument rejects like any other failure.
   return {
     async listPets(page = {}, options) {
       return await perform(listPetsCall(page, settings), options);

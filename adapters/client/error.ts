@@ -3,8 +3,8 @@
 import type { ErrorCode } from "../../core/http/refusal.ts";
 
 /**
- * The codes that this version of the client knows: those of the service, and four for what happens on
- * the way to it.
+ * The codes that this version of the client knows: those of the service, and four for what happens
+ * on the way to it.
  *
  * @example What gets each code
  * ```ts
@@ -73,8 +73,8 @@ export type PetStoreErrorCode =
   | "invalid_response";
 
 /**
- * A {@linkcode PetStoreError} that narrows by its `code`, as `instanceof` finds it. An unknown code gets
- * to the `default` of a `switch`.
+ * A {@linkcode PetStoreError} that narrows by its `code`; `instanceof PetStoreError` gives this type.
+ * In a `switch` an unknown code goes to `default`.
  */
 export type AnyPetStoreError =
   | (PetStoreError & {
@@ -89,19 +89,20 @@ export type AnyPetStoreError =
 /**
  * A call that failed, for any reason but the caller's own `AbortSignal` or a wrong argument.
  *
- * @example
+ * @example Recognise one code
  * ```ts
  * import { PetStoreError } from "@petstore/service/client";
+ *
  * const isMissing = (error: unknown) => error instanceof PetStoreError && error.code === "not_found";
  * ```
  */
 export class PetStoreError extends Error {
-  /** Lets `instanceof` find the union that narrows by `code`. It exists in types alone. */
+  /** Makes `instanceof` narrow by `code`. It exists only as a type. */
   declare static readonly [Symbol.hasInstance]: (
     value: unknown,
   ) => value is AnyPetStoreError;
 
-  /** Machine-readable and stable, while messages may improve: a {@linkcode PetStoreErrorCode} or a new one. */
+  /** Machine-readable and stable, unlike messages: a {@linkcode PetStoreErrorCode} or a new one. */
   readonly code: string;
   /** The HTTP status code of the response; `undefined` without a response. */
   readonly status: number | undefined;
@@ -110,8 +111,8 @@ export class PetStoreError extends Error {
   /** Time to wait before trying again (`Retry-After`), in ms. */
   readonly retryAfter: number | undefined;
   /**
-   * True if the pet may have been added all the same: list the pets before sending it again. Always
-   * false for calls that only read.
+   * True if the pet may have been added nevertheless: list the pets before you send it again.
+   * Always false for calls that only read.
    */
   readonly uncertain: boolean;
 

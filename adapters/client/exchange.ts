@@ -1,4 +1,4 @@
-/** Sends one request and reads its whole response, within a time limit and until the caller aborts. */
+/** Sends one request and reads its whole response, unless time runs out or the caller aborts. */
 
 import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
@@ -8,7 +8,7 @@ export interface Received {
   /** 0 if there is no response, or if a browser hides a redirect. */
   readonly status: number;
   readonly headers: Headers;
-  /** The body; `undefined` if it is missing, not UTF-8, in tiny pieces, or over {@linkcode MAX_BODY_BYTES}. */
+  /** The body; `undefined` if it is missing, too long, in too many tiny chunks, or not UTF-8. */
   readonly text?: string | undefined;
   /** Tells why there is no response, or an incomplete one. */
   readonly fault?: "network_error" | "timeout";
@@ -16,12 +16,15 @@ export interface Received {
   readonly cause?: unknown;
 }
 
-/** The longest body that is read. A full page of the longest names is a tenth of it, or a third if all is escaped. */
+/**
+ * The longest body that is read, in bytes. A full page of the longest names has a tenth of it, or a
+ * third if every character is escaped.
+ */
 export const MAX_BODY_BYTES: number = 1024 * 1024;
 
 /**
- * Sends the request of a call once, by a `fetch` that may ignore the signal of its request. However it
- * ends, no timer and no listener remains, and the body is either read or cancelled.
+ * Sends the request of a call once. The `fetch` may ignore the signal of its request. However the
+ * exchange ends, no timer and no listener remains, and the body is either read or cancelled.
  *
  * @throws the reason of `signal` if that aborts.
  */
@@ -31,7 +34,7 @@ export async function exchange(
   signal?: AbortSignal,
 ): Promise<Received> {
   signal?.throwIfAborted();
-  // A controller of its own: the caller's signal may outlive many calls, and keeps its listeners.
+  // Its own controller, because the caller's signal may outlive many calls and keeps its listeners.
   const ending = new AbortController();
   const onAbort = (): void => ending.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
@@ -48,7 +51,7 @@ export async function exchange(
     return { ...head, text: await readText(response, ending.signal) };
   }
   try {
-    // If `fetch` ignores the signal, its response is cancelled whenever it comes.
+    // If `fetch` ignores the signal, its response is cancelled when it arrives.
     return await Promise.race([receive(), ended]);
   } catch (cause) {
     signal?.throwIfAborted();
@@ -73,21 +76,29 @@ function toRequest(
       ...body !== undefined && { "content-type": "application/json" },
       ...idempotencyKey !== undefined && { "idempotency-key": idempotencyKey },
     },
-    // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a GET.
-    // With "error" it would look like a network error, and Cloudflare Workers reject it (src/workerd/api/http.c++).
+    // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a
+    // GET. With "error" it would look like a network error, and Cloudflare Workers reject it
+    // (src/workerd/api/http.c++).
     redirect: "manual",
-    // Not as text: if a connection that was kept alive breaks, Deno 2.9's fetch sends text again by itself, even if
-    // the service has it (denoland/deno#35610). Can go if tests/adapters/client/http_test.ts passes with text.
+    // Not as text: if a connection that was kept alive breaks, Deno 2.9's fetch sends text again by
+    // itself, even if the service has it (denoland/deno#35610). Can go if
+    // tests/adapters/client/http_test.ts passes with text.
     body: body === undefined ? null : new Blob([body]),
     signal,
   });
 }
 
-/** A body of more pieces must have `LEAST_PIECE` bytes a piece on average: each costs memory and time. */
+/**
+ * A body of more pieces must have `LEAST_PIECE` bytes a piece on average: each costs memory and
+ * time.
+ */
 const MAX_PIECES = 4096;
 const LEAST_PIECE = 64;
 
-/** Reads a body; cancels it and returns `undefined` if it is missing, too long, in tiny pieces, or not UTF-8. */
+/**
+ * Reads a body; cancels it and returns `undefined` if it is missing, too long, in tiny pieces, or
+ * not UTF-8.
+ */
 async function readText(
   { body }: Response,
   signal: AbortSignal,

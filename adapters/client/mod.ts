@@ -1,6 +1,6 @@
 /**
- * A client of the pet store service. It needs only web globals, so it runs on Deno, Bun and Node, in
- * workers, and in browsers since Chrome 126, Firefox 126 and Safari 18.
+ * A client of the pet store service. It needs only web globals, so it runs on Deno, Bun and Node,
+ * in workers, and in browsers since Chrome 126, Firefox 126 and Safari 18.
  *
  * ```ts
  * import { createClient } from "@petstore/service/client";

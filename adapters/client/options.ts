@@ -11,7 +11,7 @@ import {
 
 /** Settings of `createClient`. */
 export interface ClientOptions {
-  /** The base address of the service, such as `https://api.example.com/v1`; a final `/` changes nothing. */
+  /** The base address of the service, such as `https://api.example.com/v1`. A final `/` is ignored. */
   readonly baseUrl: string;
   /** The API key. It is sent to the origin of `baseUrl` and nowhere else. */
   readonly key: string;
@@ -19,7 +19,7 @@ export interface ClientOptions {
    * Sends a request: a handler in process, or a fetch with a proxy. It must obey the request's
    * `redirect`. Default: the global `fetch`.
    *
-   * @example
+   * @example Call a service in process
    * ```ts
    * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
    * import { createClient } from "@petstore/service/client";
@@ -32,9 +32,10 @@ export interface ClientOptions {
    */
   readonly fetch?: (request: Request) => Response | Promise<Response>;
   /**
-   * Time that one attempt may take until its response is read, in ms: 1 to 2147483647. Default: 10000.
+   * The longest that one attempt may take until its response is read, in ms: 1 to 2147483647.
+   * Default: 10000.
    *
-   * @example
+   * @example Give up after 50 ms
    * ```ts
    * import { createClient } from "@petstore/service/client";
    * import assert from "node:assert/strict";
@@ -47,9 +48,9 @@ export interface ClientOptions {
    */
   readonly timeout?: number;
   /**
-   * The number of times that a failed call is tried again: 0 to 10. Default: 3.
+   * The number of times that a failed call is retried: 0 to 10. Default: 3.
    *
-   * @example
+   * @example Retry once
    * ```ts
    * import { createClient } from "@petstore/service/client";
    * import assert from "node:assert/strict";
@@ -66,11 +67,11 @@ export interface ClientOptions {
    */
   readonly retries?: number;
   /**
-   * If true, each `createPet` sends an `Idempotency-Key` of its own, and is tried again as reads are. A
-   * service that ignores the key may then add the pet twice. If `false`, a create is tried again only
-   * after the service itself has said that nothing was changed. Default: `true`.
+   * If true, each `createPet` sends an `Idempotency-Key` of its own, and is retried as reads are. A
+   * service that ignores the key may then add the pet twice. If false, a create is retried only
+   * after the service itself has said that nothing was changed. Default: true.
    *
-   * @example
+   * @example Send each create once
    * ```ts
    * import { createClient } from "@petstore/service/client";
    * import assert from "node:assert/strict";
@@ -90,7 +91,7 @@ export interface ClientOptions {
   readonly idempotentCreates?: boolean;
 }
 
-/** The options, checked, with their defaults. Tests pass a time that does not wait, and their own chance. */
+/** The checked options with their defaults, and a clock and random numbers that tests replace. */
 export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   /** The base address, without a `/` at its end. */
   readonly base: string;
@@ -100,7 +101,7 @@ export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   readonly now: () => number;
   /** Calls back once, `ms` ms from now. Returns a function that cancels it. */
   readonly setTimer: (ms: number, callback: () => void) => () => void;
-  /** From 0 to below 1, to vary the pauses. */
+  /** Returns a number from 0 to below 1, to vary the pauses. */
   readonly random: () => number;
 }
 
@@ -129,7 +130,7 @@ export function readOptions(options: ClientOptions): Settings {
   }
   if (!isSendable(key)) {
     throw new TypeError(
-      "Wrong option key: it must be one or more visible ASCII characters without spaces",
+      "Wrong option key: it must be a non-empty string of visible ASCII characters, without spaces",
     );
   }
   checkFunction(fetch, "fetch");
@@ -148,7 +149,7 @@ export function readOptions(options: ClientOptions): Settings {
   };
 }
 
-/** Tells whether the key may be sent to a URL. Fetch refuses a URL with a user in it. */
+/** Tells whether the key may be sent to a URL. `fetch` refuses URLs with a user. */
 export function isOn(url: URL, origin: string): boolean {
   return url.origin === origin && url.username === "" && url.password === "";
 }

@@ -1,4 +1,4 @@
-/** Tells the result of a call from what was received, or why the call failed. */
+/** Makes the result of a call from what was received, or the error. */
 
 import * as v from "valibot";
 import { ERROR_STATUS } from "../../core/http/refusal.ts";
@@ -21,13 +21,19 @@ const errorBodySchema = v.object({
 
 const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
 
+const NOT_JSON =
+  `the response is not JSON in UTF-8 of at most ${MAX_BODY_BYTES} bytes, or its chunks are tiny`;
 const REDIRECT =
   "the answer is a redirect, and none is followed, so that the key goes nowhere else";
 
 /** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
 
-/** No message shows the `key`. `uncertain`: an earlier attempt may have added the pet. */
+/**
+ * Reads what was received. No message shows the key.
+ *
+ * @param uncertain true if an earlier attempt may have added the pet.
+ */
 export function readOutcome<T extends object>(
   received: Received,
   call: ClientCall<T>,
@@ -39,7 +45,7 @@ export function readOutcome<T extends object>(
   const known = {
     status: status === 0 ? undefined : status,
     requestId: requestId === null ? undefined : show(requestId, key),
-    retryAfter: parseRetryAfter(String(headers.get("retry-after")), now()),
+    retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", now()),
     uncertain: isCreate,
     cause,
   };
@@ -50,12 +56,10 @@ export function readOutcome<T extends object>(
   if (fault !== undefined) {
     return fail(fault, show(describeFault(received, origin), key));
   }
-  const body = parse(String(text));
+  const body = text === undefined ? undefined : parse(text);
   if (status === (isCreate ? 201 : 200)) {
     const result = body === undefined
-      ? new Mismatch(
-        `the response is not JSON in UTF-8 of at most ${MAX_BODY_BYTES} bytes`,
-      )
+      ? new Mismatch(NOT_JSON)
       : call.read(body, headers);
     return result instanceof Mismatch
       ? fail("invalid_response", result.reason)
@@ -63,8 +67,8 @@ export function readOutcome<T extends object>(
   }
   const refusal = readRefusal(status, body);
   if (refusal === undefined) return fail(...describeStatus(status));
-  // Below 500 the service refuses the request. A 503 with Retry-After means that nothing was changed;
-  // without Retry-After, that the service cannot tell.
+  // Below 500 the service refuses the request. A 503 with Retry-After means that nothing was
+  // changed; without Retry-After, that the service cannot tell.
   const isCertain = statusOf.has(refusal.code) && !uncertain &&
     (status < 500 || (status === 503 && known.retryAfter !== undefined));
   const code = show(refusal.code, key);
@@ -84,8 +88,8 @@ function describeFault(
 }
 
 /**
- * Finds why a request failed: runtimes wrap the reason in errors that only say "fetch failed". Looks no deeper
- * than `depth`, because an error may be its own cause.
+ * Finds why a request failed: runtimes wrap the reason in errors that only say "fetch failed".
+ * Looks no deeper than `depth`, because an error may be its own cause.
  */
 function innermostMessage(error: unknown, depth = 9): string {
   if (!(error instanceof Error)) return String(error);
@@ -99,8 +103,8 @@ function innermostMessage(error: unknown, depth = 9): string {
 }
 
 /**
- * Reads a refusal of the service itself. A proxy may send errors of its own, even as JSON: the service's
- * agree with themselves and with the contract.
+ * Reads a refusal by the service itself. A proxy may send its own errors, even as JSON; only the
+ * service's have a code and a status that agree.
  */
 function readRefusal(status: number, body: unknown) {
   const { success, output } = v.safeParse(errorBodySchema, body);
@@ -118,7 +122,7 @@ function describeStatus(status: number): [PetStoreErrorCode, string] {
   return ["invalid_response", `${answer}, which is not in the contract`];
 }
 
-/** Parses JSON with exact ids and categories; `undefined` if it is not JSON: the parser's message would quote it. */
+/** Parses JSON; `undefined` if it is not JSON, because the parser's message would quote it. */
 function parse(text: string): unknown {
   try {
     return parseWithInt64(text, "id", "categoryId");
@@ -127,7 +131,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Makes a server's text part of a message: short, on one line, and without the key. */
+/** Prepares a server's text for a message: short, on one line, and without the key. */
 function show(text: string, key: string): string {
   return text.replaceAll(key, "…").replaceAll(/\p{Cc}/gu, " ")
     .slice(0, MAX_SHOWN);

@@ -1,4 +1,4 @@
-/** Decides if and when a call is tried again. */
+/** Decides whether and when a call is retried. */
 
 import type { PetStoreError } from "./error.ts";
 import type { ClientCall } from "./calls.ts";
@@ -7,15 +7,16 @@ import type { Settings } from "./options.ts";
 /** The longest `Retry-After` that is honoured, and the longest pause added to it, in ms. */
 const MAX_PAUSE = 30_000;
 
-/** Statuses of failures that may pass: too slow, too many, out of reach (RFC 9110 §15, RFC 6585 §4). */
+/** Statuses of transient failures (RFC 9110 §15, RFC 6585 §4). */
 const TRANSIENT: readonly unknown[] = [408, 429, 502, 503, 504];
 
 /**
  * Chooses the pause before the next attempt, in ms: what the response asks for, plus a random time
  * below a bound that doubles, so that many clients do not come back together.
  *
- * @param attempt how many came before this one.
- * @returns `undefined` if the call is not to be tried again, or not within 30 s: then the caller decides.
+ * @param attempt the number of attempts before the one that failed.
+ * @returns `undefined` if the call is not to be retried, or not within 30 s: then the caller
+ * decides.
  */
 export function retryDelay(
   { code, status, uncertain, retryAfter = 0 }: PetStoreError,
@@ -25,7 +26,7 @@ export function retryDelay(
 ): number | undefined {
   if (attempt >= retries) return undefined;
   const isRepeatable = body === undefined || idempotencyKey !== undefined;
-  // Any other create could add the pet twice, so the service itself must say that nothing was changed.
+  // Any other create could add the pet twice, unless the service itself says that nothing changed.
   const isTransient = isRepeatable
     ? code === "network_error" || code === "timeout" ||
       TRANSIENT.includes(status)
@@ -34,7 +35,7 @@ export function retryDelay(
   return retryAfter + random() * Math.min(MAX_PAUSE, 500 * 2 ** attempt);
 }
 
-/** Waits `ms`, or until the signal aborts, which ends the next attempt; leaves no timer and no listener. */
+/** Waits `ms`, or until the signal aborts. Leaves no timer and no listener. */
 export async function pause(
   ms: number,
   { setTimer }: Settings,
@@ -52,7 +53,8 @@ export async function pause(
 /**
  * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date that ends in GMT.
  *
- * @returns the time to wait in ms, 0 if it is over; `undefined` if the field is absent or malformed.
+ * @returns the time to wait in ms, 0 if it is over; `undefined` if the field is absent or
+ * malformed.
  */
 export function parseRetryAfter(
   field: string,

@@ -1,29 +1,36 @@
 /**
- * API keys: who may call. The service stores only the SHA-256 digest of each. Time tells a guesser nothing:
- * a digest that is nearly right says nothing about the key behind it.
+ * API keys: who may call. The service stores only the SHA-256 digest of each. Timing leaks nothing:
+ * a near-match of digests reveals nothing about the key.
  */
 
 import { sha256 } from "../sha256.ts";
 
-/** The port that {@linkcode createHandler} asks whether a bearer token is a valid API key. */
+/** The port by which {@linkcode createHandler} checks bearer tokens. */
 export interface ApiKeys {
-  /** Resolves to whether the key is valid now. */
+  /** Resolves to true if the key is valid now. */
   verify(key: string): Promise<boolean>;
 }
 
 const MAX_REMEMBERED = 10_000;
 
 /**
- * A fixed set of API keys, for embedding and for tests.
+ * Accepts a fixed set of API keys, for embedding and for tests.
  *
- * @example
+ * @example Check a key
  * ```ts
  * import { apiKeys } from "@petstore/service";
+ * import assert from "node:assert/strict";
  *
- * const isValid = await apiKeys(["secret"]).verify("secret");
+ * const keys = apiKeys(["secret"]);
+ * assert.equal(await keys.verify("secret"), true);
+ * assert.equal(await keys.verify("guess"), false);
  * ```
- * @throws {TypeError} if a key is no text, as an unset variable, or could not be sent: it is empty or has a character outside visible
- * ASCII (U+0021–U+007E), which no `Authorization: Bearer` header carries (RFC 9110 §5.5, §11.4).
+ *
+ * @param keys the keys themselves; their digests are kept.
+ * @returns the `keys` option of `createHandler`.
+ * @throws {TypeError} if a key is not a string (for example an unset variable), or cannot be sent
+ * in an `Authorization: Bearer` header: it is empty, or has a character outside visible ASCII
+ * (U+0021–U+007E; RFC 9110 §5.5, §11.4).
  */
 export function apiKeys(keys: readonly string[]): ApiKeys {
   if (!Array.isArray(keys)) throw new TypeError("API keys must be an array");
@@ -31,12 +38,12 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   if (wrong !== -1) {
     const which = `API key ${wrong + 1} of ${keys.length}`;
     throw new TypeError(
-      `${which} must be a text of one or more visible ASCII characters without spaces`,
+      `${which} must be a non-empty string of visible ASCII characters, without spaces`,
     );
   }
   const unhashed = [...keys];
-  // Digests are made on first use, not here: Cloudflare Workers forbid asynchronous work while a module loads
-  // (cloudflare/workerd#158).
+  // Digests are made on first use, not here: Cloudflare Workers forbid asynchronous work while a
+  // module loads (cloudflare/workerd#158).
   let digests: Promise<readonly string[]> | undefined;
   return rememberKeys(async (digest) => {
     digests ??= Promise.all(unhashed.splice(0).map(sha256));
@@ -44,7 +51,7 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   }, { maxAge: Infinity, now: () => 0 }); // a look at the clock costs 3 % of a request
 }
 
-/** Accepts each key that one of these accepts; they are asked in turn. */
+/** Accepts the keys that any of these accepts, asked one after the other. */
 export function anyOf(...all: readonly ApiKeys[]): ApiKeys {
   return {
     async verify(key) {
@@ -57,9 +64,12 @@ export function anyOf(...all: readonly ApiKeys[]): ApiKeys {
 }
 
 /**
- * Turns a look-up by SHA-256 digest into {@linkcode ApiKeys}. A key that was valid at most `maxAge` ms ago is
- * neither hashed nor looked up again. Only valid keys are remembered, so guesses take no memory; `forget`
- * forgets them all, as after one is revoked. A text that `canBeKey` refuses is not looked up.
+ * Makes {@linkcode ApiKeys} that look up keys by their SHA-256 digests, unless `canBeKey` returns
+ * false.
+ *
+ * A key that was valid at most `maxAge` ms ago is neither hashed nor looked up again. Only valid
+ * keys are remembered, so guesses take no memory. `forget` forgets them all, for example when one
+ * is revoked.
  */
 export function rememberKeys(
   isActive: (digest: string) => Promise<boolean>,
@@ -87,7 +97,7 @@ export function rememberKeys(
         return false;
       }
       if (remembering.size >= MAX_REMEMBERED) remembering.clear();
-      // After forget() this is no longer the map that is read: an answer from before is not kept.
+      // forget() replaces the map, so an answer from before it is not kept.
       remembering.set(key, { digest, askedAt });
       return true;
     },
@@ -97,7 +107,10 @@ export function rememberKeys(
   };
 }
 
-/** Tells whether an `Authorization: Bearer` header can carry a key: visible ASCII, at least one. */
+/**
+ * Tells whether an `Authorization: Bearer` header can carry a key: one or more visible ASCII
+ * characters.
+ */
 export function isSendable(key: unknown): boolean {
   return typeof key === "string" && /^[\x21-\x7e]+$/.test(key);
 }

@@ -5,13 +5,16 @@ import { isSendable } from "./api_keys.ts";
 
 const CHALLENGE = 'Bearer realm="petstore"';
 
-/** The 401 if no bearer credentials were sent: none at all, or another scheme's (RFC 6750 §3.1). */
+/**
+ * The 401 for a request without bearer credentials: without any, or with another scheme (RFC 6750
+ * §3.1).
+ */
 export const missingKey: Refusal = new Refusal(
   "unauthorized",
   'API key is missing: send it in the header "Authorization: Bearer <API_KEY>"',
   { "www-authenticate": CHALLENGE },
 );
-/** The 401 if the key that was sent is not valid. */
+/** The 401 for a key that is not valid. */
 export const invalidKey: Refusal = new Refusal(
   "unauthorized",
   "API key is invalid: it is unknown or revoked",
@@ -19,8 +22,8 @@ export const invalidKey: Refusal = new Refusal(
 );
 
 /**
- * Takes the token out of an `Authorization` header (RFC 9110 §11.4). Unlike RFC 6750's `b64token` it may
- * be any visible ASCII, since any such string can be configured as a key.
+ * Reads the token of an `Authorization` header (RFC 9110 §11.4). It may be any visible ASCII,
+ * unlike the `b64token` of RFC 6750, because any such string can be configured as a key.
  */
 export function parseBearer(header: string | null): string | Refusal {
   const token = header?.match(/^bearer +([^ ].*)$/is)?.[1];

@@ -1,4 +1,4 @@
-/** API keys that the service issues itself. The rules are here; an adapter keeps the records. */
+/** API keys that the service issues itself. An adapter stores their records. */
 
 import * as v from "valibot";
 import { type ApiKeys, rememberKeys } from "./api_keys.ts";
@@ -18,7 +18,7 @@ export interface ApiKeyRecord {
   readonly revoked?: Date;
 }
 
-/** A record to be kept; `created` to the millisecond. */
+/** A record to store. `created` is exact to the millisecond. */
 export interface NewApiKeyRecord
   extends Pick<ApiKeyRecord, "name" | "created"> {
   /** SHA-256 of the key: 64 lower-case hexadecimal digits. */
@@ -26,67 +26,84 @@ export interface NewApiKeyRecord
 }
 
 /**
- * The port to whatever keeps the records of issued keys. It is as durable as the `PetStorage` that has it,
+ * Where records of issued keys are stored. It is as durable as the `PetStorage` that it belongs to,
  * and rejects as `unavailable` once that is closed.
  */
 export interface ApiKeyStorage {
-  /** Keeps a record; rejects if a record has this digest. */
+  /** Stores a record. Rejects if another record has its digest. */
   insert(record: NewApiKeyRecord): Promise<ApiKeyRecord>;
   /**
-   * Keeps a record only if no record exists yet, not even a revoked one. Of any number of calls at
-   * once, in any number of processes, at most one gets its record, the others `undefined`.
+   * Stores a record if there is no record yet, not even a revoked one. However many calls run at
+   * once, in however many processes, at most one returns its record; the others return `undefined`.
    */
   insertFirst(record: NewApiKeyRecord): Promise<ApiKeyRecord | undefined>;
   /** Tells whether a record that is not revoked has this digest. */
   isActive(digest: string): Promise<boolean>;
   /**
-   * Returns the record with this digest, also if it is revoked; `undefined` if it is not found. A storage may leave
-   * this out: then a key can be revoked by its id alone.
+   * Returns the record with this digest, even if it is revoked; `undefined` if it is not found. A
+   * storage may leave this method out; then keys can be revoked only by their ids.
    */
   find?(digest: string): Promise<ApiKeyRecord | undefined>;
-  /** All records, ascending by id. */
+  /** Returns all records, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;
-  /** Marks a record revoked, or keeps the time if it is already; `undefined` if it is not found. */
+  /**
+   * Marks a record as revoked. A record that is revoked already keeps its time.
+   *
+   * @returns the record; `undefined` if it is not found.
+   */
   revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
 }
 
 /** A key that was just issued, and its record. */
 export interface IssuedKey {
-  /** The key itself, which is kept nowhere. */
+  /** The key itself, which is not stored. */
   readonly key: string;
-  /** The record that is kept. */
+  /** The record that is stored. */
   readonly record: ApiKeyRecord;
 }
 
 /** Issues, lists, revokes and verifies keys. */
 export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
   /**
-   * Issues a key, which is shown only here.
-   * @throws {RangeError} if the name breaks the rules of a pet's name.
+   * Issues a key. Only the result has the key itself.
+   *
+   * @param name the purpose or owner of the key, by the rules of a pet's name.
+   * @throws {RangeError} if the name breaks those rules.
    */
   issue(name: string): Promise<IssuedKey>;
-  /** Issues the very first key; `undefined` if one was ever issued. */
+  /** Issues the very first key. Returns `undefined` if a key was ever issued. */
   issueFirst(name: string): Promise<IssuedKey | undefined>;
   /**
-   * Revokes a key, by its id or by the key itself: at once here, within a second in other processes.
+   * Revokes a key: at once in this process, within a second in others.
+   *
+   * @param idOrKey the id of the key, or the key itself.
    * @returns the record; `undefined` if it is not found.
-   * @throws {TypeError} if it is the key itself, and the storage has no {@linkcode ApiKeyStorage.find}.
+   * @throws {TypeError} for the key itself if the storage has no {@linkcode ApiKeyStorage.find}.
    */
   revoke(idOrKey: number | string): Promise<ApiKeyRecord | undefined>;
 }
 
-/** The longest that a process goes on taking a key that another process revoked, in ms. */
+/** The longest that a process goes on accepting a key that another process revoked, in ms. */
 export const REVOCATION_DELAY = 1000;
 
 /**
- * Issued keys over a storage of their records.
+ * Issues, lists, revokes and verifies keys whose records are stored.
  *
- * @example
+ * @example Issue a key and revoke it
  * ```ts
  * import { issuedKeys, memoryStorage } from "@petstore/service";
+ * import assert from "node:assert/strict";
  *
- * const { key } = await issuedKeys(memoryStorage().apiKeys).issue("mobile app");
+ * const keys = issuedKeys(memoryStorage().apiKeys);
+ * const { key, record } = await keys.issue("mobile app");
+ * assert.equal(await keys.verify(key), true);
+ *
+ * await keys.revoke(record.id);
+ * assert.equal(await keys.verify(key), false);
  * ```
+ *
+ * @param storage the `apiKeys` of a storage, or your own.
+ * @returns the `keys` option of `createHandler`, which can also issue, list and revoke.
  */
 export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
   const remembered = rememberKeys((digest) => storage.isActive(digest), {
@@ -96,7 +113,9 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
 
   async function findId(key: string): Promise<number | undefined> {
     if (storage.find === undefined) {
-      throw new TypeError("The storage finds no key by itself, only by its id");
+      throw new TypeError(
+        "Cannot revoke key: this storage finds keys only by id",
+      );
     }
     return (await storage.find(await sha256(key)))?.id;
   }
@@ -108,7 +127,8 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
       return { key, record: await storage.insert(made) };
     },
     async issueFirst(name) {
-      // Looks first, because a database that takes no writes, such as a read replica, may have keys.
+      // Looks first, because a database that accepts no writes, such as a read replica, may have
+      // keys.
       if ((await storage.list()).length > 0) return undefined;
       const { key, ...made } = await makeKey(name);
       const record = await storage.insertFirst(made);

@@ -1,22 +1,25 @@
-/** The form of an issued key: `pet_`, 32 random base62 characters, and 6 more that are their CRC-32. */
+/**
+ * The form of an issued key: `pet_`, 32 random base62 characters, and 6 more that are their CRC-32.
+ */
 
 const FORM = /^pet_[0-9A-Za-z]{38}$/;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
+/** Makes a random key. */
 export function generateKey(): string {
-  // Of 32 bits each, so that no character is likelier than another by more than one in ten million.
+  // 32 bits each, so that no character is likelier than another by more than one in ten million.
   const numbers = crypto.getRandomValues(new Uint32Array(32));
   const random = Array.from(numbers, (number) => BASE62.charAt(number % 62))
     .join("");
   return `pet_${random}${checksum(random)}`;
 }
 
-/** Tells whether a text has the form of an issued key, checksum included. */
+/** Tells whether a string has the form of an issued key, including the checksum. */
 export function isIssuedForm(text: string): boolean {
   return FORM.test(text) && text.slice(-6) === checksum(text.slice(4, -6));
 }
 
-/** CRC-32 (ISO 3309, as in gzip) of ASCII text, as 6 base62 digits, the greatest first. */
+/** CRC-32 (ISO 3309, as in gzip) of ASCII text, as 6 base62 digits, most significant first. */
 function checksum(text: string): string {
   let crc = 0xffffffff;
   for (let i = 0; i < text.length; i++) {

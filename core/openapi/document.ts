@@ -1,6 +1,7 @@
 /**
- * The contract as data: an OpenAPI 3.1 document of the service. An operation lists the responses that a caller
- * acts on; `default` is any other error. What belongs to no operation is said in words.
+ * The contract as data: an OpenAPI 3.1 document of the service. An operation lists the responses
+ * that a caller acts on; `default` is any other error. The description says what holds for all
+ * operations.
  */
 
 import type { BaseUrl } from "../http/base_url.ts";
@@ -11,7 +12,9 @@ import { otherErrors } from "./responses.ts";
 import { schemas } from "./schemas.ts";
 
 export interface DescribedOperation extends Route {
-  /** All errors that it answers with; the document lists some, and the others as `default`. */
+  /**
+   * All errors that it answers with. The document lists some, and combines the others in `default`.
+   */
   readonly errors: readonly ErrorCode[];
   /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */
   readonly description: JsonObject;

@@ -1,4 +1,4 @@
-/** A JSON object whose members are JSON; arrays hold no arrays. */
+/** A JSON object. Arrays in it contain no arrays. */
 export interface JsonObject {
   /** A member. */
   readonly [name: string]:

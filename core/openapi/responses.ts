@@ -1,4 +1,4 @@
-/** Parts of the OpenAPI document that the responses of several operations share. */
+/** Responses in the OpenAPI document. */
 
 import {
   ERROR_STATUS,
@@ -17,15 +17,15 @@ const retryAfter: JsonObject = {
   },
 };
 
-/** A JSON body with this schema, and an example if there is one. */
+/** Describes a JSON body by the name of its schema, with an example if there is one. */
 export function json(schema: string, example?: JsonObject): JsonObject {
   const $ref = `#/components/schemas/${schema}`;
   return { "application/json": { schema: { $ref }, ...example } };
 }
 
 /**
- * An error response, with a refusal that the service really sends as the example. OpenAPI Generator warns
- * of `examples` by name.
+ * Describes an error response. The example is a refusal that the service really sends. It is not
+ * one of the named `examples`, because OpenAPI Generator warns of those.
  */
 export function refused(
   description: string,
@@ -40,7 +40,7 @@ export function refused(
   };
 }
 
-/** The errors to act on of every operation that needs a key. */
+/** The errors to act on that every operation with a key has. */
 export const keyErrors: JsonObject = {
   "401": refused("The API key is missing or invalid.", missingKey),
   "429": refused(
@@ -50,7 +50,7 @@ export const keyErrors: JsonObject = {
   ),
 };
 
-/** The response for all errors that an operation does not list. */
+/** Describes all errors that an operation does not list, as one response. */
 export function otherErrors(codes: readonly ErrorCode[]): JsonObject {
   const list = codes.map((code) => `${ERROR_STATUS[code]} \`${code}\``);
   const description = `Any other error: ${list.join(", ")}.`;

@@ -1,4 +1,7 @@
-/** The resources as JSON Schemas. Generators copy descriptions into comments, so they are plain text. */
+/**
+ * The resources as JSON Schemas. Generators copy descriptions into comments, so they are plain
+ * text.
+ */
 
 import { ERROR_STATUS } from "../http/refusal.ts";
 import { MAX_NAME_LENGTH } from "../name.ts";
@@ -8,7 +11,7 @@ import type { JsonObject } from "./json_object.ts";
 
 const CODES = Object.keys(ERROR_STATUS);
 
-// An int64 has no written bounds: generators for other languages read them into a double.
+// An int64 has no bounds here, because generators for other languages read them into a double.
 const id: JsonObject = {
   type: "integer",
   format: "int64",
@@ -19,7 +22,7 @@ const name: JsonObject = {
   type: "string",
   minLength: 1,
   maxLength: MAX_NAME_LENGTH,
-  // All languages write \x alike in regular expressions, but not \u.
+  // \x means the same in the regular expressions of all languages; \u does not.
   pattern: "^[^\\x00-\\x1f\\x7f]+$",
   description:
     "Kept exactly as it was sent. Its length is counted in Unicode code points; control characters and lone surrogates are refused.",

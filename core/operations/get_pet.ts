@@ -13,7 +13,10 @@ import {
   type Operation,
 } from "./operation.ts";
 
-/** Answers 200 with the pet; 404 if there is no such pet, or if the text can be no pet's id. */
+/**
+ * Answers 200 with the pet; 404 if it does not exist, or if the parameter cannot be the id of a
+ * pet.
+ */
 async function run({ parameter }: Call, { storage }: Context): Promise<Answer> {
   const id = parsePetId(parameter);
   const pet = id === undefined ? undefined : await storage.get(id);
@@ -22,7 +25,7 @@ async function run({ parameter }: Call, { storage }: Context): Promise<Answer> {
     : jsonAnswer(200, petToJson(pet));
 }
 
-/** The 404 for an id as it was sent. */
+/** Makes the 404 for an id as it was sent. */
 function petNotFound(petId: string): Refusal {
   return new Refusal(
     "not_found",
@@ -30,7 +33,10 @@ function petNotFound(petId: string): Refusal {
   );
 }
 
-/** Says that the operation is deprecated, until when it works, and what replaces it. */
+/**
+ * Makes the header fields that say that the operation is deprecated, how long it works, and what
+ * replaces it.
+ */
 function deprecation(baseUrl: BaseUrl): Fields {
   return {
     sunset: "Thu, 05 Dec 2030 00:00:00 GMT", // RFC 8594

@@ -5,27 +5,27 @@ import { sha256 } from "../sha256.ts";
 
 /**
  * Matches the header: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the
- * bare form; 1 to 255 visible ASCII characters in both.
+ * bare form. Both have 1 to 255 visible ASCII characters.
  */
 const KEY = /^(?:"((?:[!#-\[\]-~]|\\["\\]){1,255})"|([!#-~][!-~]{0,254}))$/;
 export const KEY_PATTERN: string = KEY.source;
 
-/** The 400 for a header that is not one key. */
+/** The 400 for a header that is not exactly one key. */
 export const malformedKey: Refusal = new Refusal(
   "bad_request",
   "Cannot create pet: the Idempotency-Key header must be one key of 1 to 255 visible ASCII characters, such as " +
     '"8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes',
 );
 
-/** The 422 for a key that added another pet before. */
+/** The 422 for a key that has already added another pet. */
 export const reusedKey: Refusal = new Refusal(
   "idempotency_key_reused",
   "Cannot create pet: its Idempotency-Key was sent before with another pet; use a new key for each pet",
 );
 
 /**
- * Reads the key of a header. The structured-field string and the bare form are one key. A header that
- * is repeated arrives joined by a comma and a space, and is refused for the space.
+ * Reads the key of a header. The structured-field string and the bare form mean the same key. A
+ * repeated header arrives joined by a comma and a space, and is refused because of the space.
  */
 export function parseIdempotencyKey(header: string): string | Refusal {
   const [, quoted, bare] = KEY.exec(header) ?? [];
@@ -33,8 +33,8 @@ export function parseIdempotencyKey(header: string): string | Refusal {
 }
 
 /**
- * Makes the key that a storage keeps, a SHA-256: each API key has idempotency keys of its own, and neither
- * key can be told from what is kept.
+ * Makes the key that a storage keeps. Each API key has idempotency keys of its own, and the digest
+ * reveals neither key.
  */
 export async function storedKey(apiKey: string, key: string): Promise<string> {
   return await sha256(await sha256(apiKey) + key); // the first part has a fixed length

@@ -1,4 +1,6 @@
-/** The operations of the service, each a row for the router, the pipeline and the OpenAPI document. */
+/**
+ * The operations of the service, each a row for the router, the pipeline and the OpenAPI document.
+ */
 
 import type { BaseUrl } from "../http/base_url.ts";
 import type { BodyLimits } from "../http/body.ts";
@@ -17,9 +19,12 @@ export interface Call {
   readonly request: ServiceRequest;
   /** The raw query, without its `?`. */
   readonly query: string;
-  /** The parameter that the path ends in, such as a pet's id, as it was sent; empty if it has none. */
+  /**
+   * The parameter at the end of the path, such as a pet's id, as it was sent; empty if the path has
+   * none.
+   */
   readonly parameter: string;
-  /** The API key, which is valid; empty if the endpoint is public. */
+  /** The valid API key; empty if the endpoint is public. */
   readonly apiKey: string;
 }
 
@@ -33,11 +38,11 @@ export interface Context extends BodyLimits {
 
 /** A route at its full path, and what it does. */
 export interface Endpoint extends Route {
-  /** If true, it is answered without an API key. */
+  /** If true, it needs no API key. */
   readonly isPublic?: boolean | undefined;
-  /** Header fields of all its responses, errors too. */
+  /** Header fields of all its responses, including errors. */
   readonly fields?: Fields | undefined;
-  /** Answers a call. Rejects only with what nobody expected. */
+  /** Answers a call. Rejects only with unexpected errors. */
   readonly run: (call: Call) => Promise<Answer>;
 }
 

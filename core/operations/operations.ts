@@ -18,17 +18,20 @@ export const operations: readonly Operation[] = [
 ];
 
 /**
- * Makes the OpenAPI 3.1 document of a service with this `baseUrl`, as `GET {baseUrl}/openapi.json`
- * answers it.
+ * Makes the OpenAPI 3.1 document that a service returns at `{baseUrl}/openapi.json`.
  *
- * @example
+ * @example Make the document of a deployment
  * ```ts
  * import { openApi } from "@petstore/service";
+ * import assert from "node:assert/strict";
  *
- * const document = openApi("https://api.example.com/v1");
+ * const { servers } = openApi("https://api.example.com/v1");
+ * assert.deepEqual(servers, [{ url: "https://api.example.com/v1" }]);
  * ```
- * @param baseUrl as the option of `createHandler`. Default: `/v1`.
- * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
+ *
+ * @param baseUrl the option `baseUrl` of `createHandler`. Default: `/v1`.
+ * @returns the document, as JSON.
+ * @throws {TypeError} if `baseUrl` is neither a path nor an absolute http(s) URL in normal form.
  */
 export function openApi(baseUrl = "/v1"): JsonObject {
   return openApiDocument(parseBaseUrl(baseUrl), operations);

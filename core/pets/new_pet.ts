@@ -1,4 +1,4 @@
-/** The check of what a client sends to add a pet. */
+/** Checks what a client sends to add a pet. */
 
 import * as v from "valibot";
 import { Refusal } from "../http/refusal.ts";
@@ -30,7 +30,9 @@ const newPetSchema = v.pipe(
   ),
 );
 
-/** Checks a parsed body: returns the pet, or a 400 that names each member and what is wrong with it. */
+/**
+ * Checks a parsed body. Returns the pet, or a 400 that names each member and what is wrong with it.
+ */
 export function parseNewPet(body: unknown): CheckedPet | Refusal {
   const check = v.safeParse(newPetSchema, body);
   if (check.success) return check.output as CheckedPet; // the one place that makes it one
@@ -44,18 +46,22 @@ export function parseNewPet(body: unknown): CheckedPet | Refusal {
 }
 
 /**
- * Checks a pet to add, for code that calls a storage itself. A missing status becomes `available`;
- * unknown members are left out.
+ * Checks a pet to add, for code that calls a storage itself.
  *
- * @example
+ * @example Add a pet to a storage
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { checkNewPet } from "@petstore/service/storage";
+ * import assert from "node:assert/strict";
  *
  * const pet = await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));
+ * assert.equal(pet.status, "available");
  * ```
  *
- * @throws {TypeError} if it is no valid pet; the message names each member and what is wrong with it.
+ * @param input anything; `categoryId` must be a `bigint`.
+ * @returns the pet, with the status `available` if it had none, and without unknown members.
+ * @throws {TypeError} if it is not a valid pet. The message names each member and what is wrong
+ * with it.
  */
 export function checkNewPet(input: unknown): CheckedPet {
   const pet = parseNewPet(input);

@@ -76,7 +76,9 @@ export function parsePage(query: string): PageRequest | Refusal {
   };
 }
 
-/** The number of pets to read for a page of `limit`: one more tells whether there is a next page. */
+/**
+ * The number of pets to read for a page of `limit`: one more tells whether there is a next page.
+ */
 export function rowsToRead(limit: number): number {
   return limit + 1;
 }

@@ -5,7 +5,10 @@ import { INT64_MAX, parseInt64 } from "../json.ts";
 /** Availability of a pet. */
 export type PetStatus = "available" | "pending" | "sold";
 
-/** Identifier of a pet: 1 to 2⁶³ − 1, ascending in order of creation, never reused. Made by `petId`. */
+/**
+ * Identifier of a pet: 1 to 2⁶³ − 1, ascending in order of creation, never reused. `petId` makes
+ * it.
+ */
 export type PetId = bigint & { readonly inTypesOnly: "PetId" };
 
 /** A pet as a client sends it, to be added. */
@@ -18,7 +21,7 @@ export interface NewPet {
   readonly status?: PetStatus;
 }
 
-/** A pet to add that has been checked, with its status filled in. Made by `checkNewPet`. */
+/** A pet to add that has been checked, with its status filled in. `checkNewPet` makes it. */
 export type CheckedPet = Required<NewPet> & {
   readonly inTypesOnly: "CheckedPet";
 };
@@ -29,7 +32,7 @@ export interface Pet extends Required<NewPet> {
   readonly id: PetId;
 }
 
-/** The three states of a pet, in the order of the contract. */
+/** The statuses of a pet, in the order of the contract. */
 export const PET_STATUSES: readonly PetStatus[] = [
   "available",
   "pending",
@@ -37,16 +40,21 @@ export const PET_STATUSES: readonly PetStatus[] = [
 ];
 
 /**
- * Makes a {@linkcode PetId} of an integer that is known to be one, as a storage does.
+ * Makes a {@linkcode PetId} of an integer, for authors and callers of storages.
  *
- * @example
+ * @example Get a pet from a storage
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { petId } from "@petstore/service/storage";
+ * import assert from "node:assert/strict";
  *
  * const pet = await memoryStorage().get(petId(7n));
+ * assert.equal(pet, undefined);
  * ```
- * @throws {RangeError} if it is not from 1 to 2⁶³ − 1.
+ *
+ * @param value 1 to 2⁶³ − 1.
+ * @returns the same integer.
+ * @throws {RangeError} if it is out of bounds.
  */
 export function petId(value: bigint): PetId {
   if (typeof value === "bigint" && value >= 1n && value <= INT64_MAX) {
@@ -62,15 +70,21 @@ export function parsePetId(text: string): PetId | undefined {
 }
 
 /**
- * Writes a pet as JSON, with its int64 members as exact JSON numbers.
+ * Writes a pet as JSON. `JSON.stringify` cannot, because it refuses every `bigint`.
  *
- * @example
+ * @example Write a pet
  * ```ts
  * import { petId, petToJson } from "@petstore/service/storage";
+ * import assert from "node:assert/strict";
  *
- * petToJson({ id: petId(7n), name: "Rex", categoryId: 1n, status: "sold" });
+ * const text = petToJson({ id: petId(7n), name: "Rex", categoryId: 1n, status: "sold" });
+ * assert.equal(text, '{"id":7,"name":"Rex","categoryId":1,"status":"sold"}');
  * ```
- * @throws {TypeError} if a member is missing or of a wrong type: a storage broke its promise.
+ *
+ * @param pet a pet, as a storage or a client returns it.
+ * @returns the JSON text, whose integers are exact.
+ * @throws {TypeError} if a member is missing or of a wrong type, because a storage broke its
+ * promise.
  */
 export function petToJson(pet: Pet): string {
   assertPet(pet);
@@ -81,8 +95,8 @@ export function petToJson(pet: Pet): string {
 }
 
 /**
- * Writes pets as a JSON array, each as {@linkcode petToJson} does. Pages whose integers are all exact as a
- * `number` are left to `JSON.stringify`: otherwise 100 pets take 1.3 to 1.6 times the processor time.
+ * Writes pets as a JSON array, each as {@linkcode petToJson} does. If every integer is exact as a
+ * `number`, `JSON.stringify` writes them, which is quicker.
  */
 export function petsToJson(pets: readonly Pet[]): string {
   const all: unknown[] = [];
@@ -91,7 +105,7 @@ export function petsToJson(pets: readonly Pet[]): string {
     const { name, status } = pet;
     const id = Number(pet.id);
     const categoryId = Number(pet.categoryId);
-    // A rounded integer is never safe: it comes to 2^53 or more.
+    // A rounded integer is never safe, because it is 2^53 or more.
     if (!Number.isSafeInteger(id) || !Number.isSafeInteger(categoryId)) {
       return `[${pets.map(petToJson).join(",")}]`;
     }

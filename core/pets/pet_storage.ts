@@ -4,21 +4,21 @@ import type { Page, PageRequest } from "./page.ts";
 import type { CheckedPet, Pet, PetId } from "./pet.ts";
 
 /**
- * Keeps pets. Every method returns a promise, and rejects with a {@linkcode StorageError} if the fault
- * is one that a caller can act on. Objects that are passed in or returned belong to the caller: to change
- * them changes no pet.
+ * Keeps pets. Every method returns a promise, and rejects with a {@linkcode StorageError} if the
+ * fault is one that a caller can act on. Objects that are passed in or returned belong to the
+ * caller: to change them changes no pet.
  */
 export interface PetStorage {
   /**
    * Adds a pet and gives it an id greater than every id given before.
    *
    * Once the promise is fulfilled the pet is as durable as the storage makes anything, and every
-   * `get` and `list` that starts afterwards sees it. Ids become visible in ascending order: a reader
-   * that has seen an id never later sees a smaller one appear. The pet is not checked again.
+   * `get` and `list` that starts afterwards sees it. Ids become visible in ascending order: a
+   * reader that has seen an id never later sees a smaller one appear. The pet is not checked again.
    *
-   * If a create with the same `idempotencyKey` (64 lower-case hexadecimal digits) added a pet less than
-   * the storage's retention ago, this adds nothing and returns that pet with `replayed`, whatever `pet`
-   * is. Of any number of them at once, in any number of processes, one adds its pet.
+   * If a create with the same `idempotencyKey` (64 lower-case hexadecimal digits) added a pet less
+   * than the storage's retention ago, this adds nothing and returns that pet with `replayed`,
+   * whatever `pet` is. Of any number of them at once, in any number of processes, one adds its pet.
    */
   create(
     pet: CheckedPet,
@@ -35,8 +35,8 @@ export interface PetStorage {
   ping(): Promise<void>;
 
   /**
-   * Finishes the creates under way, then releases everything. May be called more than once. Every other
-   * method then rejects as `unavailable`.
+   * Finishes the creates under way, then releases everything. May be called more than once. Every
+   * other method then rejects as `unavailable`.
    */
   close(): Promise<void>;
 }
@@ -68,16 +68,16 @@ export interface PetStorage {
  */
 export class StorageError extends Error {
   /**
-   * Says what is known about the operation that failed. `unavailable`: nothing happened, and it can be tried
-   * again. `outcome_unknown`: a create was under way, and may have happened.
+   * Says what is known about the operation that failed. `unavailable`: nothing happened, and it can
+   * be tried again. `outcome_unknown`: a create was under way, and may have happened.
    */
   readonly kind: "unavailable" | "outcome_unknown";
   /** If it is `unavailable`: after how many seconds to try again, 1 or more. */
   readonly retryAfter: number;
 
   /**
-   * Makes the error; `message` is for operators, and is never sent to a client. `retryAfter` is rounded
-   * up to whole seconds, 1 to 60; it is 1 by default.
+   * Makes the error; `message` is for operators, and is never sent to a client. `retryAfter` is
+   * rounded up to whole seconds, 1 to 60; it is 1 by default.
    */
   constructor(
     kind: "unavailable" | "outcome_unknown",

@@ -22,7 +22,7 @@ test("apiKeys throws a TypeError, without the key, if a key cannot be sent", () 
     assert.throws(() => apiKeys(["good", key as string]), {
       name: "TypeError",
       message:
-        "API key 2 of 2 must be a text of one or more visible ASCII characters without spaces",
+        "API key 2 of 2 must be a non-empty string of visible ASCII characters, without spaces",
     });
   }
   assert.throws(() => apiKeys("good" as unknown as string[]), {
