@@ -18,20 +18,22 @@ const ADDRESS = "http://127.0.0.1:8000";
 
 /** Returns what the server prints until it is ready, and then what its two commands print. */
 async function firstMinute(folder: string): Promise<readonly string[]> {
-  const server = new Deno.Command(Deno.execPath(), {
-    args: ["task", "start", "--port", "0"],
+  // It shows a key on a terminal only.
+  const command = `'${Deno.execPath()}' task start --port 0`;
+  const server = new Deno.Command("script", {
+    args: ["-qefc", command, "/dev/null"],
     cwd: new URL("..", import.meta.url),
     env: { DATABASE_URL: `sqlite:${folder}/petstore.db`, NO_COLOR: "1" },
-    stdout: "null",
-    stderr: "piped",
+    stdin: "null",
+    stdout: "piped",
     signal: AbortSignal.timeout(60_000),
   }).spawn();
   try {
     let greeting = "";
     for await (
-      const text of server.stderr.pipeThrough(new TextDecoderStream())
+      const text of server.stdout.pipeThrough(new TextDecoderStream())
     ) {
-      greeting += text;
+      greeting += text.replaceAll("\r", "");
       if (/^ {4}pet_\w+\n\n$/m.test(greeting)) break;
     }
     const commands = greeting.match(/(?<=^ {4})curl .*/gm) ?? [];

@@ -1,8 +1,9 @@
 /** The life of a server, however it listens: it opens the service, greets, and ends in order. */
 
+import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Service } from "../../core/http/message.ts";
-import type { Config } from "./config.ts";
+import { type Config, ConfigError } from "./config.ts";
 import { type OpenService, openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
@@ -21,8 +22,16 @@ export interface Ending {
  * Makes a server that listens nowhere yet, and ends on a signal.
  *
  * @param ending says how the caller stops listening.
+ * @throws {ConfigError} if no request could ever have a key.
  */
 export function createServer(config: Config, { finish, leave }: Ending) {
+  const isTerminal = process.stderr.isTTY === true;
+  const { database, fixedKeys } = config;
+  if (database.kind === "memory" && fixedKeys === undefined && !isTerminal) {
+    throw new ConfigError(
+      "Cannot start: keys of memory: end with the server, and its first key is shown only on a terminal. Set PETSTORE_API_KEYS",
+    );
+  }
   const opening = Promise.withResolvers<OpenService>();
   /** Unset until the service is open: a signal may come before. */
   let service: OpenService | undefined;
@@ -52,14 +61,14 @@ export function createServer(config: Config, { finish, leave }: Ending) {
     /** Opens the service. Rejected if that fails, unless the server was told to stop: then it ends anyway. */
     async open(): Promise<void> {
       try {
-        service = await openService(config);
+        service = await openService(config, { isTerminal });
         opening.resolve(service);
         await service.openDocs();
       } catch (cause) {
         if (!shutdown.isStopping) throw cause;
       }
     },
-    /** Tells people where it listens, once the service is open; issues the first key, so call it once at most. */
+    /** Tells people where it listens, once the service is open. Call it once at most: it may issue the first key. */
     async greet(
       address: { readonly hostname: string; readonly port: number },
     ): Promise<void> {

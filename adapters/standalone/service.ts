@@ -22,7 +22,14 @@ const ISSUE_INTERVAL = 1000;
 export type OpenService = Awaited<ReturnType<typeof openService>>;
 
 /** Opens the storage and builds the service on it. */
-export async function openService(config: Config, open = openStorage) {
+export async function openService(
+  config: Config,
+  { open = openStorage, isTerminal = false }: {
+    readonly open?: typeof openStorage;
+    /** Somebody reads standard error, so that the first key may be shown there. Default: nobody does. */
+    readonly isTerminal?: boolean;
+  } = {},
+) {
   const { idempotencyRetention, maxBodyBytes } = config;
   const storage = await open(config.database, { idempotencyRetention });
   const issued = issuedKeys(storage.apiKeys);
@@ -61,12 +68,12 @@ export async function openService(config: Config, open = openStorage) {
     })),
   });
 
-  /** Issues the first key and shows it. If that fails, says so once, and tries again until it succeeds. */
+  /** On a terminal issues the first key, and shows it. If that fails, says so once, and tries again until it succeeds. */
   async function issueFirst(pets: string, isAgain = false): Promise<void> {
-    let hint = "For another API key";
+    let hint = isTerminal ? "For another API key" : "For an API key";
     try {
-      const first = await issued.issueFirst("first key");
-      if (first !== undefined) {
+      const first = isTerminal && await issued.issueFirst("first key");
+      if (first) {
         return void log.tell(introduce(first.key, pets));
       }
     } catch (cause) {
@@ -86,7 +93,7 @@ export async function openService(config: Config, open = openStorage) {
     handle: toFetch(app.answer),
     /** Reads the documentation page: that takes long, so the server listens first. */
     openDocs,
-    /** Tells people that it listens. Issues the very first key, so call it once at most. */
+    /** Tells people that it listens. On a terminal issues the very first key, so call it once at most. */
     async greet(
       address: { readonly hostname: string; readonly port: number },
     ): Promise<void> {

@@ -12,7 +12,7 @@ import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
-import { type RunningServer } from "../support/standalone.ts";
+import type { RunningServer } from "../support/standalone.ts";
 import { freePort, launch, run } from "../support/process.ts";
 import { RUNTIME, testUnless } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";

@@ -20,7 +20,12 @@ import { STATUS_OF } from "../contract/error_reply.ts";
 import { freePort, run } from "../support/process.ts";
 import { placeExample } from "../support/examples.ts";
 import { newFolder } from "../support/temporary_directory.ts";
-import { assertServes, runMain, startMain } from "../support/standalone.ts";
+import {
+  assertServes,
+  NO_TERMINAL,
+  runMain,
+  startMain,
+} from "../support/standalone.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** It has the types of packages too, which the service runs without. */
@@ -229,12 +234,12 @@ const noCurl = skipping(
 const noPage = permissions.default.read !== true &&
   "deno task start may not read the docs page from another folder";
 
-testUnless(notDeno || noCurl || noPage)(
+testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
   "the transcripts are what the commands print",
   async (t) => {
     const cwd = newFolder(t);
     const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
-    const server = await startMain(surroundings);
+    const server = await startMain({ ...surroundings, isTerminal: true });
     let assignments = "";
 
     /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */

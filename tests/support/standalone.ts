@@ -1,6 +1,7 @@
 /** Starts the standalone programs as an operator would, on any of the runtimes. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -31,12 +32,18 @@ const FOLDER = join(ROOT, "adapters/standalone");
 export const MAIN: string = join(FOLDER, "main.ts");
 const SERVE = join(FOLDER, "serve.ts");
 
+const FIXED_KEY = "secret";
+/** Why there is no terminal to show a server on; `false` if there is one. */
+export const NO_TERMINAL: string | false =
+  spawnSync("script", ["--version"]).status !== 0 &&
+  "script of util-linux is missing";
+
 /** A server under way, which `ask` can ask for paths such as `/v1/pets`. */
 export interface RunningServer
   extends Program, Pick<OpenService, "fetch" | "base"> {
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
-  /** The first key, if it printed one. */
+  /** A key that it takes: the first one, if it printed one. */
   readonly key: string | undefined;
 }
 
@@ -71,15 +78,23 @@ function mainCommand(
   return [...commandLine(main, flags, runtime), ...args];
 }
 
+/** Where a server runs. */
+interface ServerSurroundings extends Surroundings {
+  /** What it writes goes to a terminal, so that it shows its first key. Default: its key is `secret`. */
+  readonly isTerminal?: boolean;
+}
+
 /** Starts `main.ts start` on a free port, and waits until it listens. */
-export function startMain(surroundings: Surroundings): Promise<RunningServer> {
-  const args = ["start", "--port", "0"];
-  return untilListening(launchMain(args, surroundings));
+export function startMain(
+  surroundings: ServerSurroundings,
+): Promise<RunningServer> {
+  const command = mainCommand(["start", "--port", "0"], MAIN);
+  return startCommand(command, surroundings);
 }
 
 /** Starts `serve.ts`, on Deno under `deno serve`, and waits until it listens: by default on a free port. */
 export async function startServe(
-  { parallel = false, port, env, ...surroundings }: Surroundings & {
+  { parallel = false, port, env, ...surroundings }: ServerSurroundings & {
     readonly parallel?: boolean;
     readonly port?: number;
   },
@@ -92,7 +107,28 @@ export async function startServe(
     ])
     : commandLine(SERVE);
   const all = { ...surroundings, env: { ...env, PORT: `${port}` } };
-  return await untilListening(launch(command, all));
+  return await startCommand(command, all);
+}
+
+async function startCommand(
+  command: readonly string[],
+  { isTerminal = false, env, ...surroundings }: ServerSurroundings,
+): Promise<RunningServer> {
+  if (!isTerminal) {
+    const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
+    const program = launch(command, { ...surroundings, env: all });
+    return await untilListening(program, FIXED_KEY);
+  }
+  const words = command.map((word) => `'${word}'`).join(" ");
+  const terminal = ["script", "-qefc", words, "/dev/null"];
+  const program = launch(terminal, {
+    ...surroundings,
+    isInteractive: true,
+    ...env && { env },
+  });
+  // A terminal shows both outputs.
+  const stderr = () => program.stdout().replaceAll("\r", "");
+  return await untilListening({ ...program, stderr });
 }
 
 function denoServe(
@@ -117,8 +153,11 @@ export function taskFlags(
   return ["--config", join(ROOT, "deno.json"), ...flags];
 }
 
-/** Waits until a server listens; rejects if it ends first, or takes too long. */
-export async function untilListening(program: Program): Promise<RunningServer> {
+/** Waits until a server listens; rejects if it ends first, or takes too long. `key` is one that it takes. */
+export async function untilListening(
+  program: Program,
+  key?: string,
+): Promise<RunningServer> {
   let hasEnded = false;
   program.exited.then(() => hasEnded = true);
   // If it prints a key, it prints it after the address, in one write.
@@ -130,8 +169,8 @@ export async function untilListening(program: Program): Promise<RunningServer> {
     );
     const [, origin = ""] = greeting.exec(program.stderr()) ?? [];
     if (origin === "") throw new Error("It ended");
-    const key = /^ {4}(pet_\w+)$/m.exec(program.stderr())?.[1];
-    return { ...program, fetch, base: origin, origin, key };
+    const printed = /^ {4}(pet_\w+)$/m.exec(program.stderr())?.[1];
+    return { ...program, fetch, base: origin, origin, key: printed ?? key };
   } catch (cause) {
     program.kill("SIGKILL");
     throw new Error(

@@ -9,13 +9,19 @@ import { generateKey } from "../../../core/keys/key_form.ts";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { Wire } from "../../contract/wire.ts";
 import { freePort, launch, listen, run } from "../../support/process.ts";
-import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
+import {
+  commandLine,
+  RUNTIME,
+  skipping,
+  testUnless,
+} from "../../support/runtime.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import {
   launchMain,
   MAIN,
+  NO_TERMINAL,
   openSlowCreate,
   runMain,
   startMain,
@@ -32,10 +38,12 @@ function unless(reason: string | false) {
 }
 const it = unless(false);
 
-it("start prints its address and the first key last, and keeps the key and the pets over a restart", async (cwd) => {
-  const first = await startMain({ cwd });
-  assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
-  const last = `'
+unless(skipping(NO_TERMINAL))(
+  "start on a terminal prints its address and the first key last, and keeps the key and the pets over a restart",
+  async (cwd) => {
+    const first = await startMain({ cwd, isTerminal: true });
+    assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
+    const last = `'
 
 The pet store listens at ${first.origin}/v1/pets
 Its first API key, shown only now:
@@ -43,28 +51,42 @@ Its first API key, shown only now:
     ${first.key}
 
 `;
-  const greeting = first.stderr();
-  assert.ok(greeting.endsWith(last), greeting);
-  assert.doesNotMatch(greeting, /another API key/);
-  const rex = '{"name":"Rex","categoryId":-7}';
-  assert.equal(
-    (await ask(first, "POST", "/v1/pets", { body: rex })).status,
-    201,
-  );
-  assert.equal(await first.end(), 0);
+    const greeting = first.stderr();
+    assert.ok(greeting.endsWith(last), greeting);
+    assert.doesNotMatch(greeting, /API key, run/);
+    const body = '{"name":"Rex","categoryId":-7}';
+    const added = await ask(first, "POST", "/v1/pets", { body });
+    assert.equal(added.status, 201);
+    await first.end();
 
-  const second = await startMain({ cwd });
-  assert.equal(second.key, undefined);
-  assert.match(
-    second.stderr(),
-    /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
-  );
-  const { text } = await ask({ ...second, key: first.key }, "GET", "/v1/pets");
-  assert.equal(
-    text,
-    '[{"id":1,"name":"Rex","categoryId":-7,"status":"available"}]',
-  );
-  assert.equal(await second.end("SIGINT"), 0);
+    const second = await startMain({ cwd, isTerminal: true });
+    assert.equal(second.key, undefined);
+    assert.match(
+      second.stderr(),
+      /^For another API key, run: (?:deno task|\w+ adapters\/standalone\/main\.ts) keys issue NAME$/m,
+    );
+    const withKey = { ...second, key: first.key };
+    const { text } = await ask(withKey, "GET", "/v1/pets");
+    assert.equal(
+      text,
+      '[{"id":1,"name":"Rex","categoryId":-7,"status":"available"}]',
+    );
+    await second.end("SIGINT");
+  },
+);
+
+it("start without a terminal issues no key, which would stay in a log, and says how to issue one", async (cwd) => {
+  const args = ["start", "--port", "0"];
+  const server = await untilListening(launchMain(args, { cwd }));
+  assert.match(server.stderr(), /^For an API key, run: .* keys issue NAME$/m);
+  assert.equal(await server.end(), 0);
+  const { stdout } = await runMain(["keys", "list", "--json"], { cwd });
+  assert.equal(stdout, "[]\n");
+
+  const env = { DATABASE_URL: "memory:" };
+  const refused = await runMain(args, { cwd, env });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^Cannot start: .* Set PETSTORE_API_KEYS\n$/);
 });
 
 unless(RUNTIME !== "node" && "only Node compiles again")(
@@ -134,7 +156,7 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   const issued = await runMain(["keys", "issue", name], { cwd });
   assert.equal(issued.code, 0);
   const [, key] =
-    /^Key 2 for two \uFFFDwords\uFFFD\. .*:\n\n {4}(pet_\w{38})\n\n$/
+    /^Key 1 for two \uFFFDwords\uFFFD\. .*:\n\n {4}(pet_\w{38})\n\n$/
       .exec(issued.stdout) ?? [];
   assert.ok(key !== undefined);
   const other = { ...server, key };
@@ -143,17 +165,17 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   const table = await runMain(["keys", "list"], { cwd });
   assert.match(
     table.stdout,
-    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}first key\n2 {5}\S{24} - {24}two \uFFFDwords\uFFFD\n$/,
+    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}two \uFFFDwords\uFFFD\n$/,
   );
   assert.doesNotMatch(table.stdout, /pet_/);
 
   const missing = await runMain(["keys", "revoke", "999999999"], { cwd });
   assert.equal(missing.code, 1);
   assert.match(missing.stderr, /There is no key/);
-  const revoked = await runMain(["keys", "revoke", "2", "--json"], { cwd });
+  const revoked = await runMain(["keys", "revoke", "1", "--json"], { cwd });
   assert.match(revoked.stdout, /"two \\u202ewords\\u009b"/);
   const record = JSON.parse(revoked.stdout);
-  assert.deepEqual([record.id, record.name], [2, name]);
+  assert.deepEqual([record.id, record.name], [1, name]);
   const deadline = Date.parse(record.revoked) + REVOCATION_DELAY;
   await new Promise((resolve) =>
     setTimeout(resolve, Math.max(0, deadline - Date.now()))
@@ -165,7 +187,6 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
     (await runMain(["keys", "list", "--json"], { cwd })).stdout,
   );
   assert.deepEqual(listed.map((one: { revoked: unknown }) => one.revoked), [
-    null,
     record.revoked,
   ]);
   await server.end();
@@ -294,7 +315,8 @@ it("SIGHUP ends the server in order", async (cwd) => {
 it("SIGHUP is ignored under nohup by Bun, and ends Deno and Node in order", async (cwd) => {
   const nohup = ["sh", "-c", `trap '' HUP; exec "$@"`, "sh"];
   const command = [...nohup, ...commandLine(MAIN), "start", "--port", "0"];
-  const server = await untilListening(launch(command, { cwd }));
+  const env = { PETSTORE_API_KEYS: "secret" };
+  const server = await untilListening(launch(command, { cwd, env }), "secret");
   server.kill("SIGHUP");
   if (RUNTIME === "bun") {
     assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);

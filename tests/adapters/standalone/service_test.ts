@@ -10,15 +10,18 @@ import { memoryStorage, StorageError } from "../../../mod.ts";
 test("greet says once that the first key cannot be issued, unless it is a mistake, and tries again every second", async (t) => {
   const reasons = [new Error("a mistake")];
   const config = readConfig({ DATABASE_URL: "memory:" });
-  const { greet, close } = await openService(config, async () => {
-    const storage = memoryStorage();
-    const { insertFirst, ...others } = storage.apiKeys;
-    const failing: typeof insertFirst = async (record) => {
-      const reason = reasons.shift();
-      if (reason !== undefined) throw reason;
-      return await insertFirst(record);
-    };
-    return { ...storage, apiKeys: { ...others, insertFirst: failing } };
+  const { greet, close } = await openService(config, {
+    isTerminal: true,
+    async open() {
+      const storage = memoryStorage();
+      const { insertFirst, ...others } = storage.apiKeys;
+      const failing: typeof insertFirst = async (record) => {
+        const reason = reasons.shift();
+        if (reason !== undefined) throw reason;
+        return await insertFirst(record);
+      };
+      return { ...storage, apiKeys: { ...others, insertFirst: failing } };
+    },
   });
   const told: string[] = [];
   const write = async (text: string) => told.push(text);
@@ -49,10 +52,34 @@ test("greet says once that the first key cannot be issued, unless it is a mistak
   await close();
 });
 
+test("greet issues no key, which is shown once, while nothing can be written", async (t) => {
+  const config = readConfig({ DATABASE_URL: "memory:" });
+  const storage = memoryStorage();
+  const open = async () => storage;
+  const { greet, close } = await openService(config, {
+    isTerminal: true,
+    open,
+  });
+  const written = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  t.mock.method(standardError, "write", () => {
+    begun.resolve();
+    return written.promise;
+  });
+  const greeted = greet({ hostname: "127.0.0.1", port: 8000 });
+  await begun.promise;
+  await new Promise(setImmediate);
+  assert.deepEqual(await storage.apiKeys.list(), []);
+  written.resolve();
+  await greeted;
+  assert.equal((await storage.apiKeys.list()).length, 1);
+  await close();
+});
+
 test("the commands that greet prints take any base address literally in a shell", async (t) => {
   const baseUrl = "/it's/$(id)/!x/v1";
   const config = readConfig({ DATABASE_URL: "memory:", BASE_URL: baseUrl });
-  const { greet, close } = await openService(config);
+  const { greet, close } = await openService(config, { isTerminal: true });
   let told = "";
   const write = async (text: string) => void (told += text);
   t.mock.method(standardError, "write", write);
