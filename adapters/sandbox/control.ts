@@ -5,78 +5,79 @@ import {
   type Answer,
   type Fields,
   jsonAnswer,
+  type Service,
   type ServiceRequest,
 } from "../../core/http/message.ts";
-import { quote, Refusal } from "../../core/http/refusal.ts";
-import { parseTarget } from "../../core/http/target.ts";
+import { Refusal } from "../../core/http/refusal.ts";
 import { parsePets } from "./seed.ts";
 import type { Store } from "./store.ts";
 
 /** Where the control address is on its server. */
 export const CONTROL = "/sandbox";
-
 /** The most bytes of a body, and of a file of pets. */
 export const MAX_BYTES: number = 16 * 1024 * 1024;
 
-const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/i;
+const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
-/** By path below the control address, and by method: what it does with a body, and what it answers, if anything. */
-type Actions = Readonly<
-  Record<string, Readonly<Record<string, (body: unknown) => unknown>>>
->;
-
-/** Answers requests to the control address; `hosts` are names by which it may be reached, besides loopback. */
+/** Answers requests to a path; `hosts` are the names that are no loopback by which it is reached. */
 export function createControl(
   store: Store,
+  path: string,
   hosts: readonly string[],
-): (request: ServiceRequest) => Promise<Answer> {
-  const actions: Actions = {
-    "": {
+): Service {
+  const { journal } = store;
+  /** By path and by method, what is done with the body, if it takes one; and what is answered, if anything. */
+  const actions: Readonly<
+    Record<string, Readonly<Record<string, (body: unknown) => unknown>>>
+  > = {
+    [CONTROL]: {
       GET: () => ({
         pets: store.pets,
         faults: store.faults,
-        requests: store.journal.size,
+        requests: journal.list().length,
       }),
     },
-    "/reset": { POST: () => store.reset() },
-    "/pets": { PUT: (body) => store.seed(body) },
-    "/faults": {
+    [`${CONTROL}/reset`]: { POST: () => store.reset() },
+    [`${CONTROL}/pets`]: { PUT: (body) => store.seed(body) },
+    [`${CONTROL}/faults`]: {
       GET: () => store.faults,
       POST: (body) => store.add(body),
       DELETE: () => store.removeFaults(),
     },
-    "/requests": {
-      GET: () => store.journal.list(),
-      DELETE: () => store.journal.clear(),
+    [`${CONTROL}/requests`]: {
+      GET: () => journal.list(),
+      DELETE: () => journal.clear(),
     },
   };
 
   return async (request) => {
-    const target = parseTarget(request);
-    if (target instanceof Refusal) return target;
-    const refusal = refuseStranger(request, hosts);
-    if (refusal !== undefined) return refusal;
-    const path = target.path.slice(CONTROL.length);
+    const { method } = request;
+    const reason = whyForeign(request, hosts);
+    if (reason !== undefined) return refuse(403, "forbidden", reason);
     const methods = Object.hasOwn(actions, path) ? actions[path] : undefined;
     if (methods === undefined) {
-      const known = Object.keys(actions).map((path) => CONTROL + path);
       return refuse(
         404,
         "not_found",
-        `There is no ${quote(target.path)}, only ${known.join(", ")}`,
+        `Cannot find this path, only ${Object.keys(actions).join(", ")}`,
       );
     }
-    const { method } = request;
     const act = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (act === undefined) {
       const allow = Object.keys(methods).join(", ");
-      const message = `Method not allowed on ${target.path}; allowed: ${allow}`;
-      return refuse(405, "method_not_allowed", message, { allow });
+      return refuse(
+        405,
+        "method_not_allowed",
+        `Method not allowed on ${path}; allowed: ${allow}`,
+        { allow },
+      );
     }
     let body: unknown;
     if (act.length > 0) {
-      const limits = { maxBodyBytes: MAX_BYTES, bodyTimeout: 10_000 };
-      const text = await readText(request, limits);
+      const text = await readText(request, {
+        maxBodyBytes: MAX_BYTES,
+        bodyTimeout: 10_000,
+      });
       if (text instanceof Refusal) return text;
       try {
         body = parsePets(text);
@@ -90,33 +91,27 @@ export function createControl(
         ? { status: 204, headers: {}, body: null }
         : jsonAnswer(200, JSON.stringify(result));
     } catch (cause) {
-      const { message } = cause as Error; // what checks the body throws errors
-      return refuse(400, "bad_request", message);
+      return refuse(400, "bad_request", (cause as Error).message); // of a check
     }
   };
 }
 
-/** Refuses web pages of other origins, also if a name of theirs leads here (DNS rebinding). */
-function refuseStranger(
+/** Says why a request may come from a web page of another origin, whatever name leads here (DNS rebinding). */
+function whyForeign(
   { headers }: ServiceRequest,
   hosts: readonly string[],
-): Answer | undefined {
+): string | undefined {
   const host = headers.get("host") ?? "";
-  const name = host.replace(/:\d*$/, "");
-  const isKnown = LOOPBACK.test(name) ||
-    hosts.some((known) => known.toLowerCase() === name.toLowerCase());
-  if (!isKnown) {
-    const message = `Cannot serve the host ${
-      quote(name)
-    }: start the sandbox with --name and this name`;
-    return refuse(403, "forbidden", message);
+  const name = host.toLowerCase().replace(/:\d*$/, "");
+  if (
+    !LOOPBACK.test(name) && !hosts.some((known) => known.toLowerCase() === name)
+  ) {
+    return "Cannot serve this host: start the sandbox with its --name";
   }
-  const origin = headers.get("origin");
-  const isForeign = origin !== null && origin !== `http://${host}` ||
+  const isForeign =
+    (headers.get("origin") ?? `http://${host}`) !== `http://${host}` ||
     headers.get("sec-fetch-site") === "cross-site";
-  return isForeign
-    ? refuse(403, "forbidden", "Cannot serve web pages of another origin")
-    : undefined;
+  return isForeign ? "Cannot serve a web page of another origin" : undefined;
 }
 
 function refuse(

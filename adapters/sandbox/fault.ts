@@ -1,72 +1,75 @@
 /** What a tester can make go wrong, and the checks of it. */
 
 import * as v from "valibot";
+import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { isFieldValue } from "../../core/http/field_value.ts";
+import type { Answer, Fields } from "../../core/http/message.ts";
 import {
   ERROR_STATUS,
   type ErrorCode,
-  internalError,
-  outcomeUnknown,
   Refusal,
-  tooManyRequests,
-  unavailable,
 } from "../../core/http/refusal.ts";
-import type { Answer, Fields } from "../../core/http/message.ts";
 import { missingKey } from "../../core/keys/authenticate.ts";
+import { getPet } from "../../core/operations/get_pet.ts";
 import { MAX_TIME } from "../../core/options.ts";
 
 /** The answer that a fault gives in place of the true one. */
 export interface FaultAnswer {
   /** 200 to 599. */
   readonly status: number;
-  /** Header fields. `null` leaves a field out that would be there otherwise. */
+  /** Header fields. `null` leaves out a field that would be there otherwise. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /**
-   * The body, exactly, with no header fields but `headers`. Without it, an error of the contract has its Error body
-   * and its fields; any other status needs a body, except 204, 205 and 304, which take none.
+   * The body, exactly, without any header field of the contract. If there is none, an error of the contract has its
+   * Error body and its fields; any other status needs a body, but 204, 205 and 304 take none.
    */
   readonly body?: string;
 }
 
-/** What goes wrong, and with which request. It has one of `answer`, `lose`, `cut` and `drip`; or `delay`, alone or with one. */
+/** What goes wrong, and with which request. It has one of `answer`, `lose`, `cut` and `drip`, or `delay`, or both. */
 export interface Fault {
   /**
    * The requests that it is for. Default: any. `path` has no query, and may be a template such as
-   * `/v1/pets/{petId}`. The preflights of browsers are for faults alone whose `method` is `OPTIONS`.
+   * `/v1/pets/{petId}`. A browser's preflight is meant only if `method` is `OPTIONS`.
    */
   readonly when?: { readonly method?: string; readonly path?: string };
   /** For how many requests. Default: 1. */
   readonly times?: number | "always";
   /** Time before the answer begins, after the work, in ms: 0 to 2147483647. It replaces the sandbox's own. */
   readonly delay?: number;
+  /** Answers so in place of the service. */
   readonly answer?: FaultAnswer;
-  /** If true, the request is carried out before it is answered by `answer`, or lost. */
+  /** If true, the request is carried out before it is answered by `answer`, or lost. Default: false. */
   readonly work?: boolean;
   /** Closes the connection without an answer. */
   readonly lose?: true;
-  /** Breaks off the true answer after so many bytes of its body; one that is not longer is sent whole. */
+  /** Breaks off the true answer after so many bytes of its body. One that is not longer is sent whole. */
   readonly cut?: number;
-  /** Sends the body of the true answer at so many bytes a second. */
+  /** Sends the body of the true answer at so many bytes a second: 1 or more. */
   readonly drip?: number;
 }
 
-/** Header fields that say where a message ends, or belong to the connection (RFC 9110 §7.6.1, RFC 9112 §6). */
+/** Header fields that say where a message ends, or belong to the connection (RFC 9112 §6, RFC 9110 §7.6.1). */
 const FRAMING =
   /^(?:connection|content-length|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
-
 /** Statuses whose responses have no content (Fetch, "null body status"). */
-const BODILESS: readonly number[] = [204, 205, 304];
+const BODILESS = [204, 205, 304];
+/** Header fields of errors, as the service sends them. */
+const ERROR_FIELDS: Readonly<Partial<Record<ErrorCode, Fields>>> = {
+  unauthorized: missingKey.headers,
+  method_not_allowed: { allow: "OPTIONS" },
+  unsupported_media_type: { accept: "application/json" },
+  too_many_requests: { "retry-after": "1" },
+  service_unavailable: { "retry-after": "1" },
+};
+const KINDS = ["answer", "lose", "cut", "drip"];
 
-/** By status, the code of the contract. */
-const CODES: ReadonlyMap<number, ErrorCode> = new Map(
-  Object.entries(ERROR_STATUS)
-    .map(([code, status]) => [status, code as ErrorCode]),
-);
+/** Header fields of every answer of `getPet`. */
+const PET_FIELDS = getPet.fields?.(parseBaseUrl("/v1"));
 
-function integer(
-  least: number,
-  most: number,
-): v.GenericSchema<unknown, number> {
+const text = v.string("must be a string");
+
+function integer(least: number, most: number = Number.MAX_SAFE_INTEGER) {
   return v.custom<number>(
     (value) =>
       Number.isSafeInteger(value) && Number(value) >= least &&
@@ -75,74 +78,60 @@ function integer(
   );
 }
 
-function members(what: string) {
-  return (
-    { expected, path }: {
-      readonly expected: string | null;
-      readonly path?: unknown;
-    },
-  ): string => {
-    if (path === undefined) return `${what} must be a JSON object`;
+/** An object of members that may all be missing, but no others. */
+function members<Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.strictObject(entries, ({ expected, path }) => {
+    if (path === undefined) return "must be a JSON object";
     return expected === "never" ? "is unknown" : "is required";
-  };
+  });
 }
 
-const fieldsSchema: v.GenericSchema<
-  unknown,
-  Readonly<Record<string, string | null>>
-> = v.pipe(
+const fieldsSchema = v.pipe(
+  v.custom((fields) => !Array.isArray(fields), "must be a JSON object"),
   v.record(
     v.pipe(
-      v.string(),
+      text,
       v.regex(/^[\w!#$%&'*+.^`|~-]+$/, "is not the name of a header field"),
       v.check((name) => !FRAMING.test(name), "is set by the server alone"),
     ),
-    v.nullable(
-      v.pipe(
-        v.string("must be a string, or null"),
-        v.check(isFieldValue, "cannot be sent in a header"),
-      ),
-    ),
+    v.nullable(v.pipe(text, v.check(isFieldValue, "cannot be sent"))),
     "must be a JSON object",
   ),
 );
 
-const answerSchema: v.GenericSchema<unknown, FaultAnswer> = v.pipe(
-  v.strictObject({
+const answerSchema = v.pipe(
+  members({
     status: integer(200, 599),
     headers: v.exactOptional(fieldsSchema),
-    body: v.exactOptional(v.string("must be a string")),
-  }, members("answer")),
-  v.check(
-    ({ status, body }) => !BODILESS.includes(status) || body === undefined,
-    "has a status that takes no body",
-  ),
+    body: v.exactOptional(text),
+  }),
   v.check(
     ({ status, body }) =>
-      body !== undefined || BODILESS.includes(status) || CODES.has(status),
-    "needs a body, because its status is no error of the contract",
+      BODILESS.includes(status)
+        ? body === undefined
+        : body !== undefined || codeOf(status) !== undefined,
+    `needs a body unless its status is an error of the contract, and must have none with ${
+      BODILESS.join(", ")
+    }`,
   ),
 );
 
 const faultSchema: v.GenericSchema<unknown, Fault> = v.pipe(
-  v.strictObject({
-    when: v.exactOptional(v.strictObject({
+  members({
+    when: v.exactOptional(members({
       method: v.exactOptional(
-        v.pipe(
-          v.string("must be a string"),
-          v.regex(/^[A-Z]+$/, "must be a method in capital letters"),
-        ),
+        v.pipe(text, v.regex(/^[A-Z]+$/, "must be in capital letters")),
       ),
       path: v.exactOptional(
         v.pipe(
-          v.string("must be a string"),
+          text,
           v.regex(/^\/[^?#]*$/, "must begin with / and have no query"),
         ),
       ),
-    }, members("when"))),
+    })),
     times: v.exactOptional(
       v.union(
-        [integer(1, Number.MAX_SAFE_INTEGER), v.literal("always")],
+        [integer(1), v.literal("always")],
         'must be an integer of at least 1, or "always"',
       ),
     ),
@@ -150,57 +139,43 @@ const faultSchema: v.GenericSchema<unknown, Fault> = v.pipe(
     answer: v.exactOptional(answerSchema),
     work: v.exactOptional(v.boolean("must be true or false")),
     lose: v.exactOptional(v.literal(true, "must be true")),
-    cut: v.exactOptional(integer(0, Number.MAX_SAFE_INTEGER)),
-    drip: v.exactOptional(integer(1, Number.MAX_SAFE_INTEGER)),
-  }, members("a fault")),
+    cut: v.exactOptional(integer(0)),
+    drip: v.exactOptional(integer(1)),
+  }),
   v.check(
-    (fault) =>
-      count(fault) === 1 || count(fault) === 0 && fault.delay !== undefined,
-    "a fault must have one of answer, lose, cut and drip, or delay",
+    (fault) => {
+      const { length } = KINDS.filter((kind) => kind in fault);
+      return length === 1 || length === 0 && "delay" in fault;
+    },
+    "must have one of answer, lose, cut and drip, or delay",
   ),
   v.check(
-    ({ work, answer, lose }) => !work || (answer ?? lose) !== undefined,
-    "work goes only with answer or lose",
+    (fault) => fault.work !== true || "answer" in fault || "lose" in fault,
+    "has work, which needs answer or lose",
   ),
 );
 
-function count({ answer, lose, cut, drip }: Fault): number {
-  return [answer, lose, cut, drip].filter((one) => one !== undefined).length;
-}
-
-/**
- * Checks one fault or an array of them.
- *
- * @throws {TypeError} if one is wrong; the message names it, each member, and what is wrong with it.
- */
+/** @throws {TypeError} if one is wrong; the message names it, each member, and what is wrong with it. */
 export function checkFaults(input: unknown): readonly Fault[] {
-  const all: readonly unknown[] = Array.isArray(input) ? input : [input];
-  return all.map((one, i) => {
-    const check = v.safeParse(faultSchema, one);
-    if (check.success) return structuredClone(check.output);
+  const faults: readonly unknown[] = Array.isArray(input) ? input : [input];
+  return faults.map((fault, i) => {
+    const check = v.safeParse(faultSchema, fault);
+    if (check.success) return check.output;
     const problems = check.issues.map((issue) =>
-      `${v.getDotPath(issue) ?? ""} ${issue.message}`.trim()
+      `${v.getDotPath(issue) ?? "it"} ${issue.message}`
     );
-    const which = Array.isArray(input) ? `fault ${i + 1}` : "fault";
-    throw new TypeError(`Cannot add ${which}: ${problems.join("; ")}`);
+    throw new TypeError(`Cannot add fault ${i + 1}: ${problems.join("; ")}`);
   });
 }
 
-/** Tells whether a fault is for a request. */
-export function isFor(
-  { when = {} }: Fault,
-  { method, path, isPreflight }: {
-    readonly method: string;
-    readonly path: string;
-    readonly isPreflight: boolean;
-  },
-): boolean {
-  if (isPreflight && when.method === undefined) return false;
-  return (when.method ?? method) === method &&
-    (when.path === undefined || matches(when.path, path));
+/** The code of an error in the contract. */
+export function codeOf(status: number): ErrorCode | undefined {
+  return (Object.keys(ERROR_STATUS) as ErrorCode[]).find((code) =>
+    ERROR_STATUS[code] === status
+  );
 }
 
-/** Tells whether a path is one, or of one template: a parameter stands for a segment that is not empty. */
+/** Tells whether a path is this one, or of this template: a parameter stands for a segment that is not empty. */
 export function matches(template: string, path: string): boolean {
   const segments = path.split("/");
   const parts = template.split("/");
@@ -210,56 +185,33 @@ export function matches(template: string, path: string): boolean {
     );
 }
 
-/** Tells whether a status is that of an error in the contract, which needs no body of the tester's. */
-export function isContractError(status: number): boolean {
-  return CODES.has(status);
-}
-
-/**
- * Makes the answer of the contract that a fault asks for; `fields` are those of all answers of the operation. After
- * the work there is no `Retry-After`, which says that nothing was changed.
- */
-export function contractAnswer(
+/** Makes the answer of a fault, but for the header fields that it names. After the work it invites no second try. */
+export function madeAnswer(
   { status, body }: FaultAnswer,
-  { method, work = false, fields }: {
-    readonly method: string;
-    readonly work?: boolean | undefined;
-    readonly fields?: Fields | undefined;
-  },
+  path: string,
+  work = false,
 ): Answer {
-  // Bytes, because a Response would add a Content-Type to text.
-  if (body !== undefined) {
-    return { status, headers: {}, body: new TextEncoder().encode(body) };
+  const code = codeOf(status);
+  if (body !== undefined || code === undefined) {
+    // Bytes, because a Response would add a Content-Type to text.
+    const bytes = body === undefined ? null : new TextEncoder().encode(body);
+    return { status, headers: {}, body: bytes };
   }
-  const code = CODES.get(status);
-  if (code === undefined) return { status, headers: {}, body: null };
-  const refusal = refusalOf(code, method, work);
-  const { "retry-after": retryAfter, ...others } = refusal.headers;
-  const kept = work || retryAfter === undefined
-    ? others
-    : { ...others, "retry-after": retryAfter };
-  return { status, headers: { ...kept, ...fields }, body: refusal.body };
-}
-
-function refusalOf(code: ErrorCode, method: string, work: boolean): Refusal {
-  const message = "The sandbox was told to answer so";
-  switch (code) {
-    case "unauthorized":
-      return missingKey;
-    case "method_not_allowed": {
-      const allow = ["GET", "HEAD", "POST", "OPTIONS"]
-        .filter((other) => other !== method).join(", ");
-      return new Refusal(code, message, { allow });
-    }
-    case "unsupported_media_type":
-      return new Refusal(code, message, { accept: "application/json" });
-    case "too_many_requests":
-      return tooManyRequests;
-    case "internal_error":
-      return internalError;
-    case "service_unavailable":
-      return work ? outcomeUnknown : unavailable(1);
-    default:
-      return new Refusal(code, message);
-  }
+  const message = `The sandbox was told to answer ${status}: ${
+    work ? "the request was carried out before" : "nothing was changed"
+  }`;
+  const { body: json, headers } = new Refusal(
+    code,
+    message,
+    ERROR_FIELDS[code],
+  );
+  const { "retry-after": _, ...others } = headers;
+  const ofPath = status !== 405 && matches(`/v1${getPet.path}`, path)
+    ? PET_FIELDS
+    : {};
+  return {
+    status,
+    headers: { ...work ? others : headers, ...ofPath },
+    body: json,
+  };
 }

@@ -5,10 +5,11 @@ import type { Fault } from "./fault.ts";
 
 /** A request to the service. */
 export interface RecordedRequest {
+  /** The method, such as `POST`. */
   readonly method: string;
-  /** As it was sent: `/v1/pets?limit=5`. */
+  /** The target as it was sent: `/v1/pets?limit=5`. */
   readonly target: string;
-  /** By name in lower case; the values of a name that repeats are joined by a comma. */
+  /** By name in lower case. The values of a name that repeats are joined by a comma. */
   readonly headers: Fields;
   /** The text that the service read; `null` if it read none, as for 401, 413 and 415. */
   readonly body: string | null;
@@ -26,30 +27,31 @@ export type Entry = {
 };
 
 const MAX_ENTRIES = 1000;
-/** The most characters of all entries together. */
+/** The most characters of all entries together, as JSON. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 
+/** The last requests, as many as fit. */
 export class Journal {
   /** Entries and their lengths, the oldest first. */
   #entries = new Map<Entry, number>();
   #length = 0;
 
-  /** Begins an entry; `fields` are names and values. */
+  /** Begins an entry; `fields` are the names and values of the header. */
   begin(
     method: string,
     target: string,
-    fields: readonly (readonly [string, string])[],
+    fields: Iterable<readonly [string, string]>,
   ): Entry {
-    const headers = new Map<string, string>();
-    for (const [name, value] of fields) {
-      const earlier = headers.get(name.toLowerCase());
-      const values = earlier === undefined ? value : `${earlier}, ${value}`;
-      headers.set(name.toLowerCase(), values);
-    }
+    const values = Map.groupBy(fields, ([name]) => name.toLowerCase());
+    const headers = Object.fromEntries(
+      [...values].map((
+        [name, all],
+      ) => [name, all.map(([, value]) => value).join(", ")]),
+    );
     const entry: Entry = {
       method,
       target,
-      headers: Object.fromEntries(headers),
+      headers,
       body: null,
       status: null,
       open: true,
@@ -59,27 +61,23 @@ export class Journal {
     return entry;
   }
 
-  /** Counts what was added to an entry, and forgets the oldest entries if all are too many or too long. */
+  /** Counts what was added to an entry. Forgets the oldest if all are too many or too long. */
   measure(entry: Entry): void {
-    const earlier = this.#entries.get(entry);
-    if (earlier === undefined) return;
+    const counted = this.#entries.get(entry);
+    if (counted === undefined) return;
     const length = JSON.stringify(entry).length;
     this.#entries.set(entry, length);
-    this.#length += length - earlier;
+    this.#length += length - counted;
     for (const [oldest, length] of this.#entries) {
       if (this.#entries.size <= MAX_ENTRIES && this.#length <= MAX_LENGTH) {
-        break;
+        return;
       }
       this.#entries.delete(oldest);
       this.#length -= length;
     }
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  /** Copies the entries, the oldest first. */
+  /** Copies the entries. */
   list(): readonly RecordedRequest[] {
     return structuredClone([...this.#entries.keys()]);
   }
@@ -90,69 +88,45 @@ export class Journal {
   }
 }
 
-/** Sets the status of an entry that has none yet. */
+/** Sets the status of an entry, unless it has one. */
 export function settle(entry: Entry, status: number | null): void {
   if (entry.open === undefined) return;
   entry.status = status;
   delete entry.open;
 }
 
-/** A request whose body is kept as the service reads it. */
-export class ReadRequest implements ServiceRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: ServiceRequest["headers"];
-  readonly #request: ServiceRequest;
-  #body: ReadableStream<Uint8Array<ArrayBuffer>> | undefined;
-  #pieces: Uint8Array[] = [];
-  #isWhole = false;
-
-  constructor(request: ServiceRequest) {
-    this.method = request.method;
-    this.url = request.url;
-    this.headers = request.headers;
-    this.#request = request;
-  }
-
-  get bodyUsed(): boolean {
-    return this.#request.bodyUsed;
-  }
-
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    const buffer = await this.#request.arrayBuffer();
-    this.#pieces = [new Uint8Array(buffer)];
-    this.#isWhole = true;
-    return buffer;
-  }
-
-  get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
-    const { body } = this.#request;
-    return body === null ? null : this.#body ??= this.#watch(body);
-  }
-
-  /** The text of the body if all of it was read. */
-  async text(): Promise<string | null> {
-    if (!this.#isWhole) return null;
-    return await new Blob(this.#pieces as BlobPart[]).text();
-  }
-
-  /** Not a TransformStream, which would read a piece that nobody asked for. */
-  #watch(
-    body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  ): ReadableStream<Uint8Array<ArrayBuffer>> {
-    let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
-    return new ReadableStream({
-      pull: async (controller) => {
-        reader ??= body.getReader();
-        const { done, value } = await reader.read();
-        if (done) {
-          this.#isWhole = true;
-          return controller.close();
-        }
-        this.#pieces.push(value.slice());
-        controller.enqueue(value);
-      },
-      cancel: (reason) => (reader ?? body).cancel(reason),
-    }, { highWaterMark: 0 });
-  }
+/** A request whose body is recorded once the service has read all of it. */
+export function recorded(
+  request: ServiceRequest,
+  entry: Entry,
+): ServiceRequest {
+  const { method, url, headers, bodyUsed } = request;
+  const decoder = new TextDecoder();
+  let text = "";
+  let body: ServiceRequest["body"] = null;
+  return {
+    method,
+    url,
+    headers,
+    bodyUsed,
+    async arrayBuffer() {
+      const buffer = await request.arrayBuffer();
+      entry.body = decoder.decode(buffer);
+      return buffer;
+    },
+    get body() {
+      return body ??= request.body &&
+        request.body.pipeThrough(
+          new TransformStream({
+            transform(piece, controller) {
+              text += decoder.decode(piece, { stream: true });
+              controller.enqueue(piece);
+            },
+            flush() {
+              entry.body = text + decoder.decode();
+            },
+          }),
+        );
+    },
+  };
 }

@@ -10,9 +10,10 @@ import {
   reportAndExit,
   UsageError,
 } from "../standalone/command_line.ts";
-import type { NewPet } from "../../core/pets/pet.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
+import { check, readHost, readInteger } from "../standalone/config.ts";
 import { MAX_BYTES } from "./control.ts";
-import { sandbox, type SandboxOptions, type SandboxServer } from "./mod.ts";
+import { sandbox } from "./mod.ts";
 import { parsePets } from "./seed.ts";
 
 const COMMAND = IS_PACKAGE ? `${PROGRAM} sandbox` : "deno task sandbox";
@@ -41,13 +42,13 @@ adds faults, resets the store, and lists the requests that came: docs/sandbox.md
 export async function runSandbox(args: readonly string[]): Promise<void> {
   checkRuntime();
   const { values, positionals } = parseArguments(args, {
-    port: { type: "string" },
-    host: { type: "string" },
-    name: { type: "string", multiple: true },
-    key: { type: "string" },
-    pets: { type: "string" },
-    "max-pets": { type: "string" },
-    delay: { type: "string" },
+    port: { type: "string", default: "0" },
+    host: { type: "string", default: "127.0.0.1" },
+    name: { type: "string", multiple: true, default: [] },
+    key: { type: "string", default: "test" },
+    pets: { type: "string", default: "0" },
+    "max-pets": { type: "string", default: "100000" },
+    delay: { type: "string", default: "0" },
     "with-stdin": { type: "boolean" },
     quiet: { type: "boolean" },
   });
@@ -55,94 +56,58 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   if (positionals.length > 0) {
     throw new UsageError(`sandbox takes options only, not ${positionals[0]}`);
   }
-  // All of them have the type "string".
-  const { host = "127.0.0.1", key = "test", name = [] } = values as {
-    readonly host?: string;
-    readonly key?: string;
-    readonly name?: readonly string[];
-  };
-  const port = readInteger("--port", values.port, 65_535);
-  const maxPets = readInteger("--max-pets", values["max-pets"] ?? "100000");
-  const delay = readInteger("--delay", values.delay, 2 ** 31 - 1);
-
-  for (const signal of ["SIGTERM", "SIGINT"]) {
-    process.on(signal, () => process.exit(0));
-  }
-  const pets = readPets(`${values.pets ?? "0"}`);
-  const store = make({ pets, key, delay, maxPets });
-  const server = await store.serve({ port, hostname: host, names: name });
-  if (values["with-stdin"]) {
-    // Deno 2.9 emits no "close".
-    process.stdin.on("end", () => process.exit(0))
-      .on("error", () => process.exit(0)).resume();
-  }
-  if (!values.quiet) process.stderr.write(introduce(server, host));
-  const { url, control } = server;
-  process.stdout.write(`${JSON.stringify({ url, key, control })}\n`);
-}
-
-/** @throws {UsageError} if what was given is wrong. */
-function make(options: SandboxOptions) {
-  try {
-    return sandbox(options);
-  } catch (cause) {
-    throw new UsageError((cause as Error).message);
-  }
-}
-
-function readInteger(
-  option: string,
-  text: string | boolean = "0",
-  max = 999_999_999,
-): number {
-  const value = /^\d{1,10}$/.test(`${text}`) ? Number(text) : NaN;
-  if (value <= max) return value;
-  throw new UsageError(
-    `Cannot read ${option}: it must be an integer from 0 to ${max}, not ${text}`,
+  const number = (name: string, max = 999_999_999) =>
+    check(`--${name}`, () => readInteger(`${values[name]}`, max), UsageError);
+  const port = number("port", 65_535);
+  const names = values.name as unknown as readonly string[]; // it is `multiple`
+  const hostname = check(
+    "--host",
+    () => readHost(`${values.host}`),
+    UsageError,
   );
-}
+  const [key, file] = [`${values.key}`, `${values.pets}`];
+  const [delay, maxPets] = [number("delay"), number("max-pets")];
+  check("--key", () => apiKeys([key]), UsageError);
+  const store = check(`--pets ${file}`, () => {
+    const pets = readPets(file) as number; // or an array: it is checked
+    return sandbox({ pets, key, delay, maxPets });
+  }, UsageError);
 
-/** Reads `--pets`: a number, or the pets of a file. */
-function readPets(text: string): number | readonly NewPet[] {
-  if (/^\d+$/.test(text)) return Number(text);
-  const fail = (reason: string) =>
-    new UsageError(`Cannot read pets of ${text}: ${reason}`);
-  let json: string;
-  try {
-    if (statSync(text).size > MAX_BYTES) {
-      throw fail(`it has more than ${MAX_BYTES} bytes`);
-    }
-    json = readFileSync(text, "utf8");
-  } catch (cause) {
-    throw cause instanceof UsageError ? cause : fail((cause as Error).message);
+  const exit = () => process.exit(0);
+  process.on("SIGTERM", exit).on("SIGINT", exit);
+  const { url, control } = await store.serve({ port, hostname, names });
+  if (values["with-stdin"]) {
+    process.stdin.on("end", exit).on("error", exit).resume();
   }
-  let pets: unknown;
-  try {
-    pets = parsePets(json);
-  } catch {
-    throw fail("it is not valid JSON");
-  }
-  if (!Array.isArray(pets)) throw fail("it must be a JSON array of pets");
-  return pets; // `sandbox` checks them
-}
-
-function introduce(
-  { url, key, control }: SandboxServer,
-  host: string,
-): string {
-  const isOpen = !/^(?:localhost|127\.[\d.]+|::1)$/.test(host);
-  return `
-A sandbox, for tests: its pets are in memory, and whoever reaches it can do everything.
-${
-    isOpen
-      ? `It listens on ${host}: it is open to everyone who reaches this machine.\n`
-      : ""
-  }
-    curl -H "Authorization: Bearer ${key}" '${url}/pets'
+  if (!values.quiet) {
+    const warning = /^(?:localhost|127\.[\d.]+|::1)$/.test(hostname)
+      ? ""
+      : `It is open to everyone who reaches this machine, because it listens on ${hostname}.\n`;
+    process.stderr.write(`
+A sandbox, for tests only: its pets are in memory, and whoever reaches it can change everything.
+${warning}
+    curl -H "Authorization: Bearer ${key}" ${url}/pets
     curl --json '{"answer":{"status":503}}' ${control}/faults
     curl ${control}/requests
 
-`;
+`);
+  }
+  process.stdout.write(`${JSON.stringify({ url, key, control })}\n`);
+}
+
+/** Reads `--pets`: a number, or what the JSON of a file says. */
+function readPets(text: string): unknown {
+  if (/^\d+$/.test(text)) return Number(text);
+  const file = statSync(text, { throwIfNoEntry: false });
+  if (!file?.isFile()) throw new Error("there is no such file");
+  if (file.size > MAX_BYTES) {
+    throw new Error(`it has more than ${MAX_BYTES} bytes`);
+  }
+  try {
+    return parsePets(readFileSync(text, "utf8"));
+  } catch {
+    throw new Error("it cannot be read as JSON");
+  }
 }
 
 if (import.meta.main) runSandbox(process.argv.slice(2)).catch(reportAndExit);

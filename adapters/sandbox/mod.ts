@@ -6,12 +6,11 @@
  */
 
 import type { Handler } from "../../core/handler.ts";
-import type { Answer } from "../../core/http/message.ts";
 import { toResponse } from "../../core/http/message.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { NewPet } from "../../core/pets/pet.ts";
 import type { Fault } from "./fault.ts";
-import { type RecordedRequest, settle } from "./journal.ts";
+import type { RecordedRequest } from "./journal.ts";
 import { serveStore } from "./serve.ts";
 import { createStore } from "./store.ts";
 
@@ -119,16 +118,12 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
 
   async function handle(request: Request): Promise<Response> {
     const { method, url, headers, signal } = request;
-    const { pathname, search } = new URL(url);
-    const entry = store.journal.begin(method, pathname + search, [...headers]);
-    const flush = () => Promise.resolve();
-    let answer: Answer | undefined;
-    if (!signal.aborted) {
-      answer = await store.answer(request, { entry, signal, flush });
-    }
-    settle(entry, null);
     signal.throwIfAborted();
-    if (answer === undefined) throw new TypeError("fetch failed");
+    const { pathname: path, search } = new URL(url);
+    const entry = store.journal.begin(method, path + search, headers);
+    const answer = await store.answer(request, { entry, path, signal });
+    signal.throwIfAborted();
+    if (answer === undefined) throw new TypeError("fetch failed"); // as undici's
     return toResponse(answer, method);
   }
 
@@ -136,7 +131,7 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     handle,
     key,
     get faults() {
-      return structuredClone(store.faults);
+      return store.faults;
     },
     get requests() {
       return store.journal.list();

@@ -1,189 +1,196 @@
-/** The service of a sandbox: a pet store in memory, its journal and its faults. */
+/** The service of a sandbox: a pet store in memory with its faults and its journal. */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import {
+  setImmediate as nextTurn,
+  setTimeout as sleep,
+} from "node:timers/promises";
 import { readHandlerOptions } from "../../core/handler.ts";
-import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { readText } from "../../core/http/body.ts";
 import { corsLayer } from "../../core/http/cors.ts";
-import type { Answer, ServiceRequest } from "../../core/http/message.ts";
-import { Refusal } from "../../core/http/refusal.ts";
-import { parseTarget } from "../../core/http/target.ts";
+import {
+  type Answer,
+  type ServiceRequest,
+  withFields,
+} from "../../core/http/message.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { checkIntegers, MAX_TIME } from "../../core/options.ts";
-import { getPet } from "../../core/operations/get_pet.ts";
-import type { CheckedPet } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { createService } from "../../core/service.ts";
 import { memoryStorage } from "../storage/memory/mod.ts";
-import { cutAnswer, dripAnswer } from "./broken_body.ts";
 import {
   checkFaults,
-  contractAnswer,
+  codeOf,
   type Fault,
-  isContractError,
-  isFor,
+  type FaultAnswer,
+  madeAnswer,
   matches,
 } from "./fault.ts";
-import { type Entry, Journal, ReadRequest, settle } from "./journal.ts";
+import { type Entry, Journal, recorded, settle } from "./journal.ts";
 import { makeSeed } from "./seed.ts";
 
-/** The options of a sandbox, with the defaults filled in. */
-export interface StoreOptions {
+/** The most faults that wait, and their characters as JSON. */
+const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
+/** Pieces a second of a body that drips. */
+const PIECES = 10;
+/** What pages of other origins need for `Prefer`, in addition to what the service lets them have. */
+const PREFER_FIELDS: readonly (readonly [string, string])[] = [
+  ["access-control-allow-headers", "Prefer"],
+  ["access-control-expose-headers", "Preference-Applied"],
+];
+
+/** How a request came. */
+export interface Exchange {
+  readonly entry: Entry;
+  /** The path as it was sent. */
+  readonly path: string;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Absent in process. */
+  readonly socket?: Socket;
+}
+
+export type Store = ReturnType<typeof createStore>;
+
+/** Throws as `sandbox` does. */
+export function createStore({ pets, key, delay, maxPets }: {
   readonly pets: unknown;
   readonly key: string;
   readonly delay: number;
   readonly maxPets: number;
-}
-
-/** How a request came, and how its answer can be lost. */
-export interface Exchange {
-  readonly entry: Entry;
-  /** Aborted if the client goes away. */
-  readonly signal: AbortSignal;
-  /** Waits until what was written is on its way. */
-  readonly flush: () => Promise<void>;
-}
-
-const MAX_FAULTS = 1000;
-/** The most characters of all faults that wait, as JSON. */
-const MAX_LENGTH = 16 * 1024 * 1024;
-const BASE_URL = "/v1";
-
-export type Store = ReturnType<typeof createStore>;
-
-/** @throws {TypeError} or a RangeError if an option is wrong. */
-export function createStore({ pets, key, delay, maxPets }: StoreOptions) {
+}) {
   checkIntegers({ delay }, 0, MAX_TIME);
   checkIntegers({ maxPets }, 0);
-  let seed = makeSeed(pets, maxPets);
-  let storage = limitedStorage(seed, maxPets);
-  let faults: readonly Fault[] = [];
-  const journal = new Journal();
   const cors = corsLayer({ origins: "*" });
-  const service = cors(createService(readHandlerOptions({
-    storage: {
-      create: (pet, options) => storage.create(pet, options),
-      get: (id) => storage.get(id),
-      list: (request) => storage.list(request),
-      ping: () => storage.ping(),
-      close: () => Promise.resolve(),
-    },
-    keys: apiKeys([key]),
-    // A store that is full is what the tester asked for.
-    onError: (cause) => cause instanceof StorageError || console.error(cause),
-  })));
+  const journal = new Journal();
+  let seed = makeSeed(pets, maxPets);
+  let faults: readonly Fault[] = [];
+  let state = open();
+
+  /** Opens the service with the pets of the seed. */
+  function open() {
+    const storage = memoryStorage();
+    for (const pet of seed) storage.create(pet); // adds it at once
+    const count = { pets: seed.length };
+    const usedKeys = new Set<string>();
+    const create: PetStorage["create"] = async (pet, options) => {
+      const { idempotencyKey = "" } = options ?? {};
+      if (!usedKeys.has(idempotencyKey)) { // otherwise it adds nothing
+        if (count.pets >= maxPets) {
+          throw new StorageError(
+            "unavailable",
+            `Cannot create pet: the sandbox is full (${maxPets} pets)`,
+          );
+        }
+        count.pets++;
+      }
+      if (idempotencyKey !== "") usedKeys.add(idempotencyKey);
+      return await storage.create(pet, options);
+    };
+    const service = createService(readHandlerOptions({
+      storage: { ...storage, create },
+      keys: apiKeys([key]),
+      onError: (cause) => cause instanceof StorageError || console.error(cause),
+    }));
+    return { service: cors(service), count };
+  }
 
   function reset(): void {
-    storage = limitedStorage(seed, maxPets);
+    state = open();
     faults = [];
     journal.clear();
   }
 
   /** Takes the first fault that is for a request. */
   function takeFault(
-    request: ServiceRequest,
+    { method, headers }: ServiceRequest,
     path: string,
   ): Fault | undefined {
-    const { method, headers } = request;
     const isPreflight = method === "OPTIONS" &&
       headers.get("access-control-request-method") !== null;
-    const found = faults.find((fault) =>
-      isFor(fault, { method, path, isPreflight })
+    const found = faults.find(({ when = {} }) =>
+      (when.method ?? (isPreflight ? "" : method)) === method &&
+      matches(when.path ?? path, path)
     );
     if (found === undefined || found.times === "always") return found;
     const times = (found.times ?? 1) - 1;
-    faults = faults.flatMap((fault) =>
-      fault !== found ? [fault] : times === 0 ? [] : [{ ...fault, times }]
-    );
+    const rest = times === 0 ? [] : [{ ...found, times }];
+    faults = faults.flatMap((fault) => fault === found ? rest : [fault]);
     return found;
   }
 
-  /** Answers a request; `undefined` if the answer is lost. Never rejects. */
+  /** Answers a request; returns `undefined` if the answer is lost. It never rejects. */
   async function answer(
-    received: ServiceRequest,
-    { entry, signal, flush }: Exchange,
+    request: ServiceRequest,
+    exchange: Exchange,
   ): Promise<Answer | undefined> {
-    const request = new ReadRequest(received);
-    const target = parseTarget(received);
-    const path = target instanceof Refusal ? "" : target.path;
-    const taken = takeFault(received, path);
-    if (taken !== undefined) {
-      entry.fault = taken;
-      journal.measure(entry);
-    }
-    const { fault, applied } = taken === undefined
-      ? preferred(received.headers.get("prefer"))
-      : { fault: taken, applied: undefined };
-
-    const isReplaced = fault.answer !== undefined || fault.lose === true;
+    const { entry, path, signal } = exchange;
+    const { method, headers } = request;
+    const taken = takeFault(request, path);
+    if (taken !== undefined) entry.fault = taken;
+    const [fault, applied] = taken === undefined
+      ? preferred(headers.get("prefer"))
+      : [taken, ""];
+    const isAnswered = fault.answer === undefined && fault.lose === undefined;
     let result: Answer | undefined;
-    if (!isReplaced || fault.work === true) {
-      result = await service(request);
-      // Without a Content-Length the service learns only by reading whether there is a body to refuse.
-      entry.body = result.status === 415 ? null : await request.text();
-      journal.measure(entry);
+    if (isAnswered || fault.work === true) {
+      result = await state.service(recorded(request, entry));
+      // A body of unknown length is read before its type is refused.
+      if (result.status === 415) entry.body = null;
     } else if (fault.lose === true) {
-      // Bytes that nobody has read would make a reset of the end of the connection.
-      await readText(received, { maxBodyBytes: 65_536, bodyTimeout: 1000 });
+      // A connection that is closed with unread bytes is reset.
+      await readText(request, { maxBodyBytes: 65_536, bodyTimeout: 1000 });
     }
-    if (fault.answer !== undefined) {
-      result = await replaced(request, path, fault);
-    } else if (fault.lose === true) result = undefined;
-    if (result !== undefined && received.method !== "HEAD") {
-      if (fault.cut !== undefined) {
-        result = await cutAnswer(result, fault.cut, flush);
-      } else if (fault.drip !== undefined) {
-        result = await dripAnswer(result, fault.drip);
-      }
+    journal.measure(entry);
+    if (fault.lose === true) result = undefined;
+    else if (fault.answer !== undefined) {
+      result = await replace(request, fault.answer, path, fault.work);
     }
-    if (result !== undefined) result = withPreferences(result, applied);
+    result &&= withPreferences(result, applied);
+    if (result !== undefined && isAnswered && method !== "HEAD") {
+      result = await breakBody(result, fault, exchange);
+    }
     const time = fault.delay ?? delay;
-    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {});
+    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client went away
     settle(entry, signal.aborted ? null : result?.status ?? null);
     return result;
   }
 
-  /** The answer that a fault gives in place of the true one. */
-  async function replaced(
+  /** Makes the answer of a fault, with the fields that its tester gave. */
+  async function replace(
     request: ServiceRequest,
+    answer: FaultAnswer,
     path: string,
-    { answer, work }: Fault,
+    work?: boolean,
   ): Promise<Answer> {
-    if (answer === undefined) throw new TypeError("The fault has no answer");
-    const { method } = request;
-    const fields = matches(`${BASE_URL}${getPet.path}`, path) &&
-        answer.status !== 405
-      ? getPet.fields?.(parseBaseUrl(BASE_URL))
-      : undefined;
-    const made = contractAnswer(answer, { method, work, fields });
-    const wrapped = await cors(async () => made)(request);
-    const headers: Record<string, string> = { ...wrapped.headers };
+    const made = await cors(async () => madeAnswer(answer, path, work))(
+      request,
+    );
+    const fields = new Map(Object.entries(made.headers));
     for (const [name, value] of Object.entries(answer.headers ?? {})) {
-      if (value === null) delete headers[name.toLowerCase()];
-      else headers[name.toLowerCase()] = value;
+      if (value === null) fields.delete(name.toLowerCase());
+      else fields.set(name.toLowerCase(), value);
     }
-    return { ...wrapped, headers };
+    return { ...made, headers: Object.fromEntries(fields) };
   }
 
   return {
     answer,
     journal,
     reset,
-    /** The number of pets there are. */
     get pets() {
-      return storage.count;
+      return state.count.pets;
     },
     get faults() {
-      return faults;
+      return structuredClone(faults);
     },
-    /** @throws {TypeError} if one is wrong, or there are too many; then none is added. */
+    /** Throws as `checkFaults` does; then none is added. */
     add(input: unknown): void {
       const all = [...faults, ...checkFaults(input)];
-      if (
-        all.length > MAX_FAULTS || JSON.stringify(all).length > MAX_LENGTH
-      ) {
+      if (all.length > MAX_FAULTS || JSON.stringify(all).length > MAX_LENGTH) {
         throw new TypeError(
-          `Cannot add faults: at most ${MAX_FAULTS} may wait, of ${MAX_LENGTH} characters together`,
+          `Cannot add faults: at most ${MAX_FAULTS} may wait, of ${MAX_LENGTH} characters`,
         );
       }
       faults = all;
@@ -199,78 +206,64 @@ export function createStore({ pets, key, delay, maxPets }: StoreOptions) {
   };
 }
 
-/** Makes a storage of the pets of a seed that refuses to add more than `maxPets`, as a full disk does. */
-function limitedStorage(seed: readonly CheckedPet[], maxPets: number) {
-  const keys = new Set<string>();
-  let count = seed.length;
-  const seeding = (async () => {
-    const storage = memoryStorage();
-    for (const pet of seed) await storage.create(pet);
-    return storage;
-  })();
-  return {
-    get count() {
-      return count;
-    },
-    async create(pet, options) {
-      const storage = await seeding;
-      const key = options?.idempotencyKey;
-      // A replay adds nothing.
-      const isReplay = key !== undefined && keys.has(key);
-      if (!isReplay && count >= maxPets) {
-        throw new StorageError(
-          "unavailable",
-          `Cannot create pet: the sandbox has its maximum of ${maxPets} pets`,
-        );
-      }
-      if (!isReplay) count++;
-      if (key !== undefined) keys.add(key);
-      return await storage.create(pet, options);
-    },
-    get: async (id) => await (await seeding).get(id),
-    list: async (request) => await (await seeding).list(request),
-    ping: async () => await (await seeding).ping(),
-  } satisfies Omit<PetStorage, "close"> & { readonly count: number };
-}
-
-/** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault; `applied` are the preferences that were honoured. */
-function preferred(
-  field: string | null,
-): { readonly fault: Fault; readonly applied: string | undefined } {
-  const found = new Map<string, number>();
-  // The first of a name counts (RFC 7240 §2); parameters are ignored.
-  const preferences = field?.matchAll(
-    /(?:^|,)\s*(code|delay)\s*=\s*"?(\d{1,10})"?\s*(?=[;,]|$)/gi,
-  );
-  for (const [, name = "", value] of preferences ?? []) {
-    const lower = name.toLowerCase();
-    if (!found.has(lower)) found.set(lower, Number(value));
-  }
-  const status = found.get("code");
-  const delay = found.get("delay");
-  const isCode = status !== undefined && isContractError(status);
-  const isDelay = delay !== undefined && delay <= MAX_TIME;
-  const applied = [
-    ...isCode ? [`code=${status}`] : [],
-    ...isDelay ? [`delay=${delay}`] : [],
-  ].join(", ");
-  return {
-    fault: { ...isCode && { answer: { status } }, ...isDelay && { delay } },
-    applied: applied === "" ? undefined : applied,
+/** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault, and says which of it is honoured. */
+function preferred(field: string | null): readonly [Fault, string] {
+  const read = (name: string): number => {
+    const value = new RegExp(
+      `(?:^|,)\\s*${name}\\s*=\\s*"?(\\d{1,10})"?\\s*(?:[;,]|$)`,
+      "i",
+    );
+    return Number(value.exec(field ?? "")?.[1] ?? NaN);
   };
+  const [status, delay] = [read("code"), read("delay")];
+  const answer = codeOf(status) === undefined ? undefined : { status };
+  const isDelay = delay <= MAX_TIME;
+  const applied = [answer && `code=${status}`, isDelay && `delay=${delay}`]
+    .filter(Boolean).join(", ");
+  return [{ ...answer && { answer }, ...isDelay && { delay } }, applied];
 }
 
-/** Adds what was honoured, and lets pages of other origins send `Prefer`. */
-function withPreferences(answer: Answer, applied: string | undefined): Answer {
+function withPreferences(answer: Answer, applied: string): Answer {
   const headers: Record<string, string> = { ...answer.headers };
-  for (
-    const [name, more] of [
-      ["access-control-allow-headers", "Prefer"],
-      ["access-control-expose-headers", "Preference-Applied"],
-    ] as const
-  ) {
+  for (const [name, more] of PREFER_FIELDS) {
     if (headers[name] !== undefined) headers[name] += `, ${more}`;
   }
-  if (applied !== undefined) headers["preference-applied"] = applied;
+  if (applied !== "") headers["preference-applied"] = applied;
   return { ...answer, headers };
+}
+
+/** Lets the body of an answer break off, or come slowly, if a fault says so. */
+async function breakBody(
+  answer: Answer,
+  fault: Fault,
+  exchange: Exchange,
+): Promise<Answer> {
+  if (fault.cut === undefined && fault.drip === undefined) return answer;
+  const bytes = new Uint8Array(await new Response(answer.body).arrayBuffer());
+  if (bytes.byteLength <= (fault.cut ?? 0)) return answer;
+  const body = ReadableStream.from(pieces(bytes, fault, exchange));
+  return withFields({ ...answer, body }, {
+    "content-length": String(bytes.byteLength),
+  });
+}
+
+async function* pieces(
+  bytes: Uint8Array,
+  { cut, drip = 1 }: Fault,
+  { signal, socket }: Exchange,
+): AsyncGenerator<Uint8Array> {
+  if (cut !== undefined) {
+    if (cut > 0) yield bytes.subarray(0, cut);
+    // The header and the piece are written first, and leave the process.
+    for (let turn = 0; turn < 5; turn++) await nextTurn();
+    if (socket !== undefined && socket.writableLength > 0) {
+      await once(socket, "drain", { signal });
+    }
+    throw new TypeError("terminated"); // as undici's fetch
+  }
+  const size = Math.ceil(drip / PIECES);
+  for (let start = 0; start < bytes.byteLength; start += size) {
+    await sleep(1000 * size / drip, undefined, { signal });
+    yield bytes.subarray(start, start + size);
+  }
 }

@@ -265,8 +265,8 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/docs/docs_test.ts":
     "adapters/docs/in_pieces.ts adapters/docs/mod.ts adapters/docs/page_endpoints.ts",
 
-  "adapters/sandbox/main_test.ts":
-    "adapters/sandbox/broken_body.ts adapters/sandbox/control.ts adapters/sandbox/fault.ts adapters/sandbox/journal.ts adapters/sandbox/mod.ts adapters/sandbox/seed.ts adapters/sandbox/serve.ts adapters/sandbox/store.ts",
+  "adapters/sandbox/store_test.ts":
+    "adapters/sandbox/journal.ts adapters/sandbox/mod.ts",
 
   "adapters/storage/memory/memory_test.ts": "adapters/storage/memory/mod.ts",
   "adapters/storage/d1/d1_test.ts":

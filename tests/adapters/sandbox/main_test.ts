@@ -1,25 +1,236 @@
+/** The program, on each runtime. */
 import assert from "node:assert/strict";
-import { onEverySandbox } from "./sandbox_program.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  findRuntimes,
+  RUNTIME,
+  type Runtime,
+  testUnless,
+} from "../../support/runtime.ts";
+import { inNewFolder, newFolder } from "../../support/temporary_directory.ts";
+import { launchSandbox, startSandbox } from "./sandbox_program.ts";
 
-const it = onEverySandbox();
-
-it("a lost answer closes the connection; with work the pet was added", async ({ drive, send }) => {
-  const rex = '{"name":"Rex","categoryId":1}';
-  for (const work of [false, true]) {
-    await drive("POST", "/faults", { lose: true, work });
-    assert.equal(await send("POST /v1/pets", rex), "");
-    assert.match(
-      await send("GET /v1/pets?after=50"),
-      work ? /"id":51,"name":"Rex"/ : /\r\n\[\]$/,
-    );
+function onEvery(
+  title: string,
+  check: (runtime: Runtime) => Promise<void>,
+): void {
+  for (const runtime of findRuntimes()) {
+    const { name, missing } = runtime;
+    test(`${name}: ${title}`, { skip: missing ?? false }, () => check(runtime));
   }
-  const { json } = await drive("GET", "/requests");
-  const statuses = (json as { status: number | null; open?: true }[])
-    .map(({ status, open }) => [status, open]);
-  assert.deepEqual(statuses, [
-    [null, undefined],
-    [200, undefined],
-    [null, undefined],
-    [200, undefined],
+}
+
+onEvery(
+  "standard output is one line of JSON, and what people read is on standard error",
+  async (runtime) => {
+    const { url, key, control, program, send } = await startSandbox([
+      "--pets",
+      "2",
+    ], runtime);
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    assert.deepEqual([key, control], ["test", url.replace("/v1", "/sandbox")]);
+    await send("GET /v1/pets");
+    assert.equal(await program.end(), 0);
+    assert.equal(
+      program.stdout(),
+      `${JSON.stringify({ url, key, control })}\n`,
+    );
+    assert.match(
+      program.stderr(),
+      new RegExp(
+        `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n`,
+      ),
+    );
+  },
+);
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  onEvery(`${signal} ends it, although clients wait`, async (runtime) => {
+    const { program, url, key } = await startSandbox([
+      "--delay",
+      "60000",
+      "--quiet",
+    ], runtime);
+    const headers = { authorization: `Bearer ${key}` };
+    const waiting = assert.rejects(fetch(`${url}/pets`, { headers }));
+    assert.equal(await program.end(signal), 0);
+    await waiting;
+    assert.equal(program.stderr(), "");
+  });
+}
+
+onEvery(
+  "--with-stdin ends it when standard input is closed; without it, it goes on",
+  async (runtime) => {
+    const { program } = await startSandbox(
+      ["--with-stdin", "--quiet"],
+      runtime,
+    );
+    assert.equal(await program.endInput(), 0);
+    const lasting = await startSandbox(["--quiet"], runtime);
+    const ended = lasting.program.endInput();
+    assert.equal((await lasting.drive("GET")).status, 200);
+    assert.equal(await lasting.program.end(), 0);
+    assert.equal(await ended, 0);
+  },
+);
+
+onEvery(
+  "options choose key, pets, names and the most pets",
+  async (runtime) => {
+    const args =
+      "--key k --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1";
+    const { url, control, key, drive, send, program } = await startSandbox(
+      args.split(" "),
+      runtime,
+    );
+    assert.match(url, /^http:\/\/localhost:\d+\/v1$/);
+    assert.match(control, /^http:\/\/localhost:/);
+    assert.equal(key, "k");
+    const named = await send("GET /sandbox\nX: y");
+    assert.match(named, /"pets":1/);
+    assert.equal((await drive("PUT", "/pets", 3)).status, 400);
+    await program.end();
+  },
+);
+
+test("a host that is no loopback is said to be open to everyone; its names may drive it", async () => {
+  const { url, program } = await startSandbox([
+    "--host",
+    "0.0.0.0",
+    "--name",
+    "store.example",
   ]);
+  assert.match(
+    program.stderr(),
+    /^It is open to everyone who reaches this machine, because it listens on 0\.0\.0\.0\.$/m,
+  );
+  const { port } = new URL(url);
+  assert.equal(url, `http://store.example:${port}/v1`);
+  const { get } = await import("node:http");
+  const status = await new Promise((resolve) =>
+    get({
+      host: "127.0.0.1",
+      port,
+      path: "/sandbox",
+      headers: { host: `Store.example:${port}` },
+    }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    })
+  );
+  assert.equal(status, 200);
+  await program.end();
 });
+
+test("--pets reads the pets of a file, exactly", async (t) => {
+  const file = join(newFolder(t), "pets.json");
+  writeFileSync(file, '[{"name":"Ivy","categoryId":-9223372036854775808}]');
+  const { send, program } = await startSandbox(["--pets", file]);
+  assert.match(
+    await send("GET /v1/pets"),
+    /\{"id":1,"name":"Ivy","categoryId":-9223372036854775808,/,
+  );
+  await program.end();
+});
+
+onEvery(
+  "wrong arguments get a sentence and the exit status 2, and nothing on standard output",
+  (runtime) =>
+    inNewFolder(async (folder) => {
+      const file = (name: string, text: string) => {
+        writeFileSync(join(folder, name), text);
+        return join(folder, name);
+      };
+      const wrong: readonly (readonly [string, RegExp])[] = [
+        [
+          "--port 65536",
+          /^Cannot read --port: it must be an integer from 0 to 65535, not "65536"$/m,
+        ],
+        ["--port", /^--port needs a value$/m],
+        [
+          "--delay 1s",
+          /^Cannot read --delay: it must be an integer from 0 to /m,
+        ],
+        ["--max-pets -1", /^--max-pets needs a value$/m],
+        ["--pets 4 --max-pets 3", /^Cannot read --pets 4: .* at most 3$/m],
+        [
+          "--pets none.json",
+          /^Cannot read --pets none\.json: there is no such file$/m,
+        ],
+        [`--pets ${folder}`, /: there is no such file$/m],
+        [`--pets ${file("a.json", "[")}`, /: it cannot be read as JSON$/m],
+        [
+          `--pets ${file("b.json", "{}")}`,
+          /: it must be an array of NewPet, or their number/m,
+        ],
+        [
+          `--pets ${
+            file(
+              "c.json",
+              '[{"name":"A","categoryId":1},{"name":7,"categoryId":1}]',
+            )
+          }`,
+          /: pet 2: name must be a string$/m,
+        ],
+        [
+          `--pets ${file("d.json", " ".repeat(16 * 1024 * 1024 + 1))}`,
+          /: it has more than 16777216 bytes$/m,
+        ],
+        ["--host *", /^Cannot read --host: /m],
+        ["--key a\u00e9", /^Cannot read --key: /m],
+        ["--with-stdin=1", /^--with-stdin takes no value$/m],
+        [
+          "--prot 1",
+          /^There is no option --prot, only --port, --host, --name, --key, --pets, --max-pets, --delay, --with-stdin, --quiet, --help$/m,
+        ],
+        ["pets", /^sandbox takes options only, not pets$/m],
+      ];
+      await Promise.all(wrong.map(async ([args, message]) => {
+        const program = launchSandbox(args.split(" ").filter(Boolean), runtime);
+        assert.equal(await program.exited, 2, args);
+        assert.match(program.stderr(), message);
+        assert.equal(program.stdout(), "");
+      }));
+    }),
+);
+
+onEvery(
+  "a port in use gets a sentence and the exit status 1",
+  async (runtime) => {
+    const { url, program } = await startSandbox(["--quiet"], runtime);
+    const { port } = new URL(url);
+    const second = launchSandbox(["--port", port], runtime);
+    assert.equal(await second.exited, 1);
+    assert.equal(
+      second.stderr(),
+      `Cannot listen on 127.0.0.1:${port}: the address is in use\n`,
+    );
+    await program.end();
+  },
+);
+
+testUnless(RUNTIME !== "deno" && "it is the same on each runtime")(
+  "--help names each option",
+  async () => {
+    const program = launchSandbox(["--help"]);
+    assert.equal(await program.exited, 0);
+    for (
+      const option of [
+        "port",
+        "host",
+        "name",
+        "key",
+        "pets",
+        "max-pets",
+        "delay",
+        "with-stdin",
+        "quiet",
+      ]
+    ) {
+      assert.match(program.stdout(), new RegExp(`^  --${option} `, "m"));
+    }
+  },
+);

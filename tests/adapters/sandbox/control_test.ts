@@ -1,0 +1,259 @@
+/** The control address, on each runtime. */
+import assert from "node:assert/strict";
+import { Wire } from "../../contract/wire.ts";
+import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
+
+const it = onEverySandbox();
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** The state, in short. */
+async function state({ drive }: RunningSandbox) {
+  const { pets, faults, requests } = (await drive("GET")).json as {
+    readonly pets: number;
+    readonly faults: readonly unknown[];
+    readonly requests: number;
+  };
+  return [pets, faults.length, requests];
+}
+
+/** Asserts that a request is refused with an Error body, whose message it returns. */
+async function refused(
+  url: string,
+  init: RequestInit,
+  status: number,
+): Promise<string> {
+  const response = await fetch(url, init);
+  const body = await response.json();
+  assert.deepEqual(
+    [response.status, body.status],
+    [status, status],
+    body.message,
+  );
+  assert.deepEqual(Object.keys(body).sort(), ["code", "message", "status"]);
+  return body.message;
+}
+
+it("GET has the numbers of pets and requests, and the faults; reset goes back to the start", async (sandbox) => {
+  const { drive, send } = sandbox;
+  assert.deepEqual((await drive("GET")).json, {
+    pets: 50,
+    faults: [],
+    requests: 0,
+  });
+  const fault = { times: 2, answer: { status: 503 }, when: { method: "GET" } };
+  assert.deepEqual(await drive("POST", "/faults", fault), {
+    status: 204,
+    json: undefined,
+  });
+  await send(
+    "POST /v1/pets\nIdempotency-Key: 1",
+    '{"name":"Rex","categoryId":1}',
+  );
+  assert.deepEqual((await drive("GET")).json, {
+    pets: 51,
+    faults: [fault],
+    requests: 1,
+  });
+  assert.deepEqual(await drive("POST", "/reset"), {
+    status: 204,
+    json: undefined,
+  });
+  assert.deepEqual(await state(sandbox), [50, 0, 0]);
+  const again = await send(
+    "POST /v1/pets\nIdempotency-Key: 1",
+    '{"name":"Ivy","categoryId":1}',
+  );
+  assert.match(again, /^HTTP\/1.1 201 [^]*"id":51,"name":"Ivy"/);
+  assert.doesNotMatch(again, /^idempotency-replayed:/im);
+});
+
+it("PUT pets is the seed from now on, and resets to it", async (sandbox) => {
+  const { drive, send } = sandbox;
+  await drive("POST", "/faults", { lose: true });
+  const pets =
+    '[{"name":"Ivy","categoryId":9223372036854775807},{"name":"Zo\u00eb","categoryId":-1,"status":"sold"}]';
+  assert.deepEqual(await drive("PUT", "/pets", pets), {
+    status: 204,
+    json: undefined,
+  });
+  assert.deepEqual(await state(sandbox), [2, 0, 0]);
+  const list = await send("GET /v1/pets");
+  assert.match(
+    list,
+    /\[\{"id":1,"name":"Ivy","categoryId":9223372036854775807,"status":"available"\},\{"id":2,/,
+  );
+  await drive("POST", "/reset");
+  assert.deepEqual(await state(sandbox), [2, 0, 0]);
+  await drive("PUT", "/pets", 7);
+  assert.deepEqual(await state(sandbox), [7, 0, 0]);
+});
+
+it("faults are added behind those that wait, listed and removed", async ({ drive }) => {
+  const faults = [{ lose: true }, { delay: 5 }, { cut: 1, times: "always" }];
+  await drive("POST", "/faults", faults[0]);
+  await drive("POST", "/faults", faults.slice(1));
+  assert.deepEqual(await drive("GET", "/faults"), {
+    status: 200,
+    json: faults,
+  });
+  assert.deepEqual(await drive("DELETE", "/faults"), {
+    status: 204,
+    json: undefined,
+  });
+  assert.deepEqual((await drive("GET", "/faults")).json, []);
+});
+
+it("requests lists what came to the service, not to the control address, and is emptied", async ({ drive, send, url, key }) => {
+  await drive("POST", "/faults", { answer: { status: 500 } });
+  await send("GET /v1/pets");
+  await send("POST /v1/pets", '{"name":"","categoryId":1}');
+  await send("GET /sandboxes");
+  const { host } = new URL(url);
+  const headers = { host, connection: "close", authorization: `Bearer ${key}` };
+  assert.deepEqual((await drive("GET", "/requests")).json, [
+    {
+      method: "GET",
+      target: "/v1/pets",
+      headers,
+      body: null,
+      status: 500,
+      fault: { answer: { status: 500 } },
+    },
+    {
+      method: "POST",
+      target: "/v1/pets",
+      headers: { ...headers, ...JSON_TYPE, "content-length": "26" },
+      body: '{"name":"","categoryId":1}',
+      status: 400,
+    },
+    { method: "GET", target: "/sandboxes", headers, body: null, status: 404 },
+  ]);
+  assert.deepEqual(await drive("DELETE", "/requests"), {
+    status: 204,
+    json: undefined,
+  });
+  assert.deepEqual((await drive("GET", "/requests")).json, []);
+});
+
+it("what is wrong is a 400 that names it, and changes nothing", async (sandbox) => {
+  const { control } = sandbox;
+  const post = (path: string, body: string, method = "POST") =>
+    refused(control + path, { method, body, headers: JSON_TYPE }, 400);
+  assert.equal(
+    await post("/faults", '[{"lose":true},{"lose":1}]'),
+    "Cannot add fault 2: lose must be true",
+  );
+  assert.equal(
+    await post("/faults", "{"),
+    "Cannot read the body: it is not valid JSON",
+  );
+  assert.equal(
+    await post("/faults", ""),
+    "Cannot read the body: it is missing",
+  );
+  assert.match(
+    await post("/pets", '[{"name":"A","categoryId":1},{"name":"B"}]', "PUT"),
+    /pet 2: categoryId is required$/,
+  );
+  assert.match(
+    await post("/pets", "100001", "PUT"),
+    /^Cannot seed pets: .*, at most 100000$/,
+  );
+  assert.match(
+    await post("/pets", '"50"', "PUT"),
+    /^Cannot seed pets: it must be an array/,
+  );
+  assert.deepEqual(await state(sandbox), [50, 0, 0]);
+});
+
+it("a body must be JSON and no larger than 16 MiB", async (sandbox) => {
+  const { control } = sandbox;
+  for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+    const headers = { "content-type": type };
+    await refused(`${control}/faults`, {
+      method: "POST",
+      body: '{"lose":true}',
+      headers,
+    }, 415);
+  }
+  const wire = await Wire.to(
+    control,
+    `PUT /sandbox/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n`,
+  );
+  assert.equal((await wire.answer()).status, 413);
+  wire.close();
+  assert.deepEqual(await state(sandbox), [50, 0, 0]);
+});
+
+it("another path is 404, and another method 405 with Allow", async ({ control }) => {
+  for (const path of ["/", "/pets/1", "/__proto__", "/constructor"]) {
+    assert.match(
+      await refused(control + path, {}, 404),
+      /only \/sandbox, \/sandbox\/reset, /,
+    );
+  }
+  const allowed = {
+    "": "GET",
+    "/reset": "POST",
+    "/pets": "PUT",
+    "/faults": "GET, POST, DELETE",
+    "/requests": "GET, DELETE",
+  };
+  for (const [path, allow] of Object.entries(allowed)) {
+    const response = await fetch(control + path, { method: "PATCH" });
+    assert.deepEqual([response.status, response.headers.get("allow")], [
+      405,
+      allow,
+    ]);
+    assert.equal(
+      (await response.json()).message,
+      `Method not allowed on /sandbox${path}; allowed: ${allow}`,
+    );
+  }
+});
+
+it("a web page of another origin is refused, and so is a host that is not its own", async (sandbox) => {
+  const { control } = sandbox;
+  const { host } = new URL(control);
+  const reset = async (fields: string) => {
+    const wire = await Wire.to(
+      control,
+      `POST /sandbox/reset HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`,
+    );
+    return Number((await wire.rest()).split(" ")[1]);
+  };
+  await sandbox.drive("POST", "/faults", { lose: true });
+  for (
+    const fields of [
+      `Host: ${host}\r\nOrigin: http://a.example\r\n`,
+      `Host: ${host}\r\nOrigin: null\r\n`,
+      `Host: ${host}\r\nOrigin: http://127.0.0.1:1\r\n`,
+      `Host: ${host}\r\nOrigin: https://${host}\r\n`,
+      `Host: ${host}\r\nSec-Fetch-Site: cross-site\r\n`,
+      "Host: a.example\r\n",
+      "Host: a.example\r\nOrigin: http://a.example\r\n",
+      "Host: localhost.a.example\r\n",
+    ]
+  ) {
+    assert.equal(await reset(fields), 403, fields);
+  }
+  assert.equal(await reset(""), 400);
+  assert.deepEqual(await state(sandbox), [50, 1, 0]);
+  for (
+    const name of [
+      "localhost:1",
+      "a.localhost",
+      "127.0.0.2",
+      "[::1]:80",
+      "LOCALHOST",
+    ]
+  ) {
+    assert.equal(await reset(`Host: ${name}\r\n`), 204, name);
+  }
+  assert.equal(
+    await reset(
+      `Host: ${host}\r\nOrigin: http://${host}\r\nSec-Fetch-Site: same-origin\r\n`,
+    ),
+    204,
+  );
+});

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  checkFaults,
+  madeAnswer,
+  matches,
+} from "../../../adapters/sandbox/fault.ts";
+import { ERROR_STATUS } from "../../../core/http/refusal.ts";
+
+test("faults are accepted as they are, one or several", () => {
+  const faults = [
+    { delay: 0 },
+    { delay: 2147483647, lose: true, work: true },
+    { when: {}, times: "always", cut: 0 },
+    { when: { method: "POST", path: "/v1/pets/{petId}" }, times: 3, drip: 1 },
+    {
+      answer: { status: 503, headers: { "retry-after": null, "x-a": "b" } },
+      work: false,
+    },
+    { answer: { status: 200, body: "" } },
+    { answer: { status: 204 } },
+    { answer: { status: 304, headers: { etag: '"1"' } }, work: true },
+  ];
+  assert.deepEqual(checkFaults(faults), faults);
+  assert.deepEqual(checkFaults({ lose: true }), [{ lose: true }]);
+  assert.deepEqual(checkFaults([]), []);
+});
+
+const WRONG: readonly (readonly [unknown, RegExp])[] = [
+  [7, /it must be a JSON object$/],
+  [null, /it must be a JSON object$/],
+  [{}, /it must have one of answer, lose, cut and drip, or delay$/],
+  [{ cut: 1, drip: 1 }, /it must have one of/],
+  [{ cut: 1, lose: true, delay: 1 }, /it must have one of/],
+  [{ times: 2 }, /it must have one of/],
+  [{ when: { method: "GET" } }, /it must have one of/],
+  [{ loose: true }, /loose is unknown$/],
+  [{ delay: -1 }, /delay must be an integer from 0 to 2147483647$/],
+  [{ delay: 2147483648 }, /delay must be an integer/],
+  [{ delay: "5" }, /delay must be an integer/],
+  [{ cut: -1 }, /cut must be an integer from 0 to/],
+  [{ drip: 0 }, /drip must be an integer from 1 to/],
+  [{ lose: false }, /lose must be true$/],
+  [{ lose: true, work: 1 }, /work must be true or false$/],
+  [{ cut: 1, work: true }, /it has work, which needs answer or lose$/],
+  [
+    { lose: true, times: 0 },
+    /times must be an integer of at least 1, or "always"$/,
+  ],
+  [{ lose: true, times: "ever" }, /times must be/],
+  [{ lose: true, when: null }, /when must be a JSON object$/],
+  [
+    { lose: true, when: { method: "post" } },
+    /when.method must be in capital letters$/,
+  ],
+  [
+    { lose: true, when: { path: "v1/pets" } },
+    /when.path must begin with \/ and have no query$/,
+  ],
+  [{ lose: true, when: { path: "/v1/pets?limit=1" } }, /when.path must begin/],
+  [{ lose: true, when: { query: "" } }, /when.query is unknown$/],
+  [{ answer: 503 }, /answer must be a JSON object$/],
+  [{ answer: {} }, /answer.status is required$/],
+  [
+    { answer: { status: 199 } },
+    /answer.status must be an integer from 200 to 599$/,
+  ],
+  [{ answer: { status: 600, body: "" } }, /answer.status must be/],
+  [
+    { answer: { status: 200 } },
+    /answer needs a body unless its status is an error of the contract/,
+  ],
+  [{ answer: { status: 502 } }, /answer needs a body unless/],
+  [{ answer: { status: 204, body: "" } }, /must have none with 204, 205, 304$/],
+  [{ answer: { status: 304, body: "x" } }, /must have none with/],
+  [{ answer: { status: 503, body: {} } }, /answer.body must be a string$/],
+  [
+    { answer: { status: 503, headers: [] } },
+    /answer.headers must be a JSON object$/,
+  ],
+  [
+    { answer: { status: 503, headers: { "a b": "" } } },
+    /answer.headers.a b is not the name of a header field$/,
+  ],
+  [
+    { answer: { status: 503, headers: { "Content-Length": "1" } } },
+    /answer.headers.Content-Length is set by the server alone$/,
+  ],
+  [
+    { answer: { status: 503, headers: { "transfer-encoding": "chunked" } } },
+    /is set by the server alone$/,
+  ],
+  [
+    { answer: { status: 503, headers: { a: "b\nc: d" } } },
+    /answer.headers.a cannot be sent$/,
+  ],
+  [
+    { answer: { status: 503, headers: { a: 1 } } },
+    /answer.headers.a must be a string/,
+  ],
+];
+
+for (const [wrong, message] of WRONG) {
+  test(`the fault ${JSON.stringify(wrong)} is refused`, () => {
+    assert.throws(() => checkFaults([{ lose: true }, wrong]), {
+      name: "TypeError",
+      message: new RegExp(`^Cannot add fault 2: .*${message.source}`),
+    });
+  });
+}
+
+test("a path matches itself, and a template one segment for each parameter", () => {
+  const pet = "/v1/pets/{petId}";
+  assert.ok(matches("/v1/pets", "/v1/pets"));
+  assert.ok(matches(pet, "/v1/pets/7"));
+  assert.ok(!matches(pet, "/v1/pets/"));
+  assert.ok(!matches(pet, "/v1/pets"));
+  assert.ok(!matches(pet, "/v1/pets/7/8"));
+  assert.ok(!matches("/v1/pets", "/v1/pets/"));
+  assert.ok(!matches("/v1/pets", "/v1/Pets"));
+});
+
+test("every error of the contract has its Error body, and Retry-After unless the work was done", () => {
+  for (const [code, status] of Object.entries(ERROR_STATUS)) {
+    for (const work of [false, true]) {
+      const { headers, body, ...answer } = madeAnswer(
+        { status },
+        "/v1/pets",
+        work,
+      );
+      assert.equal(answer.status, status);
+      const json = JSON.parse(String(body));
+      assert.deepEqual([json.code, json.status], [code, status]);
+      assert.equal(typeof json.message, "string");
+      assert.equal(headers["content-type"], "application/json");
+      const isAgain = !work && (status === 503 || status === 429);
+      assert.equal(headers["retry-after"], isAgain ? "1" : undefined, code);
+      assert.equal("www-authenticate" in headers, status === 401);
+      assert.equal("allow" in headers, status === 405);
+      assert.equal("accept" in headers, status === 415);
+      assert.equal("sunset" in headers, false);
+    }
+  }
+});
+
+test("errors of a single pet say that it is deprecated, except 405", () => {
+  assert.match(
+    String(madeAnswer({ status: 404 }, "/v1/pets/7").headers.sunset),
+    /2030/,
+  );
+  assert.equal(
+    "sunset" in madeAnswer({ status: 405 }, "/v1/pets/7").headers,
+    false,
+  );
+});
+
+test("a body is exactly that, without header fields of the contract", () => {
+  const { headers, body } = madeAnswer(
+    { status: 503, body: "<p>é" },
+    "/v1/pets/7",
+  );
+  assert.deepEqual(headers, {});
+  assert.deepEqual(body, new TextEncoder().encode("<p>é"));
+  assert.deepEqual(madeAnswer({ status: 304 }, "/v1/pets"), {
+    status: 304,
+    headers: {},
+    body: null,
+  });
+});

@@ -1,0 +1,237 @@
+/** What only a server can show, on each runtime. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RecordedRequest } from "../../../adapters/sandbox/journal.ts";
+import { sandbox } from "../../../adapters/sandbox/mod.ts";
+import { Wire } from "../../contract/wire.ts";
+import { until } from "../../support/time.ts";
+import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
+
+const it = onEverySandbox();
+const REX = '{"name":"Rex","categoryId":1}';
+
+async function requests(
+  { drive }: RunningSandbox,
+): Promise<readonly RecordedRequest[]> {
+  return (await drive("GET", "/requests")).json as readonly RecordedRequest[];
+}
+
+async function ends(sandbox: RunningSandbox) {
+  return (await requests(sandbox)).map(({ status, open }) => [status, open]);
+}
+
+it("a lost answer closes the connection without a byte; with work the pet was added", async (sandbox) => {
+  const { drive, send } = sandbox;
+  await drive("POST", "/faults", { lose: true });
+  assert.equal(await send("POST /v1/pets", REX), "");
+  assert.match(await send("GET /v1/pets?after=50"), /\r\n\[\]$/);
+  await drive("POST", "/faults", { lose: true, work: true });
+  assert.equal(await send("POST /v1/pets", REX), "");
+  assert.match(await send("GET /v1/pets?after=50"), /"id":51,"name":"Rex"/);
+  assert.deepEqual(await ends(sandbox), [
+    [null, undefined],
+    [200, undefined],
+    [null, undefined],
+    [200, undefined],
+  ]);
+});
+
+it("a lost answer ends the connection in order, although the body comes late", async ({ url, key, drive }) => {
+  await drive("POST", "/faults", { lose: true });
+  const head = [
+    "POST /v1/pets HTTP/1.1",
+    "Host: localhost",
+    `Authorization: Bearer ${key}`,
+    "Content-Type: application/json",
+    `Content-Length: ${REX.length}`,
+  ];
+  const wire = await Wire.to(url, `${head.join("\r\n")}\r\n\r\n`);
+  await until(
+    "the fault is taken",
+    async () =>
+      ((await drive("GET", "")).json as { faults: unknown[] }).faults.length ===
+        0,
+  );
+  assert.equal(wire.isClosed, false);
+  wire.write(REX);
+  assert.equal(await wire.rest(), "");
+});
+
+for (const cut of [40, 0]) {
+  it(`a body that is cut after ${cut} bytes breaks off there, and its length is the whole one`, async (sandbox) => {
+    const { drive, send } = sandbox;
+    const whole = await send("GET /v1/pets?limit=5");
+    const body = whole.slice(whole.indexOf("\r\n\r\n") + 4);
+    await drive("POST", "/faults", { cut });
+    const answer = await send("GET /v1/pets?limit=5");
+    assert.match(answer, /^HTTP\/1.1 200 /);
+    assert.match(answer, new RegExp(`content-length: ${body.length}\r\n`, "i"));
+    assert.equal(
+      answer.slice(answer.indexOf("\r\n\r\n") + 4),
+      body.slice(0, cut),
+    );
+    assert.deepEqual(await ends(sandbox), [[200, undefined], [200, undefined]]);
+  });
+}
+
+it("a large body that is cut comes up to there", async ({ drive, send }) => {
+  await drive(
+    "PUT",
+    "/pets",
+    Array(100).fill({ name: "x".repeat(255), categoryId: 1 }),
+  );
+  await drive("POST", "/faults", { cut: 25_000 });
+  const answer = await send("GET /v1/pets?limit=100");
+  assert.equal(answer.length - answer.indexOf("\r\n\r\n") - 4, 25_000);
+});
+
+it("a body that drips is whole in the end", async ({ drive, send }) => {
+  await drive("POST", "/faults", { drip: 300 });
+  const answer = await send("GET /v1/pets?limit=1");
+  assert.match(
+    answer,
+    /\r\n\r\n\[\{"id":1,"name":"Rex","categoryId":1,"status":"available"\}\]$/,
+  );
+});
+
+it("an entry is open until its answer begins, or its client goes away", async (sandbox) => {
+  const { url, drive, send } = sandbox;
+  await drive("POST", "/faults", [{ delay: 60_000 }, {
+    delay: 60_000,
+    answer: { status: 500 },
+  }]);
+  const waiting = [
+    await Wire.to(url, "GET /v1/pets HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    await Wire.to(url, "GET /v1/pets HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+  ];
+  await until(
+    "both have come",
+    async () => (await requests(sandbox)).length === 2,
+  );
+  assert.deepEqual(await ends(sandbox), [[null, true], [null, true]]);
+  for (const wire of waiting) wire.close();
+  await until(
+    "both have ended",
+    async () =>
+      (await requests(sandbox)).every(({ open }) => open === undefined),
+  );
+  assert.deepEqual(await ends(sandbox), [[null, undefined], [null, undefined]]);
+  await send("GET /v1/pets");
+  assert.deepEqual((await ends(sandbox)).at(-1), [200, undefined]);
+});
+
+it("the journal has the target and the header fields as they came, also those that Node would drop", async (sandbox) => {
+  const { url, key } = sandbox;
+  const lines = [
+    "GET /v1/pets?limit=%31 HTTP/1.1",
+    "Host: localhost",
+    "Connection: close",
+    "X-A: 1",
+    "x-a: 2",
+    `AUTHORIZATION: Bearer ${key}`,
+    "Authorization: Bearer other",
+  ];
+  const wire = await Wire.to(url, `${lines.join("\r\n")}\r\n\r\n`);
+  assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
+  const [entry] = await requests(sandbox);
+  assert.equal(entry?.target, "/v1/pets?limit=%31");
+  assert.equal(entry?.headers["x-a"], "1, 2");
+  assert.equal(entry?.headers.authorization, `Bearer ${key}, Bearer other`);
+  assert.deepEqual([entry?.method, entry?.status, entry?.body], [
+    "GET",
+    401,
+    null,
+  ]);
+});
+
+it("pipelined requests have an entry and a fault each", async (sandbox) => {
+  const { url, key, drive } = sandbox;
+  await drive("POST", "/faults", [
+    { answer: { status: 429 } },
+    { delay: 50, when: { path: "/v1/pets/1" } },
+  ]);
+  const request = (path: string, more = "") =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n${more}\r\n`;
+  const wire = await Wire.to(
+    url,
+    request("/v1/pets") + request("/v1/pets/1") +
+      request("/v1/pets/99", "Connection: close\r\n"),
+  );
+  const answers = [
+    await wire.answer(),
+    await wire.answer(),
+    await wire.answer(),
+  ];
+  assert.deepEqual(answers.map(({ status }) => status), [429, 200, 404]);
+  assert.deepEqual(
+    (await requests(sandbox)).map(({ target, status }) => [target, status]),
+    [["/v1/pets", 429], ["/v1/pets/1", 200], ["/v1/pets/99", 404]],
+  );
+});
+
+it("a request that is no good for any service is answered and recorded too", async (sandbox) => {
+  const wire = await Wire.to(
+    sandbox.url,
+    "GET /v1/pets HTTP/1.1\r\nConnection: close\r\n\r\n",
+  );
+  assert.match(await wire.rest(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
+  await until(
+    "the entry is closed",
+    async () => (await ends(sandbox)).every(([, open]) => open === undefined),
+  );
+  assert.deepEqual(await ends(sandbox), [[400, undefined]]);
+});
+
+it("every origin may read what the service answers, but nothing of the control address", async ({ control, send }) => {
+  assert.match(
+    await send("GET /v1/pets\nOrigin: http://a.example"),
+    /access-control-allow-origin: \*/i,
+  );
+  const { headers } = await fetch(control);
+  assert.equal(headers.get("access-control-allow-origin"), null);
+});
+
+test("serve closes its port and every connection, and may be called again", async () => {
+  const store = sandbox({ pets: 1, key: "k" });
+  const [first, second] = [
+    await store.serve(),
+    await store.serve({ names: ["localhost", "store"] }),
+  ];
+  assert.equal(first.key, "k");
+  assert.match(first.url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  assert.equal(first.control, first.url.replace("/v1", "/sandbox"));
+  assert.match(second.url, /^http:\/\/localhost:\d+\/v1$/);
+  const idle = await Wire.to(
+    first.url,
+    "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  );
+  await idle.answer();
+  store.reset();
+  store.add({ delay: 60_000 });
+  const waiting = await Wire.to(
+    first.url,
+    "GET /v1/pets HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  );
+  await until("it has come", () => store.requests.length === 1);
+  await Promise.all([first.close(), first.close()]);
+  assert.equal(await idle.rest() + await waiting.rest(), "");
+  await first.close();
+  await until("it has ended", () => store.requests[0]?.open === undefined);
+  await second.close();
+});
+
+test("serve says why it cannot listen, and checks its options", async () => {
+  const store = sandbox();
+  const server = await store.serve();
+  const port = Number(new URL(server.url).port);
+  await assert.rejects(store.serve({ port }), {
+    message: `Cannot listen on 127.0.0.1:${port}: the address is in use`,
+  });
+  await server.close();
+  const wrong = { prt: 1 } as object;
+  await assert.rejects(
+    store.serve(wrong),
+    /^TypeError: Unknown option prt: serve has port, hostname, names$/,
+  );
+  await assert.rejects(store.serve({ port: 65_536 }), RangeError);
+});

@@ -1,0 +1,352 @@
+/** The sandbox without a port. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  type Fault,
+  type Sandbox,
+  sandbox,
+} from "../../../adapters/sandbox/mod.ts";
+
+const REX = '{"name":"Rex","categoryId":1}';
+
+/** Asks a sandbox for a path below `/v1`; with a body, as a create. */
+function send(
+  { handle, key }: Sandbox,
+  path = "/pets",
+  { body, headers, ...init }: Omit<RequestInit, "body" | "headers"> & {
+    readonly body?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<Response> {
+  return handle(
+    new Request(`http://localhost/v1${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...body !== undefined && { "content-type": "application/json" },
+        ...headers,
+      },
+      ...body !== undefined && { body },
+      ...init,
+    }),
+  );
+}
+
+async function statuses(
+  store: Sandbox,
+  count: number,
+): Promise<readonly number[]> {
+  const all: number[] = [];
+  for (let i = 0; i < count; i++) all.push((await send(store)).status);
+  return all;
+}
+
+const busy: Fault = { answer: { status: 503 } };
+
+test("reset goes back to the state of the start: pets, ids, faults, requests, idempotency keys", async () => {
+  const store = sandbox({ pets: 3 });
+  const headers = { "idempotency-key": "1" };
+  const create = async () =>
+    await (await send(store, "/pets", { body: REX, headers })).json();
+  assert.equal((await create()).id, 4);
+  store.add(busy);
+  store.reset();
+  assert.deepEqual([store.faults, store.requests], [[], []]);
+  const again = await send(store, "/pets", { body: REX, headers });
+  assert.equal(again.headers.get("idempotency-replayed"), null);
+  assert.equal((await again.json()).id, 4);
+  assert.equal((await (await send(store)).json()).length, 4);
+});
+
+test("faults apply in order, each to as many requests as it says", async () => {
+  const store = sandbox();
+  store.add([{ answer: { status: 500 }, times: 2 }, busy]);
+  store.add({ answer: { status: 429 } });
+  assert.deepEqual(await statuses(store, 1), [500]);
+  assert.deepEqual(store.faults, [{ answer: { status: 500 }, times: 1 }, busy, {
+    answer: { status: 429 },
+  }]);
+  assert.deepEqual(await statuses(store, 4), [500, 503, 429, 200]);
+  store.add({ ...busy, times: "always" });
+  assert.deepEqual(await statuses(store, 3), [503, 503, 503]);
+  assert.equal(store.faults.length, 1);
+});
+
+test("a fault waits for a request that fits its method and its path", async () => {
+  const store = sandbox({ pets: 1 });
+  store.add({ ...busy, when: { method: "POST", path: "/v1/pets" } });
+  store.add({ ...busy, when: { path: "/v1/pets/{petId}" } });
+  assert.equal((await send(store, "/pets?limit=1")).status, 200);
+  assert.equal((await send(store, "/pets/1")).status, 503);
+  assert.equal((await send(store, "/pets/1")).status, 200);
+  assert.equal((await send(store, "/pets?a=b", { body: REX })).status, 503);
+  assert.deepEqual(store.faults, []);
+});
+
+test("a fault is checked before it is added, and then none is", () => {
+  const store = sandbox();
+  const faults = [busy, { lose: "yes" }] as unknown as Fault[];
+  assert.throws(
+    () => store.add(faults),
+    /^TypeError: Cannot add fault 2: lose must be true$/,
+  );
+  const many = Array<Fault>(1001).fill(busy);
+  assert.throws(
+    () => store.add(many),
+    /^TypeError: Cannot add faults: at most 1000 may wait/,
+  );
+  const body = "x".repeat(6 * 1024 * 1024);
+  const long = Array<Fault>(3).fill({ answer: { status: 503, body } });
+  assert.throws(() => store.add(long), /^TypeError: Cannot add faults/);
+  assert.deepEqual(store.faults, []);
+});
+
+test("an answer alone does no work; with work it does, and invites no second try", async () => {
+  const store = sandbox();
+  store.add([busy, { ...busy, work: true }]);
+  const first = await send(store, "/pets", { body: REX });
+  assert.deepEqual([first.status, first.headers.get("retry-after")], [
+    503,
+    "1",
+  ]);
+  assert.equal((await (await send(sandbox())).json()).length, 0);
+  const second = await send(store, "/pets", { body: REX });
+  assert.deepEqual([second.status, second.headers.get("retry-after")], [
+    503,
+    null,
+  ]);
+  assert.equal((await second.json()).code, "service_unavailable");
+  assert.deepEqual((await (await send(store)).json()).length, 1);
+});
+
+test("the header fields of an answer are the tester's; null leaves one out; a body is exactly that", async () => {
+  const store = sandbox();
+  const headers = {
+    "Retry-After": null,
+    "X-Sandbox": "yes",
+    "Access-Control-Allow-Origin": null,
+  };
+  store.add({ answer: { status: 503, headers } });
+  const answer = await send(store);
+  assert.equal(answer.headers.get("retry-after"), null);
+  assert.equal(answer.headers.get("x-sandbox"), "yes");
+  assert.equal(answer.headers.get("access-control-allow-origin"), null);
+  assert.equal(answer.headers.get("content-type"), "application/json");
+  store.add({ answer: { status: 502, body: "<h1>Bad" } });
+  const page = await send(store);
+  assert.equal(page.headers.get("content-type"), null);
+  assert.equal(page.headers.get("access-control-allow-origin"), "*");
+  assert.equal(await page.text(), "<h1>Bad");
+});
+
+test("a lost answer rejects as fetch does; with work the pet was added, and its idempotency key is known", async () => {
+  const store = sandbox();
+  const headers = { "idempotency-key": "7" };
+  const create = () => send(store, "/pets", { body: REX, headers });
+  store.add({ lose: true });
+  await assert.rejects(create, TypeError);
+  assert.equal((await (await send(store)).json()).length, 0);
+  store.add({ lose: true, work: true });
+  await assert.rejects(create, TypeError);
+  assert.equal((await (await send(store)).json()).length, 1);
+  const again = await create();
+  assert.equal(again.headers.get("idempotency-replayed"), "true");
+  assert.deepEqual(store.requests.map(({ status }) => status), [
+    null,
+    200,
+    null,
+    200,
+    201,
+  ]);
+});
+
+test("a body that is cut ends with an error after so many bytes; a shorter one is whole", async () => {
+  const store = sandbox({ pets: 2 });
+  const whole = await (await send(store)).text();
+  store.add([{ cut: 10 }, { cut: whole.length + 100 }, {
+    cut: 0,
+    when: { method: "HEAD" },
+  }]);
+  const answer = await send(store);
+  const length = new TextEncoder().encode(whole).byteLength;
+  assert.equal(answer.headers.get("content-length"), `${length}`);
+  const reader = answer.body?.getReader();
+  const { value } = await reader?.read() ?? {};
+  assert.equal(new TextDecoder().decode(value), whole.slice(0, 10));
+  await assert.rejects(async () => await reader?.read(), TypeError);
+  assert.equal(await (await send(store)).text(), whole);
+  assert.equal((await send(store, "/pets", { method: "HEAD" })).status, 200);
+});
+
+test("a body that drips comes in pieces that make up the whole", async () => {
+  const store = sandbox({ pets: 1 });
+  const whole = await (await send(store)).text();
+  store.add({ drip: 400 });
+  const before = performance.now();
+  const pieces: string[] = [];
+  for await (const piece of (await send(store)).body ?? []) {
+    pieces.push(new TextDecoder().decode(piece));
+  }
+  assert.equal(pieces.join(""), whole);
+  assert.equal(pieces[0]?.length, 40);
+  // 59 bytes; timers may fire a little early.
+  assert.ok(performance.now() - before > 1000 * whole.length / 400 - 60);
+});
+
+test("a delay is the fault's or else the sandbox's, after the work; a client that leaves gets no answer", async () => {
+  const store = sandbox({ delay: 60_000 });
+  store.add([{ delay: 0 }, { delay: 0, answer: { status: 500 } }]);
+  assert.deepEqual(await statuses(store, 2), [200, 500]);
+  const client = new AbortController();
+  const { signal } = client;
+  const sent = send(store, "/pets", { body: REX, signal });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(
+    store.requests.map(({ status, open }) => [status, open]).at(-1),
+    [null, true],
+  );
+  client.abort();
+  await assert.rejects(sent, { name: "AbortError" });
+  assert.deepEqual(
+    store.requests.map(({ status, open }) => [status, open]).at(-1),
+    [null, undefined],
+  );
+  store.add({ delay: 0 });
+  assert.equal((await (await send(store)).json()).length, 1);
+});
+
+test("Prefer makes one answer, and says what it honoured", async () => {
+  const store = sandbox();
+  const ask = async (prefer: string) => {
+    const { status, headers } = await send(store, "/pets", {
+      headers: { prefer },
+    });
+    return [status, headers.get("preference-applied")];
+  };
+  assert.deepEqual(await ask("code=503"), [503, "code=503"]);
+  assert.deepEqual(await ask('respond-async, Code="429"; x=y, delay=1'), [
+    429,
+    "code=429, delay=1",
+  ]);
+  assert.deepEqual(await ask("delay=0"), [200, "delay=0"]);
+  assert.deepEqual(await ask("code=200"), [200, null]);
+  assert.deepEqual(await ask("code=abc, xcode=500, delay=9999999999"), [
+    200,
+    null,
+  ]);
+  assert.ok(store.requests.every((entry) => !("fault" in entry)));
+  store.add({ answer: { status: 500 } });
+  assert.deepEqual(await ask("code=503"), [500, null]);
+});
+
+test("a browser's preflight takes no fault unless that is for OPTIONS, and may ask for Prefer", async () => {
+  const store = sandbox();
+  store.add(busy);
+  const preflight = () =>
+    store.handle(
+      new Request("http://localhost/v1/pets", {
+        method: "OPTIONS",
+        headers: {
+          origin: "http://a.example",
+          "access-control-request-method": "GET",
+        },
+      }),
+    );
+  const { status, headers } = await preflight();
+  assert.equal(status, 204);
+  assert.equal(headers.get("access-control-allow-origin"), "*");
+  assert.match(
+    String(headers.get("access-control-allow-headers")),
+    /Authorization.*, Prefer$/,
+  );
+  assert.equal(store.faults.length, 1);
+  store.add({ ...busy, when: { method: "OPTIONS" } });
+  assert.equal((await preflight()).status, 503);
+  const answer = await send(store);
+  assert.equal(answer.status, 503);
+  assert.match(
+    String(answer.headers.get("access-control-expose-headers")),
+    /, Preference-Applied$/,
+  );
+});
+
+test("requests has the fault, the body that was read, and no body for 401, 413 and 415", async () => {
+  const store = sandbox({ key: "k" });
+  await send(store, "/pets?x=1", { body: REX, headers: { "X-A": "b" } });
+  const { headers, ...first } = store.requests[0] ?? {};
+  assert.deepEqual(first, {
+    method: "POST",
+    target: "/v1/pets?x=1",
+    body: REX,
+    status: 201,
+  });
+  assert.equal(headers?.["x-a"], "b");
+  assert.equal(headers?.authorization, "Bearer k");
+  await send(store, "/pets", { body: "{" });
+  await send(store, "/pets", { body: REX, headers: { authorization: "" } });
+  await send(store, "/pets", { body: "é".repeat(40_000) });
+  await send(store, "/pets", {
+    body: REX,
+    headers: { "content-type": "text/plain" },
+  });
+  store.add({ ...busy, times: 2 });
+  await send(store, "/pets", { body: REX });
+  store.add({ ...busy, work: true, when: { path: "/v1/pets" } });
+  await send(store);
+  await send(store, "/pets", { body: REX });
+  assert.deepEqual(
+    store.requests.slice(1).map((
+      { status, body, fault },
+    ) => [status, body, fault]),
+    [
+      [400, "{", undefined],
+      [401, null, undefined],
+      [413, null, undefined],
+      [415, null, undefined],
+      [503, null, { ...busy, times: 2 }],
+      [503, null, { ...busy, times: 1 }],
+      [503, REX, { ...busy, work: true, when: { path: "/v1/pets" } }],
+    ],
+  );
+});
+
+test("the journal keeps the last 1,000 requests, or fewer if they are long", async () => {
+  const store = sandbox();
+  for (let i = 0; i < 1003; i++) await send(store, `/pets?i=${i}`);
+  assert.equal(store.requests.length, 1000);
+  assert.equal(store.requests[0]?.target, "/v1/pets?i=3");
+  store.reset();
+  const value = "x".repeat(1024 * 1024);
+  for (let i = 0; i < 20; i++) await send(store, `/pets?i=${i}&x=${value}`);
+  assert.equal(store.requests.length, 15);
+  assert.match(String(store.requests.at(-1)?.target), /^\/v1\/pets\?i=19&/);
+});
+
+test("at its most pets, creates are refused as by a full disk, but not replays", async () => {
+  const store = sandbox({ pets: 1, maxPets: 2 });
+  const headers = { "idempotency-key": "1" };
+  const create = (more = {}) => send(store, "/pets", { body: REX, ...more });
+  assert.equal((await create({ headers })).status, 201);
+  const full = await create();
+  assert.deepEqual([full.status, full.headers.get("retry-after")], [503, "1"]);
+  assert.equal((await create({ headers })).status, 201);
+  assert.equal((await (await send(store)).json()).length, 2);
+  store.reset();
+  assert.equal((await create()).status, 201);
+});
+
+test("options are checked", () => {
+  const wrong = (options: unknown) => () => sandbox(options as object);
+  assert.throws(
+    wrong({ pet: 1 }),
+    /^TypeError: Unknown option pet: sandbox has pets, key, delay, maxPets$/,
+  );
+  assert.throws(wrong({ pets: "50" }), /^TypeError: Cannot seed pets/);
+  assert.throws(
+    wrong({ pets: [{ name: "" }] }),
+    /^TypeError: Cannot seed pets: pet 1: name /,
+  );
+  assert.throws(wrong({ key: "a b" }), TypeError);
+  assert.throws(wrong({ delay: -1 }), /^RangeError: Wrong option delay/);
+  assert.throws(wrong({ maxPets: 1.5 }), /^RangeError: Wrong option maxPets/);
+});
