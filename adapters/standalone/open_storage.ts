@@ -26,7 +26,7 @@ export async function openStorage(
     case "postgres": {
       const { openPostgres } = await import("../storage/postgres/storage.ts");
       const { address } = database;
-      const all = { ...options, onMove };
+      const all = { ...options, onMove: logLine, onWarning: logLine };
       return await waitingFor(address, () => openPostgres(address, all));
     }
   }
@@ -41,7 +41,7 @@ export function describeDatabase(database: LastingDatabase): string {
 }
 
 /** Writes a line to the log of faults. */
-function onMove(message: string): void {
+function logLine(message: string): void {
   standardError.write(`${JSON.stringify({ time: new Date(), message })}\n`);
 }
 

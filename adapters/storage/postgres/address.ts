@@ -43,7 +43,15 @@ export function parsePostgresUrl(
   const [user, password] = credentials?.split(/:(.*)/s) ?? [];
   const parameters = readParameters(query);
   const hosts = readHosts(parameters.host ?? authority, parameters.port);
+  const ignored = ["PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY"]
+    .filter((name) => environment[name] !== undefined);
   return {
+    /** What the owner of the address should know. */
+    cautions: ignored.map((name) =>
+      `${name} is ignored: put ${
+        name.slice(2).toLowerCase()
+      } into the address, with sslmode=verify-full`
+    ),
     /** In the order in which they are tried; at least one. */
     hosts,
     /** Settings of the driver. For what is absent, it uses `PGUSER`, `PGDATABASE` and so on. */
@@ -145,7 +153,14 @@ function readTls(
       "verify-full": {},
     },
   );
-  if (checks === false) return false;
+  if (checks === false) {
+    const [useless] = Object.entries({ sslrootcert, sslcert, sslkey })
+      .filter(([, value]) => value !== undefined);
+    if (useless === undefined) return false;
+    throw wrong(
+      `${useless[0]} needs a sslmode that encrypts: add sslmode=verify-full`,
+    );
+  }
   return {
     ...checks,
     ca: readText("sslrootcert", sslrootcert?.replace(/^system$/, "")),

@@ -99,8 +99,8 @@ export function postgresConnections(
     } catch (error) {
       if (isUnsent(error)) return await lend(action, work);
       // A primary that was replaced still takes connections, but what waits there for a standby or a lock waits
-      // in vain.
-      if (error instanceof StorageError) await pool.look();
+      // in vain. The caller does not wait for the look.
+      if (error instanceof StorageError) void pool.look();
       throw error;
     }
   }

@@ -46,7 +46,7 @@ export const CREATE_ONCE = prepared(`WITH seen AS MATERIALIZED (
       SELECT ${takeTurn("$4", "$5")},
         pg_logical_emit_message(true, 'petstore', ''), $6::text[] AS keys
     ), new AS MATERIALIZED (
-      SELECT *, nextval(pg_get_serial_sequence('pets', 'id')) AS id
+      SELECT *, pg_catalog.nextval(pg_get_serial_sequence('pets', 'id')) AS id
       FROM (SELECT new.*
         FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[], turn.keys)
           WITH ORDINALITY AS new (name, category_id, status, key, place)
@@ -63,8 +63,9 @@ export const CREATE_ONCE = prepared(`WITH seen AS MATERIALIZED (
       DELETE FROM idempotency_keys
       WHERE created + 0 <= ${OLDEST} AND key = ANY (ARRAY(
         SELECT key FROM idempotency_keys
-        WHERE created <= ${OLDEST} AND key <> ALL (array_remove($6, NULL))
-        ORDER BY created LIMIT 2 * cardinality(array_remove($6, NULL))))
+        WHERE created <= ${OLDEST} AND key <> ALL (pg_catalog.array_remove($6, NULL))
+        ORDER BY created
+        LIMIT 2 * pg_catalog.cardinality(pg_catalog.array_remove($6, NULL))))
     ), added AS (
       INSERT INTO pets (id, name, category_id, status)
       SELECT id, name, category_id, status FROM new

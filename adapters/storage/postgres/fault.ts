@@ -37,7 +37,7 @@ const TRANSIENT =
 const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 
 /** The statement may have happened: the connection ended, or the server does not know (40003). */
-const UNCERTAIN = /^(?:08|25P0[34]|40003|57P|58|XX)/;
+const UNCERTAIN = /^(?:08|25P0[34]|40003|57P0[^5]|58|XX)/;
 
 /** A warning of the server. */
 export interface Notice {
@@ -65,10 +65,15 @@ export function canBeRepeated(error: unknown): boolean {
     /^40(?:001|P01)$/.test(String(sqlState(cause)));
 }
 
-/** Tells whether the driver sent nothing, because the connection had ended before. */
+/**
+ * Tells whether a statement was not run, because its connection had ended before: the driver did not send it, or
+ * the server ended the connection for being idle (57P05, `idle_session_timeout`), which it only does between statements.
+ */
 export function isUnsent(error: unknown): boolean {
   const cause = error instanceof StorageError ? error.cause : error;
-  return sqlState(cause) === undefined && NOT_QUERYABLE.test(messageOf(cause));
+  const code = sqlState(cause);
+  return code === "57P05" ||
+    code === undefined && NOT_QUERYABLE.test(messageOf(cause));
 }
 
 /** Tells whether the server lacks a function, or may not run it for this user. */

@@ -58,6 +58,10 @@ export function connectionPool(
     ...address.pgbouncer ? {} : {
       options: `${driver.options ?? process.env.PGOPTIONS ?? ""} ${SETTINGS}`,
       lock_timeout: lockTimeout,
+      // Otherwise a statement that nobody waits for any more would keep its backend, while its connection is replaced.
+      // It does not end a commit that waits for a standby: PostgreSQL has stopped this clock by then (seen in 15; the
+      // test is tests/adapters/storage/postgres/faults_slow.ts).
+      statement_timeout: queryTimeout + 500,
     },
     password: driver.password ?? environmentPassword,
     types: {

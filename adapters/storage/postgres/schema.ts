@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
+import type { PostgresAddress } from "./address.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
 import { SCHEMA_LOCK } from "./turn.ts";
@@ -47,6 +48,16 @@ const LOOK = {
     count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0
     FROM pg_tables WHERE schemaname = ANY (current_schemas(false))`,
 };
+/** What the owner of the database should know, one column each; without the rights to ask, nobody is told. */
+const CAUTIONS = {
+  text: `SELECT current_setting('lock_timeout') = '0',
+    (SELECT string_agg(nspname, ', ') FROM pg_namespace
+      WHERE nspname = ANY (current_schemas(false))
+        AND has_schema_privilege('public', oid, 'CREATE')),
+    (SELECT pg_catalog.format('%s', seqrelid::regclass) FROM pg_sequence
+      WHERE seqrelid = pg_get_serial_sequence('pets', 'id')::regclass
+        AND seqcache > 1)`,
+};
 const VERSION = { text: "SELECT version FROM petstore_schema" };
 
 /**
@@ -75,6 +86,34 @@ export async function openSchema(
     }
     await delay(200);
   }
+}
+
+/** Returns sentences about what may do harm later. */
+export async function cautions(
+  { read }: Pick<PostgresConnections, "read">,
+  { pgbouncer }: Pick<PostgresAddress, "pgbouncer">,
+): Promise<readonly string[]> {
+  const [[noLockTimeout, schemas, sequence] = []] = await read(
+    "open the database",
+    CAUTIONS,
+  ).catch(() => []);
+  const sentences: string[] = [];
+  if (pgbouncer && noLockTimeout === true) {
+    sentences.push(
+      "Behind PgBouncer statements wait without end for a locked table, and take all connections of the database: ALTER ROLE … SET lock_timeout = '3s'",
+    );
+  }
+  if (typeof schemas === "string") {
+    sentences.push(
+      `Every user of the database may create functions in schema ${schemas}: REVOKE CREATE ON SCHEMA ${schemas} FROM PUBLIC`,
+    );
+  }
+  if (typeof sequence === "string") {
+    sentences.push(
+      `The sequence ${sequence} has a cache, so that ids of several servers are out of order, and walks miss pets: ALTER SEQUENCE ${sequence} CACHE 1`,
+    );
+  }
+  return sentences;
 }
 
 async function createTables(

@@ -8,7 +8,7 @@ import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";
 import { groupCreates } from "./creates.ts";
 import { groupLookUps, groupReads } from "./reads.ts";
-import { openSchema } from "./schema.ts";
+import { cautions, openSchema } from "./schema.ts";
 import { numbered } from "./statement.ts";
 import { API_KEYS_LOCK } from "./turn.ts";
 
@@ -34,6 +34,11 @@ export interface PostgresStorageOptions {
    * used from now on. Default: nothing is called.
    */
   readonly onMove?: (message: string) => void;
+  /**
+   * Called once opened, with a sentence for each setting of the database that may do harm, such as an
+   * `ALTER SEQUENCE … CACHE 50`, and what to do about it. Default: `console.warn`.
+   */
+  readonly onWarning?: (message: string) => void;
 }
 
 /** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
@@ -53,6 +58,7 @@ export async function openPostgres(
       "openTimeout",
       "idempotencyRetention",
       "onMove",
+      "onWarning",
     ],
     "postgresStorage",
   );
@@ -62,6 +68,7 @@ export async function openPostgres(
     openTimeout = 10_000,
     idempotencyRetention = DEFAULT_RETENTION,
     onMove,
+    onWarning = (message) => console.warn(message),
   } = options;
   checkIntegers({ connectTimeout, queryTimeout }, 1, MAX_TIME);
   checkIntegers({ openTimeout }, 0, MAX_TIME);
@@ -78,6 +85,8 @@ export async function openPostgres(
   const { read, transaction } = connections;
   try {
     await openSchema(connections, openTimeout);
+    const all = await cautions(connections, address);
+    for (const message of [...address.cautions, ...all]) onWarning(message);
   } catch (error) {
     await connections.close();
     throw error;

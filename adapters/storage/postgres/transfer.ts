@@ -13,7 +13,7 @@ import { openSchema } from "./schema.ts";
 import { numbered } from "./statement.ts";
 import { API_KEYS_LOCK, PETS_LOCK } from "./turn.ts";
 
-// Longer than a service's: one statement counts all pets.
+// Longer than a service's: one statement counts all pets. PostgreSQL cuts a statement half a second later (pool.ts).
 const TIMEOUTS = {
   connectTimeout: 10_000,
   queryTimeout: 60_000,
@@ -22,7 +22,7 @@ const TIMEOUTS = {
 
 const IDENTITY = {
   text:
-    `SELECT concat_ws(' ', pg_postmaster_start_time(), oid, 'pets'::regclass::oid),
+    `SELECT pg_catalog.concat_ws(' ', pg_postmaster_start_time(), oid, 'pets'::regclass::oid),
     pg_get_serial_sequence('pets', 'id'), pg_get_serial_sequence('api_keys', 'id')
     FROM pg_database WHERE datname = current_database()`,
 };
@@ -66,7 +66,7 @@ export async function postgresTransfer(
       selectLastGiven,
 
       async continueAfter(table, id) {
-        const sql = `SELECT setval(CAST(? AS regclass), ?)
+        const sql = `SELECT pg_catalog.setval(CAST(? AS regclass), ?)
           FROM (${selectLastGiven(table)}) AS last WHERE given < ?`;
         await write(table, sql, [of(table).sequence, id, id]);
       },

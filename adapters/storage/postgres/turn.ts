@@ -13,6 +13,10 @@ export const API_KEYS_LOCK = 0x50455453_00000003n;
  * its commit is visible to all others. Its commit waits for the disk even if the database is set not to,
  * and warns if it did not wait for a standby.
  *
+ * `pg_catalog.`: another user of the database may have made a function of the same name that takes these arguments
+ * more exactly, in a schema of the search path (PostgreSQL's manual, "Function Type Resolution"). It would run as this
+ * user. The other functions take exactly what the catalogue's do, which then come first.
+ *
  * @param timeout the parameter for the longest wait: `3000ms`.
  * @param lock the parameter for the lock.
  */
@@ -21,5 +25,5 @@ export function takeTurn(timeout: string, lock: string): string {
       CASE current_setting('synchronous_commit') WHEN 'off'
         THEN set_config('synchronous_commit', 'on', true) END,
       set_config('client_min_messages', 'warning', true),
-      pg_advisory_xact_lock(${lock})`;
+      pg_catalog.pg_advisory_xact_lock(${lock})`;
 }

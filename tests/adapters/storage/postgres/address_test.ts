@@ -20,6 +20,7 @@ const DEFAULTS = {
   },
   writable: false,
   pgbouncer: false,
+  cautions: [],
 };
 
 /** An address, or as much of it as differs from the defaults. */
@@ -120,6 +121,8 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "?connection_limit=0": /connection_limit/,
   "?connection_limit=1001": /connection_limit/,
   "?secret": /: a parameter is unknown; use host, port, /,
+  "?sslrootcert=/none": /: sslrootcert needs a sslmode that encrypts/,
+  "?sslcert=/none&sslmode=disable": /: sslcert needs a sslmode that encrypts/,
   "?sslmode=require&sslrootcert=/none":
     /: the file of sslrootcert cannot be read: ENOENT/,
   "?sslmode=require&sslcert=/none":

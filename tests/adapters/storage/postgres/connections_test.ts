@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import process from "node:process";
 import { after, test, type TestContext } from "node:test";
 import { inspect } from "node:util";
@@ -133,6 +133,62 @@ it("postgresStorage sends reads on other connections while some hang", async (t)
   } finally {
     await locker.end();
   }
+});
+
+it("a create that failed does not wait until other hosts were looked at", async (t) => {
+  const { url, open } = await database(t);
+  /** Connections to another host, which closes them at first, and later never answers. */
+  const silent: Socket[] = [];
+  let answers = true;
+  const server = createServer((socket) => {
+    if (answers) socket.destroy();
+    else silent.push(socket.on("error", () => {}));
+  });
+  const there = new URL(url);
+  const hosts = `${there.host},127.0.0.1:${await listen(server)}`;
+  const storage = await open(url.replace(there.host, hosts), {
+    connectTimeout: 20_000,
+    queryTimeout: 500,
+  });
+  const locker = new pg.Client({ connectionString: url });
+  await locker.connect();
+  try {
+    answers = false;
+    await until("the other host is asked", async () => {
+      await storage.ping();
+      return silent.length > 0;
+    });
+    await locker.query("begin; lock table pets");
+    const creating = storage.create(REX).catch(({ kind }) => kind);
+    const late = delay(10_000, "it waits", { ref: false });
+    assert.equal(await Promise.race([creating, late]), "unavailable");
+    await locker.query("commit");
+    await storage.create(REX);
+  } finally {
+    await locker.end();
+    server.close();
+    for (const socket of silent) socket.destroy();
+  }
+});
+
+it("a create is sent again if its connection was ended for being idle", async (t) => {
+  const { url, open } = await database(t);
+  const storage = await open(url);
+  // Once, as the server does if idle_session_timeout passes just then.
+  await runSql(
+    url,
+    `create sequence calls;
+    create function idle() returns trigger language plpgsql as $$ begin
+      if nextval('calls') = 1 then raise exception 'idle' using errcode = '57P05'; end if;
+      return new;
+    end $$;
+    create trigger idle before insert on pets execute function idle()`,
+  );
+  const created = await Promise.all([
+    storage.create(REX),
+    storage.create(REX, key(1)),
+  ]);
+  assert.deepEqual((await storage.list({ limit: 9 })).pets, created);
 });
 
 it("postgresStorage goes on at the next server if several calls lose one together", async (t) => {

@@ -29,6 +29,10 @@ const cases = [
     sqlError("08P01", "query_wait_timeout"), // PgBouncer did not send it on
     ...["40001", "53300", "55P03"].map((code) => sqlError(code)),
   ]],
+  // For being idle, so before it read the statement.
+  ["a connection that the server ended", "unavailable", "unavailable", [
+    sqlError("57P05"),
+  ]],
   ["a statement that the driver did not send", "unavailable", "unavailable", [
     new Error(
       "Client has encountered a connection error and is not queryable",

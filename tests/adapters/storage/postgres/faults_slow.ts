@@ -304,6 +304,27 @@ it("hears of a commit without its standby, however little is told", async (clust
   }
 });
 
+it("does not end a commit that waits for its standby, however long", async (cluster) => {
+  const url = await cluster.newDatabase();
+  const setting = "synchronous_standby_names";
+  const waiting = "from pg_stat_activity where wait_event = 'SyncRep'";
+  await using(url, async (storage) => {
+    await storage.ping();
+    await cluster.query(`alter system set ${setting} = 'nobody'`);
+    await cluster.query("select pg_reload_conf()");
+    try {
+      await assertFault(storage.create(REX), "outcome_unknown", /timeout/);
+      // PostgreSQL's own limit is half a second longer than ours.
+      await delay(2000);
+      assert.equal((await cluster.query(`select pid ${waiting}`)).length, 1);
+      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+    } finally {
+      await cluster.query(`alter system reset ${setting}`);
+      await cluster.query("select pg_reload_conf()");
+    }
+  }, { queryTimeout: 500 });
+});
+
 it("tells a create that was cancelled from one whose connection ended", async (cluster) => {
   await locked(cluster, async (storage, unlock) => {
     const cases = [

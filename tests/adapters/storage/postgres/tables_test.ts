@@ -36,6 +36,101 @@ sqlContract(
   },
 );
 
+it("another user's functions of the same names are never called", async (t) => {
+  const { url, open } = await database(t);
+  const transfer = await postgresTransfer(parsePostgresUrl(url), "write");
+  const storage = await open(url);
+  const evil = [
+    "nextval(text)",
+    "cardinality(text[])",
+    "array_remove(text[], text)",
+    "array_remove(text[], unknown_text)",
+    "unnest(text[])",
+    "unnest(bigint[])",
+    "unnest(smallint[])",
+    "unnest(integer[])",
+    "pg_advisory_xact_lock(text)",
+    "pg_advisory_xact_lock(numeric)",
+    "pg_logical_emit_message(boolean, unknown_text, unknown_text)",
+    "pg_get_serial_sequence(unknown_text, unknown_text)",
+    "set_config(unknown_text, text, boolean)",
+    "current_setting(unknown_text)",
+    "setval(regclass, text)",
+    "setval(regclass, numeric)",
+    "concat_ws(text, timestamptz, oid, oid)",
+  ];
+  await runSql(
+    url,
+    `create domain unknown_text as text;\n${
+      evil.map((signature) =>
+        `create function ${signature} returns text language plpgsql as
+          'begin raise exception ''evil ${signature}''; end';`
+      ).join("\n")
+    }`,
+  );
+  await storage.create(REX);
+  await Promise.all([1, 1, 2].map((n) => storage.create(REX, key(n))));
+  await storage.create(REX, key(1));
+  await Promise.all([
+    storage.get(petId(1n)),
+    storage.get(petId(2n)),
+    storage.list({ limit: 1 }),
+    storage.list({ limit: 2, status: "sold" }),
+    storage.apiKeys.isActive("a"),
+    storage.apiKeys.isActive("b"),
+  ]);
+  const record = { name: "Ann", digest: "a", created: new Date(0) };
+  const { id } = await storage.apiKeys.insert(record);
+  await storage.apiKeys.revoke(id, new Date());
+  await transfer.continueAfter(PETS, 1000n);
+  assert.equal((await storage.create(REX)).id, 1001n);
+  await transfer.close();
+  const again = await postgresTransfer(parsePostgresUrl(url), "read");
+  await again.close();
+});
+
+it("postgresStorage warns of what may do harm later, and says what to do about it", async (t) => {
+  const { url, open } = await database(t);
+  await (await open(url)).close();
+  const told = async (parameters = "") => {
+    const lines: string[] = [];
+    const onWarning = (line: string) => lines.push(line);
+    await (await open(`${url}?${parameters}`, { onWarning })).close();
+    return lines.join("\n");
+  };
+  assert.equal(await told(), "");
+  await runSql(url, "grant create on schema public to public");
+  assert.match(await told(), /REVOKE CREATE ON SCHEMA public FROM PUBLIC$/);
+  await runSql(url, "revoke create on schema public from public");
+  await runSql(url, "alter sequence pets_id_seq cache 50");
+  assert.match(await told(), /ALTER SEQUENCE pets_id_seq CACHE 1$/);
+  await runSql(url, "alter sequence pets_id_seq cache 1");
+  assert.match(await told("pgbouncer=true"), /SET lock_timeout = '3s'$/);
+  const options = "options=-c%20lock_timeout%3D3s";
+  assert.equal(await told(`pgbouncer=true&${options}`), "");
+});
+
+it("PostgreSQL ends a statement that nobody waits for any more", async (t) => {
+  const { url, open } = await database(t);
+  const storage = await open(url, { queryTimeout: 300 });
+  await storage.create(REX);
+  await runSql(
+    url,
+    `alter table pets rename to slow; create view pets as
+      select slow.* from slow, (select pg_sleep(60)) as pause`,
+  );
+  const { list } = storage;
+  await assert.rejects(list({ limit: 1 }), { kind: "unavailable" });
+  await until("no statement runs", async () => {
+    const [row = {}] = await runSql(
+      url,
+      `select count(*) from pg_stat_activity where datname = current_database()
+        and state = 'active' and pid <> pg_backend_pid()`,
+    );
+    return Number(Object.values(row)[0]) === 0;
+  }, 10_000);
+});
+
 it("postgresStorage says that no ids are left, which is no fault that may pass", async (t) => {
   const { url, open } = await database(t);
   const storage = await open(url);
@@ -76,6 +171,7 @@ for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
     const option = `options=-c%20synchronous_commit%3D${setting}`;
     const storage = await open(`${url}?${option}&${parameters}`, {
       queryTimeout,
+      onWarning() {},
     });
     await runSql(
       url,
