@@ -103,9 +103,10 @@ function whyForeign(
 ): string | undefined {
   const host = headers.get("host") ?? "";
   const name = host.toLowerCase().replace(/:\d*$/, "");
-  if (
-    !LOOPBACK.test(name) && !hosts.some((known) => known.toLowerCase() === name)
-  ) {
+  const isKnown = hosts.some((known) =>
+    [known.toLowerCase(), `[${known}]`].includes(name)
+  );
+  if (!isKnown && !LOOPBACK.test(name)) {
     return "Cannot serve this host: start the sandbox with its --name";
   }
   const isForeign =

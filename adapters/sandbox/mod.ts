@@ -7,34 +7,23 @@
 
 import type { Handler } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
+import { isHost } from "../../core/http/target.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
-import type { NewPet } from "../../core/pets/pet.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";
 import { serveStore } from "./serve.ts";
-import { createStore } from "./store.ts";
+import { createStore, type SandboxOptions } from "./store.ts";
 
 export type { Handler } from "../../core/handler.ts";
 export type { Fields } from "../../core/http/message.ts";
 export type { NewPet, PetStatus } from "../../core/pets/pet.ts";
 export type { Fault, FaultAnswer } from "./fault.ts";
 export type { RecordedRequest } from "./journal.ts";
-
-/** Settings of {@linkcode sandbox}. */
-export interface SandboxOptions {
-  /** The pets it begins with: so many, always the same, with ids from 1; or these. Default: none. */
-  readonly pets?: number | readonly NewPet[];
-  /** The API key. Default: `test`. */
-  readonly key?: string;
-  /** Time before each answer, after the work, in ms. Default: 0. */
-  readonly delay?: number;
-  /** The most pets that it keeps; a create above it is answered 503, as on a full disk. Default: 100,000. */
-  readonly maxPets?: number;
-}
+export type { SandboxOptions } from "./store.ts";
 
 /** Where a sandbox listens. */
 export interface SandboxServeOptions {
-  /** TCP port, 0 to 65535. Default: 0, which takes any free one. */
+  /** TCP port, 0 to 65535; 0 is any free one, the default. */
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly hostname?: string;
@@ -112,9 +101,8 @@ export interface Sandbox {
  * @throws {RangeError} if a number is out of bounds.
  */
 export function sandbox(options: SandboxOptions = {}): Sandbox {
-  checkNames(options, ["pets", "key", "delay", "maxPets"], "sandbox");
-  const { pets = 0, key = "test", delay = 0, maxPets = 100_000 } = options;
-  const store = createStore({ pets, key, delay, maxPets });
+  const store = createStore(options);
+  const { key, add, reset } = store;
 
   async function handle(request: Request): Promise<Response> {
     const { method, url, headers, signal } = request;
@@ -136,12 +124,20 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     get requests() {
       return store.journal.list();
     },
-    add: (faults) => store.add(faults),
-    reset: () => store.reset(),
+    add,
+    reset,
     async serve(options = {}) {
       checkNames(options, ["port", "hostname", "names"], "serve");
       const { port = 0, hostname = "127.0.0.1", names = [] } = options;
       checkIntegers({ port }, 0, 65_535);
+      const wrong = names.find((name) => !isHost(name));
+      if (wrong !== undefined) {
+        throw new TypeError(
+          `Wrong option names: ${
+            JSON.stringify(wrong)
+          } is not the name of a host`,
+        );
+      }
       const server = await serveStore(store, { port, hostname, names });
       return { key, ...server };
     },

@@ -15,7 +15,8 @@ import {
   withFields,
 } from "../../core/http/message.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { checkIntegers, MAX_TIME } from "../../core/options.ts";
+import { checkIntegers, checkNames, MAX_TIME } from "../../core/options.ts";
+import type { NewPet } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { createService } from "../../core/service.ts";
 import { memoryStorage } from "../storage/memory/mod.ts";
@@ -40,6 +41,18 @@ const PREFER_FIELDS: readonly (readonly [string, string])[] = [
   ["access-control-expose-headers", "Preference-Applied"],
 ];
 
+/** Settings of `sandbox`. */
+export interface SandboxOptions {
+  /** The pets it begins with: so many, always the same, with ids from 1; or these. Default: none. */
+  readonly pets?: number | readonly NewPet[];
+  /** The API key. Default: `test`. */
+  readonly key?: string;
+  /** Time before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
+  readonly delay?: number;
+  /** The most pets that it keeps; a create above it is answered 503, as on a full disk. Default: 100,000. */
+  readonly maxPets?: number;
+}
+
 /** How a request came. */
 export interface Exchange {
   readonly entry: Entry;
@@ -54,12 +67,9 @@ export interface Exchange {
 export type Store = ReturnType<typeof createStore>;
 
 /** Throws as `sandbox` does. */
-export function createStore({ pets, key, delay, maxPets }: {
-  readonly pets: unknown;
-  readonly key: string;
-  readonly delay: number;
-  readonly maxPets: number;
-}) {
+export function createStore(options: SandboxOptions) {
+  checkNames(options, ["pets", "key", "delay", "maxPets"], "sandbox");
+  const { pets = 0, key = "test", delay = 0, maxPets = 100_000 } = options;
   checkIntegers({ delay }, 0, MAX_TIME);
   checkIntegers({ maxPets }, 0);
   const cors = corsLayer({ origins: "*" });
@@ -132,9 +142,9 @@ export function createStore({ pets, key, delay, maxPets }: {
     const [fault, applied] = taken === undefined
       ? preferred(headers.get("prefer"))
       : [taken, ""];
-    const isAnswered = fault.answer === undefined && fault.lose === undefined;
+    const isTrue = fault.answer === undefined && fault.lose === undefined;
     let result: Answer | undefined;
-    if (isAnswered || fault.work === true) {
+    if (isTrue || fault.work === true) {
       result = await state.service(recorded(request, entry));
       // A body of unknown length is read before its type is refused.
       if (result.status === 415) entry.body = null;
@@ -145,10 +155,14 @@ export function createStore({ pets, key, delay, maxPets }: {
     journal.measure(entry);
     if (fault.lose === true) result = undefined;
     else if (fault.answer !== undefined) {
-      result = await replace(request, fault.answer, path, fault.work);
+      const made = madeAnswer(fault.answer, path, fault.work);
+      result = replaceFields(
+        await cors(async () => made)(request),
+        fault.answer,
+      );
     }
     result &&= withPreferences(result, applied);
-    if (result !== undefined && isAnswered && method !== "HEAD") {
+    if (result !== undefined && method !== "HEAD") {
       result = await breakBody(result, fault, exchange);
     }
     const time = fault.delay ?? delay;
@@ -157,25 +171,8 @@ export function createStore({ pets, key, delay, maxPets }: {
     return result;
   }
 
-  /** Makes the answer of a fault, with the fields that its tester gave. */
-  async function replace(
-    request: ServiceRequest,
-    answer: FaultAnswer,
-    path: string,
-    work?: boolean,
-  ): Promise<Answer> {
-    const made = await cors(async () => madeAnswer(answer, path, work))(
-      request,
-    );
-    const fields = new Map(Object.entries(made.headers));
-    for (const [name, value] of Object.entries(answer.headers ?? {})) {
-      if (value === null) fields.delete(name.toLowerCase());
-      else fields.set(name.toLowerCase(), value);
-    }
-    return { ...made, headers: Object.fromEntries(fields) };
-  }
-
   return {
+    key,
     answer,
     journal,
     reset,
@@ -204,6 +201,16 @@ export function createStore({ pets, key, delay, maxPets }: {
       reset();
     },
   };
+}
+
+/** Sets the header fields that a tester gave, and leaves out those that are `null`. */
+function replaceFields(answer: Answer, { headers = {} }: FaultAnswer): Answer {
+  const fields = new Map(Object.entries(answer.headers));
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === null) fields.delete(name.toLowerCase());
+    else fields.set(name.toLowerCase(), value);
+  }
+  return { ...answer, headers: Object.fromEntries(fields) };
 }
 
 /** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault, and says which of it is honoured. */

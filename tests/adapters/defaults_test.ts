@@ -12,6 +12,7 @@ import { clientsOf } from "../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { readServeOptions } from "../../adapters/http/server.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
+import { sandbox } from "../../adapters/sandbox/mod.ts";
 import { createRateLimiter } from "../../adapters/standalone/rate_limit.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
@@ -85,6 +86,8 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     for (let caller = 0; caller <= n; caller++) limiter(`${caller}`);
     return limiter("0").allowed; // it was forgotten
   },
+  "adapters/sandbox/store.ts maxPets": async (n) =>
+    await Promise.try(sandbox, { pets: n + 1 }).then(() => false, () => true),
   "adapters/http/server.ts port": async (n) =>
     readServeOptions(fetch, {}).port <= n,
   async "adapters/storage/grouped.ts maxQueue"(n, t) {

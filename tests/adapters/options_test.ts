@@ -11,6 +11,7 @@ import {
   toNodeListener,
 } from "../../adapters/http/node/mod.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
+import { sandbox } from "../../adapters/sandbox/mod.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 
@@ -26,6 +27,7 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   postgresStorage: (options) => postgresStorage("postgres://", options),
   toNodeListener: (options) => toNodeListener(handle, options),
   docs,
+  sandbox,
   createHandler: (options) => createHandler({ ...SERVICE, ...options }),
   createClient: (options) =>
     createClient({ baseUrl: "http://a", key: "k", ...options }),
@@ -42,6 +44,7 @@ const OPTIONS: Readonly<Record<keyof typeof CALLS, string>> = {
   postgresStorage: "queryTimeout",
   toNodeListener: "onError",
   docs: "openApiUrl",
+  sandbox: "maxPets",
   createHandler: "storage",
   createClient: "key",
   "serve on Deno": "port",

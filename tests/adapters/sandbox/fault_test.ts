@@ -45,9 +45,12 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
   [{ cut: 1, work: true }, /it has work, which needs answer or lose$/],
   [
     { lose: true, times: 0 },
+    /times must be an integer from 1 to 9007199254740991$/,
+  ],
+  [
+    { lose: true, times: "ever" },
     /times must be an integer of at least 1, or "always"$/,
   ],
-  [{ lose: true, times: "ever" }, /times must be/],
   [{ lose: true, when: null }, /when must be a JSON object$/],
   [
     { lose: true, when: { method: "post" } },
@@ -71,8 +74,8 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
     /answer needs a body unless its status is an error of the contract/,
   ],
   [{ answer: { status: 502 } }, /answer needs a body unless/],
-  [{ answer: { status: 204, body: "" } }, /must have none with 204, 205, 304$/],
-  [{ answer: { status: 304, body: "x" } }, /must have none with/],
+  [{ answer: { status: 204, body: "" } }, /takes none with 204, 205 and 304$/],
+  [{ answer: { status: 304, body: "x" } }, /takes none with/],
   [{ answer: { status: 503, body: {} } }, /answer.body must be a string$/],
   [
     { answer: { status: 503, headers: [] } },

@@ -102,11 +102,11 @@ for (
   });
 }
 
-test("help lists the commands, the judge too if it is one of the tasks", async (t) => {
+test("help lists the commands, the sandbox and the judge too if they are tasks", async (t) => {
   const cwd = newFolder(t);
   const { stdout } = await runMain(["help"], { cwd });
-  const judge = RUNTIME === "deno" ? "  judge .*\n" : "";
-  assert.match(stdout, RegExp(`\n  copy .*\n${judge}\n  --version `));
+  const tasks = RUNTIME === "deno" ? "  sandbox .*\n  judge .*\n" : "";
+  assert.match(stdout, RegExp(`\n  copy .*\n${tasks}\n  --version `));
 });
 
 test("start --help shows the port and the address of readConfig", async (t) => {
