@@ -55,12 +55,10 @@ export function createService(
   options: ServiceOptions,
   others: readonly Endpoint[] = [],
 ): Service {
-  const { baseUrl, storage } = options;
-  const { idempotencyRetention } = storage;
+  const { baseUrl } = options;
   const document = staticContent(
     () => {
-      const limits = { ...options, idempotencyRetention };
-      const document = openApiDocument(baseUrl, operations, limits);
+      const document = openApiDocument(baseUrl, operations);
       return new TextEncoder().encode(JSON.stringify(document));
     },
     { "content-type": "application/json" },

@@ -3,8 +3,7 @@
 import { type Answer, jsonAnswer } from "../http/message.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
-import { petsExamples } from "../openapi/examples.ts";
-import { json, refused } from "../openapi/responses.ts";
+import { json, keyErrors, refused } from "../openapi/responses.ts";
 import {
   DEFAULT_LIMIT,
   MAX_LIMIT,
@@ -83,12 +82,13 @@ const description: JsonObject = {
           schema: { type: "string", pattern: '^<[^<>]*>; rel="next"$' },
         },
       },
-      content: json("Pets", petsExamples),
+      content: json("Pets"),
     },
     "400": refused(
       "A parameter is out of bounds, given twice, or not in canonical form; the message names each one. Or the `Host` header is malformed.",
       parsePage("limit=0") as Refusal,
     ),
+    ...keyErrors,
   },
 };
 

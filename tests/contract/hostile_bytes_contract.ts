@@ -102,12 +102,15 @@ export const HOSTILE_BYTES_CLAUSES: Clauses = quick({
   },
 
   async "a client that ends its side is answered, or cut off"(client) {
-    // Deno and Node take it for one that went away (RFC 9112 §9.6 leaves that to them).
     const other = await client.addPet();
-    const answers = await ask(client, "", other, { end: true });
-    assert.ok(answers.length <= 1, `${answers.length} answers`);
-    for (const { text } of answers) {
-      assert.ok(text.includes(other.name), text);
+    const [first, ...more] = await ask(client, "", other, { end: true });
+    assert.deepEqual(more, []);
+    if (first === undefined) {
+      // Deno and Node may take it for one that went away (RFC 9112 §9.6 leaves that to them).
+      assert.notEqual(client.service.runtime, "bun");
+    } else {
+      assert.equal(first.status, 200);
+      assert.ok(first.text.includes(other.name), first.text);
     }
     assert.equal((await client.get("/pets")).status, 200);
   },
@@ -142,8 +145,7 @@ function createOf(
     const [first = { status: NOTHING }, second, ...more] = answers;
     const all = answers.map(({ status }) => status).join(", ");
     assert.ok(statuses.includes(first.status), `It is answered ${all}`);
-    const { runtime = all.endsWith("400") ? "bun" : "" } = client.service;
-    if (runtime === "bun" && what === BUN_TAKES) {
+    if (what === BUN_TAKES && await isBun(client)) {
       return assert.match(all, /^(?:201, )?400$/);
     }
     if (second !== undefined) {
@@ -156,6 +158,18 @@ function createOf(
     assert.equal(length, 1, `pets after ${all}`);
   };
   return [`a create with ${what} is ${outcome}`, check];
+}
+
+/** Tells whether a server runs on Bun, which alone refuses this request by itself, without a word. */
+async function isBun({ base, service }: PetsClient): Promise<boolean> {
+  if (service.runtime !== undefined) return service.runtime === "bun";
+  const wire = await Wire.to(base, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
+  try {
+    const { status, body } = await wire.answer("OPTIONS");
+    return status === 400 && body === "";
+  } finally {
+    wire.close();
+  }
 }
 
 /** Clauses for which the tests shorten the wait for a body, which is longer than silence. */

@@ -60,7 +60,6 @@ export function memoryStorage(
   }
 
   return {
-    idempotencyRetention,
     apiKeys: memoryApiKeys(assertOpen),
 
     async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {

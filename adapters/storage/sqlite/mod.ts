@@ -207,7 +207,6 @@ export async function sqliteStorage(
   });
 
   return {
-    idempotencyRetention,
     apiKeys: apiKeyStorage(
       (action, sql, ...values) =>
         file.read(action, () => file.prepare(sql).all(...values)),

@@ -22,6 +22,7 @@ import {
 } from "../../../support/postgres/test_cluster.ts";
 import { skipping } from "../../../support/runtime.ts";
 import { key, newPet, REX } from "../../../support/pets.ts";
+import { until } from "../../../support/time.ts";
 
 /** Short, so that the tests do not wait long. */
 const TIMES: PostgresStorageOptions = {
@@ -57,7 +58,8 @@ test(
         assert.ok(rows.length > 0);
         for (const { ssl } of rows) assert.equal(ssl, isEncrypted, parameters);
       });
-      while ((await cluster.backends()).length > 0);
+      const isAlone = async () => (await cluster.backends()).length === 0;
+      await until("no connection is open", isAlone);
     }
     // Its authority is none that this machine knows.
     await assertRefused(`${url}?sslmode=verify-full`, /certificate|issuer/i);
@@ -262,6 +264,7 @@ test(
       while (performance.now() < end) {
         const connections = await cluster.backends();
         assert.ok(connections.length <= limit, `${connections.length}`);
+        await delay(10);
       }
       assert.ok(answered > 0);
       isOver = true;
@@ -352,7 +355,7 @@ it("answers in time if all its connections are taken, or a lock; a create that w
     cluster,
     async (storage, unlock) => {
       const creating = assertFault(storage.create(REX), "unavailable", /lock/);
-      while ((await cluster.backends("INSERT INTO pets")).length === 0);
+      await untilActive(cluster, "INSERT INTO pets");
       const since = performance.now();
       // No other server is tried: it would not help.
       await assertFault(
@@ -395,7 +398,7 @@ async function locked(
   await using(`${url}?${parameters}`, async (storage) => {
     const holding = runSql(url, "lock table pets; select pg_sleep(30)");
     const held = assert.rejects(holding, /terminat(?:ing|ed)/);
-    while ((await cluster.backends("pg_sleep(30)")).length === 0);
+    await untilActive(cluster, "pg_sleep(30)");
     await work(storage, async () => {
       await cluster.query(
         "select pg_terminate_backend(pid) from pg_stat_activity where query like 'lock table%'",
@@ -405,9 +408,16 @@ async function locked(
   }, { queryTimeout: 20_000 });
 }
 
+/** Waits until a connection runs a statement that has this text in it. */
+async function untilActive(cluster: Cluster, statement: string): Promise<void> {
+  const isActive = async () => (await cluster.backends(statement)).length > 0;
+  await until(`${statement} runs`, isActive);
+}
+
 /** Selects until there is a row. */
 async function untilDone(cluster: Cluster, what: string): Promise<void> {
-  while ((await cluster.query(`select ${what}`)).length === 0);
+  const isDone = async () => (await cluster.query(`select ${what}`)).length > 0;
+  await until(what, isDone);
 }
 
 async function assertRefused(url: string, reason: RegExp): Promise<void> {

@@ -11,6 +11,7 @@ import {
 } from "../../../support/postgres/test_cluster.ts";
 import { skipping } from "../../../support/runtime.ts";
 import { key, REX } from "../../../support/pets.ts";
+import { until } from "../../../support/time.ts";
 
 const TIMES = { connectTimeout: 400, queryTimeout: 800 };
 const WAITS = "from pg_stat_activity where wait_event = 'SyncRep'";
@@ -39,10 +40,9 @@ test(
 
     /** Ends the wait of a commit: it is on the primary only. */
     async function endWait(): Promise<void> {
-      while (
-        (await primary.query(`select pg_cancel_backend(pid) ${WAITS}`)).length >
-          0
-      );
+      const cancelled = () =>
+        primary.query(`select pg_cancel_backend(pid) ${WAITS}`);
+      await until("nobody waits", async () => (await cancelled()).length === 0);
     }
 
     try {
