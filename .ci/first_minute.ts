@@ -26,6 +26,7 @@ async function firstMinute(folder: string): Promise<readonly string[]> {
     env: { DATABASE_URL: `sqlite:${folder}/petstore.db`, NO_COLOR: "1" },
     stdin: "null",
     stdout: "piped",
+    stderr: "null",
     signal: AbortSignal.timeout(60_000),
   }).spawn();
   try {

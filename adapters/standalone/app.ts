@@ -27,7 +27,7 @@ export function createApp(
   { log, metrics, limitAddress, endpoints = [], ...options }: AppParts,
 ) {
   const { storage, cors } = options;
-  const { drain, layer: drainLayer } = createDrain();
+  const { layer: drainLayer, ...ending } = createDrain();
   const read = readHandlerOptions({
     ...options,
     storage: metrics?.watch(storage) ?? storage,
@@ -51,6 +51,6 @@ export function createApp(
       (inner: Service, outer) => outer?.(inner) ?? inner,
       service,
     ),
-    drain,
+    ...ending,
   };
 }

@@ -57,6 +57,10 @@ export const SETTINGS = [
   ["REQUEST_LOG", "on; or off: no line for each request"],
   ["METRICS", "off; or on: adds /metrics, for Prometheus"],
   [
+    "SHUTDOWN_DELAY",
+    "0; seconds for which only /readyz is refused at shutdown, until balancers have seen it",
+  ],
+  [
     "SHUTDOWN_TIMEOUT",
     "10; seconds that requests in flight may take to finish at shutdown",
   ],
@@ -123,6 +127,9 @@ export function readConfig(
     port: read("PORT", readPort) ?? 8000,
     requestLog: read("REQUEST_LOG", readSwitch) ?? true,
     metrics: read("METRICS", readSwitch) ?? false,
+    /** In ms. */
+    shutdownDelay: 1000 *
+      (read("SHUTDOWN_DELAY", (text) => readInteger(text, 3600)) ?? 0),
     /** In ms. */
     shutdownTimeout: 1000 *
       (read("SHUTDOWN_TIMEOUT", (text) => readInteger(text, 3600)) ?? 10),

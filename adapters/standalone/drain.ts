@@ -11,13 +11,17 @@ const TO_THE_END = ["/livez", "/metrics"];
 /** Counts the requests in flight, and ends a service in order. */
 export function createDrain() {
   let inFlight = 0;
+  let isLeaving = false;
   /** Set by `drain()`; fulfilled once no request is in flight. */
   let drained: PromiseWithResolvers<void> | undefined;
 
   const layer: Layer = (service) => async (request, connection) => {
-    if (drained !== undefined) {
+    if (isLeaving) {
       const target = parseTarget(request);
-      const isAnswered = "path" in target && TO_THE_END.includes(target.path);
+      const path = "path" in target ? target.path : "";
+      const isAnswered = drained === undefined
+        ? path !== "/readyz"
+        : TO_THE_END.includes(path);
       if (!isAnswered) return shuttingDown;
     }
     inFlight++;
@@ -30,8 +34,13 @@ export function createDrain() {
 
   return {
     layer,
+    /** Answers `/readyz` with 503 from now on, so that balancers send no more requests. */
+    leave(): void {
+      isLeaving = true;
+    },
     /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
     drain(): Promise<void> {
+      isLeaving = true;
       drained ??= Promise.withResolvers();
       if (inFlight === 0) drained.resolve();
       return drained.promise;

@@ -7,7 +7,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { responder } from "../../core/http/message.ts";
 import { reportAndExit } from "./command_line.ts";
-import { readConfig } from "./config.ts";
+import { ConfigError, readConfig } from "./config.ts";
 import { createServer } from "./server.ts";
 import { runStart } from "./start.ts";
 import { joinWorkers } from "./workers.ts";
@@ -15,6 +15,11 @@ import { joinWorkers } from "./workers.ts";
 /** Makes the server of one worker. */
 function serveOnDeno() {
   const config = readConfig(process.env);
+  if (config.shutdownDelay > 0) {
+    throw new ConfigError(
+      "Cannot read SHUTDOWN_DELAY: deno serve stops listening at once. Unset it, or use main.ts start",
+    );
+  }
   const workers = joinWorkers();
   /** Responses that are not sent yet: a process that ends when an answer is made would not send it. */
   const sending = new Set<Promise<unknown>>();

@@ -37,6 +37,12 @@ export function createServer(config: Config, { finish, leave }: Ending) {
   let service: OpenService | undefined;
 
   const shutdown = stopOnSignal({
+    async announce() {
+      // At once without a delay: `deno serve` cuts bodies short as soon as the signal comes.
+      if (service === undefined || config.shutdownDelay === 0) return;
+      service.leave();
+      await delay(config.shutdownDelay);
+    },
     async finish() {
       // A storage that opens late is closed too, or SQLite's log stays; but PostgreSQL may take long.
       await Promise.race([opening.promise, delay(OPENING_TIME)]);

@@ -11,6 +11,8 @@ import { flushOutput, standardError } from "./output.ts";
  * any time ends the server in order.
  */
 export function stopOnSignal(ending: {
+  /** Called first, but not for SIGINT, and waited for: lets others know that the server will end. */
+  announce(): Promise<void>;
   /** Takes no more requests, and waits for those in flight. */
   finish(): Promise<void>;
   close(): Promise<void>;
@@ -20,9 +22,10 @@ export function stopOnSignal(ending: {
   const { timeout } = ending;
   let isStopping = false;
 
-  async function end(): Promise<void> {
+  async function end(signal?: string): Promise<void> {
     if (isStopping) return;
     isStopping = true;
+    if (signal !== "SIGINT") await ending.announce();
     const late = new Promise((resolve) => setTimeout(resolve, timeout, "late"));
     try {
       if (await Promise.race([ending.finish(), late]) === "late") {
@@ -45,7 +48,7 @@ export function stopOnSignal(ending: {
       standardError.write(
         `${signal}: finishing the requests in flight; signal again to end at once\n`,
       );
-      end().catch(reportAndExit);
+      end(signal).catch(reportAndExit);
     });
   }
   // Without a listener, Node would open its debugger.

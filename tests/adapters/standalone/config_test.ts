@@ -22,6 +22,7 @@ test("readConfig answers the defaults if nothing is set", () => {
     port: 8000,
     requestLog: true,
     metrics: false,
+    shutdownDelay: 0,
     shutdownTimeout: 10_000,
   });
 });
@@ -39,6 +40,7 @@ test("readConfig reads every variable", () => {
     PORT: "65535",
     REQUEST_LOG: "off",
     METRICS: "on",
+    SHUTDOWN_DELAY: "3600",
     SHUTDOWN_TIMEOUT: "3600",
   });
   assert.deepEqual(config, {
@@ -53,6 +55,7 @@ test("readConfig reads every variable", () => {
     port: 65535,
     requestLog: false,
     metrics: true,
+    shutdownDelay: 3_600_000,
     shutdownTimeout: 3_600_000,
   });
   assert.deepEqual(readConfig({ CORS_ORIGINS: "*" }).cors, { origins: "*" });
@@ -135,6 +138,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   PORT: ["65536", "-1", "1e3"],
   REQUEST_LOG: ["false"],
   METRICS: ["true"],
+  SHUTDOWN_DELAY: ["5s", "-1"],
   SHUTDOWN_TIMEOUT: ["10s", "3601"],
 };
 

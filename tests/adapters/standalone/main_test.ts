@@ -27,6 +27,7 @@ import {
   startMain,
   untilListening,
 } from "../../support/standalone.ts";
+import { REX_JSON } from "../../support/pets.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
@@ -276,6 +277,43 @@ it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most
   assert.equal(await server.end(), 0);
   assert.match(server.stderr(), /did not finish within 1000 ms/);
   slow.abandon();
+});
+
+it("SHUTDOWN_DELAY after SIGTERM refuses /readyz only, and then ends in order", async (cwd) => {
+  const server = await startMain({ cwd, env: { SHUTDOWN_DELAY: "2" } });
+  assert.equal((await ask(server, "GET", "/readyz")).status, 200);
+  const start = performance.now();
+  server.kill("SIGTERM");
+  await until("it says so", () => server.stderr().includes("SIGTERM"));
+  const ready = await ask(server, "GET", "/readyz");
+  const others = [
+    await ask(server, "GET", "/livez"),
+    await ask(server, "GET", "/v1/pets"),
+    await ask(server, "POST", "/v1/pets", { body: REX_JSON }),
+  ];
+  const [slow, passed] = [await openSlowCreate(server), performance.now()];
+  // Only a machine that is very slow asks too late.
+  assert.ok(passed - start < 2000, `${passed - start} ms`);
+  assert.equal(ready.status, 503);
+  assert.deepEqual(others.map(({ status }) => status), [200, 200, 201]);
+  await until("it refuses requests", async () => {
+    const { status } = await ask(server, "GET", "/v1/pets")
+      .catch(() => ({ status: 0 }));
+    return status !== 200;
+  });
+  assert.ok(performance.now() - start >= 1900);
+  assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
+  assert.equal(await server.exited, 0);
+});
+
+it("SHUTDOWN_DELAY does not hold up the end by SIGINT, nor by a second signal", async (cwd) => {
+  const env = { SHUTDOWN_DELAY: "3600" };
+  const first = await startMain({ cwd, env });
+  assert.equal(await first.end("SIGINT"), 0);
+  const second = await startMain({ cwd, env });
+  second.kill("SIGTERM");
+  await until("it says so", () => second.stderr().includes("SIGTERM"));
+  assert.equal(await second.end(), 1);
 });
 
 it("a second signal ends the server at once", async (cwd) => {

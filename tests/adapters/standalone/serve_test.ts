@@ -151,6 +151,15 @@ test(
   },
 );
 
+testUnless(NOT_DENO)(
+  "serve.ts refuses SHUTDOWN_DELAY, because deno serve stops listening at once",
+  async (t) => {
+    const cwd = newFolder(t);
+    const started = startServe({ cwd, env: { SHUTDOWN_DELAY: "1" } });
+    await assert.rejects(started, /SHUTDOWN_DELAY: .* use main\.ts start\n/);
+  },
+);
+
 testUnless(RUNTIME !== "deno" && "only deno serve takes it")(
   "serve.ts refuses a DENO_SERVE_ADDRESS that is no TCP address",
   async (t) => {
