@@ -221,7 +221,10 @@ function explainUnauthorized(Original, { React: { createElement: h } }) {
   };
 }
 
-/** Swagger UI shows JSON through JSON.parse, which rounds integers beyond 2^53. This does not. */
+/**
+ * Shows JSON with every number as it was sent; Swagger UI's own JSON.parse rounds integers beyond 2^53.
+ * The service's parser would not do: it keeps the int64 members of pets, and this keeps all numbers.
+ */
 function exactNumbers(Original, { React: { createElement: h } }) {
   const keepNumber = (_key, value, { source }) =>
     typeof value === "number" ? JSON.rawJSON(source) : value;

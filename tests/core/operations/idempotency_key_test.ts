@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import {
@@ -30,6 +31,30 @@ test("parseIdempotencyKey reads the quoted and the bare form as one key", () => 
     }
   }
 });
+
+interface StringCase {
+  readonly name: string;
+  /** The lines of the field. */
+  readonly raw: readonly string[];
+  readonly must_fail?: boolean;
+  readonly expected?: readonly [value: string, parameters: readonly unknown[]];
+}
+
+for (const file of ["string.json", "string-generated.json"]) {
+  test(`parseIdempotencyKey reads the strings of ${file} as RFC 9651 says, if they can be keys`, () => {
+    const path = `../../data/structured_field_tests/${file}`;
+    const text = readFileSync(new URL(path, import.meta.url), "utf8");
+    const cases: readonly StringCase[] = JSON.parse(text);
+    for (const { name, raw, expected } of cases) {
+      const header = raw.join(", ");
+      if (!header.startsWith('"')) continue; // the bare form is not a string of RFC 9651
+      const [value = ""] = expected ?? [];
+      const isKey = /^[!-~]{1,255}$/.test(value);
+      const result = isKey ? value : malformedKey;
+      assert.equal(parseIdempotencyKey(header), result, name);
+    }
+  });
+}
 
 test("parseIdempotencyKey refuses anything but one key of 1 to 255 visible ASCII characters", () => {
   const wrong = [
