@@ -14,6 +14,7 @@ import { apiKeys } from "../../core/keys/api_keys.ts";
 import { check, readHost, readInteger } from "../standalone/config.ts";
 import { MAX_BYTES } from "./control.ts";
 import { sandbox } from "./mod.ts";
+import { checkHosts } from "./serve.ts";
 import { parsePets } from "./seed.ts";
 
 const COMMAND = IS_PACKAGE ? `${PROGRAM} sandbox` : "deno task sandbox";
@@ -60,6 +61,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
     check(`--${name}`, () => readInteger(`${values[name]}`, max), UsageError);
   const port = number("port", 65_535);
   const names = values.name as unknown as readonly string[]; // it is `multiple`
+  check("--name", () => checkHosts(names), UsageError);
   const hostname = check(
     "--host",
     () => readHost(`${values.host}`),
@@ -74,6 +76,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   }, UsageError);
 
   const exit = () => process.exit(0);
+  process.stdout.on("error", reportAndExit);
   process.on("SIGTERM", exit).on("SIGINT", exit);
   const { url, control } = await store.serve({ port, hostname, names });
   if (values["with-stdin"]) {

@@ -7,11 +7,10 @@
 
 import type { Handler } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
-import { isHost } from "../../core/http/target.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";
-import { serveStore } from "./serve.ts";
+import { checkHosts, serveStore } from "./serve.ts";
 import { createStore, type SandboxOptions } from "./store.ts";
 
 export type { Handler } from "../../core/handler.ts";
@@ -130,14 +129,7 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
       checkNames(options, ["port", "hostname", "names"], "serve");
       const { port = 0, hostname = "127.0.0.1", names = [] } = options;
       checkIntegers({ port }, 0, 65_535);
-      const wrong = names.find((name) => !isHost(name));
-      if (wrong !== undefined) {
-        throw new TypeError(
-          `Wrong option names: ${
-            JSON.stringify(wrong)
-          } is not the name of a host`,
-        );
-      }
+      checkHosts(names);
       const server = await serveStore(store, { port, hostname, names });
       return { key, ...server };
     },

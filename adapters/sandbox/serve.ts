@@ -9,7 +9,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { toFetch } from "../../core/handler.ts";
 import type { Service } from "../../core/http/message.ts";
-import { noTunnel } from "../../core/http/target.ts";
+import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";
 import { toNodeListener } from "../http/node/listener.ts";
 import { listenError, origin } from "../http/server.ts";
@@ -81,4 +81,15 @@ export async function serveStore(store: Store, { port, hostname, names }: {
       await closed;
     },
   };
+}
+
+/** @throws {TypeError} if one of these is not the name of a host. */
+export function checkHosts(names: readonly string[]): void {
+  const wrong = names.find((name) => !isHost(name));
+  if (wrong === undefined) return;
+  throw new TypeError(
+    `Wrong option names: it must be names of hosts, not ${
+      JSON.stringify(wrong)
+    }`,
+  );
 }

@@ -217,7 +217,9 @@ test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async
 
 test("Node 20 is refused with a sentence", async () => {
   const words = /\n.*This runtime is too old: use Node 22\.18, Deno/;
-  for (const command of ["start", "judge http://localhost:1/v1 --key k"]) {
+  for (
+    const command of ["start", "sandbox", "judge http://localhost:1/v1 --key k"]
+  ) {
     await assert.rejects(sh(`${oldNode} ${BIN} ${command}`, npm), words);
   }
 

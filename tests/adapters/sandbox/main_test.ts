@@ -180,6 +180,10 @@ onEvery(
           /: it has more than 16777216 bytes$/m,
         ],
         ["--host *", /^Cannot read --host: /m],
+        [
+          "--name http://a",
+          /^Cannot read --name: it must be names of hosts, not "http:\/\/a"$/m,
+        ],
         ["--key a\u00e9", /^Cannot read --key: /m],
         ["--with-stdin=1", /^--with-stdin takes no value$/m],
         [

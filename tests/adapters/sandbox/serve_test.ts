@@ -144,6 +144,30 @@ it("the journal has the target and the header fields as they came, also those th
   ]);
 });
 
+it("the journal has the text of a body that comes in pieces, whatever characters they divide", async (sandbox) => {
+  const { url, key } = sandbox;
+  const body = JSON.stringify({ name: "\u{1F43E}".repeat(200), categoryId: 1 });
+  const bytes = new TextEncoder().encode(body);
+  const head = [
+    "POST /v1/pets HTTP/1.1",
+    "Host: localhost",
+    "Connection: close",
+    `Authorization: Bearer ${key}`,
+    `Content-Length: ${bytes.byteLength}`,
+  ];
+  const wire = await Wire.to(url, `${head.join("\r\n")}\r\n\r\n`);
+  await until(
+    "it has come",
+    async () => (await requests(sandbox)).length === 1,
+  );
+  const latin1 = String.fromCharCode(...bytes);
+  wire.write(latin1.slice(0, 10));
+  assert.equal((await requests(sandbox))[0]?.body, null);
+  wire.write(latin1.slice(10));
+  assert.match(await wire.rest(), /^HTTP\/1.1 201 /);
+  assert.equal((await requests(sandbox))[0]?.body, body);
+});
+
 it("pipelined requests have an entry and a fault each", async (sandbox) => {
   const { url, key, drive } = sandbox;
   await drive("POST", "/faults", [
@@ -180,6 +204,30 @@ it("a request that is no good for any service is answered and recorded too", asy
     async () => (await ends(sandbox)).every(([, open]) => open === undefined),
   );
   assert.deepEqual(await ends(sandbox), [[400, undefined]]);
+});
+
+for (
+  const [what, request] of [
+    ["no HTTP", "GARBAGE\r\n\r\n"],
+    [
+      "the offer of a tunnel",
+      "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n",
+    ],
+  ] as const
+) {
+  it(`${what} is answered 400`, async ({ url }) => {
+    const wire = await Wire.to(url, request);
+    assert.match(await wire.rest(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
+  });
+}
+
+it("an expectation that is unknown is ignored", async ({ send }) => {
+  assert.match(
+    await send("GET /v1/pets?limit=1\nExpect: miracles"),
+    /^HTTP\/1.1 200 /,
+  );
+  const created = await send("POST /v1/pets\nExpect: 100-continue", REX);
+  assert.match(created, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
 });
 
 it("every origin may read what the service answers, but nothing of the control address", async ({ control, send }) => {
@@ -234,4 +282,9 @@ test("serve says why it cannot listen, and checks its options", async () => {
     /^TypeError: Unknown option prt: serve has port, hostname, names$/,
   );
   await assert.rejects(store.serve({ port: 65_536 }), RangeError);
+  const names = ["localhost", "http://a"];
+  await assert.rejects(
+    store.serve({ names }),
+    /^TypeError: Wrong option names: it must be names of hosts, not "http:\/\/a"$/,
+  );
 });
