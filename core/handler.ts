@@ -1,6 +1,7 @@
 /** The service as a fetch function, its options, and the way back for adapters without `Request` and `Response`. */
 
 import { parseBaseUrl } from "./http/base_url.ts";
+import { DEFAULT_LIMITS } from "./http/body.ts";
 import { corsLayer } from "./http/cors.ts";
 import {
   responder,
@@ -197,7 +198,10 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   checkRuntime();
   checkNames(options, OPTIONS, "createHandler");
   const { storage, keys, baseUrl = "/v1", rateLimit } = options;
-  const { maxBodyBytes = 65_536, bodyTimeout = 10_000 } = options;
+  const {
+    maxBodyBytes = DEFAULT_LIMITS.maxBodyBytes,
+    bodyTimeout = DEFAULT_LIMITS.bodyTimeout,
+  } = options;
   const { onError = (cause) => console.error(cause) } = options;
   if (storage instanceof Promise) {
     throw new TypeError("Wrong option storage: it is a promise, so await it");

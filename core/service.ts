@@ -55,10 +55,12 @@ export function createService(
   options: ServiceOptions,
   others: readonly Endpoint[] = [],
 ): Service {
-  const { baseUrl } = options;
+  const { baseUrl, storage } = options;
+  const { idempotencyRetention } = storage;
   const document = staticContent(
     () => {
-      const document = openApiDocument(baseUrl, operations);
+      const limits = { ...options, idempotencyRetention };
+      const document = openApiDocument(baseUrl, operations, limits);
       return new TextEncoder().encode(JSON.stringify(document));
     },
     { "content-type": "application/json" },

@@ -15,6 +15,7 @@ const ATTRIBUTES = Object.entries({
   ".body-param__text": ["aria-label", "Request body"],
   ".close-modal": ["aria-label", "Close"],
   '[data-param-name="status"] select': ["aria-label", "status"],
+  ".examples-select-element": ["aria-label", "Example"],
   ".auth-container h6": ["aria-level", 3],
   ".info": ["role", "banner"],
   ".responses-table": ["role", "table"], // not a region without a name

@@ -12,6 +12,11 @@ export interface BodyLimits {
   readonly bodyTimeout: number;
 }
 
+export const DEFAULT_LIMITS: BodyLimits = {
+  maxBodyBytes: 65_536,
+  bodyTimeout: 10_000,
+};
+
 // A body in more pieces than this must have `MIN_PIECE` bytes a piece on average. Deno 2.9 allocates 64 KiB for each
 // piece (`DEFAULT_CHUNK_SIZE` in its ext/web/06_streams.js). Can go if tests/lab/faults/pieces_fault.ts passes without it.
 const MAX_PIECES = 256;

@@ -1,5 +1,6 @@
 /** Responses in the OpenAPI document. */
 
+import type { BodyLimits } from "../http/body.ts";
 import {
   ERROR_STATUS,
   type ErrorCode,
@@ -10,17 +11,51 @@ import {
 import { missingKey } from "../keys/authenticate.ts";
 import type { JsonObject } from "./json_object.ts";
 
-const retryAfter: JsonObject = {
+/** The header fields that several responses have. */
+export const headers: JsonObject = {
+  "X-Request-Id": text(
+    "Names the request in the log of the server, if the server keeps one.",
+  ),
+  RateLimit: text(
+    'What is left (draft-ietf-httpapi-ratelimit-headers), such as `"key";r=4;t=10`: 4 requests in the next 10 s. On every answer that was counted, if the server limits rates.',
+  ),
+  "RateLimit-Policy": text(
+    'What is allowed, such as `"key";q=100;w=10`: 100 requests in 10 s. On every answer that was counted, if the server limits rates.',
+  ),
   "Retry-After": {
     description: "Seconds to wait; present exactly when nothing was changed.",
     schema: { type: "integer", format: "int32", minimum: 0 },
   },
+  "WWW-Authenticate": text(
+    'How to send a key (RFC 6750 §3); with `error="invalid_token"` if one was sent.',
+  ),
+  Allow: text("The methods of the path (RFC 9110 §10.2.1)."),
+  Accept: text("The media type of the body to send (RFC 9110 §15.5.16)."),
+  "Accept-Encoding": text(
+    "Present if the body was sent with a `Content-Encoding`: the one to use.",
+  ),
+  Deprecation: {
+    description: "Since when the operation is deprecated (RFC 9745).",
+    schema: { type: "string", pattern: "^@[0-9]+$" },
+  },
+  Sunset: text("When the operation is to be removed (RFC 8594)."),
 };
 
-/** Describes a JSON body by the name of its schema, with an example if there is one. */
-export function json(schema: string, example?: JsonObject): JsonObject {
+function text(description: string): JsonObject {
+  return { description, schema: { type: "string" } };
+}
+
+/** References to header fields of the document. */
+export function headerRefs(names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+/** Describes a JSON body by the name of its schema, with `example` or `examples` if there are any. */
+export function json(schema: string, examples?: JsonObject): JsonObject {
   const $ref = `#/components/schemas/${schema}`;
-  return { "application/json": { schema: { $ref }, ...example } };
+  return { "application/json": { schema: { $ref }, ...examples } };
 }
 
 /**
@@ -30,31 +65,61 @@ export function json(schema: string, example?: JsonObject): JsonObject {
 export function refused(
   description: string,
   refusal?: Refusal,
-  headers?: JsonObject,
+  names: readonly string[] = [],
 ): JsonObject {
   const example = refusal && { example: JSON.parse(refusal.body) };
   return {
     description,
-    ...headers && { headers },
+    ...names.length > 0 && { headers: headerRefs(names) },
     content: json("Error", example),
   };
 }
 
-/** The errors to act on that every operation with a key has. */
-export const keyErrors: JsonObject = {
-  "401": refused("The API key is missing or invalid.", missingKey),
-  "429": refused(
-    "The API key was used more often than the operator of the service allows.",
-    tooManyRequests,
-    retryAfter,
-  ),
-};
-
-/** Describes all errors that an operation does not list, as one response. */
-export function otherErrors(codes: readonly ErrorCode[]): JsonObject {
-  const list = codes.map((code) => `${ERROR_STATUS[code]} \`${code}\``);
-  const description = `Any other error: ${list.join(", ")}.`;
-  return codes.includes("service_unavailable")
-    ? refused(description, unavailable(1), retryAfter)
-    : refused(description);
+/** Describes the errors that mean the same in all operations, and the other codes as one response, `default`. */
+export function sharedErrors(
+  codes: readonly ErrorCode[],
+  { maxBodyBytes, bodyTimeout }: BodyLimits,
+): JsonObject {
+  const shared: Partial<Record<ErrorCode, JsonObject>> = {
+    unauthorized: refused(
+      "The API key is missing or invalid.",
+      missingKey,
+      ["WWW-Authenticate"],
+    ),
+    method_not_allowed: refused(
+      "The path does not have this method.",
+      undefined,
+      ["Allow"],
+    ),
+    request_timeout: refused(
+      `The body did not arrive within ${bodyTimeout / 1000} s.`,
+    ),
+    payload_too_large: refused(
+      `The body has more than ${maxBodyBytes} bytes, or came in too many tiny pieces.`,
+    ),
+    unsupported_media_type: refused(
+      "The body is not JSON in UTF-8, or has a `Content-Encoding`.",
+      undefined,
+      ["Accept", "Accept-Encoding"],
+    ),
+    too_many_requests: refused(
+      "The API key, or the address of a caller without one, was used more often than the operator of the service allows.",
+      tooManyRequests,
+      ["Retry-After"],
+    ),
+    service_unavailable: refused(
+      "The storage cannot be reached, or the server is shutting down.",
+      unavailable(1),
+      ["Retry-After"],
+    ),
+  };
+  const responses: Record<string, JsonObject> = {};
+  const others: string[] = [];
+  for (const code of codes) {
+    const response = shared[code];
+    if (response) responses[ERROR_STATUS[code]] = response;
+    else others.push(`${ERROR_STATUS[code]} \`${code}\``);
+  }
+  responses.default = refused(`Any other error: ${others.join(", ")}.`);
+  return responses;
 }

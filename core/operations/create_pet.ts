@@ -5,7 +5,8 @@ import { type Answer, jsonAnswer } from "../http/message.ts";
 import { Refusal } from "../http/refusal.ts";
 import { parseWithInt64 } from "../json.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
-import { json, keyErrors, refused } from "../openapi/responses.ts";
+import { newPetExamples, petExamples } from "../openapi/examples.ts";
+import { json, refused } from "../openapi/responses.ts";
 import { parseNewPet } from "../pets/new_pet.ts";
 import { petToJson } from "../pets/pet.ts";
 import {
@@ -68,7 +69,7 @@ const idempotencyKey: JsonObject = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "A key of your own for this pet, such as a new UUID: 1 to 255 visible ASCII characters, in quotes or bare. Sent again with an equal pet within 24 hours, unless the service is configured otherwise, it adds nothing and gets the same 201. It belongs to your API key.",
+    "A key of your own for this pet, such as a new UUID: 1 to 255 visible ASCII characters, in quotes or bare. Sent again with an equal pet, while the service keeps the key, it adds nothing and gets the same 201. It belongs to your API key.",
   schema: { type: "string", pattern: KEY_PATTERN },
 };
 
@@ -80,10 +81,9 @@ const description: JsonObject = {
   tags: ["animals"],
   parameters: [idempotencyKey],
   requestBody: {
-    description:
-      "The pet, in UTF-8, without a Content-Encoding, and at most 64 KiB unless the service is configured otherwise.",
+    description: "The pet, in UTF-8, without a Content-Encoding.",
     required: true,
-    content: json("NewPet"),
+    content: json("NewPet", newPetExamples),
   },
   responses: {
     "201": {
@@ -100,7 +100,14 @@ const description: JsonObject = {
           schema: { type: "string" },
         },
       },
-      content: json("Pet"),
+      content: json("Pet", petExamples),
+      links: {
+        getPet: {
+          description: "Get the pet that was added.",
+          operationId: "getPet",
+          parameters: { petId: "$response.body#/id" },
+        },
+      },
     },
     "400": refused(
       "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the header `Idempotency-Key` or `Host` is malformed.",
@@ -110,7 +117,6 @@ const description: JsonObject = {
       "The `Idempotency-Key` was sent before with another pet.",
       reusedKey,
     ),
-    ...keyErrors,
   },
 };
 

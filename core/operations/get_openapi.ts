@@ -33,7 +33,11 @@ const description: JsonObject = {
       description:
         "The document. It may be stored: ask with `If-None-Match` whether it is still the same.",
       headers,
-      content: json("OpenApi"),
+      content: json("OpenApi", {
+        examples: {
+          document: { summary: "A document", value: { openapi: "3.1.1" } },
+        },
+      }),
     },
     "304": {
       description:

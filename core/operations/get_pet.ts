@@ -4,7 +4,8 @@ import type { BaseUrl } from "../http/base_url.ts";
 import { type Answer, type Fields, jsonAnswer } from "../http/message.ts";
 import { quote, Refusal } from "../http/refusal.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
-import { json, keyErrors, refused } from "../openapi/responses.ts";
+import { petExamples } from "../openapi/examples.ts";
+import { headerRefs, json, refused } from "../openapi/responses.ts";
 import { parsePetId, petToJson } from "../pets/pet.ts";
 import {
   type Call,
@@ -59,15 +60,14 @@ const description: JsonObject = {
     description:
       "Identifier of the pet to retrieve. Anything but a positive 64-bit integer in canonical decimal form cannot be the id of a pet: 404.",
     schema: { type: "integer", format: "int64" },
-    example: 7,
+    example: 1,
   }],
   responses: {
-    "200": { description: "The pet.", content: json("Pet") },
+    "200": { description: "The pet.", content: json("Pet", petExamples) },
     "404": refused(
       "The requested animal could not be found.",
       petNotFound("8"),
     ),
-    ...keyErrors,
   },
 };
 
@@ -76,6 +76,17 @@ export const getPet: Operation = {
   path: "/pets/{petId}",
   errors: [...COMMON_ERRORS, "not_found"],
   fields: deprecation,
+  headers: {
+    ...headerRefs(["Deprecation", "Sunset"]),
+    Link: {
+      description:
+        'What replaces the operation (RFC 5829 §3.2), such as `<../pets>; rel="successor-version"`.',
+      schema: {
+        type: "string",
+        pattern: '^<[^<>]*>; rel="successor-version"$',
+      },
+    },
+  },
   run,
   description,
 };

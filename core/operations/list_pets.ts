@@ -3,7 +3,8 @@
 import { type Answer, jsonAnswer } from "../http/message.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
-import { json, keyErrors, refused } from "../openapi/responses.ts";
+import { petsExamples } from "../openapi/examples.ts";
+import { json, refused } from "../openapi/responses.ts";
 import {
   DEFAULT_LIMIT,
   MAX_LIMIT,
@@ -82,13 +83,12 @@ const description: JsonObject = {
           schema: { type: "string", pattern: '^<[^<>]*>; rel="next"$' },
         },
       },
-      content: json("Pets"),
+      content: json("Pets", petsExamples),
     },
     "400": refused(
       "A parameter is out of bounds, given twice, or not in canonical form; the message names each one. Or the `Host` header is malformed.",
       parsePage("limit=0") as Refusal,
     ),
-    ...keyErrors,
   },
 };
 

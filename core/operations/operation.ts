@@ -48,7 +48,6 @@ export interface Endpoint extends Route {
 
 /** An operation of the contract: an endpoint below any base address. */
 export interface Operation extends DescribedOperation {
-  readonly isPublic?: boolean;
   readonly fields?: (baseUrl: BaseUrl) => Fields;
   readonly run: (call: Call, context: Context) => Promise<Answer>;
 }

@@ -1,6 +1,7 @@
 /** The operations of the service, and the document that describes them. */
 
 import { parseBaseUrl } from "../http/base_url.ts";
+import { DEFAULT_LIMITS } from "../http/body.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { JsonObject } from "../openapi/json_object.ts";
 import { createPet } from "./create_pet.ts";
@@ -18,7 +19,8 @@ export const operations: readonly Operation[] = [
 ];
 
 /**
- * Makes the OpenAPI 3.1 document that a service returns at `{baseUrl}/openapi.json`.
+ * Makes the OpenAPI 3.1 document that a service with the default limits returns at
+ * `{baseUrl}/openapi.json`.
  *
  * @example Make the document of a deployment
  * ```ts
@@ -34,5 +36,8 @@ export const operations: readonly Operation[] = [
  * @throws {TypeError} if `baseUrl` is neither a path nor an absolute http(s) URL in normal form.
  */
 export function openApi(baseUrl = "/v1"): JsonObject {
-  return openApiDocument(parseBaseUrl(baseUrl), operations);
+  return openApiDocument(parseBaseUrl(baseUrl), operations, {
+    ...DEFAULT_LIMITS,
+    idempotencyRetention: 86_400_000,
+  });
 }

@@ -9,6 +9,9 @@ import type { CheckedPet, Pet, PetId } from "./pet.ts";
  * caller: to change them changes no pet.
  */
 export interface PetStorage {
+  /** How long an idempotency key is kept, in ms, for the OpenAPI document. Left out, the document does not say. */
+  readonly idempotencyRetention?: number;
+
   /**
    * Adds a pet and gives it an id greater than every id given before.
    *

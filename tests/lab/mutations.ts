@@ -248,6 +248,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "core/keys/api_keys_test.ts": "core/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
   "laws/authorization_test.ts": "core/keys/authenticate.ts",
+  "laws/openapi_examples_test.ts": "core/openapi/examples.ts",
   "laws/openapi_test.ts": "core/openapi/responses.ts core/openapi/schemas.ts",
   "core/openapi/openapi_test.ts": "core/openapi/document.ts",
   "core/pets/new_pet_test.ts": "core/name.ts",
@@ -274,7 +275,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/storage/sqlite/contract_test.ts":
     "adapters/storage/sqlite/mod.ts adapters/storage/stored_row.ts",
   "adapters/storage/sqlite/faults_test.ts":
-    "adapters/storage/sqlite/file.ts adapters/storage/sqlite/open.ts",
+    "adapters/storage/sqlite/connection.ts adapters/storage/sqlite/file.ts adapters/storage/sqlite/open.ts",
   "adapters/storage/postgres/contract_test.ts":
     "adapters/storage/postgres/mod.ts adapters/storage/postgres/storage.ts",
   "adapters/storage/postgres/tables_test.ts":

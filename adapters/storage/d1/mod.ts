@@ -113,6 +113,7 @@ export function d1Storage(
     (await run(action, "outcome_unknown", prepare(...statement)))[0] ?? [];
 
   return {
+    idempotencyRetention,
     apiKeys: apiKeyStorage(read, write),
 
     async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {

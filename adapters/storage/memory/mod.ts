@@ -60,6 +60,7 @@ export function memoryStorage(
   }
 
   return {
+    idempotencyRetention,
     apiKeys: memoryApiKeys(assertOpen),
 
     async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {

@@ -101,6 +101,7 @@ export async function openPostgres(
   const lookUps = groupLookUps(read, limits);
 
   return {
+    idempotencyRetention,
     apiKeys: {
       ...apiKeyStorage(
         (action, sql, ...values) => read(action, numbered(sql), values),

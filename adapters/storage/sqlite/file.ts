@@ -1,66 +1,58 @@
-/** A connection to an SQLite file: waits for other processes, writes no more after a disk error. */
+/**
+ * An open SQLite file. It is in one of these states:
+ *
+ * - In use: it reads and writes.
+ * - Its main file is missing or replaced: it reads the old file and refuses to write, until the file
+ *   is back.
+ * - Its log or index is lost: it saves the log, keeps all other processes from writing, reads, and
+ *   refuses to write until a restart. If it cannot keep others out, it closes.
+ * - The disk failed: it reads, and refuses to write until a restart.
+ * - Closed.
+ */
 
+import { existsSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  fault,
-  isBusy,
-  isFatal,
-  mayHaveCommitted,
-  storageFault,
-} from "./fault.ts";
-import { WatchedFiles } from "./watched_files.ts";
 import { closedError } from "../pet_database.ts";
+import { Connection } from "./connection.ts";
+import { fault, isBusy, storageFault } from "./fault.ts";
+import {
+  CHECK_INTERVAL,
+  type FileProblem,
+  WatchedFiles,
+} from "./watched_files.ts";
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
 
 /** An open file. */
 export class SqliteFile {
-  readonly #db: DatabaseSync;
+  readonly #connection: Connection;
   /** The longest wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
-  /** By their SQL. */
-  readonly #statements = new Map<string, StatementSync>();
-  readonly #begin: StatementSync;
-  readonly #beginWrite: StatementSync;
-  readonly #commit: StatementSync;
-  readonly #rollback: StatementSync;
   readonly #files: WatchedFiles;
+  readonly #checking: ReturnType<typeof setInterval>;
+  /** What the last check found. */
+  #problem: FileProblem | undefined;
+  #isLogSaved = false;
+  #areOthersLockedOut = false;
   /** Fulfilled once all writes have ended. */
   #writes: Promise<unknown> = Promise.resolve();
-  #damage: unknown;
   #closing: Promise<void> | undefined;
 
   /** If this throws, the caller closes `db`; otherwise `close` does. */
   constructor(path: string, db: DatabaseSync, lockTimeout: number) {
-    this.#db = db;
+    this.#connection = new Connection(db);
     this.#lockTimeout = lockTimeout;
-    this.#begin = this.prepare("BEGIN");
-    this.#beginWrite = this.prepare("BEGIN IMMEDIATE");
-    this.#commit = this.prepare("COMMIT");
-    this.#rollback = this.prepare("ROLLBACK");
-    this.#files = new WatchedFiles(path, db);
+    this.#files = new WatchedFiles(path);
+    const check = () => this.#checkAndProtect();
+    this.#checking = setInterval(check, CHECK_INTERVAL).unref();
   }
 
-  /**
-   * Prepares a statement that returns rows as arrays and integers as `bigint`; once for each text, because
-   * Deno 2.9.6 keeps those that are not used any more, and frees them in one stall (1.7 s after 77,000: `drop` in its
-   * ext/node_sqlite/statement.rs searches a list of them all for each). Can go if the memory of a loop of `prepare`
-   * does not grow.
-   */
+  /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
   prepare(sql: string): StatementSync {
-    const earlier = this.#statements.get(sql);
-    if (earlier !== undefined) return earlier;
-    // Deno 2.9 has the method, but no type for it: can go if `deno check` passes without that.
-    const statement: StatementSync & { setReturnArrays?(is: boolean): void } =
-      this.#db.prepare(sql);
-    // For COMMIT too: Node 26 throws after it if the last id does not fit a number (nodejs/node#65177, as documented).
-    // Can go there if tests/adapters/storage/sqlite/tables_test.ts passes on Node without it.
-    statement.setReadBigInts(true);
-    statement.setReturnArrays?.(true);
-    this.#statements.set(sql, statement);
-    return statement;
+    return this.#connection.prepare(sql);
   }
 
   /** @throws {StorageError} `unavailable`; its message names the action: "get pet". */
@@ -72,8 +64,7 @@ export class SqliteFile {
   }
 
   /**
-   * Reads for each item, all in one transaction: without it SQLite locks and unlocks the file for each.
-   * An error is the result of its own item.
+   * Reads for each item, all in one transaction. An error is the result of its own item.
    *
    * @throws {StorageError} `unavailable`, as `read` does.
    */
@@ -90,26 +81,27 @@ export class SqliteFile {
         return storageFault(action, error) as Error; // nobody throws anything else
       }
     };
-    return this.read(action, () => {
-      if (this.#db.isTransaction) return items.map(readItem); // what #files began
-      this.#begin.run();
-      try {
-        return items.map(readItem);
-      } finally {
-        this.#rollBack();
-      }
-    });
+    return this.read(
+      action,
+      () => this.#connection.snapshot(() => items.map(readItem)),
+    );
   }
 
   /**
-   * Runs `work` in a transaction, in one turn of the event loop; again if the file was locked. Once
-   * fulfilled, its changes are on disk.
+   * Runs `work` in a transaction, in one turn of the event loop. Runs it again if the file was locked.
+   * Once fulfilled, its changes are on disk.
    *
    * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if it may have.
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action);
-    const done = this.#attempt(action, () => this.#transact(action, work));
+    const done = this.#attempt(action, () => {
+      // Without a problem the timer looks often enough.
+      if (this.#problem !== undefined) this.#assertInPlace(action);
+      const result = this.#connection.transact(action, work);
+      this.#assertKept(action);
+      return result;
+    });
     // Without their results, which would be kept for ever.
     this.#writes = Promise.allSettled([this.#writes, done]).then(() => {});
     return await done;
@@ -123,77 +115,83 @@ export class SqliteFile {
     if (table === undefined) {
       throw fault("unavailable", action, "the table pets is missing");
     }
-    this.#assertUndamaged(action);
+    this.#connection.assertUndamaged(action);
     this.#assertInPlace(action);
   }
 
   /** Finishes the writes under way and closes the file. */
   close(): Promise<void> {
-    return this.#closing ??= this.#writes.then(() => this.#files.close());
+    return this.#closing ??= this.#writes.then(() => this.#closeConnection());
   }
 
   #attempt<T>(action: string, attempt: () => T): Promise<T> {
     const explain = (error: unknown) => storageFault(action, error);
-    return patiently(this.#lockTimeout, attempt, explain);
-  }
-
-  #transact<T>(action: string, work: () => T): T {
-    this.#assertUndamaged(action);
-    if (this.#files.problem !== undefined) this.#assertInPlace(action);
-    this.#beginWrite.run();
-    let isCommitting = false;
-    let result: T;
-    try {
-      result = work();
-      isCommitting = true;
-      this.#commit.run();
-    } catch (error) {
-      const isUnknown = isCommitting && mayHaveCommitted(error);
-      if (isFatal(error)) this.#damage ??= error;
-      this.#rollBack();
-      if (isUnknown) throw storageFault(action, error, "outcome_unknown");
-      throw error;
-    }
-    const problem = this.#files.afterCommit();
-    if (problem === undefined) return result;
-    throw fault("outcome_unknown", action, problem);
-  }
-
-  #rollBack(): void {
-    // SQLite may have rolled back by itself, as when the disk is full (its document Transaction, "Response To Errors
-    // Within A Transaction").
-    if (!this.#db.isTransaction) return;
-    try {
-      this.#rollback.run();
-    } catch (error) {
-      this.#damage ??= error;
-    }
+    return retryWhileLocked(this.#lockTimeout, attempt, explain);
   }
 
   #assertOpen(action: string): void {
     if (this.#closing !== undefined) throw closedError(action);
-    if (!this.#db.isOpen) this.#assertInPlace(action);
-  }
-
-  #assertUndamaged(action: string): void {
-    if (this.#damage === undefined) return;
-    const reason =
-      "writing stopped after a disk error; check the disk, then restart";
-    throw fault("unavailable", action, reason, this.#damage);
+    if (!this.#connection.isOpen) this.#assertInPlace(action);
   }
 
   #assertInPlace(action: string): void {
-    const problem = this.#files.look();
-    if (problem !== undefined) throw fault("unavailable", action, problem);
+    const problem = this.#checkAndProtect();
+    if (problem === undefined) return;
+    throw fault("unavailable", action, problem.message);
+  }
+
+  /** @throws {StorageError} `outcome_unknown` if the last commit may be in a file that is gone. */
+  #assertKept(action: string): void {
+    if (this.#files.arePathsTaken()) return;
+    const problem = this.#checkAndProtect();
+    if (problem === undefined || this.#isLogSaved) return;
+    throw fault("outcome_unknown", action, problem.message);
+  }
+
+  /** Finds out what is wrong with the files. If the log or its index is lost, protects the pets. */
+  #checkAndProtect(): FileProblem | undefined {
+    if (!this.#connection.isOpen) return this.#problem;
+    this.#problem = this.#files.findProblem();
+    if (this.#problem?.kind === "log or index") {
+      this.#protect(this.#problem.path);
+    }
+    return this.#problem;
+  }
+
+  /**
+   * Saves what the open log holds, and keeps others from writing with a new log or index. Otherwise
+   * the last to close the file would do harm: SQLite then saves its log, and deletes what is at the
+   * paths (its document Write-Ahead Logging, "The WAL File"). The next check tries again what fails
+   * here. The test is tests/adapters/storage/sqlite/watched_files_test.ts.
+   */
+  #protect(lostPath: string): void {
+    // If something is in its place, others may have written there: their pages would mix with ours.
+    const mustSave = !this.#isLogSaved && !existsSync(lostPath);
+    if (this.#areOthersLockedOut && !mustSave) return;
+    this.#connection.rollBack(); // SQLite saves no log inside a transaction, even that of the lock.
+    if (mustSave) this.#isLogSaved = this.#connection.saveLog();
+    const index = this.#files.index.state();
+    this.#areOthersLockedOut = this.#connection.lockOthersOut("file") ||
+      index === "in place" && this.#connection.lockOthersOut("writes");
+    if (this.#areOthersLockedOut || index !== "replaced") return;
+    this.#closeConnection(); // Others write with a new index, and see no lock of this connection.
+  }
+
+  #closeConnection(): void {
+    if (!this.#connection.isOpen) return; // `#protect` closed it.
+    clearInterval(this.#checking);
+    this.#connection.close();
+    this.#files.setOldLogAside();
   }
 }
 
 /**
  * Repeats an attempt while other processes lock the file, for at most `lockTimeout` ms. SQLite's own
- * `busy_timeout` would block the event loop meanwhile (1.8 s were seen). Throws what `explain` makes of the
- * last error.
+ * `busy_timeout` would block the event loop meanwhile (1.8 s were seen).
+ *
+ * @throws what `explain` makes of the last error.
  */
-export async function patiently<T>(
+export async function retryWhileLocked<T>(
   lockTimeout: number,
   attempt: () => T,
   explain: (error: unknown) => unknown,

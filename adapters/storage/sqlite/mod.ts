@@ -207,6 +207,7 @@ export async function sqliteStorage(
   });
 
   return {
+    idempotencyRetention,
     apiKeys: apiKeyStorage(
       (action, sql, ...values) =>
         file.read(action, () => file.prepare(sql).all(...values)),

@@ -15,7 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Access } from "../transfer.ts";
 import { SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import { fault, faultReason, isAccessFault, isBusy } from "./fault.ts";
-import { patiently, SqliteFile } from "./file.ts";
+import { retryWhileLocked, SqliteFile } from "./file.ts";
 import { assertVersion, NO_TABLES } from "../pet_database.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
@@ -51,7 +51,7 @@ export function openSqliteFile(
   };
   const explain = (error: unknown) =>
     fault("unavailable", `open ${path}`, openReason(path, error), error);
-  return patiently(lockTimeout, open, explain);
+  return retryWhileLocked(lockTimeout, open, explain);
 }
 
 /**

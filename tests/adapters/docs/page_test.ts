@@ -424,7 +424,7 @@ onPage(
     assert.ok(screens > 3 && screens <= 6, `${screens} screens`);
     const error = page.locator(`${LIST} tr.response[data-code="429"]`);
     const shown = [
-      error.getByText("too_many_requests"),
+      error.getByText(`"too_many_requests"`),
       error.getByText("Retry-After", { exact: true }),
     ];
     for (const part of shown) assert.equal(await part.isVisible(), false);

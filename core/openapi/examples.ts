@@ -1,0 +1,41 @@
+/** Examples of requests and successes: what a client gets that sends them, in this order, to an empty store. */
+
+import type { JsonObject } from "./json_object.ts";
+
+/** An integer that `JSON.parse` rounds. `JSON.stringify` writes this object as the number. */
+const BIG = rawNumber("9007199254740993");
+
+// The first is one that every tool shows as it is.
+const newRex: JsonObject = { name: "Rex", categoryId: 1 };
+const newTom: JsonObject = { name: "Tom", categoryId: BIG, status: "pending" };
+const rex: JsonObject = { id: 1, ...newRex, status: "available" };
+const tom: JsonObject = { id: 2, ...newTom };
+
+const EXACT = "An integer beyond 2^53, exact to the last digit";
+
+export const newPetExamples: JsonObject = {
+  examples: {
+    pet: { summary: "A pet", value: newRex },
+    exact: { summary: EXACT, value: newTom },
+  },
+};
+export const petExamples: JsonObject = {
+  examples: {
+    pet: { summary: "A pet", value: rex },
+    exact: { summary: EXACT, value: tom },
+  },
+};
+export const petsExamples: JsonObject = {
+  examples: {
+    page: { summary: "A page of pets", value: [rex] },
+    exact: { summary: EXACT, value: [rex, tom] },
+    none: { summary: "No pet matches", value: [] },
+  },
+};
+
+function rawNumber(text: string): JsonObject {
+  const { rawJSON } = JSON as unknown as {
+    readonly rawJSON: (text: string) => JsonObject;
+  };
+  return rawJSON(text);
+}
