@@ -1,7 +1,7 @@
-/** Redocly's and Spectral's linters find nothing in the OpenAPI document. */
+/** Redocly's and Spectral's linters find nothing in the OpenAPI document, nor in the files of it in docs/. */
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -16,16 +16,21 @@ const BASE_URLS = ["/v1", "/", "https://api.petstore.dev/v1"];
 const folder = mkdtempSync(join(tmpdir(), "openapi-"));
 try {
   writeFileSync(join(folder, "spectral.yaml"), 'extends: ["spectral:oas"]\n');
-  for (const baseUrl of BASE_URLS) lint(baseUrl);
+  for (const baseUrl of BASE_URLS) {
+    lint(baseUrl, "openapi.json", JSON.stringify(openApi(baseUrl)));
+  }
+  for (const name of ["openapi.json", "openapi.yaml", "openapi-3.0.json"]) {
+    const file = new URL(`../docs/${name}`, import.meta.url);
+    lint(`docs/${name}`, name, readFileSync(file, "utf8"));
+  }
 } finally {
   rmSync(folder, { recursive: true });
 }
 
-function lint(baseUrl: string): void {
-  const document = JSON.stringify(openApi(baseUrl));
-  writeFileSync(join(folder, "openapi.json"), document);
+function lint(what: string, name: string, document: string): void {
+  writeFileSync(join(folder, name), document);
   const report = npx(
-    [REDOCLY, "lint", "openapi.json", "--extends=recommended", "--format=json"],
+    [REDOCLY, "lint", name, "--extends=recommended", "--format=json"],
   );
   const { totals } = JSON.parse(report) as {
     readonly totals: Readonly<Record<"errors" | "warnings", number>>;
@@ -36,11 +41,11 @@ function lint(baseUrl: string): void {
   npx([
     SPECTRAL,
     "lint",
-    "openapi.json",
+    name,
     "--ruleset=spectral.yaml",
     "--fail-severity=hint",
   ]);
-  console.log(`${baseUrl}: Redocly and Spectral find nothing`);
+  console.log(`${what}: Redocly and Spectral find nothing`);
 }
 
 /** Runs a tool to its end, and returns what it wrote. */

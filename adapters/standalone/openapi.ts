@@ -4,23 +4,28 @@ import process from "node:process";
 import { openApi } from "../../core/operations/operations.ts";
 import { parseArguments, reportAndExit, UsageError } from "./command_line.ts";
 import { check } from "./config.ts";
+import { toOpenApi30 } from "./openapi_30.ts";
 
 const HELP = `openapi: prints the OpenAPI document of a service
 
-Usage:    deno task openapi
+Usage:    deno task openapi [--3.0]
 Example:  BASE_URL=https://api.example.com/v1 deno task openapi
 
-BASE_URL is a path (/v1), or an absolute URL, as for start.
+BASE_URL is a path (/v1), or an absolute URL, as for start. The document is OpenAPI 3.1;
+with --3.0 it is OpenAPI 3.0.3, for tools that read nothing newer.
 `;
 
 try {
-  const { values, positionals } = parseArguments(process.argv.slice(2), {});
+  const { values, positionals } = parseArguments(process.argv.slice(2), {
+    "3.0": { type: "boolean" },
+  });
   if (positionals.length > 0) {
     throw new UsageError("openapi takes no arguments");
   }
   const document = check("BASE_URL", () => openApi(process.env.BASE_URL));
+  const printed = values["3.0"] ? toOpenApi30(document) : document;
   process.stdout.write(
-    values.help ? HELP : JSON.stringify(document, null, 2) + "\n",
+    values.help ? HELP : JSON.stringify(printed, null, 2) + "\n",
   );
 } catch (cause) {
   reportAndExit(cause);

@@ -38,8 +38,7 @@ numbers in bodies. JavaScript's \`JSON.parse\` rounds those beyond 2^53.
 **Pages.** Follow the header \`Link\` with \`rel="next"\` until a response has none. Such a walk sees every
 pet that existed when it began exactly once, in order.
 
-**Errors.** Branch on
-\`code\`; \`message\` is for people. A refusal (4xx) has changed nothing.
+**Errors.** Branch on \`code\`; \`message\` is for people. A refusal (4xx) has changed nothing.
 
 **Sending again.** Listing and getting can be repeated at will, and so can a \`createPet\` with an
 \`Idempotency-Key\`${keptFor}. One without, if it was answered 503 with \`Retry-After\`, has changed nothing; after a
@@ -47,10 +46,10 @@ pet that existed when it began exactly once, in order.
 last \`id\` that you know before sending it again.
 
 **All paths.** \`HEAD\` is answered as \`GET\`, without the body, and \`OPTIONS\` with 204 and the methods of the
-path in \`Allow\`, without a key. A path that is not described here a 404
+path in \`Allow\`, without a key. A path that is not described here is answered with a 404
 Error. A server that is shutting down may answer any request with a 503 Error and \`Retry-After\`; nothing
-was changed. Query parameters and members of a body that are not described here are ignored,
-and so is \`Accept\`: bodies are JSON.
+was changed. Query parameters and members of a body that are not described here are ignored, and so is
+\`Accept\`: every body is JSON.
 `.trim();
 
 /** Makes the OpenAPI 3.1 document of operations at a base address. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { toOpenApi30 } from "../../../adapters/standalone/openapi_30.ts";
 import { openApi } from "../../../mod.ts";
 import { run } from "../../support/process.ts";
 import { commandLine } from "../../support/runtime.ts";
@@ -20,10 +21,22 @@ test("the program openapi prints the document of a service at BASE_URL", async (
   assert.equal(stdout, `${JSON.stringify(document, null, 2)}\n`);
 });
 
+test("the program openapi prints a document of OpenAPI 3.0 with --3.0", async () => {
+  const { code, stdout } = await print("/v1", "--3.0");
+  assert.equal(code, 0);
+  const document = toOpenApi30(openApi());
+  assert.equal(stdout, `${JSON.stringify(document, null, 2)}\n`);
+});
+
 test("the program openapi says what is wrong with BASE_URL or its arguments", async () => {
   const cases = [
     ["v1", [], 1, /^Cannot read BASE_URL: it must be a path .*\n$/],
-    ["/v1", ["--bogus"], 2, /^There is no option --bogus, only --help$/m],
+    [
+      "/v1",
+      ["--bogus"],
+      2,
+      /^There is no option --bogus, only --3\.0, --help$/m,
+    ],
     ["/v1", ["pets"], 2, /^openapi takes no arguments$/m],
   ] as const;
   for (const [BASE_URL, args, expected, message] of cases) {

@@ -1,0 +1,40 @@
+/** The OpenAPI document for tools that read OpenAPI 3.0 only. */
+
+import type { JsonObject } from "../../core/openapi/json_object.ts";
+
+type Value = JsonObject[string];
+
+/** Says in OpenAPI 3.0.3 what a document says in 3.1. It leaves out `summary`. */
+export function toOpenApi30(document: JsonObject): JsonObject {
+  const { summary: _summary, license, ...info } = document.info as JsonObject;
+  const { name, identifier } = license as {
+    readonly name: string;
+    readonly identifier: string;
+  };
+  const url = `https://spdx.org/licenses/${identifier}`;
+  return {
+    ...convert(document) as JsonObject,
+    openapi: "3.0.3",
+    info: { ...info, license: { name, url } },
+  };
+}
+
+function convert(value: Value): Value {
+  if (Array.isArray(value)) return value.map(convert) as Value;
+  if (typeof value !== "object" || value === null || "rawJSON" in value) {
+    return value;
+  }
+  const { $ref, examples, ...others } = value as JsonObject;
+  const members = Object.fromEntries(
+    Object.entries(others).map(([name, member]) => [name, convert(member)]),
+  );
+  // In 3.0 nothing may stand next to a reference, and a schema has one example.
+  if ($ref !== undefined) {
+    const isAlone = Object.keys(others).length === 0;
+    return isAlone ? { $ref } : { allOf: [{ $ref }], ...members };
+  }
+  if (examples === undefined) return members;
+  return Array.isArray(examples)
+    ? { ...members, example: examples[0] }
+    : { ...members, examples };
+}

@@ -1,0 +1,33 @@
+/**
+ * The OpenAPI documents in docs/ are those of the service, for who has no server at hand. If they are
+ * stale, `UPDATE_DOCS=1 deno task test tests/docs/openapi_files_test.ts` writes them.
+ */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import process from "node:process";
+import { test } from "node:test";
+import { toOpenApi30 } from "../../adapters/standalone/openapi_30.ts";
+import { openApi } from "../../mod.ts";
+import { toYaml } from "../support/yaml.ts";
+
+function toJson(document: unknown): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+const FILES = Object.entries({
+  "openapi.json": toJson(openApi()),
+  "openapi.yaml": toYaml(openApi()).trimStart(),
+  "openapi-3.0.json": toJson(toOpenApi30(openApi())),
+});
+
+const HOW =
+  "write it with UPDATE_DOCS=1 deno task test tests/docs/openapi_files_test.ts";
+
+for (const [name, expected] of FILES) {
+  test(`docs/${name} is the document of the service`, () => {
+    const file = new URL(`../../docs/${name}`, import.meta.url);
+    if (process.env.UPDATE_DOCS) writeFileSync(file, expected);
+    const isCurrent = readFileSync(file, "utf8") === expected;
+    assert.ok(isCurrent, `docs/${name} is stale: ${HOW}`);
+  });
+}
