@@ -1,0 +1,77 @@
+// Run it with `go test`. Each package of tests is a process, and has a sandbox of its own.
+package petstore
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const sandbox = "npx --no petstore sandbox --quiet --with-stdin --pets 50"
+
+var store struct{ URL, Key, Control string }
+
+func TestMain(m *testing.M) {
+	words := strings.Fields(sandbox)
+	command := exec.Command(words[0], words[1:]...)
+	stdin, _ := command.StdinPipe()
+	stdout, _ := command.StdoutPipe()
+	if err := command.Start(); err != nil {
+		panic(err)
+	}
+	if err := json.NewDecoder(stdout).Decode(&store); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	stdin.Close() // which ends it
+	command.Wait()
+	os.Exit(code)
+}
+
+func send(method, url, body string, header ...string) (string, error) {
+	request, _ := http.NewRequest(method, url, strings.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return string(text), err
+}
+
+// The client under test.
+func addPet(pet, key string) (text string, err error) {
+	for range 3 {
+		text, err = send("POST", store.URL+"/pets", pet,
+			"Authorization", "Bearer "+store.Key, "Idempotency-Key", key)
+		if err == nil {
+			break // otherwise there was no answer: send it again, with the same key
+		}
+	}
+	return text, err
+}
+
+func TestLostAnswer(t *testing.T) {
+	send("POST", store.Control+"/reset", "")
+	send("POST", store.Control+"/faults", `{"when":{"method":"POST"},"lose":true,"work":true}`)
+	rex, err := addPet(`{"name":"Rex","categoryId":1}`, "a")
+	if err != nil || !strings.HasPrefix(rex, `{"id":51,`) {
+		t.Fatal(rex, err)
+	}
+	text, _ := send("GET", store.Control+"/requests", "")
+	var requests []struct{ Status *int }
+	if err := json.Unmarshal([]byte(text), &requests); err != nil {
+		t.Fatal(err)
+	}
+	if len(requests) != 2 || requests[0].Status != nil || *requests[1].Status != 201 {
+		t.Fatal(text)
+	}
+}

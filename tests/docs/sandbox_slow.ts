@@ -1,0 +1,107 @@
+/** The recipes of docs/sandbox.md: a test in each language, on a sandbox that ends with it. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { placeExample } from "../support/examples.ts";
+import { skipping } from "../support/runtime.ts";
+import { newFolder } from "../support/temporary_directory.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const SANDBOX = `${process.execPath} run -A --no-lock ${
+  join(ROOT, "adapters/sandbox/main.ts")
+}`;
+const JUNIT = "org.junit.platform:junit-platform-console-standalone:1.13.4:jar";
+
+interface Recipe {
+  readonly file: string;
+  /** Fails if the language or its packages are missing. */
+  readonly probe: string;
+  readonly run: string;
+}
+
+const RECIPES: Readonly<Record<string, Recipe>> = {
+  pytest: {
+    file: "test_petstore.py",
+    probe: "python3 -m venv --help && python3 -m pip index versions pytest",
+    run:
+      "python3 -m venv v && v/bin/pip -q install pytest==9.0.2 && v/bin/pytest -q",
+  },
+  "Go's TestMain": {
+    file: "petstore_test.go",
+    probe: "go version | grep -E 'go1\\.(2[2-9]|[3-9][0-9])'",
+    run: "go mod init example && go vet ./... && go test ./...",
+  },
+  JUnit: {
+    file: "PetStoreTest.java",
+    probe: "javac --version && mvn --version",
+    run: `mvn -q dependency:copy -Dartifact=${JUNIT} -DoutputDirectory=. &&
+      mv junit-*.jar junit.jar && javac -cp junit.jar PetStoreTest.java &&
+      java -jar junit.jar execute --disable-banner --class-path . --scan-class-path`,
+  },
+};
+
+for (const [name, { file, probe, run }] of Object.entries(RECIPES)) {
+  const isMissing = sh(probe, ROOT).status !== 0;
+  const skip = skipping(
+    isMissing && `No recipe for ${name} is run: it or its packages are missing`,
+  );
+  test(`the recipe for ${name} passes, and leaves no sandbox behind`, {
+    skip,
+    timeout: 600_000,
+  }, (t) => {
+    const cwd = newFolder(t);
+    const path = join(ROOT, "docs/examples/sandbox", file);
+    const program = readFileSync(path, "utf8");
+    const marked = program.replace(
+      "npx --no petstore sandbox",
+      `${SANDBOX} --key ${mark(cwd)}`,
+    );
+    assert.notEqual(marked, program);
+    writeFileSync(join(cwd, file), marked);
+    const { status, stdout, stderr } = sh(run, cwd);
+    assert.equal(status, 0, stdout + stderr);
+    assertEnded(cwd);
+    // It can fail: an answer that is not lost leaves one request.
+    writeFileSync(
+      join(cwd, file),
+      marked.replace(/lose(.{1,4}) ?[tT]rue/, "cut$1 999"),
+    );
+    assert.notEqual(
+      sh(run.replace(/.*mod init example &&|.*pytest==9.0.2 &&/, ""), cwd)
+        .status,
+      0,
+    );
+    assertEnded(cwd);
+  });
+}
+
+for (
+  const [file, command] of [
+    ["sandbox/node.test.ts", "node --test"],
+    ["sandbox/deno_test.ts", "deno test -A"],
+  ] as const
+) {
+  test(`the recipe ${file} passes`, (t) => {
+    const path = placeExample(file, newFolder(t));
+    const { status, stdout, stderr } = sh(`${command} ${path}`, ROOT);
+    assert.equal(status, 0, stdout + stderr);
+  });
+}
+
+/** The key of the sandboxes of a test, by which they are found among all processes. */
+function mark(cwd: string): string {
+  return cwd.replaceAll(/\W/g, "");
+}
+
+function assertEnded(cwd: string): void {
+  const { stdout } = sh("ps -eo args", cwd);
+  assert.ok(!stdout.includes(mark(cwd)), "a sandbox is left");
+}
+
+function sh(command: string, cwd: string) {
+  return spawnSync("sh", ["-c", command], { cwd, encoding: "utf8" });
+}
