@@ -75,9 +75,11 @@ function blocksOf(language: string): readonly Block[] {
   return found;
 }
 
-test("every code block is ts, console or sh", () => {
+test("every code block is ts, console or sh; in docs/sandbox.md also python and yaml", () => {
   for (const { file, language, text } of blocks) {
-    assert.match(language, /^(?:ts|console|sh)$/, `${file}: ${text}`);
+    const others = file === "docs/sandbox.md" ? "|python|yaml" : "";
+    const known = RegExp(`^(?:ts|console|sh${others})$`);
+    assert.match(language, known, `${file}: ${text}`);
   }
 });
 
@@ -111,6 +113,8 @@ const RUN_ELSEWHERE: readonly string[] = [
   "client.ts", // tests/adapters/client/http_test.ts
   "deno_deploy.ts", // deployment_slow.ts
   "lambda.ts", // recipes_test.ts
+  "sandbox/deno_test.ts", // sandbox_slow.ts
+  "sandbox/node.test.ts", // sandbox_slow.ts
   "service_worker.ts", // tests/lab/workers/service_worker_slow.ts
   "storage_contract.ts", // recipes_test.ts
   "worker.ts", // tests/lab/workers/worker_slow.ts
@@ -123,9 +127,10 @@ test("every example is run", () => {
   );
 });
 
-test("every ts block is part of an example, line for line", () => {
-  const sources = examples.map((path) => "\n" + read(path));
-  for (const { file, text } of blocksOf("ts")) {
+test("every ts and python block is part of an example, line for line", () => {
+  const programs = [...examples, ...filesIn("docs/examples", ".py")];
+  const sources = programs.map((path) => "\n" + read(path));
+  for (const { file, text } of [...blocksOf("ts"), ...blocksOf("python")]) {
     assert.ok(
       sources.some((source) => source.includes("\n" + text)),
       `${file}: no example contains\n${text}`,
@@ -273,8 +278,11 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
     }
 
     try {
-      for (const [i, { file, text }] of blocksOf("console").entries()) {
-        if (file === "docs/judge.md") continue; // tests/lab/seeded/judge_slow.ts
+      // Others are run by sandbox_test.ts and tests/lab/seeded/judge_slow.ts.
+      const transcripts = blocksOf("console").filter(({ file, text }) =>
+        file !== "docs/judge.md" && !text.includes("/sandbox")
+      );
+      for (const [i, { file, text }] of transcripts.entries()) {
         if (i === 1) {
           // The README says to paste these after its first screen.
           const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
