@@ -56,7 +56,7 @@ for (const file of ["README.md", "docs/sandbox.md"]) {
           const seen = command?.includes(" -i ")
             ? all.slice(0, shown.length)
             : all;
-          assert.equal(seen, shown, command);
+          assert.equal(seen, shown, String(command));
         }
       } finally {
         child.stdin.end();
