@@ -30,7 +30,8 @@ export class Connection {
   prepare(sql: string): StatementSync {
     const earlier = this.#statements.get(sql);
     if (earlier !== undefined) return earlier;
-    // Deno 2.9 has the method but no type for it. The type can go if `deno check` passes without it.
+    // Deno 2.9 has the method but no type for it. The type can go if `deno check` passes without
+    // it.
     const statement: StatementSync & { setReturnArrays?(is: boolean): void } =
       this.#db.prepare(sql);
     // For COMMIT too: Node 26 throws after it if the last id does not fit a number
@@ -57,7 +58,8 @@ export class Connection {
   /**
    * Runs `work` in a transaction that writes. Once it returns, the changes are in the log on disk.
    *
-   * @throws {StorageError} `outcome_unknown` if the changes may be there; other errors as they come.
+   * @throws {StorageError} `outcome_unknown` if the changes may be there; other errors as they
+   * come.
    */
   transact<T>(action: string, work: () => T): T {
     this.assertUndamaged(action);

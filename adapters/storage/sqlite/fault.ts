@@ -12,18 +12,20 @@ const CANTOPEN = 14;
 const PROTOCOL = 15;
 const NOTADB = 26;
 /**
- * No space for the index of the log (SQLite's document Result Codes, SQLITE_IOERR_SHMSIZE). It comes after a commit is
- * in the log: readers do not see it and the next commit overwrites it, but if the process is killed before, whoever
- * opens the file finds it (seen in SQLite 3.53; the test is tests/adapters/storage/sqlite/disk_test.ts).
+ * No space for the index of the log (SQLite's document Result Codes, SQLITE_IOERR_SHMSIZE). A
+ * commit fails with it after it is in the log: readers do not see it, and the next commit
+ * overwrites it. But if the process is killed before that, whoever opens the file finds it (seen
+ * in SQLite 3.53; the test is tests/adapters/storage/sqlite/disk_test.ts).
  */
 const IOERR_SHMSIZE = 4874;
 /**
- * A write failed, as it does with EFBIG if the file reached a size limit (`ulimit -f`); SQLite does not say which
- * error it was. What it wrote of a transaction does not count, so it may go on once there is space, as on a full disk.
+ * A write failed, for example with EFBIG because the file reached a size limit (`ulimit -f`).
+ * SQLite does not say which error it was. What was written of the transaction does not count, so
+ * writing may go on once there is space, as after a full disk.
  */
 const IOERR_WRITE = 778;
-/** Codes that are told apart by the upper bits. */
-const WHOLE: readonly number[] = [IOERR_SHMSIZE, IOERR_WRITE];
+/** Extended codes that mean something else than their primary code. */
+const EXTENDED: readonly number[] = [IOERR_SHMSIZE, IOERR_WRITE];
 
 const IS_FULL = "the disk is full";
 const REASONS: Readonly<Record<number, string>> = {
@@ -47,14 +49,14 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * Returns true if a failed `COMMIT` may have happened all the same. Not if busy or full: SQLite writes the
- * mark that makes a transaction count last.
+ * Returns true if a failed `COMMIT` may have happened all the same. It has not if the file was
+ * busy or the disk full, because SQLite writes last what makes a transaction count.
  */
 export function mayHaveCommitted(error: unknown): boolean {
   return !isBusy(error) && ![FULL, IOERR_WRITE].includes(resultCode(error));
 }
 
-/** Returns true if there is no space, or no id is left: SQLite has one code for both. */
+/** Returns true if there is no space or no id left: SQLite has one code for both. */
 export function isFull(error: unknown): boolean {
   return resultCode(error) === FULL;
 }
@@ -77,8 +79,8 @@ export function faultReason(error: unknown): string | undefined {
 }
 
 /**
- * Turns an error of SQLite into a {@linkcode StorageError}. If `kind` is `unavailable`, an error
- * that is not about the state of the storage is returned as it is.
+ * Turns an error of SQLite into a {@linkcode StorageError}. Returns other errors as they are,
+ * unless `kind` is `outcome_unknown`.
  */
 export function storageFault(
   action: string,
@@ -100,14 +102,12 @@ export function fault(
 }
 
 /**
- * SQLite's primary result code, without the upper bits that refine it, except for those of `WHOLE`. It is 0
- * for any other error.
+ * Returns SQLite's primary result code, or an extended one of `EXTENDED`; 0 for any other error.
  */
 function resultCode(error: unknown): number {
-  // On Deno 2.9 an error from opening has no code (denoland/deno#28289). Can go if
+  // On Deno 2.9 an error from opening has no code (denoland/deno#28289). This can go if
   // tests/adapters/storage/sqlite/faults_test.ts passes there without it.
   if (`${error}`.includes("unable to open database file")) return CANTOPEN;
-  const { errcode } = Object(error) as { readonly errcode?: number };
-  const code = Number(errcode);
-  return WHOLE.includes(code) ? code : code & 0xff;
+  const { errcode = 0 } = Object(error) as { readonly errcode?: number };
+  return EXTENDED.includes(errcode) ? errcode : errcode & 0xff;
 }

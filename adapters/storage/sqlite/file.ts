@@ -2,11 +2,11 @@
  * An open SQLite file. It is in one of these states:
  *
  * - In use: it reads and writes.
- * - Its main file is missing or replaced: it reads the old file and refuses to write, until the file
- *   is back.
- * - Its log or index is lost: it saves the log, keeps all other processes from writing, reads, and
- *   refuses to write until a restart. If it cannot keep others out, it closes.
- * - The disk failed: it reads, and refuses to write until a restart.
+ * - Its main file is missing or replaced: it reads the old file and refuses to write, until the old
+ *   file is back.
+ * - Its log or index is lost: it saves the log, keeps all other processes from writing, and reads on.
+ *   It refuses to write until a restart. If it cannot keep the others out, it closes.
+ * - The disk failed: it reads on, and refuses to write until a restart.
  * - Closed.
  */
 
@@ -88,8 +88,8 @@ export class SqliteFile {
   }
 
   /**
-   * Runs `work` in a transaction, in one turn of the event loop. Runs it again if the file was locked.
-   * Once fulfilled, its changes are on disk.
+   * Runs `work` in a transaction, in one turn of the event loop. Runs it again if the file was
+   * locked. Once fulfilled, its changes are on disk.
    *
    * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if it may have.
    */
@@ -186,8 +186,8 @@ export class SqliteFile {
 }
 
 /**
- * Repeats an attempt while other processes lock the file, for at most `lockTimeout` ms. SQLite's own
- * `busy_timeout` would block the event loop meanwhile (1.8 s were seen).
+ * Repeats an attempt while other processes lock the file, for at most `lockTimeout` ms. SQLite's
+ * own `busy_timeout` would block the event loop meanwhile (1.8 s were seen).
  *
  * @throws what `explain` makes of the last error.
  */

@@ -1,6 +1,6 @@
 /**
- * Pets in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On Node 22 that
- * module prints an `ExperimentalWarning` when it is loaded.
+ * Pets in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On Node 22
+ * that module prints an `ExperimentalWarning` when it is loaded.
  *
  * A fulfilled create is on disk (`synchronous=FULL`). Operations that arrive together share one
  * transaction. Any number of processes on one machine may use the same file; a network file system
@@ -45,11 +45,14 @@ const MAX_TURNS = 64;
 /** Settings of {@linkcode sqliteStorage}. */
 export interface SqliteStorageOptions {
   /**
-   * The longest that an operation waits for other processes that lock the file, in ms: 0 to 2147483647;
-   * then it is `unavailable`. Default: 5000.
+   * The longest wait of an operation for other processes that lock the file, in ms: 0 to
+   * 2147483647. After it the operation is `unavailable`. Default: 5000.
    */
   readonly lockTimeout?: number;
-  /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
+  /**
+   * Time that an idempotency key is kept, in ms: 0 or more. 0 keeps none. Default: 86400000 (24
+   * hours).
+   */
   readonly idempotencyRetention?: number;
 }
 
@@ -59,12 +62,14 @@ export interface SqliteStorageOptions {
  * On Deno it needs `--allow-read` and `--allow-write` for the directory, because SQLite keeps two
  * more files there.
  *
- * A full disk makes creates `unavailable`, or `outcome_unknown`, until there is space again. An I/O
- * error makes the creates that are being written `unavailable`, or `outcome_unknown` if it comes with the
- * commit; all later ones and `ping` are `unavailable` until a restart. So are they if the file, its `-wal`
- * or its `-shm` is deleted, or, after at most 100 ms, replaced while in use. If one of the latter two is
- * deleted, all that was committed is moved into the file, and until this process ends nobody else can
- * open it, or at least not write.
+ * A full disk makes creates `unavailable`, or `outcome_unknown`, until there is space again.
+ * After an I/O error, creates and `ping` are `unavailable` until a restart; the creates that were
+ * being committed are `outcome_unknown`.
+ *
+ * Creates and `ping` are also `unavailable` if the file, its `-wal` or its `-shm` is deleted or
+ * replaced while in use. A replaced file is noticed within 100 ms. If the `-wal` or `-shm` is
+ * deleted, all that was committed is moved into the file, and until this process ends nobody else
+ * can write to it.
  *
  * @example
  * ```ts
@@ -77,8 +82,8 @@ export interface SqliteStorageOptions {
  * ```
  * @throws {TypeError} if the path is empty, `:memory:` or a URI.
  * @throws {RangeError} if an option is out of range.
- * @throws {StorageError} `unavailable` if the file cannot be used; the message says why. A file of
- * another program, or of another version of this one, is not changed.
+ * @throws {StorageError} `unavailable` if the file cannot be used; the message says why. A file
+ * that belongs to another program, or to another version of this one, is not changed.
  */
 export async function sqliteStorage(
   path: string,
@@ -113,7 +118,7 @@ export async function sqliteStorage(
   );
   const byId = file.prepare(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`);
   const anyPages = preparePages("?");
-  /** By the service's limits: a page takes 1.07 times its request's processor time if `LIMIT` is a parameter. */
+  /** One pair for each limit that the service allows: binding `LIMIT` costs processor time. */
   const pages: (typeof anyPages)[] = [];
   const byKey = file.prepare(
     `SELECT ${PET_COLUMNS} FROM pets WHERE id =
@@ -159,8 +164,7 @@ export async function sqliteStorage(
       categoryId,
       STATUS_CODE[status],
     );
-    // Otherwise the id is that of an earlier pet.
-    if (Number(changes) !== 1) {
+    if (Number(changes) !== 1) { // then the id is that of an earlier pet
       throw new Error("Cannot create pet: a trigger on pets ignored the row");
     }
     return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
@@ -181,7 +185,7 @@ export async function sqliteStorage(
     const earlier = byKey.get(key, now - idempotencyRetention);
     if (earlier !== undefined) return { ...toPet(earlier), replayed: true };
     const created = store(pet);
-    // Each new key drops up to two expired ones, so the table shrinks without a pause.
+    // Each new key drops up to two expired ones, so that the table shrinks without a pause.
     forgetKeys.run(now - idempotencyRetention);
     keepKey.run(key, created.id, now);
     return created;
@@ -201,7 +205,7 @@ export async function sqliteStorage(
     get: (ids) => file.readEach("get pet", ids, readPet),
     list: (queries) => file.readEach("list pets", queries, readPage),
     reads: {
-      maxGroup: 200, // in groups of 500, different pages of 100 take a fifth longer
+      maxGroup: 200, // larger groups make different pages slower
       maxWait: Math.max(2000, lockTimeout),
     },
   });
@@ -228,9 +232,9 @@ export async function sqliteStorage(
 }
 
 /**
- * On Node it takes a new connection several turns of the event loop to be accepted and read. If each turn
- * waited for a commit, strangers would wait for seconds on a slow disk, so turns without a commit pass
- * between two groups: twice as many as the last one took ms. They are short.
+ * On Node, lets turns of the event loop pass without a commit: twice as many as the last group took
+ * ms. A new connection needs several turns until its request is read. If each of them waited for a
+ * commit, strangers would wait for seconds on a slow disk.
  */
 async function letTurnsPass(ms: number, isOver: () => boolean): Promise<void> {
   if ("Deno" in globalThis || "Bun" in globalThis) return;

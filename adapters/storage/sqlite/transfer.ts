@@ -25,8 +25,9 @@ export async function sqliteTransfer(
     write: ({ plural }, ...query) =>
       file.write(`copy ${plural}`, () => run(...query)),
 
-    // SQLite does not check text (its document Invalid UTF Policy), and Deno 2.9 cuts it at a NUL (`column_value` in
-    // its ext/node_sqlite/statement.rs): a string of it could have lost bytes.
+    // As bytes, because a string could have lost some: SQLite does not check text (its document
+    // Invalid UTF Policy), and Deno 2.9 cuts it at a NUL (`column_value` in its
+    // ext/node_sqlite/statement.rs).
     select: (column) =>
       `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END`,
 
@@ -35,7 +36,7 @@ export async function sqliteTransfer(
 
     continueAfter: ({ name, plural }, id) =>
       file.write(`continue the ids of ${plural}`, () => {
-        // The table has no row there before its first insert.
+        // A table has no row there before its first insert.
         const insert = `INSERT INTO sqlite_sequence SELECT ?, ?
           WHERE NOT EXISTS (SELECT * FROM sqlite_sequence WHERE name = ?)`;
         run(insert, [name, id, name]);

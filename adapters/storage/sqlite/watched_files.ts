@@ -42,7 +42,9 @@ export class WatchedFiles {
     this.index = new WatchedFile(`${file}-shm`);
   }
 
-  /** Returns false if a file is missing. Cheaper than `findProblem`; does not notice another file. */
+  /**
+   * Returns false if a file is missing. Cheaper than `findProblem`; does not notice another file.
+   */
   arePathsTaken(): boolean {
     // Not by stat: after a stat of the log, the next COMMIT takes half as long again on Linux 6.13
     // and later, because it then writes an exact time (Linux's document Multigrain Timestamps).
@@ -65,8 +67,9 @@ export class WatchedFiles {
   }
 
   /**
-   * Renames the log if the main file was replaced: whoever opens the new file would apply the log to
-   * it. Leaves a log alone that another server has made since. Call it once the database is closed.
+   * Renames the log if the main file was replaced: whoever opens the new file would apply the log
+   * to it. Leaves a log alone that another server has made since. Call it once the database is
+   * closed.
    */
   setOldLogAside(): void {
     if (this.#main.state() !== "replaced") return;

@@ -37,7 +37,7 @@ const KEY: NewApiKeyRecord = {
 const newPath = temporaryFiles();
 const directory = dirname(newPath());
 
-test("sqliteStorage refuses a path that is no file", async () => {
+test("sqliteStorage refuses a path that is not a file", async () => {
   for (const path of ["", ":memory:", "file:pets.db", undefined]) {
     await assert.rejects(sqliteStorage(path as string), /^TypeError: The path/);
   }
@@ -94,7 +94,7 @@ test("sqliteStorage makes no new file beside the log of one that is gone", async
   for (const opened of [path, link]) {
     await assertUnavailable(
       sqliteStorage(opened),
-      /: the file is gone, but .*-wal is there, .* put the same file back; before you restore a backup, move the log away$/,
+      /: the file is missing, but .*-wal is not and may hold pets; put the same file back; before you restore a backup, move the log away$/,
     );
   }
   assert.deepEqual(readFileSync(`${path}-wal`), log);
