@@ -8,7 +8,6 @@ import {
   type Service,
   type ServiceRequest,
 } from "../../core/http/message.ts";
-import { Refusal } from "../../core/http/refusal.ts";
 import { parsePets } from "./seed.ts";
 import type { Store } from "./store.ts";
 
@@ -78,7 +77,7 @@ export function createControl(
         maxBodyBytes: MAX_BYTES,
         bodyTimeout: 10_000,
       });
-      if (text instanceof Refusal) return text;
+      if (typeof text !== "string") return text;
       try {
         body = parsePets(text);
       } catch {

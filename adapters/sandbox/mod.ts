@@ -5,7 +5,6 @@
  * @module
  */
 
-import type { Handler } from "../../core/handler.ts";
 import { toResponse } from "../../core/http/message.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { Fault } from "./fault.ts";
@@ -13,7 +12,6 @@ import type { RecordedRequest } from "./journal.ts";
 import { checkHosts, serveStore } from "./serve.ts";
 import { createStore, type SandboxOptions } from "./store.ts";
 
-export type { Handler } from "../../core/handler.ts";
 export type { Fields } from "../../core/http/message.ts";
 export type { NewPet, PetStatus } from "../../core/pets/pet.ts";
 export type { Fault, FaultAnswer } from "./fault.ts";
@@ -45,7 +43,7 @@ export interface SandboxServer {
 /** A pet store to test against. */
 export interface Sandbox {
   /** The service, for tests without a port. A lost answer rejects with a `TypeError`, as `fetch` does. */
-  readonly handle: Handler;
+  readonly handle: (request: Request) => Promise<Response>;
   /** The API key. */
   readonly key: string;
   /** The faults that wait. */
