@@ -184,8 +184,10 @@ export function createStore(options: SandboxOptions) {
     },
     /** Throws as `checkFaults` does; then none is added. */
     add(input: unknown): void {
-      const all = [...faults, ...checkFaults(input)];
-      if (all.length > MAX_FAULTS || JSON.stringify(all).length > MAX_LENGTH) {
+      const length = Array.isArray(input) ? input.length : 1;
+      const isMany = faults.length + length > MAX_FAULTS;
+      const all = isMany ? [] : [...faults, ...checkFaults(input)];
+      if (isMany || JSON.stringify(all).length > MAX_LENGTH) {
         throw new TypeError(
           `Cannot add faults: at most ${MAX_FAULTS} may wait, of ${MAX_LENGTH} characters`,
         );

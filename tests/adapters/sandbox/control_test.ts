@@ -147,6 +147,10 @@ it("what is wrong is a 400 that names it, and changes nothing", async (sandbox) 
     await post("/faults", "{"),
     "Cannot read the body: it is not valid JSON",
   );
+  assert.match(
+    await post("/faults", "[".repeat(1_000_000) + "]".repeat(1_000_000)),
+    /^Cannot /,
+  );
   assert.equal(
     await post("/faults", ""),
     "Cannot read the body: it is missing",
