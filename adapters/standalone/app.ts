@@ -18,13 +18,16 @@ export interface AppParts extends Omit<HandlerOptions, "onError"> {
   readonly metrics?: Metrics | undefined;
   /** Counts the requests without a valid key, by the address that they come from. */
   readonly limitAddress?: RateLimiter | undefined;
+  /** How many proxies are in front. Default: none. */
+  readonly proxies?: number;
   /** Further endpoints, such as the page that documents the service. */
   readonly endpoints?: readonly Endpoint[];
 }
 
 /** Makes the server without its sockets. */
 export function createApp(
-  { log, metrics, limitAddress, endpoints = [], ...options }: AppParts,
+  { log, metrics, limitAddress, proxies = 0, endpoints = [], ...options }:
+    AppParts,
 ) {
   const { storage, cors } = options;
   const { layer: drainLayer, ...ending } = createDrain();
@@ -41,10 +44,10 @@ export function createApp(
   // From the outside in: each sees the answers of those below it.
   const layers: readonly (Layer | undefined)[] = [
     metrics?.layer,
-    logLayer(log),
+    logLayer(log, proxies),
     cors && corsLayer(cors, read.baseUrl.path),
     drainLayer,
-    limitAddress && limitAddressLayer(limitAddress),
+    limitAddress && limitAddressLayer(limitAddress, proxies),
   ];
   return {
     answer: layers.reduceRight(

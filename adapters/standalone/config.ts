@@ -50,6 +50,10 @@ export const SETTINGS = [
     "RATE_LIMIT",
     "none; such as 100/10s: for each API key, and for each address without a valid key",
   ],
+  [
+    "TRUST_PROXY",
+    "none; how many proxies add the client's address to X-Forwarded-For",
+  ],
   ["MAX_BODY_BYTES", "65536; the most bytes that a request body may have"],
   ["IDEMPOTENCY_RETENTION", "86400; seconds that an Idempotency-Key is kept"],
   ["PETSTORE_HOST", "127.0.0.1; same as --host"],
@@ -114,6 +118,8 @@ export function readConfig(
     }),
     /** For each API key, and for each address if there is no valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
+    /** How many proxies are in front. */
+    proxies: read("TRUST_PROXY", (text) => readInteger(text, 100, 1)) ?? 0,
     maxBodyBytes:
       read("MAX_BODY_BYTES", (text) => readInteger(text, 100_000_000, 1)) ??
         65_536,

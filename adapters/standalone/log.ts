@@ -8,6 +8,7 @@ import {
 } from "../../core/http/message.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { findContexts, SPAN, type Span } from "../../core/trace.ts";
+import { clientAddress } from "./client_address.ts";
 import { standardError, standardOutput } from "./output.ts";
 
 /** The log line of a request: never a key, a body, or a path with an id. */
@@ -17,6 +18,8 @@ export interface RequestLine extends Pick<Answer, "route" | "status"> {
   readonly ms: number;
   /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
   readonly id: string;
+  /** The client's address, behind proxies. */
+  readonly client?: string;
 }
 
 export interface Log {
@@ -29,8 +32,13 @@ export interface Log {
 /**
  * Makes the layer that logs requests, and gives each answer an `X-Request-Id`: the client's own, if it is 1 to
  * 128 unreserved characters, or one that no other process and no other start makes.
+ *
+ * @param proxies how many are in front; with any, the client's address is logged: see `clientAddress`.
  */
-export function logLayer(log: Pick<Log, "request" | "fault">): Layer {
+export function logLayer(
+  log: Pick<Log, "request" | "fault">,
+  proxies = 0,
+): Layer {
   const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
   let count = 0;
   return (service) => async (request, connection) => {
@@ -40,10 +48,13 @@ export function logLayer(log: Pick<Log, "request" | "fault">): Layer {
     const id = /^[A-Za-z0-9._~-]{1,128}$/.test(sent)
       ? sent
       : `${prefix}-${++count}`;
+    const client = proxies > 0 &&
+      { client: clientAddress(request, connection, proxies) };
     const answer = await service(request, connection);
     const { status, route } = answer;
     if ("cause" in answer) log.fault(answer.cause, id);
-    log.request({ method, route, status, ms: performance.now() - start, id });
+    const ms = performance.now() - start;
+    log.request({ method, route, status, ms, id, ...client });
     return withFields(answer, { "x-request-id": id });
   };
 }
@@ -58,7 +69,7 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
       .replace(/^0+$/, "") || undefined;
 
   return {
-    request({ method, route = null, status, ms, id }) {
+    request({ method, route = null, status, ms, id, client }) {
       if (!requests) return;
       if (millisecond !== Date.now()) {
         millisecond = Date.now();
@@ -71,6 +82,7 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
         status,
         ms: Math.round(1000 * ms) / 1000,
         id,
+        client,
         trace_id: traceId(),
       };
       standardOutput.write(`${JSON.stringify(line)}\n`);

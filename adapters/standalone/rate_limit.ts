@@ -1,12 +1,9 @@
 /** Rate limits, counted in the memory of this process, by key and by address. */
 
-import {
-  type Layer,
-  type ServiceRequest,
-  withFields,
-} from "../../core/http/message.ts";
+import { type Layer, withFields } from "../../core/http/message.ts";
 import { tooManyRequests } from "../../core/http/refusal.ts";
 import type { RateLimitResult } from "../../core/service.ts";
+import { clientAddress, networkOf } from "./client_address.ts";
 
 /** At most `requests` in `seconds`. Both are positive integers. */
 export interface RateLimit {
@@ -59,43 +56,21 @@ export function createRateLimiter(
   };
 }
 
-/** Makes the layer that counts the requests without a valid key: it turns a 401 too many into a 429. */
-export function limitAddressLayer(limit: RateLimiter): Layer {
+/**
+ * Makes the layer that counts the requests without a valid key: it turns a 401 too many into a 429.
+ *
+ * @param proxies how many are in front: see `clientAddress`.
+ */
+export function limitAddressLayer(limit: RateLimiter, proxies: number): Layer {
   return (service) => async (request, connection) => {
     const answer = await service(request, connection);
     if (answer.status !== 401) return answer;
-    const { allowed, headers } = limit(peerAddress(request, connection));
+    const { allowed, headers } = limit(
+      networkOf(clientAddress(request, connection, proxies)),
+    );
     if (allowed) return withFields(answer, headers);
     // The challenge stays: with a valid key there would be no 429.
     const fields = { ...answer.headers, ...headers };
     return { ...withFields(tooManyRequests, fields), route: answer.route };
   };
-}
-
-/** The connection info of a runtime: Deno its info, Bun its server, Node the socket. */
-type Connection = Partial<{
-  readonly remoteAddr: { readonly hostname?: string };
-  requestIP(request: ServiceRequest): { readonly address: string } | null;
-  readonly remoteAddress: string;
-}>;
-
-/**
- * The peer's IPv4 address, or the /64 of its IPv6 address, all of which belongs to one client. Empty if
- * the runtime does not know, as after the client is gone.
- */
-export function peerAddress(
-  request: ServiceRequest,
-  connection: unknown,
-): string {
-  const known = (connection ?? {}) as Connection;
-  const address = known.remoteAddr?.hostname ?? known.remoteAddress ??
-    known.requestIP?.(request)?.address ?? "";
-  // A socket for both families writes IPv4 as ::ffff:192.0.2.1.
-  const ipv4 = /^(?:::ffff:)?([\d.]*)$/i.exec(address)?.[1];
-  if (ipv4 !== undefined) return ipv4;
-  // "::" stands for the zeros that are missing to eight groups.
-  const [start = [], end = []] = address.split("::")
-    .map((part) => part === "" ? [] : part.split(":"));
-  const zeros = Array(8 - start.length - end.length).fill("0");
-  return [...start, ...zeros, ...end].slice(0, 4).join(":");
 }

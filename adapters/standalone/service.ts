@@ -56,6 +56,7 @@ export async function openService(
       ? new Metrics(database.kind === "sqlite" ? database.path : undefined)
       : undefined,
     ...cors && { cors },
+    proxies: config.proxies,
     limitAddress: rateLimit && createRateLimiter("address", rateLimit),
     endpoints: page.endpoints.map((endpoint) => ({
       ...endpoint,

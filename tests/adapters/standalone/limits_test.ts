@@ -5,8 +5,10 @@ import process from "node:process";
 import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
+import { standardOutput } from "../../../adapters/standalone/output.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { skipping, testUnless } from "../../support/runtime.ts";
+import { Wire } from "../../contract/wire.ts";
 import { startServe } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
@@ -74,6 +76,50 @@ test("RATE_LIMIT counts each key by itself and other requests by their address; 
     const stranger = await fetch(`${server.url}/livez`, { headers });
     assert.equal(stranger.headers.get("access-control-allow-origin"), null);
     await stranger.body?.cancel();
+  } finally {
+    await server.close();
+    await service.close();
+  }
+});
+
+test("TRUST_PROXY counts and logs the address that the proxy adds, also in another line of the field", async (t) => {
+  const service = await openService(readConfig({
+    DATABASE_URL: "memory:",
+    PETSTORE_API_KEYS: "secret",
+    RATE_LIMIT: "1/3600s",
+    TRUST_PROXY: "1",
+  }));
+  let logged = "";
+  const write = async (text: string) => void (logged += text);
+  t.mock.method(standardOutput, "write", write);
+  const serve = await loadServe();
+  const server = await serve(service.handle, { port: 0 });
+  try {
+    const cases = [
+      ["192.0.2.1", 401],
+      ["192.0.2.1", 429],
+      ["192.0.2.2", 401],
+      ["2001:db8::1", 401],
+      ["2001:db8::2", 429],
+      ["nobody", 401],
+      ["none", 429], // both are the socket's address
+    ] as const;
+    for (const [client, expected] of cases) {
+      const wire = await Wire.open(
+        server.port,
+        `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 6.6.6.6\r\n` +
+          `X-Forwarded-For: ${client}\r\n\r\n`,
+      );
+      assert.equal((await wire.answer()).status, expected, client);
+      wire.close();
+    }
+    const clients = logged.trim().split("\n")
+      .map((line) => JSON.parse(line).client);
+    assert.deepEqual(clients, [
+      ...cases.slice(0, 5).map(([client]) => client),
+      "127.0.0.1",
+      "127.0.0.1",
+    ]);
   } finally {
     await server.close();
     await service.close();

@@ -1,5 +1,6 @@
 /** Clients that send nothing, or a drop at a time, and one that asks if the server still answers. */
 
+import { get } from "node:http";
 import { connect } from "node:net";
 import { Wire } from "../../contract/wire.ts";
 
@@ -71,4 +72,18 @@ export async function longestLivez(
     wire.close();
   }
   return Math.round(longest);
+}
+
+/** Sends `GET /v1/pets` with a forged `X-Forwarded-For` from an address of this machine; returns the status. */
+export function listFrom(localAddress: string, port: number): Promise<number> {
+  const headers = {
+    "authorization": "Bearer secret",
+    "x-forwarded-for": "6.6.6.6",
+  };
+  const options = { port, localAddress, headers, agent: false };
+  return new Promise((resolve, reject) => {
+    get({ path: "/v1/pets", host: "127.0.0.1", ...options }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode ?? 0));
+    }).on("error", reject);
+  });
 }

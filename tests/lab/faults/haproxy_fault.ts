@@ -9,6 +9,7 @@ import { Wire } from "../../contract/wire.ts";
 import { freePort, launch } from "../../support/process.ts";
 import { skipping, testUnless } from "../../support/runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { listFrom } from "./clients.ts";
 import { launchMain, untilListening } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
@@ -35,6 +36,7 @@ testUnless(skip)(
     const env = {
       PETSTORE_API_KEYS: "secret",
       METRICS: "on",
+      TRUST_PROXY: "1",
       SHUTDOWN_DELAY: "5",
     };
     async function start(port: number) {
@@ -61,6 +63,14 @@ testUnless(skip)(
       for (const hidden of ["/livez", "/readyz", "/metrics", "//metrics"]) {
         assert.equal(await ask(port, `GET ${hidden} ${FIELDS}\r\n`), 404);
       }
+      assert.equal(await listFrom("127.0.0.5", port), 200);
+      await until(
+        "the client's address is logged",
+        () =>
+          servers.some(({ stdout }) =>
+            stdout().includes('"client":"127.0.0.5"')
+          ),
+      );
       const load = putUnderLoad(port);
       for (const [index, server] of servers.entries()) {
         await load.goesOn();

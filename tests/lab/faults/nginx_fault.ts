@@ -15,7 +15,7 @@ import {
   testUnless,
 } from "../../support/runtime.ts";
 import { freePort } from "../../support/process.ts";
-import { drip, type Dripping } from "./clients.ts";
+import { drip, type Dripping, listFrom } from "./clients.ts";
 import { inNewFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import {
@@ -146,7 +146,11 @@ for (const runtime of RUNTIMES) {
 
 it("behind nginx no GET fails while one of two servers ends, starts again or hangs, and creates sent again add one pet each", async () => {
   await inNewFolder(async (cwd) => {
-    const env = { PETSTORE_API_KEYS: "secret", METRICS: "on" };
+    const env = {
+      PETSTORE_API_KEYS: "secret",
+      METRICS: "on",
+      TRUST_PROXY: "1",
+    };
     async function start(port: number) {
       const args = ["start", "--port", `${port}`];
       const server = await untilListening(launchMain(args, { cwd, env }));
@@ -156,6 +160,10 @@ it("behind nginx no GET fails while one of two servers ends, starts again or han
     const servers = await Promise.all(ports.map(start));
     try {
       await withNginx(ports, async (port) => {
+        assert.equal(await listFrom("127.0.0.5", port), 200);
+        const isLogged = ({ stdout }: RunningServer) =>
+          stdout().includes('"client":"127.0.0.5"');
+        await until("its address is logged", () => servers.some(isLogged));
         const load = putUnderLoad(port);
         for (const [index, signal] of SIGNALS.entries()) {
           await load.goesOn();

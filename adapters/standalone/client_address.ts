@@ -1,0 +1,49 @@
+/** The address that a request comes from, also behind proxies. */
+
+import { isIP } from "node:net";
+import type { ServiceRequest } from "../../core/http/message.ts";
+
+/** The connection info of a runtime: Deno its info, Bun its server, Node the socket. */
+type Connection = Partial<{
+  readonly remoteAddr: { readonly hostname?: string };
+  requestIP(request: ServiceRequest): { readonly address: string } | null;
+  readonly remoteAddress: string;
+}>;
+
+/**
+ * Returns the client's address: behind `proxies` of them, each of which adds its own client to the right of
+ * `X-Forwarded-For`, the entry of the first; anything else there was sent by a stranger. If that is no address,
+ * and without proxies, that of the connection; empty if the runtime does not know it, as after the client is gone.
+ */
+export function clientAddress(
+  request: ServiceRequest,
+  connection: unknown,
+  proxies: number,
+): string {
+  if (proxies > 0) {
+    const entries = request.headers.get("x-forwarded-for")?.split(",") ?? [];
+    const address = withoutPort(entries.at(-proxies)?.trim() ?? "");
+    if (isIP(address) !== 0) return address;
+  }
+  const known = (connection ?? {}) as Connection;
+  return known.remoteAddr?.hostname ?? known.remoteAddress ??
+    known.requestIP?.(request)?.address ?? "";
+}
+
+/** Removes the port, and the brackets of an IPv6 address (RFC 7239 §6.1). */
+function withoutPort(entry: string): string {
+  const [, ipv6, ipv4] = /^(?:\[(.*)\]|([\d.]+))(?::\d+)?$/.exec(entry) ?? [];
+  return ipv6 ?? ipv4 ?? entry;
+}
+
+/** Returns what one client has: an IPv4 address, or the /64 of an IPv6 address. */
+export function networkOf(address: string): string {
+  // A socket for both families writes IPv4 as ::ffff:192.0.2.1.
+  const ipv4 = /^(?:::ffff:)?([\d.]*)$/i.exec(address)?.[1];
+  if (ipv4 !== undefined) return ipv4;
+  // "::" stands for the zeros that are missing to eight groups.
+  const [start = [], end = []] = address.toLowerCase().split("::")
+    .map((part) => part === "" ? [] : part.split(":"));
+  const zeros = Array(8 - start.length - end.length).fill("0");
+  return [...start, ...zeros, ...end].slice(0, 4).join(":");
+}

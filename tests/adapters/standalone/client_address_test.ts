@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  clientAddress,
+  networkOf,
+} from "../../../adapters/standalone/client_address.ts";
+
+const request = new Request("http://localhost/");
+
+test("clientAddress reads what Deno, Bun and Node hand over, and is empty if the client is gone", () => {
+  const ip = "192.0.2.1";
+  const deno = { remoteAddr: { hostname: ip } };
+  const bun = {
+    address: ip,
+    requestIP(asked: Request) {
+      return asked === request ? { address: this.address } : null;
+    },
+  };
+  for (const connection of [deno, bun, { remoteAddress: ip }]) {
+    assert.equal(clientAddress(request, connection, 0), ip);
+  }
+  const gone = [{}, { remoteAddr: {} }, { requestIP: () => null }];
+  for (const connection of gone) {
+    assert.equal(clientAddress(request, connection, 0), "");
+  }
+});
+
+// By what X-Forwarded-For says: the client behind one proxy, and behind two. `-` is the address of the socket.
+const cases = [
+  [[], "-", "-"],
+  [["192.0.2.1"], "192.0.2.1", "-"],
+  [["6.6.6.6, 192.0.2.1"], "192.0.2.1", "6.6.6.6"],
+  [["6.6.6.6, 192.0.2.1,\t192.0.2.9 "], "192.0.2.9", "192.0.2.1"],
+  [["6.6.6.6", "192.0.2.1, 192.0.2.9"], "192.0.2.9", "192.0.2.1"],
+  [["192.0.2.1", "192.0.2.9"], "192.0.2.9", "192.0.2.1"],
+  [["192.0.2.1:65000"], "192.0.2.1", "-"],
+  [["2001:db8::1"], "2001:db8::1", "-"],
+  [["[2001:db8::1]"], "2001:db8::1", "-"],
+  [["[2001:db8::1]:443"], "2001:db8::1", "-"],
+  [["6.6.6.6, unknown"], "-", "6.6.6.6"],
+  [["6.6.6.6,"], "-", "6.6.6.6"],
+  [["192.0.2.256"], "-", "-"],
+  [["1:2:3:4:5:6:7:8:9"], "-", "-"],
+  [["[192.0.2.1"], "-", "-"],
+  [["for=192.0.2.1"], "-", "-"],
+] as const;
+for (const [lines, one, two] of cases) {
+  test(`clientAddress believes as many proxies as there are: ${JSON.stringify(lines)}`, () => {
+    const headers = new Headers({ forwarded: "for=6.6.6.6" });
+    for (const line of lines) headers.append("x-forwarded-for", line);
+    const request = new Request("http://localhost/", { headers });
+    const read = (proxies: number) =>
+      clientAddress(request, { remoteAddress: "-" }, proxies);
+    assert.deepEqual([read(0), read(1), read(2)], ["-", one, two]);
+  });
+}
+
+test("networkOf is the /64 of an IPv6 address, and a mapped IPv4 address is itself", () => {
+  const cases = [
+    ["::1", "0:0:0:0"],
+    ["::", "0:0:0:0"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["2001:DB8::1", "2001:db8:0:0"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:db8:1:2:3::", "2001:db8:1:2"],
+    ["2001:db8::2:3:4:5:6", "2001:db8:0:2"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::FFFF:192.0.2.1", "192.0.2.1"],
+    ["192.0.2.1", "192.0.2.1"],
+    ["", ""],
+  ] as const;
+  for (const [address, expected] of cases) {
+    assert.equal(networkOf(address), expected, address);
+  }
+});
