@@ -8,7 +8,9 @@ import { HTTP_CLAUSES } from "./contract/http_contract.ts";
 import { INTERFACE_CLAUSES } from "./contract/interface_contract.ts";
 import { CHOICES } from "./lab/seeded/choices.ts";
 import { judge, judgeClause, type Report } from "./judge/judge.ts";
+import { toJUnit } from "./judge/junit.ts";
 import { LOOK } from "./judge/look.ts";
+import { interfaceContract } from "./judge/mod.ts";
 import { CLAUSES, MISTAKES } from "./lab/seeded/mistakes.ts";
 import { type Change, storeWith } from "./lab/seeded/switchable_store.ts";
 
@@ -52,6 +54,59 @@ test("the judge blames each mistake by the clause of its name", async () => {
     assert.equal(found.outcome, "fails", mistake);
     assert.ok(found.says !== undefined && found.reason !== "", mistake);
   }
+});
+
+test("a report is JUnit's XML too, whatever a store answers", () => {
+  const clauses = [
+    { sentence: "a < b", source: "interface", outcome: "holds" },
+    {
+      sentence: "c",
+      source: "decision",
+      outcome: "fails",
+      reason: 'it is "\0"',
+      exchange: "> GET &\n< ]]>",
+    },
+    { sentence: "d", source: "decision", outcome: "unseen", reason: "TLS" },
+  ] as const;
+  const address = "http://localhost/v1";
+  const xml = toJUnit({
+    address,
+    clauses,
+    mendFirst: null,
+    seed: 1,
+    petsAdded: 0,
+  });
+  assert.equal(
+    xml,
+    `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites tests="3" failures="1" skipped="1">
+  <testsuite name="http://localhost/v1" tests="3" failures="1" skipped="1">
+    <testcase classname="interface" name="a &#60; b"></testcase>
+    <testcase classname="decision" name="c"><failure message="it is &#34;\ufffd&#34;">&#10;&#62; GET &#38;&#10;&#60; ]]&#62;</failure></testcase>
+    <testcase classname="decision" name="d"><skipped message="TLS"/></testcase>
+  </testsuite>
+</testsuites>
+`,
+  );
+});
+
+test("interfaceContract registers a test for each clause, which fails on a mistake and shows the answer", async () => {
+  const mistake = "limit is ignored with a status";
+  const sentence = CLAUSES[mistake] ?? "";
+  const { base, key, fetch } = serviceWith(mistake);
+  const checks = new Map<string, () => Promise<void>>();
+  interfaceContract({
+    it: (title, check) => checks.set(title, check),
+    baseUrl: base,
+    key,
+    fetch,
+  });
+  assert.deepEqual([...checks.keys()], Object.keys(INTERFACE_CLAUSES));
+  const check = checks.get(sentence);
+  assert.ok(check);
+  await assert.rejects(check, /\n> GET [^]*\n< 200/);
+  const [first = ""] = Object.keys(INTERFACE_CLAUSES);
+  await checks.get(first)?.();
 });
 
 test("each clause of the interface blames a mistake", () => {
@@ -111,7 +166,7 @@ const STRANGERS: readonly (readonly [
 ])[] = [
   [/404: is the address right/, always(404)],
   [
-    /nothing at .*\/v1\/pets, but something at .*t\/pets: .* end in \/v1/,
+    /nothing at .*\/v1\/pets, but something at .*t\/pets: give that address/,
     ({ url }) => always(url.includes("/v1") ? 404 : 200)(),
   ],
   [/401: is the key/, always(401)],

@@ -24,9 +24,11 @@ export const PATIENCE = 10_000;
 
 /** The outcome of a clause: an object of `clauses` in what `--json` prints. */
 export interface Verdict {
+  /** What the clause promises. */
   readonly sentence: string;
   /** Who makes the promise: the interface itself, or a decision of this project where it is silent. */
   readonly source: "interface" | "decision";
+  /** Whether the promise is kept; `unseen` if that cannot be seen from outside. */
   readonly outcome: "holds" | "fails" | "unseen";
   /** Why it fails, or why it cannot be seen. */
   readonly reason?: string;
@@ -212,7 +214,7 @@ function outside(
 }
 
 /** Looks whether `after` lists all that are added later, in order, which makes searching quick. */
-async function findMark(
+export async function findMark(
   service: OpenService,
 ): Promise<{ readonly mark?: bigint }> {
   const client = new PetsClient(service);
@@ -233,7 +235,7 @@ async function findMark(
 }
 
 /** Sends requests with a time limit that includes the body of the answer, and without redirections. */
-function withPatience(
+export function withPatience(
   service: OpenService,
   patience = PATIENCE,
   onEnd: (isSilent: boolean) => void,

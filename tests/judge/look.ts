@@ -58,7 +58,7 @@ async function explainNotFound(client: PetsClient): Promise<string> {
   const { status } = await client.get(`${above}/pets`);
   return status === 404
     ? "GET and POST /pets are answered 404: is the address right?"
-    : `There is nothing at ${client.base}/pets, but something at ${above}/pets: the path of the service must end in /v1`;
+    : `There is nothing at ${client.base}/pets, but something at ${above}/pets: give that address`;
 }
 
 /** Says why there is no answer; runtimes hide that in causes. */

@@ -11,12 +11,13 @@ import {
 import { checkRuntime } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
 import { judge, type Report, type Verdict } from "./judge.ts";
+import { toJUnit } from "./junit.ts";
 
 const COMMAND = IS_PACKAGE ? `${PROGRAM} judge` : "deno task judge";
 
 const HELP = `judge: checks any service against the contract of the pet store
 
-Usage:    PETSTORE_KEY=KEY ${COMMAND} ADDRESS [--only spec] [--category ID] [--json] [--yes]
+Usage:    PETSTORE_KEY=KEY ${COMMAND} ADDRESS [--only spec] [--category ID] [--json | --junit] [--yes]
 Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
 
   --key KEY      the API key, instead of PETSTORE_KEY; ps shows it
@@ -24,6 +25,7 @@ Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
   --category ID  the category of the pets that it adds (default: 1)
   --seed N       makes the same values again as a report with this seed
   --json         prints one JSON object at the end: docs/judge.md describes it
+  --junit        prints the report as JUnit's XML, for test servers
   --yes          allows an ADDRESS that is not on this machine
 
 It adds a few hundred pets with random names and leaves them: the interface has no delete. The exit
@@ -47,16 +49,18 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     category: { type: "string" },
     seed: { type: "string" },
     json: { type: "boolean" },
+    junit: { type: "boolean" },
     yes: { type: "boolean" },
   });
-  const { help, key = process.env.PETSTORE_KEY, only, yes, json } = values;
+  const { help, key = process.env.PETSTORE_KEY, only, yes } = values;
+  const { json, junit } = values;
   if (help) return void process.stdout.write(HELP);
   const [address = "", ...more] = positionals;
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const [, base] = /^(https?:[^@]*\/v1)\/?$/.exec(url?.href ?? "") ?? [];
+  const [, base] = /^(https?:[^@?#]*?)\/?$/.exec(url?.href ?? "") ?? [];
   if (url === undefined || base === undefined || more.length > 0) {
     throw new UsageError(
-      "judge takes the base address of a service, without a user, which ends in /v1, such as http://localhost:3000/v1",
+      "judge takes one http: or https: address, without a user and a query, such as http://localhost:3000/v1",
     );
   }
   if (typeof key !== "string" || key === "") {
@@ -89,9 +93,11 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     ...seed !== undefined && { seed },
   };
   let report: Report;
-  if (json === true) {
+  if (json === true || junit === true) {
     report = await judge(service, options);
-    console.log(JSON.stringify(report, null, 2));
+    console.log(
+      json === true ? JSON.stringify(report, null, 2) : toJUnit(report),
+    );
   } else {
     console.log(
       `Judging ${base}. This adds a few hundred pets with random names and leaves them.\n` +

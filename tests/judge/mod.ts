@@ -1,0 +1,146 @@
+/**
+ * Checks any pet store, in any language, against the contract: all at once, as a report, or clause by clause as
+ * the tests of a runner. The checks add hundreds of pets, and leave them: the interface has no delete.
+ *
+ * @module
+ */
+
+import { checkNames } from "../../core/options.ts";
+import type { OpenService } from "../contract/ask.ts";
+import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
+import {
+  findMark,
+  judge as judgeService,
+  judgeClause,
+  PATIENCE,
+  type Report,
+  type Verdict,
+  withPatience,
+} from "./judge.ts";
+
+export type { Report, Verdict } from "./judge.ts";
+
+/** The pet store to check. */
+export interface ServiceOptions {
+  /** The base address of the service, such as `http://localhost:3000/v1`. */
+  readonly baseUrl: string;
+  /** A key that the service accepts. */
+  readonly key: string;
+  /** A category that its pets may have. Default: 1. */
+  readonly categoryId?: bigint;
+  /** Sends the requests, such as a handler in process. Default: the global `fetch`. */
+  readonly fetch?: (
+    request: Request,
+    init?: RequestInit,
+  ) => Response | Promise<Response>;
+  /** The time limit of an answer, in ms. Default: 10000. */
+  readonly timeout?: number;
+}
+
+/** Settings of {@linkcode judge}. */
+export interface JudgeOptions extends ServiceOptions {
+  /** If true, only what the interface says is checked, and no decision where it is silent. Default: false. */
+  readonly onlyInterface?: boolean;
+  /** The seed of the values that are made, as a report names it: 0 to 2³² − 1. Default: any. */
+  readonly seed?: number;
+  /** Called with each outcome as soon as it is known. */
+  readonly onVerdict?: (verdict: Verdict) => void;
+}
+
+/** Settings of {@linkcode interfaceContract}. */
+export interface InterfaceContractOptions extends ServiceOptions {
+  /** Registers a test: `it` of `node:test`, of `bun:test` or of Vitest, or `Deno.test`. They must run one after the other. */
+  readonly it: (title: string, check: () => Promise<void>) => unknown;
+}
+
+const SERVICE = ["baseUrl", "key", "categoryId", "fetch", "timeout"];
+
+/**
+ * Checks a pet store by every clause, the most harmful first.
+ *
+ * @param options where the service is, and what to check.
+ * @returns the outcome of each clause; it does not reject if clauses fail.
+ *
+ * @example A store that is right, and one that answers nothing
+ * ```ts
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+ * import { judge } from "@petstore/service/judge";
+ * import assert from "node:assert/strict";
+ *
+ * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+ * const store = { baseUrl: "http://localhost/v1", key: "secret", onlyInterface: true };
+ * const { clauses } = await judge({ ...store, fetch: handle });
+ * assert.ok(clauses.every(({ outcome }) => outcome === "holds"));
+ *
+ * const nothing = () => new Response(null, { status: 404 });
+ * const report = await judge({ ...store, fetch: nothing });
+ * assert.match(`${report.mendFirst}`, /is the address right/);
+ * ```
+ * @throws {TypeError} if an option is unknown.
+ */
+export async function judge(options: JudgeOptions): Promise<Report> {
+  const own = ["onlyInterface", "seed", "onVerdict"];
+  checkNames(options, [...SERVICE, ...own], "judge");
+  const { onlyInterface = false, timeout = PATIENCE } = options;
+  const { seed, onVerdict } = options;
+  return await judgeService(serviceOf(options), {
+    isInterfaceOnly: onlyInterface,
+    patience: timeout,
+    ...seed !== undefined && { seed },
+    ...onVerdict !== undefined && { onVerdict },
+  });
+}
+
+/**
+ * Registers a test for each clause of the interface. One that cannot be seen from outside passes.
+ *
+ * @param options where the service is, and how a test is registered.
+ *
+ * @example Without a test runner
+ * ```ts
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+ * import { interfaceContract } from "@petstore/service/judge";
+ *
+ * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+ * const checks: (() => Promise<void>)[] = [];
+ * interfaceContract({
+ *   it: (_title, check) => checks.push(check),
+ *   baseUrl: "http://localhost/v1",
+ *   key: "secret",
+ *   fetch: handle,
+ * });
+ * for (const check of checks) await check();
+ * ```
+ * @throws {TypeError} if an option is unknown.
+ */
+export function interfaceContract(options: InterfaceContractOptions): void {
+  checkNames(options, ["it", ...SERVICE], "interfaceContract");
+  const { it, timeout = PATIENCE } = options;
+  const service = serviceOf(options);
+  const fetch = withPatience(service, timeout, () => {});
+  let opened: Promise<OpenService> | undefined;
+  const open = async (): Promise<OpenService> => {
+    const patient = { ...service, fetch };
+    return { ...patient, ...await findMark(patient) };
+  };
+  for (const [title, clause] of Object.entries(INTERFACE_CLAUSES)) {
+    it(title, async () => {
+      const found = await judgeClause(clause, await (opened ??= open()));
+      if (found.outcome !== "fails") return;
+      const { reason, says, exchange } = found;
+      throw new Error([reason, says, exchange].filter(Boolean).join("\n"));
+    });
+  }
+}
+
+function serviceOf(options: ServiceOptions): OpenService {
+  const { baseUrl, key, categoryId } = options;
+  const { fetch = globalThis.fetch } = options;
+  return {
+    fetch: async (request, init) => await fetch(request, init),
+    base: baseUrl.replace(/\/$/, ""),
+    key,
+    ...categoryId !== undefined && { categoryId },
+    close: async () => {},
+  };
+}
