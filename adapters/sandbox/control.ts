@@ -18,14 +18,14 @@ export const MAX_BYTES: number = 16 * 1024 * 1024;
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
-/** Answers requests to a path; `hosts` are the names that are no loopback by which it is reached. */
+/** Makes the service of one path. `hosts` lists the names that it is reached by, besides loopback. */
 export function createControl(
   store: Store,
   path: string,
   hosts: readonly string[],
 ): Service {
   const { journal } = store;
-  /** By path and by method, what is done with the body, if it takes one; and what is answered, if anything. */
+  /** What each method of each path does with the body, if it takes one. Its result, if any, is sent as JSON. */
   const actions: Readonly<
     Record<string, Readonly<Record<string, (body: unknown) => unknown>>>
   > = {
@@ -58,7 +58,7 @@ export function createControl(
       return refuse(
         404,
         "not_found",
-        `Cannot find this path, only ${Object.keys(actions).join(", ")}`,
+        `Cannot find this path: there are ${Object.keys(actions).join(", ")}`,
       );
     }
     const act = Object.hasOwn(methods, method) ? methods[method] : undefined;
@@ -90,12 +90,12 @@ export function createControl(
         ? { status: 204, headers: {}, body: null }
         : jsonAnswer(200, JSON.stringify(result));
     } catch (cause) {
-      return refuse(400, "bad_request", (cause as Error).message); // of a check
+      return refuse(400, "bad_request", (cause as Error).message); // the checks throw errors
     }
   };
 }
 
-/** Says why a request may come from a web page of another origin, whatever name leads here (DNS rebinding). */
+/** Returns why a request is refused that a web page of another origin may have sent, even by DNS rebinding. */
 function whyForeign(
   { headers }: ServiceRequest,
   hosts: readonly string[],
@@ -106,7 +106,7 @@ function whyForeign(
     [known.toLowerCase(), `[${known}]`].includes(name)
   );
   if (!isKnown && !LOOPBACK.test(name)) {
-    return "Cannot serve this host: start the sandbox with its --name";
+    return "Cannot serve this host: start the sandbox with --name and this host";
   }
   const isForeign =
     (headers.get("origin") ?? `http://${host}`) !== `http://${host}` ||

@@ -91,7 +91,7 @@ const fieldsSchema = v.pipe(
     v.pipe(
       text,
       v.regex(/^[\w!#$%&'*+.^`|~-]+$/, "is not the name of a header field"),
-      v.check((name) => !FRAMING.test(name), "is set by the server alone"),
+      v.check((name) => !FRAMING.test(name), "is set by the server"),
     ),
     v.nullable(v.pipe(text, v.check(isFieldValue, "cannot be sent"))),
     "must be a JSON object",
@@ -178,7 +178,7 @@ export function matches(template: string, path: string): boolean {
     );
 }
 
-/** Makes the answer of a fault, but for the header fields that it names. After the work it invites no second try. */
+/** Makes the answer of a fault, without the header fields that it sets. After the work there is no `Retry-After`. */
 export function madeAnswer(
   { status, body }: FaultAnswer,
   path: string,
@@ -191,7 +191,7 @@ export function madeAnswer(
     return { status, headers: {}, body: bytes };
   }
   const message = `The sandbox was told to answer ${status}: ${
-    work ? "the request was carried out before" : "nothing was changed"
+    work ? "the request was carried out first" : "nothing was changed"
   }`;
   const { body: json, headers } = new Refusal(
     code,

@@ -85,9 +85,9 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   if (!values.quiet) {
     const warning = /^(?:localhost|127\.[\d.]+|::1)$/.test(hostname)
       ? ""
-      : `It is open to everyone who reaches this machine, because it listens on ${hostname}.\n`;
+      : `It listens on ${hostname}, so it is open to everyone who can reach this machine.\n`;
     process.stderr.write(`
-A sandbox, for tests only: its pets are in memory, and whoever reaches it can change everything.
+A sandbox, for tests only: its pets are in memory, and anyone who can reach it can change everything.
 ${warning}
     curl -H "Authorization: Bearer ${key}" ${url}/pets
     curl --json '{"answer":{"status":503}}' ${control}/faults

@@ -17,7 +17,7 @@ import { CONTROL, createControl } from "./control.ts";
 import { settle } from "./journal.ts";
 import type { Store } from "./store.ts";
 
-/** What is sent when the connection is closed already: nothing. */
+/** Stands in for a lost answer: the connection is closed, so nothing is sent. */
 const LOST = { status: 500, headers: {}, body: null };
 
 /** Listens; rejected if it cannot, for instance because the port is taken. */
@@ -30,7 +30,7 @@ export async function serveStore(store: Store, { port, hostname, names }: {
     const { method, url: target, rawHeaders, socket } = req;
     const path = String(target).replace(/^https?:\/\/[^/?]*|\?.*$/gi, "");
     const answerBy = (service: Service) =>
-      // A body that is cut is a stream that fails.
+      // Not an error: a body that is cut is a stream that fails.
       toNodeListener(toFetch(service), { onError() {} })(req, res);
     if (path === CONTROL || path.startsWith(`${CONTROL}/`)) {
       return answerBy(createControl(store, path, [hostname, ...names]));
@@ -42,7 +42,8 @@ export async function serveStore(store: Store, { port, hostname, names }: {
     const gone = new AbortController();
     res.once("close", () => {
       gone.abort();
-      settle(entry, res.headersSent ? res.statusCode : null); // if the service was not asked
+      // For requests that never reached the service.
+      settle(entry, res.headersSent ? res.statusCode : null);
     });
     answerBy(async (request) => {
       const { signal } = gone;
@@ -57,7 +58,7 @@ export async function serveStore(store: Store, { port, hostname, names }: {
     });
   }
 
-  // The listener refuses requests without Host.
+  // The listener refuses requests without Host itself, with an Error body.
   const server = createServer({ requireHostHeader: false }, listener);
   server.on("checkExpectation", listener);
   server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));

@@ -31,11 +31,11 @@ import {
 import { type Entry, Journal, recorded, settle } from "./journal.ts";
 import { makeSeed } from "./seed.ts";
 
-/** The most faults that wait, and their characters as JSON. */
+/** How many faults may wait, and how many characters they may have as JSON. */
 const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
 /** Pieces a second of a body that drips. */
 const PIECES = 10;
-/** What pages of other origins need for `Prefer`, in addition to what the service lets them have. */
+/** Lets pages of other origins send `Prefer`, and read which of it was honoured. */
 const PREFER_FIELDS: readonly (readonly [string, string])[] = [
   ["access-control-allow-headers", "Prefer"],
   ["access-control-expose-headers", "Preference-Applied"],
@@ -166,7 +166,7 @@ export function createStore(options: SandboxOptions) {
       result = await breakBody(result, fault, exchange);
     }
     const time = fault.delay ?? delay;
-    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client went away
+    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // woken early: the client left
     settle(entry, signal.aborted ? null : result?.status ?? null);
     return result;
   }

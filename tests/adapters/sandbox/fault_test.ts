@@ -87,11 +87,11 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
   ],
   [
     { answer: { status: 503, headers: { "Content-Length": "1" } } },
-    /answer.headers.Content-Length is set by the server alone$/,
+    /answer.headers.Content-Length is set by the server$/,
   ],
   [
     { answer: { status: 503, headers: { "transfer-encoding": "chunked" } } },
-    /is set by the server alone$/,
+    /is set by the server$/,
   ],
   [
     { answer: { status: 503, headers: { a: "b\nc: d" } } },

@@ -105,7 +105,7 @@ test("a host that is no loopback is said to be open to everyone; its names may d
   ]);
   assert.match(
     program.stderr(),
-    /^It is open to everyone who reaches this machine, because it listens on 0\.0\.0\.0\.$/m,
+    /^It listens on 0\.0\.0\.0, so it is open to everyone who can reach this machine\.$/m,
   );
   const { port } = new URL(url);
   assert.equal(url, `http://store.example:${port}/v1`);
