@@ -1,8 +1,8 @@
 /**
  * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one round
- * trip. Every request arrives in a task of its own, so a microtask would gather nothing. A full group goes
- * at once, because on Node a turn may take seconds. Nothing joins a group once it is sent, so a read sees
- * all that was acknowledged before it arrived.
+ * trip. Every request arrives in a task of its own, so a microtask would gather nothing. Once as many wait
+ * as may fit in a group they are sent at once, because on Node a turn may take seconds. Nothing joins a
+ * group once it is sent, so a read sees all that was acknowledged before it arrived.
  */
 
 import { setImmediate } from "node:timers";
@@ -40,6 +40,7 @@ export interface Grouped<Item, Result> {
 
 interface Waiting<Item, Result> extends Readonly<PromiseWithResolvers<Result>> {
   readonly item: Item;
+  readonly key: unknown;
   readonly size: number;
   /** When it arrived, by the clock. */
   readonly since: number;
@@ -55,12 +56,12 @@ export function grouped<Item, Result>(
 ): Grouped<Item, Result> {
   const { action, send, maxGroup, maxQueue = 10_000, maxWait = 2000 } = options;
   const { maxUnderWay = 1, sendsLoneItem = false } = options;
-  const { keyOf = () => Symbol(), sizeOf = () => 1 } = options;
+  const { keyOf = () => undefined, sizeOf = () => 1 } = options;
   const refusal = (reason: string) =>
     new StorageError("unavailable", `Cannot ${action}: overloaded (${reason})`);
-  /** The waiting items by key, in order of arrival, and the sum of their sizes. */
-  const queue = new Map<unknown, Waiting<Item, Result>>();
-  let queued = 0;
+  /** The waiting items, in order of arrival, and those that have a key by it. */
+  const queue: Waiting<Item, Result>[] = [];
+  const byKey = new Map<unknown, Waiting<Item, Result>>();
   /** Set if the queue is to be sent at the end of this turn. */
   let endOfTurn: ReturnType<typeof setImmediate> | undefined;
   /** When each group under way was sent, by the clock; ascending. */
@@ -73,21 +74,17 @@ export function grouped<Item, Result>(
 
   /** Takes items out of the queue up to the first that is not wanted. */
   function dequeue(isWanted: (next: Waiting<Item, Result>) => boolean) {
-    const taken: Waiting<Item, Result>[] = [];
-    for (const [key, next] of queue) {
-      if (!isWanted(next)) break;
-      queue.delete(key);
-      queued -= next.size;
-      taken.push(next);
-    }
+    const end = queue.findIndex((next) => !isWanted(next));
+    const taken = queue.splice(0, end < 0 ? queue.length : end);
+    for (const { key } of taken) byKey.delete(key);
     return taken;
   }
 
   async function sendGroup(): Promise<void> {
     const began = clock;
     sentAt.push(began);
-    const rest = queued - maxGroup;
-    const group = dequeue(({ size }) => queued - size >= rest);
+    let sum = 0;
+    const group = dequeue(({ size }) => (sum += size) <= maxGroup);
     ticking ??= setInterval(tick, TICK);
     try {
       const results = await send(group.map(({ item }) => item));
@@ -106,7 +103,7 @@ export function grouped<Item, Result>(
 
   function sendGroups(): void {
     endOfTurn = undefined;
-    while (queue.size > 0 && sentAt.length < maxUnderWay) {
+    while (queue.length > 0 && sentAt.length < maxUnderWay) {
       if (clock - (sentAt.at(-2) ?? -Infinity) < PATIENCE) break; // two do not hang
       sendGroup();
     }
@@ -128,17 +125,19 @@ export function grouped<Item, Result>(
     async run(item) {
       if (closing !== undefined) throw closedError(action);
       const key = keyOf(item);
-      const same = queue.get(key);
+      const same = byKey.get(key);
       if (same !== undefined) return same.promise;
-      if (queue.size >= maxQueue) throw refusal(`${maxQueue} are waiting`);
-      const isIdle = queue.size + sentAt.length === 0 && !endOfTurn;
+      if (queue.length >= maxQueue) throw refusal(`${maxQueue} are waiting`);
+      const isIdle = queue.length + sentAt.length === 0 && !endOfTurn;
       const size = Math.min(sizeOf(item), maxGroup);
-      const waiting = Promise.withResolvers<Result>();
-      queue.set(key, { ...waiting, item, size, since: clock });
-      queued += size;
-      if (queued >= maxGroup || sendsLoneItem && isIdle) sendGroups();
+      const { promise, resolve, reject } = Promise.withResolvers<Result>();
+      const own = { item, key, size, since: clock, promise, resolve, reject };
+      queue.push(own);
+      if (key !== undefined) byKey.set(key, own);
+      const isFull = queue.length >= maxGroup;
+      if (isFull || sendsLoneItem && isIdle) sendGroups();
       else endOfTurn ??= setImmediate(sendGroups);
-      return waiting.promise;
+      return promise;
     },
 
     close() {
