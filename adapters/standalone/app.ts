@@ -3,8 +3,10 @@
 import { type HandlerOptions, readHandlerOptions } from "../../core/handler.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import type { Layer, Service } from "../../core/http/message.ts";
+import { Refusal } from "../../core/http/refusal.ts";
+import { createRouter } from "../../core/http/router.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
-import { createService } from "../../core/service.ts";
+import { createPipeline, createService } from "../../core/service.ts";
 import { createDrain } from "./drain.ts";
 import { type Log, logLayer } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -20,14 +22,23 @@ export interface AppParts extends Omit<HandlerOptions, "onError"> {
   readonly limitAddress?: RateLimiter | undefined;
   /** How many proxies are in front. Default: none. */
   readonly proxies?: number;
+  /** `/metrics` is answered by `admin` only. Default: by both. */
+  readonly isAdminApart?: boolean;
   /** Further endpoints, such as the page that documents the service. */
   readonly endpoints?: readonly Endpoint[];
 }
 
 /** Makes the server without its sockets. */
 export function createApp(
-  { log, metrics, limitAddress, proxies = 0, endpoints = [], ...options }:
-    AppParts,
+  {
+    log,
+    metrics,
+    limitAddress,
+    proxies = 0,
+    isAdminApart = false,
+    endpoints = [],
+    ...options
+  }: AppParts,
 ) {
   const { storage, cors } = options;
   const { layer: drainLayer, ...ending } = createDrain();
@@ -36,24 +47,46 @@ export function createApp(
     storage: metrics?.watch(storage) ?? storage,
     onError: () => {}, // the layer of the log has the cause from the answer
   });
-  const service = createService(read, [
-    ...createProbes(storage),
-    ...metrics === undefined ? [] : [metrics.endpoint],
-    ...endpoints,
-  ]);
-  // From the outside in: each sees the answers of those below it.
-  const layers: readonly (Layer | undefined)[] = [
-    metrics?.layer,
-    logLayer(log, proxies),
-    cors && corsLayer(cors, read.baseUrl.path),
-    drainLayer,
-    limitAddress && limitAddressLayer(limitAddress, proxies),
-  ];
+  const probes = createProbes(storage);
+  const all = metrics === undefined ? probes : [...probes, metrics.endpoint];
+  const findAdmin = createRouter(all);
+  const logging = logLayer(log, proxies);
   return {
-    answer: layers.reduceRight(
-      (inner: Service, outer) => outer?.(inner) ?? inner,
-      service,
+    /** The service, and what is beside it. */
+    answer: layered(
+      createService(read, [...isAdminApart ? probes : all, ...endpoints]),
+      metrics?.layer,
+      logging,
+      cors && corsLayer(cors, read.baseUrl.path),
+      drainLayer,
+      limitAddress && limitAddressLayer(limitAddress, proxies),
+    ),
+    /** The probes and metrics, for a port of their own. */
+    admin: layered(
+      createPipeline(
+        (method, path) => findAdmin(method, path) ?? notFound,
+        read,
+      ),
+      metrics?.layer,
+      logging,
+      drainLayer,
     ),
     ...ending,
   };
+}
+
+const notFound = new Refusal(
+  "not_found",
+  "Cannot find this path: here are /livez and /readyz, and /metrics if it is on",
+);
+
+/** Wraps a service in layers, from the outside in: each sees the answers of those below it. */
+function layered(
+  service: Service,
+  ...layers: readonly (Layer | undefined)[]
+): Service {
+  return layers.reduceRight(
+    (inner: Service, outer) => outer?.(inner) ?? inner,
+    service,
+  );
 }

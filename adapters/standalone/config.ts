@@ -61,6 +61,11 @@ export const SETTINGS = [
   ["REQUEST_LOG", "on; or off: no line for each request"],
   ["METRICS", "off; or on: adds /metrics, for Prometheus"],
   [
+    "ADMIN_PORT",
+    "none; another port, which then is the only one with /metrics",
+  ],
+  ["ADMIN_HOST", "that of the server; the address of ADMIN_PORT"],
+  [
     "SHUTDOWN_DELAY",
     "0; seconds for which only /readyz is refused at shutdown, until balancers have seen it",
   ],
@@ -102,6 +107,14 @@ export function readConfig(
       return parse(text);
     }) ?? value;
   }
+  function readAdmin() {
+    const port = read("ADMIN_PORT", readPort);
+    const hostname = read("ADMIN_HOST", (text) => {
+      if (port === undefined) throw new Error("ADMIN_PORT is not set");
+      return readHost(text);
+    });
+    return port === undefined ? undefined : { hostname, port };
+  }
   const database: Database = readSecret("DATABASE_URL", readDatabase) ??
     { kind: "sqlite", path: "petstore.db" };
   return {
@@ -133,6 +146,8 @@ export function readConfig(
     port: read("PORT", readPort) ?? 8000,
     requestLog: read("REQUEST_LOG", readSwitch) ?? true,
     metrics: read("METRICS", readSwitch) ?? false,
+    /** Where the metrics are, if not on the port of the service; by default on its host. */
+    admin: readAdmin(),
     /** In ms. */
     shutdownDelay: 1000 *
       (read("SHUTDOWN_DELAY", (text) => readInteger(text, 3600)) ?? 0),

@@ -20,6 +20,11 @@ function serveOnDeno() {
       "Cannot read SHUTDOWN_DELAY: deno serve stops listening at once. Unset it, or use main.ts start",
     );
   }
+  if (config.admin !== undefined) {
+    throw new ConfigError(
+      "Cannot read ADMIN_PORT: deno serve listens on one port. Unset it, or use main.ts start",
+    );
+  }
   const workers = joinWorkers();
   /** Responses that are not sent yet: a process that ends when an answer is made would not send it. */
   const sending = new Set<Promise<unknown>>();

@@ -55,13 +55,18 @@ export function createServer(config: Config, { finish, leave }: Ending) {
     timeout: config.shutdownTimeout,
   });
 
-  const answer: Service = (request, connection) =>
-    service?.answer(request, connection) ??
-      opening.promise.then(({ answer }) => answer(request, connection));
+  /** Makes a part of the service, for which requests wait until it is open. */
+  function onceOpen(part: "answer" | "admin"): Service {
+    return (request, connection) =>
+      service?.[part](request, connection) ??
+        opening.promise.then((opened) => opened[part](request, connection));
+  }
 
   return {
-    /** Answers requests; those that come before the service is open wait for it. */
-    answer,
+    /** Answers requests. */
+    answer: onceOpen("answer"),
+    /** Answers requests for the probes and metrics alone. */
+    admin: onceOpen("admin"),
     /** Does what the first signal does; may be called more than once. */
     stop: shutdown.stop,
     /** Opens the service. Rejected if that fails, unless the server was told to stop: then it ends anyway. */

@@ -57,6 +57,7 @@ export async function openService(
       : undefined,
     ...cors && { cors },
     proxies: config.proxies,
+    isAdminApart: config.admin !== undefined,
     limitAddress: rateLimit && createRateLimiter("address", rateLimit),
     endpoints: page.endpoints.map((endpoint) => ({
       ...endpoint,

@@ -52,13 +52,22 @@ export async function runStart(args: readonly string[]): Promise<void> {
       // While Deno's server closes, it refuses requests without the fields and the log line of the service.
       if ("Deno" in globalThis) await drained;
       await Promise.all([drained, listener.close()]);
+      await admin?.close();
     },
   });
   const serve = await loadServe();
   // Before the storage is opened: a port that is in use leaves no file behind.
   const listener = await serve(toFetch(server.answer), options);
+  const admin = config.admin && await serve(toFetch(server.admin), {
+    ...options,
+    hostname: config.admin.hostname ?? options.hostname,
+    port: config.admin.port,
+  });
   await server.open();
   await giveBackPermissions(config.database);
+  if (admin !== undefined) {
+    standardError.write(`The probes and metrics are at ${admin.url}\n`);
+  }
   await server.greet(listener);
 }
 

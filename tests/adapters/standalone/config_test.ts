@@ -23,6 +23,7 @@ test("readConfig answers the defaults if nothing is set", () => {
     port: 8000,
     requestLog: true,
     metrics: false,
+    admin: undefined,
     shutdownDelay: 0,
     shutdownTimeout: 10_000,
   });
@@ -42,6 +43,8 @@ test("readConfig reads every variable", () => {
     PORT: "65535",
     REQUEST_LOG: "off",
     METRICS: "on",
+    ADMIN_PORT: "65535",
+    ADMIN_HOST: "::1",
     SHUTDOWN_DELAY: "3600",
     SHUTDOWN_TIMEOUT: "3600",
   });
@@ -58,6 +61,7 @@ test("readConfig reads every variable", () => {
     port: 65535,
     requestLog: false,
     metrics: true,
+    admin: { hostname: "::1", port: 65535 },
     shutdownDelay: 3_600_000,
     shutdownTimeout: 3_600_000,
   });
@@ -142,6 +146,8 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   PORT: ["65536", "-1", "1e3"],
   REQUEST_LOG: ["false"],
   METRICS: ["true"],
+  ADMIN_PORT: ["65536", "*"],
+  ADMIN_HOST: ["::1"], // without ADMIN_PORT
   SHUTDOWN_DELAY: ["5s", "-1"],
   SHUTDOWN_TIMEOUT: ["10s", "3601"],
 };

@@ -279,6 +279,50 @@ it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most
   slow.abandon();
 });
 
+it("ADMIN_PORT is the only port with /metrics, and has the probes and nothing else", async (cwd) => {
+  const env = { METRICS: "on", ADMIN_PORT: "0", SHUTDOWN_DELAY: "3600" };
+  const server = await startMain({ cwd, env });
+  const [, base = ""] = /^The probes and metrics are at (.*)$/m
+    .exec(server.stderr()) ?? [];
+  const admin = { ...server, base };
+  const cases = [
+    ["/livez", 200, 200],
+    ["/readyz", 200, 200],
+    ["/metrics", 404, 200],
+    ["/v1/pets", 200, 404],
+    ["/docs", 200, 404],
+  ] as const;
+  for (const [path, onPublic, onAdmin] of cases) {
+    assert.equal((await ask(server, "GET", path)).status, onPublic, path);
+    assert.equal((await ask(admin, "GET", path)).status, onAdmin, path);
+  }
+  assert.equal((await ask(admin, "POST", "/metrics")).status, 405);
+  const { text } = await ask(admin, "GET", "/metrics");
+  assert.match(text, /_count\{http_route="\/v1\/pets",/);
+
+  server.kill("SIGTERM");
+  await until("it says so", () => server.stderr().includes("SIGTERM"));
+  for (const one of [server, admin]) {
+    assert.equal((await ask(one, "GET", "/readyz")).status, 503);
+    assert.equal((await ask(one, "GET", "/livez")).status, 200);
+  }
+  assert.equal(await server.end(), 1);
+});
+
+it("ADMIN_PORT answers /metrics until the requests in flight are finished", async (cwd) => {
+  const env = { METRICS: "on", ADMIN_PORT: "0" };
+  const server = await startMain({ cwd, env });
+  const [, base = ""] = /^The probes and metrics are at (.*)$/m
+    .exec(server.stderr()) ?? [];
+  const slow = await openSlowCreate(server);
+  server.kill("SIGTERM");
+  await until("it says so", () => server.stderr().includes("SIGTERM"));
+  const { status } = await ask({ ...server, base }, "GET", "/metrics");
+  assert.equal(status, 200);
+  assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
+  assert.equal(await server.exited, 0);
+});
+
 it("SHUTDOWN_DELAY after SIGTERM refuses /readyz only, and then ends in order", async (cwd) => {
   const server = await startMain({ cwd, env: { SHUTDOWN_DELAY: "2" } });
   assert.equal((await ask(server, "GET", "/readyz")).status, 200);

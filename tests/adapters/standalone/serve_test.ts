@@ -151,14 +151,21 @@ test(
   },
 );
 
-testUnless(NOT_DENO)(
-  "serve.ts refuses SHUTDOWN_DELAY, because deno serve stops listening at once",
-  async (t) => {
-    const cwd = newFolder(t);
-    const started = startServe({ cwd, env: { SHUTDOWN_DELAY: "1" } });
-    await assert.rejects(started, /SHUTDOWN_DELAY: .* use main\.ts start\n/);
-  },
-);
+for (
+  const [name, reason] of Object.entries({
+    SHUTDOWN_DELAY: "deno serve stops listening at once",
+    ADMIN_PORT: "deno serve listens on one port",
+  })
+) {
+  testUnless(NOT_DENO)(
+    `serve.ts refuses ${name}, because ${reason}`,
+    async (t) => {
+      const started = startServe({ cwd: newFolder(t), env: { [name]: "1" } });
+      const message = `Cannot read ${name}: ${reason}.* use main.ts start\n`;
+      await assert.rejects(started, RegExp(message));
+    },
+  );
+}
 
 testUnless(RUNTIME !== "deno" && "only deno serve takes it")(
   "serve.ts refuses a DENO_SERVE_ADDRESS that is no TCP address",
