@@ -33,8 +33,15 @@ export {
 } from "./core/handler.ts";
 export type { RateLimitResult } from "./core/service.ts";
 
-export type { ServiceRequest } from "./core/http/message.ts";
-export type { ErrorBody, ErrorCode } from "./core/http/refusal.ts";
+export type {
+  Answer,
+  BodyLimits,
+  ErrorCode,
+  ReadBody,
+  Service,
+  ServiceRequest,
+} from "./core/http/message.ts";
+export type { ErrorBody } from "./core/http/refusal.ts";
 export { openApi } from "./core/operations/operations.ts";
 export type { JsonObject } from "./core/openapi/json_object.ts";
 

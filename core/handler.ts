@@ -1,14 +1,16 @@
-/** The service as a fetch function, its options, and the way back for adapters without `Request` and `Response`. */
+/** The service as a fetch function, its options, and its second face, for adapters without `Request` and `Response`. */
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { DEFAULT_LIMITS } from "./http/body.ts";
 import { corsLayer } from "./http/cors.ts";
 import {
-  responder,
   type Service,
   type ServiceRequest,
+  toResponse,
 } from "./http/message.ts";
+import { webBody } from "./http/web_body.ts";
 import { checkRuntime } from "./json.ts";
+import type { Endpoint } from "./operations/operation.ts";
 import {
   checkFunction,
   checkIntegers,
@@ -21,11 +23,22 @@ import {
   type RateLimitResult,
   type ServiceOptions,
 } from "./service.ts";
+import { traceLayer } from "./trace.ts";
 
-/** The service as a fetch function. It never rejects. */
-export type Handler = (request: Request) => Promise<Response>;
+/**
+ * The service as a fetch function. It never rejects, and ignores further arguments, which Deno, Next.js and
+ * Workers pass.
+ */
+export interface Handler {
+  (request: Request): Promise<Response>;
+  /**
+   * The same service for adapters: it takes the part of a request that it reads and returns plain data, so
+   * that no `Request` and `Response` need be made.
+   */
+  readonly answer: Service;
+}
 
-/** Settings of `createHandler`. */
+/** Settings of {@linkcode createHandler}, where an example shows them. */
 export interface HandlerOptions {
   /** Keeps the pets. */
   readonly storage: PetStorage;
@@ -34,124 +47,36 @@ export interface HandlerOptions {
   /**
    * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
    * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
-   *
-   * @example
-   * ```ts
-   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
-   * import assert from "node:assert/strict";
-   *
-   * const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
-   * const handle = createHandler({ storage, keys, baseUrl: "https://api.example.com/shop/v1" });
-   * const headers = { authorization: "Bearer secret", "content-type": "application/json" };
-   * const init = { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' };
-   * const created = await handle(new Request("http://localhost/shop/v1/pets", init));
-   * assert.equal(created.headers.get("location"), "https://api.example.com/shop/v1/pets/1");
-   * ```
    */
   readonly baseUrl?: string;
   /**
    * The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). A `Content-Length` below
    * it is trusted; if you replace the body, delete the header.
-   *
-   * @example
-   * ```ts
-   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
-   * import assert from "node:assert/strict";
-   *
-   * const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
-   * const handle = createHandler({ storage, keys, maxBodyBytes: 20 });
-   * const headers = { authorization: "Bearer secret", "content-type": "application/json" };
-   * const init = { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' };
-   * const { status } = await handle(new Request("http://localhost/v1/pets", init));
-   * assert.equal(status, 413);
-   * ```
    */
   readonly maxBodyBytes?: number;
-  /**
-   * Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000.
-   *
-   * @example
-   * ```ts
-   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
-   * import assert from "node:assert/strict";
-   *
-   * const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
-   * const handle = createHandler({ storage, keys, bodyTimeout: 50 });
-   * const body = new ReadableStream(); // nothing comes
-   * const headers = { authorization: "Bearer secret" };
-   * const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
-   * const { status } = await handle(new Request("http://localhost/v1/pets", init));
-   * assert.equal(status, 408);
-   * ```
-   */
+  /** Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;
   /**
    * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
    * of all, `"*"`. Default: none but those of the service's own origin.
-   *
-   * @example
-   * ```ts
-   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
-   * import assert from "node:assert/strict";
-   *
-   * const [storage, keys] = [memoryStorage(), apiKeys(["secret"])];
-   * const origin = "https://app.example.com";
-   * const handle = createHandler({ storage, keys, cors: { origins: [origin] } });
-   * const request = new Request("http://localhost/v1/pets", { headers: { origin } });
-   * const { headers } = await handle(request);
-   * assert.equal(headers.get("access-control-allow-origin"), origin);
-   * ```
    */
   readonly cors?: { readonly origins: readonly string[] | "*" };
   /**
-   * Counts each request with a valid API key. Default: no limit.
-   *
-   * @example
-   * ```ts
-   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
-   * import assert from "node:assert/strict";
-   *
-   * const left = new Map([["secret", 1]]);
-   * const handle = createHandler({
-   *   storage: memoryStorage(),
-   *   keys: apiKeys(["secret"]),
-   *   rateLimit(key) {
-   *     const requests = left.get(key) ?? 0;
-   *     left.set(key, requests - 1);
-   *     return { allowed: requests > 0 };
-   *   },
-   * });
-   * const headers = { authorization: "Bearer secret" };
-   * const list = () => handle(new Request("http://localhost/v1/pets", { headers }));
-   * assert.equal((await list()).status, 200);
-   * const refused = await list();
-   * assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "1"]);
-   * ```
+   * Counts each request with a valid API key. A request that is not allowed is answered with 429. Default:
+   * no limit.
    */
   readonly rateLimit?: (
     key: string,
   ) => RateLimitResult | Promise<RateLimitResult>;
   /**
+   * The page that documents the service: what `await docs(…)` of `@petstore/service/docs` returns. Default:
+   * no page.
+   */
+  readonly docs?: { readonly endpoints: readonly Endpoint[] };
+  /**
    * Receives the cause of every 500 and 503, which the client never sees; the request; and its route, such
    * as `/v1/pets/{petId}`, or `undefined` if it is not known yet. If it fails itself, that is ignored.
    * Default: `console.error`.
-   *
-   * @example
-   * ```ts
-   * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
-   * import assert from "node:assert/strict";
-   *
-   * const told: unknown[] = [];
-   * const handle = createHandler({
-   *   storage: { ...memoryStorage(), list: () => Promise.reject(new Error("broken")) },
-   *   keys: apiKeys(["secret"]),
-   *   onError: (cause, { method }, route) => told.push(`${method} ${route}: ${cause}`),
-   * });
-   * const headers = { authorization: "Bearer secret" };
-   * const { status } = await handle(new Request("http://localhost/v1/pets", { headers }));
-   * assert.equal(status, 500);
-   * assert.deepEqual(told, ["GET /v1/pets: Error: broken"]);
-   * ```
    */
   readonly onError?: (
     cause: unknown,
@@ -168,36 +93,82 @@ const OPTIONS: readonly (keyof HandlerOptions)[] = [
   "bodyTimeout",
   "cors",
   "rateLimit",
+  "docs",
   "onError",
 ];
 
 /**
  * Makes the service.
  *
- * @example
+ * @example Serve it
  * ```ts
  * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  *
  * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+ * export default { fetch: handle };
  * ```
+ *
+ * @example Set options
+ * ```ts
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+ * import assert from "node:assert/strict";
+ *
+ * const calls = new Map<string, number>();
+ * const handle = createHandler({
+ *   storage: memoryStorage(),
+ *   keys: apiKeys(["secret"]),
+ *   baseUrl: "https://api.example.com/shop/v1",
+ *   maxBodyBytes: 1024,
+ *   bodyTimeout: 5000,
+ *   cors: { origins: ["https://app.example.com"] },
+ *   rateLimit(key) {
+ *     const count = (calls.get(key) ?? 0) + 1;
+ *     calls.set(key, count);
+ *     return { allowed: count <= 2, headers: { "retry-after": "60" } };
+ *   },
+ *   onError: (cause, { method }, route) => console.error(method, route, cause),
+ * });
+ *
+ * const headers = {
+ *   authorization: "Bearer secret",
+ *   "content-type": "application/json",
+ *   origin: "https://app.example.com",
+ * };
+ * const create = (name: string) =>
+ *   handle(
+ *     new Request("http://localhost/shop/v1/pets", {
+ *       method: "POST",
+ *       headers,
+ *       body: JSON.stringify({ name, categoryId: 1 }),
+ *     }),
+ *   );
+ * const created = await create("Rex");
+ * assert.equal(created.headers.get("location"), "https://api.example.com/shop/v1/pets/1");
+ * assert.equal(created.headers.get("access-control-allow-origin"), "https://app.example.com");
+ * assert.equal((await create("Rex".repeat(1000))).status, 413);
+ * assert.equal((await create("Tom")).status, 429);
+ * ```
+ *
+ * @param options where pets are kept and which keys are valid; the rest has defaults.
+ * @returns the service as a fetch function, to serve, to mount or to call.
  * @throws {TypeError} if an option is unknown or of a wrong kind.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime is too old, such as Node 20.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const read = readHandlerOptions(options);
-  const service = createService(read);
-  const { cors } = options;
-  return toFetch(
+  const { cors, docs } = options;
+  const service = traceLayer(createService(read, docs?.endpoints));
+  return toHandler(
     cors === undefined ? service : corsLayer(cors, read.baseUrl.path)(service),
   );
 }
 
-/** Checks the options, and fills in the defaults; `cors` is for a layer. Throws as `createHandler` does. */
+/** Checks the options, and fills in the defaults; `cors` and `docs` are for others. Throws as `createHandler` does. */
 export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   checkRuntime();
   checkNames(options, OPTIONS, "createHandler");
-  const { storage, keys, baseUrl = "/v1", rateLimit } = options;
+  const { storage, keys, baseUrl = "/v1", rateLimit, docs } = options;
   const {
     maxBodyBytes = DEFAULT_LIMITS.maxBodyBytes,
     bodyTimeout = DEFAULT_LIMITS.bodyTimeout,
@@ -218,6 +189,11 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   checkIntegers({ bodyTimeout }, 1, MAX_TIME);
   if (rateLimit !== undefined) checkFunction(rateLimit, "rateLimit");
   checkFunction(onError, "onError");
+  if (docs !== undefined && !Array.isArray(docs?.endpoints)) {
+    throw new TypeError(
+      "Wrong option docs: it must be what await docs(…) returns",
+    );
+  }
   return {
     storage,
     keys,
@@ -229,14 +205,8 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   };
 }
 
-const services = new WeakMap<object, Service>();
-
-/**
- * Makes a fetch function of a service. Adapters find the service again by {@linkcode serviceOf}, and pass it
- * the connection too.
- */
-export function toFetch(service: Service): Handler {
-  const respond = responder(service);
+/** Makes the fetch function of a service. */
+export function toHandler(answer: Service): Handler {
   function handle(request: Request): Promise<Response> {
     // A likely mistake: `app.use("/v1", handle)` passes Node's own request.
     if (typeof request?.headers?.get !== "function") {
@@ -244,13 +214,23 @@ export function toFetch(service: Service): Handler {
         "handle takes a Request: on Node, mount toNodeListener(handle)",
       );
     }
-    return respond(request);
+    return respond(answer, request, undefined);
   }
-  services.set(handle, service);
-  return handle;
+  return Object.assign(handle, { answer });
 }
 
-/** The service of a function that {@linkcode toFetch} made; `undefined` for any other function, a proxy included. */
-export function serviceOf(handle: object): Service | undefined {
-  return services.get(handle);
+/** Answers a `Request` with a `Response`. */
+export async function respond(
+  service: Service,
+  request: Request,
+  connection: unknown,
+): Promise<Response> {
+  const answer = await service(request, connection, webBody(request));
+  return toResponse(answer, request.method);
+}
+
+/** Tells whether a function is a {@linkcode Handler}, perhaps of another copy of this package. */
+export function isHandler(handle: unknown): handle is Handler {
+  return typeof handle === "function" && "answer" in handle &&
+    typeof handle.answer === "function";
 }

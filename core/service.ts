@@ -1,11 +1,12 @@
 /** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
 
 import { isFieldValue } from "./http/field_value.ts";
-import type {
-  Answer,
-  Fields,
-  Service,
-  ServiceRequest,
+import {
+  type Answer,
+  CONNECTION_FIELDS,
+  type Fields,
+  type Service,
+  type ServiceRequest,
 } from "./http/message.ts";
 import {
   internalError,
@@ -23,7 +24,6 @@ import type { Context, Endpoint } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
 import { StorageError } from "./pets/pet_storage.ts";
 import { report } from "./report.ts";
-import { traced } from "./trace.ts";
 
 /** The result of counting a request. */
 export interface RateLimitResult {
@@ -93,7 +93,7 @@ export function createPipeline(
   find: (method: string, path: string) => Found<Endpoint> | Answer,
   { keys, rateLimit, onError }: PipelineOptions,
 ): Service {
-  return traced(async (request) => {
+  return async (request, _connection, readBody) => {
     let endpoint: Endpoint | undefined;
     let limitFields: Fields | undefined;
     try {
@@ -119,19 +119,22 @@ export function createPipeline(
           }
         }
       }
-      const call = { request, query: target.query, parameter, apiKey };
+      const { query } = target;
+      const call = { request, query, parameter, apiKey, readBody };
       return complete(await endpoint.run(call), endpoint, limitFields);
     } catch (cause) {
       report(() => onError(cause, request, endpoint?.path));
       const refused = { ...refusalFor(cause), cause };
       return complete(refused, endpoint, limitFields);
     }
-  });
+  };
 }
 
 /** @throws {TypeError} if `rateLimit` returned something else, or a field that cannot be sent. */
 function readFields({ allowed, headers }: RateLimitResult): Fields {
-  const fields = [...new Headers(headers)];
+  // Fields of a connection may come along if they were copied from a response of `fetch`.
+  const fields = [...new Headers(headers)]
+    .filter(([name]) => !CONNECTION_FIELDS.includes(name));
   const isSendable = fields.every(([name, value]) =>
     isFieldValue(value) &&
     name !== "content-length" && name !== "transfer-encoding"
@@ -150,12 +153,12 @@ function complete(
   endpoint: Endpoint | undefined,
   limitFields?: Fields,
 ): Answer {
-  const { status, headers, body } = answer;
+  const { status, headers, body, code } = answer;
   const fields = endpoint?.fields;
   const all = fields === undefined && limitFields === undefined
     ? headers // no copy: it would cost 2 to 5 % of a request
     : { ...headers, ...fields, ...limitFields };
-  const completed = { status, headers: all, body, route: endpoint?.path };
+  const completed = { status, headers: all, body, code, route: endpoint?.path };
   return "cause" in answer ? { ...completed, cause: answer.cause } : completed;
 }
 

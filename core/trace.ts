@@ -4,7 +4,7 @@
  * program. If they change, tests/adapters/standalone/open_telemetry_slow.ts fails.
  */
 
-import type { Service, ServiceRequest } from "./http/message.ts";
+import type { Layer, ServiceRequest } from "./http/message.ts";
 
 /** The key of the current span in a context. */
 export const SPAN: symbol = Symbol.for("OpenTelemetry Context Key SPAN");
@@ -27,11 +27,11 @@ export function findContexts():
 }
 
 /** Gives the span of each request `http.route`, and a name such as `GET /v1/pets/{petId}`. */
-export function traced(service: Service): Service {
+export const traceLayer: Layer = (service) => {
   const contexts = findContexts();
   if (contexts === undefined) return service;
-  return async (request, connection) => {
-    const answer = await service(request, connection);
+  return async (request, ...rest) => {
+    const answer = await service(request, ...rest);
     const { route } = answer;
     if (route === undefined) return answer;
     const context = contexts.active();
@@ -42,10 +42,21 @@ export function traced(service: Service): Service {
     span?.setAttribute("http.route", route).updateName(name);
     return answer;
   };
-}
+};
+
+const METHODS: readonly string[] = [
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "DELETE",
+  "CONNECT",
+  "OPTIONS",
+  "TRACE",
+  "PATCH",
+];
 
 /** The method, if RFC 9110 or RFC 5789 defines it. Any other may be a client's invention. */
 export function knownMethod({ method }: ServiceRequest): string | undefined {
-  const known = "GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH";
-  return known.split(" ").includes(method) ? method : undefined;
+  return METHODS.includes(method) ? method : undefined;
 }

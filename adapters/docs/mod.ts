@@ -11,23 +11,47 @@
 import { toResponse } from "../../core/http/message.ts";
 import { Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
+import { webBody } from "../../core/http/web_body.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
+import type { Endpoint } from "../../core/operations/operation.ts";
 import { createPipeline } from "../../core/service.ts";
+import { traceLayer } from "../../core/trace.ts";
 import { createPage, type DocsOptions } from "./page_endpoints.ts";
 
+export type { Call, Endpoint } from "../../core/operations/operation.ts";
 export type { DocsOptions } from "./page_endpoints.ts";
 
-/** Answers requests for the page and its files, and any other path with `undefined`. */
-export type Docs = (request: Request) => Promise<Response | undefined>;
+/** The page and its files, which need no API key. */
+export interface Docs {
+  /** Answers requests for the page and its files, and any other path with `undefined`. */
+  (request: Request): Promise<Response | undefined>;
+  /** The page and its files as parts of a service: pass all of this as the option `docs` of `createHandler`. */
+  readonly endpoints: readonly Endpoint[];
+}
 
 /**
- * Reads the page's files and makes the function that answers with them. All addresses in the page are
- * relative, so it also works behind a proxy that mounts the server below a path of its own.
+ * Reads the page's files. All addresses in the page are relative, so it also works behind a proxy that mounts the
+ * server below a path of its own.
  *
- * @example
+ * @example As a part of the service
  * ```ts
- * import assert from "node:assert/strict";
  * import { docs } from "@petstore/service/docs";
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+ * import assert from "node:assert/strict";
+ *
+ * const handle = createHandler({
+ *   storage: memoryStorage(),
+ *   keys: apiKeys(["secret"]),
+ *   docs: await docs({ openApiUrl: "/v1/openapi.json" }),
+ * });
+ * const page = await handle(new Request("http://localhost/docs"));
+ * assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+ * ```
+ *
+ * @example Beside the service
+ * ```ts
+ * import { docs } from "@petstore/service/docs";
+ * import assert from "node:assert/strict";
  *
  * const showDocs = await docs({ openApiUrl: "/v1/openapi.json" });
  * const page = await showDocs(new Request("http://localhost/docs"));
@@ -36,6 +60,8 @@ export type Docs = (request: Request) => Promise<Response | undefined>;
  * assert.equal(other, undefined); // for the service to answer
  * ```
  *
+ * @param options where the page is, and where the OpenAPI document.
+ * @returns the page, to pass to `createHandler`, or to call with each request on Deno, Bun and Workers.
  * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
  * @throws {Error} if the package `swagger-ui-dist` is not installed or cannot be read.
  */
@@ -43,16 +69,17 @@ export async function docs(options: DocsOptions = {}): Promise<Docs> {
   const { endpoints, load } = createPage(options);
   await load();
   const find = createRouter(endpoints);
-  const service = createPipeline(
+  const service = traceLayer(createPipeline(
     (method, path) => find(method, path) ?? notHere,
     { keys: apiKeys([]), onError: console.error },
-  );
-  return async function showDocs(request) {
-    const answer = await service(request);
+  ));
+  async function showDocs(request: Request): Promise<Response | undefined> {
+    const answer = await service(request, undefined, webBody(request));
     // Without a route: neither the page nor one of its files.
     if (answer.route === undefined) return undefined;
     return toResponse(answer, request.method);
-  };
+  }
+  return Object.assign(showDocs, { endpoints });
 }
 
 const notHere = new Refusal("not_found", "Cannot find this path");

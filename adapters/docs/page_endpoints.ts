@@ -1,11 +1,14 @@
 /** The page and its files as endpoints. */
 
 import { readFile } from "node:fs/promises";
-import type { Service } from "../../core/http/message.ts";
-import { type Bytes, staticContent } from "../../core/http/static_content.ts";
+import {
+  type Bytes,
+  type StaticContent,
+  staticContent,
+} from "../../core/http/static_content.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { checkNames } from "../../core/options.ts";
-import { inPieces } from "./in_pieces.ts";
+import { inPieces, inTurns } from "./in_pieces.ts";
 
 /** Settings of `docs`. */
 export interface DocsOptions {
@@ -86,13 +89,17 @@ export function createPage(options: DocsOptions) {
   };
 }
 
-function content(mediaType: string, bytes: () => Promise<Bytes>): Service {
-  return staticContent(bytes, {
+function content(
+  mediaType: string,
+  bytes: () => Promise<Bytes>,
+): StaticContent {
+  const headers = {
     "content-type": mediaType,
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
-  });
+  };
+  return staticContent(bytes, headers, inTurns);
 }
 
 /** Reads a file. Not as text, which would leave several times its size in memory. */

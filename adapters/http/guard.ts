@@ -1,8 +1,8 @@
 /** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
-import { serviceOf } from "../../core/handler.ts";
+import { isHandler, respond } from "../../core/handler.ts";
 import { isFieldValue } from "../../core/http/field_value.ts";
-import { responder, toResponse } from "../../core/http/message.ts";
+import { toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import { noTunnel } from "../../core/http/target.ts";
 import { report } from "../../core/report.ts";
@@ -12,15 +12,17 @@ import type { FetchFunction } from "./server.ts";
 /**
  * Makes a function that never fails: if `handle` throws, or returns no `Response` or one that cannot be
  * sent, the client is told `500`, and `onError` the cause. `handle` gets a URL that parses and has the path
- * of the request target, and no CONNECT. A handler of `createHandler` does all this itself: its service is
+ * of the request target, and no CONNECT. A handler of `createHandler` does all this itself: its `answer` is
  * called instead, and given the connection too.
  */
 export function guard(
   handle: FetchFunction,
   onError: (error: unknown) => void,
-): ReturnType<typeof responder> {
-  const service = serviceOf(handle);
-  if (service !== undefined) return responder(service);
+): (request: Request, connection: unknown) => Promise<Response> {
+  if (isHandler(handle)) {
+    const { answer } = handle;
+    return (request, connection) => respond(answer, request, connection);
+  }
   return async (request: Request): Promise<Response> => {
     if (request.method === "CONNECT") return toResponse(noTunnel);
     try {

@@ -20,7 +20,7 @@ export interface ServeOptions {
    * Node also if a response body fails, which Bun 1.4 reports itself. Its own errors are ignored. Default:
    * `console.error`.
    *
-   * @example
+   * @example Collect errors
    * ```ts
    * import { serve } from "@petstore/service/deno";
    * import assert from "node:assert/strict";
@@ -57,15 +57,13 @@ export interface Server {
  * Fills in the defaults.
  *
  * @param others the names of other options that there are.
- * @throws {TypeError} if there is no fetch function, or an option that is unknown or of a wrong kind.
+ * @throws {TypeError} if an option is unknown or of a wrong kind.
  * @throws {RangeError} if the port is out of range.
  */
 export function readServeOptions(
-  handle: FetchFunction,
   options: ServeOptions,
   ...others: readonly string[]
 ): Required<ServeOptions> {
-  checkHandle(handle, "serve");
   checkNames(options, ["port", "hostname", "onError", ...others], "serve");
   const { port = 8000, hostname = "127.0.0.1", onError = console.error } =
     options;
@@ -74,11 +72,11 @@ export function readServeOptions(
   return { port, hostname, onError };
 }
 
-/** @throws {TypeError} if `handle` is no function; `taker` is what it was passed to. */
-export function checkHandle(handle: unknown, taker: string): void {
+/** @throws {TypeError} if `handle` is not a function. */
+export function checkHandle(handle: unknown): void {
   if (typeof handle === "function") return;
   throw new TypeError(
-    `${taker} takes a fetch function, such as createHandler(…) makes, not ${typeof handle}`,
+    `serve takes a fetch function, such as createHandler(…) makes, not ${typeof handle}`,
   );
 }
 

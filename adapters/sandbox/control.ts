@@ -49,7 +49,7 @@ export function createControl(
     },
   };
 
-  return async (request) => {
+  return async (request, _connection, readBody) => {
     const { method } = request;
     const reason = whyForeign(request, hosts);
     if (reason !== undefined) return refuse(403, "forbidden", reason);
@@ -73,10 +73,11 @@ export function createControl(
     }
     let body: unknown;
     if (act.length > 0) {
-      const text = await readText(request, {
-        maxBodyBytes: MAX_BYTES,
-        bodyTimeout: 10_000,
-      });
+      const text = await readText(
+        request,
+        { maxBodyBytes: MAX_BYTES, bodyTimeout: 10_000 },
+        readBody,
+      );
       if (typeof text !== "string") return text;
       try {
         body = parsePets(text);

@@ -1,6 +1,6 @@
 /** The journal: what came to the service, and what was answered. */
 
-import type { Fields, ServiceRequest } from "../../core/http/message.ts";
+import type { Fields, ReadBody } from "../../core/http/message.ts";
 import type { Fault } from "./fault.ts";
 
 /** A request to the service. */
@@ -95,38 +95,13 @@ export function settle(entry: Entry, status: number | null): void {
   delete entry.open;
 }
 
-/** A request whose body is recorded once the service has read all of it. */
-export function recorded(
-  request: ServiceRequest,
-  entry: Entry,
-): ServiceRequest {
-  const { method, url, headers, bodyUsed } = request;
-  const decoder = new TextDecoder();
-  let text = "";
-  let body: ServiceRequest["body"] = null;
-  return {
-    method,
-    url,
-    headers,
-    bodyUsed,
-    async arrayBuffer() {
-      const buffer = await request.arrayBuffer();
-      entry.body = decoder.decode(buffer);
-      return buffer;
-    },
-    get body() {
-      return body ??= request.body &&
-        request.body.pipeThrough(
-          new TransformStream({
-            transform(piece, controller) {
-              text += decoder.decode(piece, { stream: true });
-              controller.enqueue(piece);
-            },
-            flush() {
-              entry.body = text + decoder.decode();
-            },
-          }),
-        );
-    },
+/** Reads as `readBody` does, and records a body that was read. */
+export function recording(readBody: ReadBody, entry: Entry): ReadBody {
+  return async (...limits) => {
+    const body = await readBody(...limits);
+    if (body instanceof Uint8Array && body.byteLength > 0) {
+      entry.body = new TextDecoder().decode(body);
+    }
+    return body;
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import { toResponse } from "../../core/http/message.ts";
+import { webBody } from "../../core/http/web_body.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";
@@ -106,7 +107,12 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     signal.throwIfAborted();
     const { pathname: path, search } = new URL(url);
     const entry = store.journal.begin(method, path + search, headers);
-    const answer = await store.answer(request, { entry, path, signal });
+    const answer = await store.answer(request, {
+      entry,
+      path,
+      signal,
+      readBody: webBody(request),
+    });
     signal.throwIfAborted();
     if (answer === undefined) throw new TypeError("fetch failed"); // as undici's
     return toResponse(answer, method);

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { toFetch } from "../../core/handler.ts";
+import { toHandler } from "../../core/handler.ts";
 import type { Service } from "../../core/http/message.ts";
 import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";
@@ -31,7 +31,7 @@ export async function serveStore(store: Store, { port, hostname, names }: {
     const path = String(target).replace(/^https?:\/\/[^/?]*|\?.*$/gi, "");
     const answerBy = (service: Service) =>
       // Not an error: a body that is cut is a stream that fails.
-      toNodeListener(toFetch(service), { onError() {} })(req, res);
+      toNodeListener(toHandler(service), { onError() {} })(req, res);
     if (path === CONTROL || path.startsWith(`${CONTROL}/`)) {
       return answerBy(createControl(store, path, [hostname, ...names]));
     }
@@ -45,13 +45,14 @@ export async function serveStore(store: Store, { port, hostname, names }: {
       // For requests that never reached the service.
       settle(entry, res.headersSent ? res.statusCode : null);
     });
-    answerBy(async (request) => {
+    answerBy(async (request, _connection, readBody) => {
       const { signal } = gone;
       const answer = await store.answer(request, {
         entry,
         path,
         signal,
         socket,
+        readBody,
       });
       if (answer === undefined) socket.destroy();
       return answer ?? LOST;

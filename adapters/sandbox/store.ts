@@ -11,6 +11,7 @@ import { readText } from "../../core/http/body.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import {
   type Answer,
+  type ReadBody,
   type ServiceRequest,
   withFields,
 } from "../../core/http/message.ts";
@@ -28,7 +29,7 @@ import {
   madeAnswer,
   matches,
 } from "./fault.ts";
-import { type Entry, Journal, recorded, settle } from "./journal.ts";
+import { type Entry, Journal, recording, settle } from "./journal.ts";
 import { makeSeed } from "./seed.ts";
 
 /** How many faults may wait, and how many characters they may have as JSON. */
@@ -60,6 +61,7 @@ export interface Exchange {
   readonly path: string;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  readonly readBody: ReadBody;
   /** Absent in process. */
   readonly socket?: Socket;
 }
@@ -135,7 +137,7 @@ export function createStore(options: SandboxOptions) {
     request: ServiceRequest,
     exchange: Exchange,
   ): Promise<Answer | undefined> {
-    const { entry, path, signal } = exchange;
+    const { entry, path, signal, readBody } = exchange;
     const { method, headers } = request;
     const taken = takeFault(request, path);
     if (taken !== undefined) entry.fault = taken;
@@ -145,19 +147,27 @@ export function createStore(options: SandboxOptions) {
     const isTrue = fault.answer === undefined && fault.lose === undefined;
     let result: Answer | undefined;
     if (isTrue || fault.work === true) {
-      result = await state.service(recorded(request, entry));
+      result = await state.service(
+        request,
+        undefined,
+        recording(readBody, entry),
+      );
       // A body of unknown length is read before its type is refused.
       if (result.status === 415) entry.body = null;
     } else if (fault.lose === true) {
       // A connection that is closed with unread bytes is reset.
-      await readText(request, { maxBodyBytes: 65_536, bodyTimeout: 1000 });
+      await readText(
+        request,
+        { maxBodyBytes: 65_536, bodyTimeout: 1000 },
+        readBody,
+      );
     }
     journal.measure(entry);
     if (fault.lose === true) result = undefined;
     else if (fault.answer !== undefined) {
       const made = madeAnswer(fault.answer, path, fault.work);
       result = replaceFields(
-        await cors(async () => made)(request),
+        await cors(async () => made)(request, undefined, readBody),
         fault.answer,
       );
     }

@@ -7,6 +7,7 @@ import { Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { createPipeline, createService } from "../../core/service.ts";
+import { traceLayer } from "../../core/trace.ts";
 import { createDrain } from "./drain.ts";
 import { type Log, logLayer } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -14,7 +15,7 @@ import { createProbes } from "./probes.ts";
 import { limitAddressLayer, type RateLimiter } from "./rate_limit.ts";
 
 /** The parts of the server. A layer that is left out adds nothing. */
-export interface AppParts extends Omit<HandlerOptions, "onError"> {
+export interface AppParts extends Omit<HandlerOptions, "docs" | "onError"> {
   readonly log: Pick<Log, "request" | "fault">;
   /** Answers `/metrics`. */
   readonly metrics?: Metrics | undefined;
@@ -60,6 +61,7 @@ export function createApp(
       cors && corsLayer(cors, read.baseUrl.path),
       drainLayer,
       limitAddress && limitAddressLayer(limitAddress, proxies),
+      traceLayer,
     ),
     /** The probes and metrics, for a port of their own. */
     admin: layered(
@@ -70,6 +72,7 @@ export function createApp(
       metrics?.layer,
       logging,
       drainLayer,
+      traceLayer,
     ),
     ...ending,
   };

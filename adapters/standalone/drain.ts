@@ -1,7 +1,6 @@
 /** The end of a service: requests in flight are counted, and new ones refused. */
 
-import { cutShort } from "../../core/http/body.ts";
-import type { Layer } from "../../core/http/message.ts";
+import type { Layer, ReadBody } from "../../core/http/message.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
 
@@ -15,7 +14,7 @@ export function createDrain() {
   /** Set by `drain()`; fulfilled once no request is in flight. */
   let drained: PromiseWithResolvers<void> | undefined;
 
-  const layer: Layer = (service) => async (request, connection) => {
+  const layer: Layer = (service) => async (request, connection, readBody) => {
     if (isLeaving) {
       const target = parseTarget(request);
       const path = "path" in target ? target.path : "";
@@ -25,11 +24,16 @@ export function createDrain() {
       if (!isAnswered) return shuttingDown;
     }
     inFlight++;
-    const answer = await service(request, connection);
+    const read: ReadBody = async (...limits) => {
+      const body = await readBody(...limits);
+      // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
+      const isCut = !(body instanceof Uint8Array) &&
+        body.code === "bad_request";
+      return isCut && drained !== undefined ? shuttingDown : body;
+    };
+    const answer = await service(request, connection, read);
     if (--inFlight === 0) drained?.resolve();
-    // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
-    const isCut = drained !== undefined && answer.body === cutShort.body;
-    return isCut ? { ...shuttingDown, route: answer.route } : answer;
+    return answer;
   };
 
   return {

@@ -41,7 +41,7 @@ export function logLayer(
 ): Layer {
   const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
   let count = 0;
-  return (service) => async (request, connection) => {
+  return (service) => async (request, connection, readBody) => {
     const start = performance.now();
     const { method } = request;
     const sent = request.headers.get("x-request-id") ?? "";
@@ -50,7 +50,7 @@ export function logLayer(
       : `${prefix}-${++count}`;
     const client = proxies > 0 &&
       { client: clientAddress(request, connection, proxies) };
-    const answer = await service(request, connection);
+    const answer = await service(request, connection, readBody);
     const { status, route } = answer;
     if ("cause" in answer) log.fault(answer.cause, id);
     const ms = performance.now() - start;

@@ -59,10 +59,10 @@ export class Metrics {
 
   /** Counts and times the requests of a service. */
   readonly layer: Layer = (service) => {
-    return async (request, connection) => {
+    return async (request, ...rest) => {
       const start = performance.now();
       this.#active++;
-      const answer = await service(request, connection);
+      const answer = await service(request, ...rest);
       this.#active--;
       const { status, route = "", cause } = answer;
       const method = knownMethod(request) ?? "_OTHER";

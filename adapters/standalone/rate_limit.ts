@@ -62,8 +62,8 @@ export function createRateLimiter(
  * @param proxies how many are in front: see `clientAddress`.
  */
 export function limitAddressLayer(limit: RateLimiter, proxies: number): Layer {
-  return (service) => async (request, connection) => {
-    const answer = await service(request, connection);
+  return (service) => async (request, connection, readBody) => {
+    const answer = await service(request, connection, readBody);
     if (answer.status !== 401) return answer;
     const { allowed, headers } = limit(
       networkOf(clientAddress(request, connection, proxies)),

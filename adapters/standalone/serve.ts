@@ -5,7 +5,7 @@
 
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { responder } from "../../core/http/message.ts";
+import { respond } from "../../core/handler.ts";
 import { reportAndExit } from "./command_line.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { createServer } from "./server.ts";
@@ -41,7 +41,6 @@ function serveOnDeno() {
   });
   workers.othersLeave.then(server.stop);
   server.open().catch(reportAndExit);
-  const respond = responder(server.answer);
 
   return {
     fetch(
@@ -52,7 +51,7 @@ function serveOnDeno() {
       const forget = () => sending.delete(completed);
       sending.add(completed);
       completed.then(forget, forget);
-      return respond(request, info);
+      return respond(server.answer, request, info);
     },
 
     /** Deno calls it, in one worker only, once the server listens; without `hostname` if that is not on TCP. */

@@ -57,9 +57,9 @@ export function createServer(config: Config, { finish, leave }: Ending) {
 
   /** Makes a part of the service, for which requests wait until it is open. */
   function onceOpen(part: "answer" | "admin"): Service {
-    return (request, connection) =>
-      service?.[part](request, connection) ??
-        opening.promise.then((opened) => opened[part](request, connection));
+    return (...call) =>
+      service?.[part](...call) ??
+        opening.promise.then((opened) => opened[part](...call));
   }
 
   return {

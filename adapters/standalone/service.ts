@@ -1,6 +1,6 @@
 /** The standalone service, put together from a configuration. */
 
-import { toFetch } from "../../core/handler.ts";
+import { toHandler } from "../../core/handler.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { JSON_HEADERS } from "../../core/http/message.ts";
 import { anyOf, apiKeys } from "../../core/keys/api_keys.ts";
@@ -92,7 +92,7 @@ export async function openService(
 
   return {
     ...app,
-    handle: toFetch(app.answer),
+    handle: toHandler(app.answer),
     /** Reads the documentation page: that takes long, so the server listens first. */
     openDocs,
     /** Tells people that it listens. On a terminal issues the very first key, so call it once at most. */

@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { inspect } from "node:util";
-import { toFetch } from "../../core/handler.ts";
+import { toHandler } from "../../core/handler.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readConfig, readHost, readPort, SETTINGS } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";
@@ -57,8 +57,8 @@ export async function runStart(args: readonly string[]): Promise<void> {
   });
   const serve = await loadServe();
   // Before the storage is opened: a port that is in use leaves no file behind.
-  const listener = await serve(toFetch(server.answer), options);
-  const admin = config.admin && await serve(toFetch(server.admin), {
+  const listener = await serve(toHandler(server.answer), options);
+  const admin = config.admin && await serve(toHandler(server.admin), {
     ...options,
     hostname: config.admin.hostname ?? options.hostname,
     port: config.admin.port,

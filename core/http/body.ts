@@ -1,37 +1,29 @@
-/** A request's body: media type, encoding, size and deadline, then bytes and text. */
+/** A request's body: media type, encoding and size, then bytes and text. */
 
-import { type ErrorCode, Refusal } from "./refusal.ts";
-import type { Fields, ServiceRequest } from "./message.ts";
-
-type Bytes = ArrayBuffer | Uint8Array;
-
-export interface BodyLimits {
-  /** The most bytes that are read. */
-  readonly maxBodyBytes: number;
-  /** Time that the whole body may take to arrive, in ms. */
-  readonly bodyTimeout: number;
-}
+import type {
+  Answer,
+  BodyLimits,
+  ErrorCode,
+  Fields,
+  ReadBody,
+  ServiceRequest,
+} from "./message.ts";
+import { Refusal } from "./refusal.ts";
 
 export const DEFAULT_LIMITS: BodyLimits = {
   maxBodyBytes: 65_536,
   bodyTimeout: 10_000,
 };
 
-// A body in more pieces than this must have `MIN_PIECE` bytes a piece on average. Deno 2.9 allocates 64 KiB for each
-// piece (`DEFAULT_CHUNK_SIZE` in its ext/web/06_streams.js). Can go if tests/lab/faults/pieces_fault.ts passes without it.
-const MAX_PIECES = 256;
+/**
+ * A body in more pieces than this must have `MIN_PIECE` bytes a piece on average: each piece costs as much as a large
+ * one. Deno 2.9 allocates 64 KiB for each (`DEFAULT_CHUNK_SIZE` in its ext/web/06_streams.js): on Deno it can go if
+ * tests/lab/faults/pieces_fault.ts passes without it.
+ */
+export const MAX_PIECES = 256;
 const MIN_PIECE = 256;
 
-/** A body up to this length is read in one call: even byte by byte it has at most 512 pieces. */
-const MAX_WHOLE = 512;
-
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-/**
- * After so many turns of the microtask queue a body that came along with the header is there, and needs no timer:
- * 2 on Deno 2.9, 1 on Node 22 and 26; on Bun 1.4 it mostly comes later. A wrong number costs a timer, no more.
- */
-const TURNS = 3;
 
 const wrongMediaType = refuse(
   "unsupported_media_type",
@@ -48,8 +40,12 @@ const wrongTransferCoding = refuse(
   "its Transfer-Encoding must be chunked",
 );
 const missing = refuse("bad_request", "it is missing");
-const late = refuse("request_timeout", "it did not arrive in time");
-/** The 400 for a body whose connection ended before it did. */
+/** The 408 for a body that does not arrive in time. */
+export const late: Refusal = refuse(
+  "request_timeout",
+  "it did not arrive in time",
+);
+/** The 400 for a body whose connection ended before it did. A reader has no other `bad_request`. */
 export const cutShort: Refusal = refuse("bad_request", "it was cut short");
 const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
 const tooManyPieces = refuse(
@@ -65,41 +61,34 @@ function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
 /**
  * Reads the text of a JSON body.
  *
- * @returns the text, or a {@linkcode Refusal}: 400 if there is no body, 415 for another media type or any
+ * @returns the text, or the answer that says why not: 400 if there is no body, 415 for another media type or any
  * content coding, 413 for too many bytes, 408 if they stop coming, 400 if they are not UTF-8.
  */
 export async function readText(
-  request: ServiceRequest,
+  { headers }: Pick<ServiceRequest, "headers">,
   limits: BodyLimits,
-): Promise<string | Refusal> {
-  const { headers } = request;
+  readBody: ReadBody,
+): Promise<string | Answer> {
   const contentLength = headers.get("content-length");
   const coding = headers.get("transfer-encoding");
-  const length = /^[0-9]+$/.test(String(contentLength))
+  const length = contentLength !== null && /^[0-9]+$/.test(contentLength)
     ? Number(contentLength)
-    : NaN;
-  const isAnnounced = contentLength !== null || coding !== null;
-  if (length === 0 || !isAnnounced && request.body === null) return missing;
+    : undefined;
+  if (length === 0) return missing;
   const refusal = checkMediaType(headers);
+  const isAnnounced = contentLength !== null || coding !== null;
   if (isAnnounced && refusal !== undefined) return refusal;
-  // Not the client's fault: it gets a 500, and `onError` this error.
-  if (request.bodyUsed) {
-    throw new TypeError(
-      "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",
-    );
+  if (length !== undefined && length > limits.maxBodyBytes) {
+    return tooLarge(limits.maxBodyBytes);
   }
-  if (length > limits.maxBodyBytes) return tooLarge(limits.maxBodyBytes);
   // Of `gzip, chunked` Deno 2.9 and Node 26 decode `chunked` alone, and would pass on the gzip as the body. Bun 1.4
   // answers 400 by itself (oven-sh/bun#35295): can go if the others do, too.
-  if (Number.isNaN(length) && !/^chunked$/i.test(coding ?? "chunked")) {
+  if (length === undefined && !/^chunked$/i.test(coding ?? "chunked")) {
     return wrongTransferCoding;
   }
-  const bytes = length <= MAX_WHOLE
-    ? await readWhole(request, limits)
-    : await readStream(request, limits);
-  if (bytes instanceof Refusal) return refusal ?? bytes;
-  // On Deno 2.9 `request.body` is a stream even if there is no body, as only reading it shows (denoland/deno#26158).
-  // Can go if tests/adapters/http/http_contract_test.ts passes without it.
+  const bytes = await readBody(limits, length);
+  if (!(bytes instanceof Uint8Array)) return refusal ?? bytes;
+  // Only reading shows whether there is a body that is not announced, as HTTP/2 allows.
   if (bytes.byteLength === 0) return missing;
   if (refusal !== undefined) return refusal;
   try {
@@ -136,77 +125,49 @@ export function checkMediaType(
   return undefined;
 }
 
-/**
- * Reads a short body of an announced length, which is where HTTP ends it (RFC 9112 §6.3). With
- * {@linkcode readStream} a create would take 1.2 (Deno) to 1.5 (Node) times its processor time.
- */
-async function readWhole(
-  request: ServiceRequest,
-  { maxBodyBytes, bodyTimeout }: BodyLimits,
-): Promise<Bytes | Refusal> {
-  let isOver = false;
-  const reading = request.arrayBuffer().then((buffer) => {
-    isOver = true;
-    // It may be longer than announced if an embedder replaced the body.
-    return buffer.byteLength > maxBodyBytes ? tooLarge(maxBodyBytes) : buffer;
-  }, () => cutShort);
-  for (let turn = 0; turn < TURNS && !isOver; turn++) await null;
-  if (isOver) return reading;
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(late), bodyTimeout);
-    reading.then((result) => {
-      clearTimeout(timer);
-      resolve(result);
-    });
-  });
-}
+/** Gathers a body piece by piece. Each piece is copied at once, so that the runtime can free it. */
+export class Pieces {
+  readonly #maxBodyBytes: number;
+  #memory = new Uint8Array();
+  #length = 0;
+  #count = 0;
 
-/** Reads a body piece by piece, up to the cap. Each piece is copied at once, so that the runtime can let go of it. */
-async function readStream(
-  request: ServiceRequest,
-  { maxBodyBytes, bodyTimeout }: BodyLimits,
-): Promise<Bytes | Refusal> {
-  const { body } = request;
-  if (body === null) return missing;
-  const reader = body.getReader();
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    giveUp(reader); // and the read under way ends
-  }, bodyTimeout);
-  try {
-    let bytes = new Uint8Array();
-    let length = 0;
-    for (let pieces = 0;; pieces++) {
-      const { done, value } = await reader.read();
-      if (isLate) return late;
-      if (done) return bytes.subarray(0, length);
-      const end = length + value.byteLength;
-      const isTiny = pieces >= MAX_PIECES && end < pieces * MIN_PIECE;
-      if (end > maxBodyBytes || isTiny) {
-        giveUp(reader);
-        return isTiny ? tooManyPieces : tooLarge(maxBodyBytes);
-      }
-      if (end > bytes.byteLength) {
-        const longer = new Uint8Array(Math.max(end, 2 * bytes.byteLength));
-        longer.set(bytes);
-        bytes = longer;
-      }
-      bytes.set(value, length);
-      length = end;
+  constructor({ maxBodyBytes }: BodyLimits) {
+    this.#maxBodyBytes = maxBodyBytes;
+  }
+
+  /** Adds a piece; returns the refusal if the body has too many bytes or tiny pieces. */
+  add(piece: Uint8Array): Refusal | undefined {
+    const end = this.#length + piece.byteLength;
+    const isTiny = this.#count >= MAX_PIECES && end < this.#count * MIN_PIECE;
+    if (isTiny) return tooManyPieces;
+    if (end > this.#maxBodyBytes) return tooLarge(this.#maxBodyBytes);
+    if (end > this.#memory.byteLength) {
+      const size = Math.max(end, 2 * this.#memory.byteLength);
+      const larger = new Uint8Array(size);
+      larger.set(this.bytes);
+      this.#memory = larger;
     }
-  } catch {
-    return isLate ? late : cutShort;
-  } finally {
-    clearTimeout(timer);
+    this.#memory.set(piece, this.#length);
+    this.#length = end;
+    this.#count++;
+    return undefined;
+  }
+
+  /** What was added so far. */
+  get bytes(): Uint8Array {
+    return this.#memory.subarray(0, this.#length);
   }
 }
 
-function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  // The answer is already known, so it does not matter if cancelling fails.
-  reader.cancel().catch(() => {});
+/** Refuses a body of too many bytes, with 413. */
+export function tooLarge(maxBodyBytes: number): Refusal {
+  return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
 }
 
-function tooLarge(maxBodyBytes: number): Refusal {
-  return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
+/** Says why a body cannot be read again. Not the client's fault: it gets a 500, and `onError` this error. */
+export function readBefore(): TypeError {
+  return new TypeError(
+    "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",
+  );
 }

@@ -39,8 +39,8 @@ export function corsLayer(
   }
   const allowed = origins === "*" ? undefined : new Set(origins);
 
-  return (service) => async (request, connection) => {
-    const answer = await service(request, connection);
+  return (service) => async (request, ...rest) => {
+    const answer = await service(request, ...rest);
     if (!isBelow(request, basePath)) return answer;
     const { allow, vary: others } = answer.headers;
     // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP caches).

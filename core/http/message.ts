@@ -1,30 +1,65 @@
 /**
- * The one shape of a request and of an answer inside the service. Only `toFetch` and the adapters make
+ * The one shape of a request and of an answer inside the service. Only `toHandler` and the adapters make
  * a `Response` of an answer.
  */
 
 /** Header fields by lower-case name, one value each. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** The part of `Request` that the service reads. */
-export interface ServiceRequest
-  extends
-    Pick<Request, "method" | "url" | "body" | "bodyUsed" | "arrayBuffer"> {
+/** The part of `Request` that the service reads. The body is read by a {@linkcode ReadBody}. */
+export interface ServiceRequest extends Pick<Request, "method" | "url"> {
   /** The header fields, by name in any case. */
   readonly headers: Pick<Headers, "get">;
 }
+
+/** What a request's body may take. */
+export interface BodyLimits {
+  /** The most bytes that are read. */
+  readonly maxBodyBytes: number;
+  /** Time that the whole body may take to arrive, in ms. */
+  readonly bodyTimeout: number;
+}
+
+/**
+ * Reads the body of a request, once.
+ *
+ * @param length its `Content-Length`, which is at most `maxBodyBytes`; `undefined` without one.
+ * @returns the bytes, none if there is no body; or the answer if it is too large, late or cut short.
+ * @throws {TypeError} if it was read before.
+ */
+export type ReadBody = (
+  limits: BodyLimits,
+  length: number | undefined,
+) => Promise<Uint8Array | Answer>;
+
+/** The machine-readable codes of an Error body. Codes are stable; messages may improve. */
+export type ErrorCode =
+  | "bad_request"
+  | "unauthorized"
+  | "not_found"
+  | "method_not_allowed"
+  | "request_timeout"
+  | "payload_too_large"
+  | "unsupported_media_type"
+  | "idempotency_key_reused"
+  | "too_many_requests"
+  | "internal_error"
+  | "service_unavailable";
 
 /** A response as plain data. It may be shared by many requests: copy it to change it. */
 export interface Answer {
   /** The HTTP status code. */
   readonly status: number;
-  readonly headers: Fields;
+  /** The header fields by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Text, which is sent as UTF-8; bytes; a stream of bytes; or `null` if there is no content. */
   readonly body:
     | string
     | Uint8Array<ArrayBuffer>
     | ReadableStream<Uint8Array>
     | null;
+  /** The code of the Error body; absent if this is no error. */
+  readonly code?: ErrorCode | undefined;
   /** The path as a template, `/v1/pets/{petId}`, for logs and traces; absent if there is no such path. */
   readonly route?: string | undefined;
   /** The error, for the server's log; present if this is a 500, or the 503 of a storage. */
@@ -32,12 +67,13 @@ export interface Answer {
 }
 
 /**
- * Answers requests; it never rejects. `connection` is what the runtime hands over with a request: Deno its
- * info, Bun its server, Node the socket.
+ * Answers requests; it never rejects. `connection` is what the runtime passes with a request: Deno its
+ * info, Bun its server, Node the socket. `readBody` reads the body in the runtime's own way.
  */
 export type Service = (
   request: ServiceRequest,
-  connection?: unknown,
+  connection: unknown,
+  readBody: ReadBody,
 ) => Promise<Answer>;
 
 /** Wraps a service in another one, which adds something to it. */
@@ -66,12 +102,6 @@ export function withFields(answer: Answer, fields: Fields): Answer {
   return { ...answer, headers: { ...answer.headers, ...fields } };
 }
 
-/** Makes the function for servers that pass a `Request` and want a `Response`: Deno's and Bun's. */
-export function responder(service: Service) {
-  return async (request: Request, connection?: unknown): Promise<Response> =>
-    toResponse(await service(request, connection), request.method);
-}
-
 /** Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110 §9.3.2). */
 export function toResponse(
   { status, headers, body }: Answer,
@@ -95,3 +125,11 @@ export function toResponse(
     : headers;
   return new Response(null, { status, headers: fields });
 }
+
+/** The fields of a connection (RFC 9110 §7.6.1). Only the server that owns the connection decides on them. */
+export const CONNECTION_FIELDS: readonly string[] = [
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "upgrade",
+];

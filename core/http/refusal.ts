@@ -1,20 +1,11 @@
 /** Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing. */
 
-import { type Answer, type Fields, JSON_HEADERS } from "./message.ts";
-
-/** The machine-readable codes of an Error body. Codes are stable; messages may improve. */
-export type ErrorCode =
-  | "bad_request"
-  | "unauthorized"
-  | "not_found"
-  | "method_not_allowed"
-  | "request_timeout"
-  | "payload_too_large"
-  | "unsupported_media_type"
-  | "idempotency_key_reused"
-  | "too_many_requests"
-  | "internal_error"
-  | "service_unavailable";
+import {
+  type Answer,
+  type ErrorCode,
+  type Fields,
+  JSON_HEADERS,
+} from "./message.ts";
 
 /** The body of every error response. */
 export interface ErrorBody {

@@ -1,28 +1,40 @@
 /** Content that does not change while the process lives, with `ETag`, 304 and gzip. */
 
 import { acceptedCodings, type Coding } from "./accept_encoding.ts";
-import type { Fields, Service } from "./message.ts";
+import type { Answer, Fields, ServiceRequest } from "./message.ts";
 import { sha256 } from "../sha256.ts";
 
 /** Bytes, because a text would be encoded for each request. */
 export type Bytes = Uint8Array<ArrayBuffer>;
+type Pieces = Iterable<Bytes> | AsyncIterable<Bytes>;
+
+/** Answers with a content, or with 304. */
+export type StaticContent = (
+  request: Pick<ServiceRequest, "headers">,
+) => Promise<Answer>;
 
 /**
  * Answers 200 with a content, these fields and an `ETag`, compressed for clients that ask for it, or 304 if the
- * client has it. All is made on first use, because Cloudflare Workers forbid asynchronous work while a module loads
+ * client has it. It is sent plain if the runtime cannot compress. All is made on first use, because Cloudflare Workers forbid asynchronous work while a module loads
  * (cloudflare/workerd#158). Addresses have no version, so clients have to ask each time.
+ *
+ * @param inPieces divides a large content, to compress piece by piece.
  */
 export function staticContent(
   content: () => Bytes | Promise<Bytes>,
   headers: Fields,
-): Service {
+  inPieces: (bytes: Bytes) => Pieces = (bytes) => [bytes],
+): StaticContent {
   const plain = once(async () => represent(await content(), headers));
   const variants: Readonly<Record<Coding, typeof plain>> = {
     identity: plain,
     gzip: once(async () => {
-      const { whole: { body } } = await plain();
+      const uncompressed = await plain();
+      const { body } = uncompressed.whole;
       const fields = { ...headers, "content-encoding": "gzip" };
-      return represent(await gzip(body), fields);
+      // Vercel's edge-runtime 4.0.1 has no CompressionStream. Then the plain content is right for all.
+      const packed = await gzip(inPieces(body)).catch(() => undefined);
+      return packed === undefined ? uncompressed : represent(packed, fields);
     }),
   };
 
@@ -61,20 +73,14 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     });
 }
 
-async function gzip(bytes: Bytes): Promise<Bytes> {
-  const compressed = ReadableStream.from(inTurns(bytes))
-    .pipeThrough(new CompressionStream("gzip"));
-  return new Uint8Array(await new Response(compressed).arrayBuffer());
-}
-
-/**
- * Pieces between which other requests have their turn. Deno 2.9 compresses on the thread that answers them
- * (`op_compression_write` in its ext/web/compression.rs; denoland/deno#13854): can go when that changes.
- */
-async function* inTurns(bytes: Bytes): AsyncGenerator<Bytes> {
-  const size = 64 * 1024;
-  for (let start = 0; start < bytes.byteLength; start += size) {
-    if (start > 0) await new Promise((resolve) => setTimeout(resolve));
-    yield bytes.subarray(start, start + size);
+async function gzip(pieces: Pieces): Promise<Bytes> {
+  const { readable, writable } = new CompressionStream("gzip");
+  const writer = writable.getWriter();
+  async function write(): Promise<void> {
+    for await (const piece of pieces) await writer.write(piece);
+    await writer.close();
   }
+  const compressed = new Response(readable).arrayBuffer();
+  const [buffer] = await Promise.all([compressed, write()]);
+  return new Uint8Array(buffer);
 }

@@ -1,9 +1,8 @@
 /** Responses in the OpenAPI document. */
 
-import type { BodyLimits } from "../http/body.ts";
+import type { BodyLimits, ErrorCode } from "../http/message.ts";
 import {
   ERROR_STATUS,
-  type ErrorCode,
   type Refusal,
   tooManyRequests,
   unavailable,

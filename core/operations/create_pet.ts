@@ -30,15 +30,15 @@ import {
  * added another pet, answers 422.
  */
 async function run(
-  { request, apiKey }: Call,
+  { request, apiKey, readBody }: Call,
   context: Context,
 ): Promise<Answer> {
   const { storage, baseUrl } = context;
   const header = request.headers.get("idempotency-key");
   const key = header === null ? undefined : parseIdempotencyKey(header);
   if (key instanceof Refusal) return key;
-  const text = await readText(request, context);
-  if (text instanceof Refusal) return text;
+  const text = await readText(request, context, readBody);
+  if (typeof text !== "string") return text;
   let body: unknown;
   try {
     body = parseWithInt64(text, "categoryId");

@@ -3,19 +3,20 @@
  */
 
 import type { BaseUrl } from "../http/base_url.ts";
-import type { BodyLimits } from "../http/body.ts";
 import type {
   Answer,
+  BodyLimits,
   Fields,
-  Service,
+  ReadBody,
   ServiceRequest,
 } from "../http/message.ts";
-import type { Route } from "../http/router.ts";
+import type { StaticContent } from "../http/static_content.ts";
 import type { DescribedOperation } from "../openapi/document.ts";
 import type { PetStorage } from "../pets/pet_storage.ts";
 
 /** One request, routed and authenticated. */
 export interface Call {
+  /** The request, whose method and path are known. */
   readonly request: ServiceRequest;
   /** The raw query, without its `?`. */
   readonly query: string;
@@ -26,6 +27,8 @@ export interface Call {
   readonly parameter: string;
   /** The valid API key; empty if the endpoint is public. */
   readonly apiKey: string;
+  /** Reads the body of the request. */
+  readonly readBody: ReadBody;
 }
 
 /** State shared by all requests. */
@@ -33,11 +36,15 @@ export interface Context extends BodyLimits {
   readonly storage: PetStorage;
   readonly baseUrl: BaseUrl;
   /** Answers with the OpenAPI document, or with 304. */
-  readonly document: Service;
+  readonly document: StaticContent;
 }
 
 /** A route at its full path, and what it does. */
-export interface Endpoint extends Route {
+export interface Endpoint {
+  /** The method; `GET` is for `HEAD` too. */
+  readonly method: "GET" | "POST";
+  /** The path, or a template that ends in one parameter: `/v1/pets/{petId}`. */
+  readonly path: string;
   /** If true, it needs no API key. */
   readonly isPublic?: boolean | undefined;
   /** Header fields of all its responses, including errors. */

@@ -88,8 +88,7 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
   },
   "adapters/sandbox/store.ts maxPets": async (n) =>
     await Promise.try(sandbox, { pets: n + 1 }).then(() => false, () => true),
-  "adapters/http/server.ts port": async (n) =>
-    readServeOptions(fetch, {}).port <= n,
+  "adapters/http/server.ts port": async (n) => readServeOptions({}).port <= n,
   async "adapters/storage/grouped.ts maxQueue"(n, t) {
     const { run } = hanging(t);
     run(0);

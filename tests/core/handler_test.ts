@@ -219,7 +219,7 @@ test("createHandler throws for an option that is unknown or of a wrong kind", ()
   const wrong: readonly (readonly [object, string])[] = [
     [
       { basePath: "/v2" },
-      "TypeError: Unknown option basePath: createHandler has storage, keys, baseUrl, maxBodyBytes, bodyTimeout, cors, rateLimit, onError",
+      "TypeError: Unknown option basePath: createHandler has storage, keys, baseUrl, maxBodyBytes, bodyTimeout, cors, rateLimit, docs, onError",
     ],
     [
       { storage: Promise.resolve(storage) },

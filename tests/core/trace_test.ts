@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { traced } from "../../core/trace.ts";
+import { traceLayer } from "../../core/trace.ts";
 import type { ServiceRequest } from "../../core/http/message.ts";
 
 test("without OpenTelemetry a service stays as it is, so that tracing costs nothing", () => {
   const service = () => Promise.reject(new Error("not called"));
-  assert.equal(traced(service), service);
+  assert.equal(traceLayer(service), service);
 });
 
 test("a span gets the route and a name with it, unless Node's instrumentation does that, and only if there is one", async () => {
@@ -30,8 +30,14 @@ test("a span gets the route and a name with it, unless Node's instrumentation do
     Reflect.set(globalThis, api, { context });
     const ask = async (route?: string, method = "GET") => {
       const answer = { status: 200, headers: {}, body: null };
-      const service = traced(async () => route ? { ...answer, route } : answer);
-      await service({ method } as ServiceRequest, undefined);
+      const service = traceLayer(async () =>
+        route ? { ...answer, route } : answer
+      );
+      await service(
+        { method } as ServiceRequest,
+        undefined,
+        () => Promise.reject(new Error("not called")),
+      );
     };
     await ask("/v1/pets");
     await ask("/v1/pets", "X");

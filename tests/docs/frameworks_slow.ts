@@ -70,10 +70,27 @@ if (FRAMEWORKS === undefined) {
     execFileSync("sh", ["-ec", script], { cwd, env, stdio: "inherit" });
   });
 } else {
-  for (const name of ["express", "fastify", "hono", "edge_runtime"]) {
+  for (const name of ["express", "fastify", "hono", "srvx", "edge_runtime"]) {
     httpContract(
       (title, check) => test(`${name}: ${title}`, check),
       () => open(name),
     );
   }
+
+  test("edge_runtime: a client that takes gzip gets the document, though nothing can compress it", async () => {
+    const { base, close } = await open("edge_runtime");
+    const headers = { "accept-encoding": "gzip" };
+    try {
+      for (const known of [{}, { "if-none-match": '"x"' }]) {
+        const answer = await fetch(`${base}/openapi.json`, {
+          headers: { ...headers, ...known },
+        });
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get("content-encoding"), null);
+        assert.equal((await answer.json()).openapi, "3.1.1");
+      }
+    } finally {
+      await close();
+    }
+  });
 }

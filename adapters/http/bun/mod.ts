@@ -7,6 +7,7 @@
 import { checkIntegers } from "../../../core/options.ts";
 import { failed, guard } from "../guard.ts";
 import {
+  checkHandle,
   type FetchFunction,
   listenError,
   listening,
@@ -38,20 +39,23 @@ export interface BunServeOptions extends ServeOptions {
 /**
  * Listens, and answers every request with a fetch function.
  *
- * @example
+ * @example Serve
  * ```ts
  * import { serve } from "@petstore/service/bun";
  *
  * if ("Bun" in globalThis) await serve(() => new Response("Hello"), { port: 8000 });
  * ```
+ *
+ * @param handle any fetch function, such as `createHandler` returns.
+ * @param options where to listen, and how long a body may be.
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export async function serve(
   handle: FetchFunction,
   options: BunServeOptions = {},
 ): Promise<Server> {
+  checkHandle(handle);
   const { port, hostname, onError } = readServeOptions(
-    handle,
     options,
     "maxRequestBodySize",
   );

@@ -9,6 +9,7 @@ import { shuttingDown } from "../../../core/http/refusal.ts";
 import { report } from "../../../core/report.ts";
 import { failed, guard } from "../guard.ts";
 import {
+  checkHandle,
   type FetchFunction,
   listenError,
   listening,
@@ -29,20 +30,24 @@ const MAX_STOPPED = 64;
 /**
  * Listens, and answers every request with a fetch function.
  *
- * @example
+ * @example Serve
  * ```ts
  * import { serve } from "@petstore/service/deno";
  *
  * const server = await serve(() => new Response("Hello"), { port: 0 });
  * await server.close();
  * ```
+ *
+ * @param handle any fetch function, such as `createHandler` returns.
+ * @param options where to listen.
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export async function serve(
   handle: FetchFunction,
   options: ServeOptions = {},
 ): Promise<Server> {
-  const { port, hostname, onError } = readServeOptions(handle, options);
+  checkHandle(handle);
+  const { port, hostname, onError } = readServeOptions(options);
   const answer = guard(handle, onError);
   // Requests with a body: until they are answered, `shutdown()` would take the body away (seen in Deno 2.9;
   // denoland/deno#36809). Can go if tests/adapters/http/deno/mod_test.ts passes without it. They are counted, because

@@ -1,5 +1,5 @@
 /**
- * Serves a fetch function with Node's own HTTP server, at its own speed.
+ * Serves what `createHandler` returns with Node's own HTTP server, at its own speed.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { checkIntegers, MAX_TIME } from "../../../core/options.ts";
 import { noTunnel } from "../../../core/http/target.ts";
 import { clientErrorListener, refuse } from "./client_error.ts";
-import { createListener, type NodeListener } from "./listener.ts";
+import type { Handler } from "../../../core/handler.ts";
+import { checkHandler, createListener, type NodeListener } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
 import {
-  type FetchFunction,
   listenError,
   listening,
   readServeOptions,
@@ -22,7 +22,8 @@ import {
 } from "../server.ts";
 
 export { type NodeListener, toNodeListener } from "./listener.ts";
-export type { FetchFunction, ServeOptions, Server } from "../server.ts";
+export type { Handler } from "../../../core/handler.ts";
+export type { ServeOptions, Server } from "../server.ts";
 
 /** Settings of {@linkcode serve} on Node. */
 export interface NodeServeOptions extends ServeOptions {
@@ -45,23 +46,29 @@ export interface NodeServeOptions extends ServeOptions {
 }
 
 /**
- * Listens, and answers every request with a fetch function.
+ * Listens, and answers every request with the service.
  *
- * @example
+ * @example Serve
  * ```ts
  * import { serve } from "@petstore/service/node";
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  *
- * const server = await serve(() => new Response("Hello"), { port: 0 });
+ * const keys = apiKeys(["secret"]);
+ * const handle = createHandler({ storage: memoryStorage(), keys });
+ * const server = await serve(handle, { port: 0 });
  * await server.close();
  * ```
+ *
+ * @param handle what `createHandler` returns. Other fetch functions are served by libraries such as srvx.
+ * @param options where to listen, and for how long to wait for clients.
  * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
  */
 export async function serve(
-  handle: FetchFunction,
+  handle: Handler,
   options: NodeServeOptions = {},
 ): Promise<Server> {
+  checkHandler(handle, "serve");
   const { port, hostname, onError } = readServeOptions(
-    handle,
     options,
     "headersTimeout",
     "requestTimeout",
@@ -86,7 +93,7 @@ export async function serve(
 }
 
 function createFetchServer(
-  handle: FetchFunction,
+  handle: Handler,
   onError: (error: unknown) => void,
   options: NodeServeOptions,
 ): HttpServer {

@@ -38,22 +38,26 @@ export function limitRest(req: IncomingMessage): void {
  * Ends a response, of which `body` is all or the rest, while the client is still sending. A socket that is
  * closed with unread bytes is reset, and a reset takes the response with it (RFC 9112 §9.6): so it is written
  * whole, but ended only when the client stops, or has had time to read it.
+ *
+ * @returns fulfilled then; rejected if the response is shorter than was announced.
  */
-export function endLater(
+export async function endLater(
   { req, res }: Exchange,
   body: string | Uint8Array | null,
-): void {
+): Promise<void> {
   if (body === null) res.flushHeaders();
   else res.write(body);
-  const end = (): void => {
-    clearTimeout(timer);
-    res.end();
-  };
-  const timer = setTimeout(end, LINGER);
   let left = MAX_DISCARD;
-  req.on("data", (chunk: Uint8Array) => {
-    left -= Math.max(chunk.length, MIN_PIECE);
-    // No more is read; the client, its way blocked, has time to read its answer.
-    if (left < 0) req.pause();
-  }).once("close", end).resume();
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, LINGER);
+    req.on("data", (chunk: Uint8Array) => {
+      left -= Math.max(chunk.length, MIN_PIECE);
+      // No more is read; the client, its way blocked, has time to read its answer.
+      if (left < 0) req.pause();
+    }).once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    }).resume();
+  });
+  res.end();
 }

@@ -1,8 +1,8 @@
 // Runs next.ts, which must be beside it, in Vercel's edge-runtime, which has web globals and nothing of Node.
-// Run it with `node edge_runtime.ts`, after `npm install edge-runtime esbuild`.
+// Run it with `node edge_runtime.ts`, after `npm install edge-runtime esbuild srvx`.
 import { EdgeRuntime } from "edge-runtime";
 import { buildSync } from "esbuild";
-import { serve } from "@petstore/service/node";
+import { serve } from "srvx";
 
 const { outputFiles } = buildSync({
   absWorkingDir: import.meta.dirname,
@@ -14,11 +14,13 @@ const { outputFiles } = buildSync({
 const runtime = new EdgeRuntime({ initialCode: outputFiles[0].text });
 const routes = runtime.evaluate("routes");
 
-await serve(async (request) => {
+async function fetch(request: Request): Promise<Response> {
   const { url, method } = request;
   const headers = [...request.headers];
   const bytes = await request.arrayBuffer();
   const body = bytes.byteLength > 0 ? bytes : null;
   const { Request } = runtime.context;
   return routes[method](new Request(url, { method, headers, body }));
-}, { port: 8000 });
+}
+
+serve({ fetch, port: 8000, hostname: "127.0.0.1" });

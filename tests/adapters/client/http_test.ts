@@ -7,21 +7,25 @@ import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import type { FetchFunction } from "../../../adapters/http/server.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
+import { toHandler } from "../../../core/handler.ts";
+import type { Service } from "../../../core/http/message.ts";
 import { placeExample } from "../../support/examples.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { listen, run } from "../../support/process.ts";
 import { commandLine } from "../../support/runtime.ts";
 import { failure, inProcess, KEY } from "./scripted.ts";
 
-/** Listens with a fetch function while a test runs. */
+/** Listens with a service while a test runs. */
 async function serving(
-  handle: FetchFunction,
+  service: Service,
   check: (baseUrl: string) => Promise<void>,
 ): Promise<void> {
   const serve = await loadServe();
-  const server = await serve(handle, { port: 0, onError: () => {} });
+  const server = await serve(toHandler(service), {
+    port: 0,
+    onError: () => {},
+  });
   try {
     await check(`${server.url}/v1`);
   } finally {
@@ -36,10 +40,10 @@ function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
 test("over HTTP a create tells its media type and its length, and a page where the next one is", async () => {
   const { handle } = inProcess();
   const fields: (string | null)[] = [];
-  await serving((request) => {
+  await serving((request, ...rest) => {
     fields.push(request.headers.get("content-type"));
     fields.push(request.headers.get("content-length"));
-    return handle(request);
+    return handle.answer(request, ...rest);
   }, async (baseUrl) => {
     const client = clientOf(baseUrl);
     const pet = await client.createPet({ name: "Zoë", categoryId: 1n });
@@ -54,13 +58,13 @@ test("over HTTP a create tells its media type and its length, and a page where t
 
 test("a redirect over HTTP is not followed, and the key stays", async () => {
   const asked: (string | null)[] = [];
-  await serving((request) => {
+  await serving(async (request) => {
     asked.push(request.headers.get("authorization"));
-    return new Response("[]");
+    return { status: 200, headers: {}, body: "[]" };
   }, async (elsewhere) => {
     for (const status of [301, 302, 307, 308]) {
       await serving(
-        () => new Response(null, { status, headers: { location: elsewhere } }),
+        async () => ({ status, headers: { location: elsewhere }, body: null }),
         async (baseUrl) => {
           const client = clientOf(baseUrl);
           const read = await failure(client.listPets());
@@ -127,7 +131,7 @@ test("the example adds a pet and lists those that are available; it ends with 1 
   const { handle, client } = inProcess();
   await client.createPet({ name: "Tom", categoryId: 1n });
   await client.createPet({ name: "Kit", categoryId: 1n, status: "sold" });
-  await serving(handle, async (baseUrl) => {
+  await serving(handle.answer, async (baseUrl) => {
     const added = "Added Rex as number 3\n";
     const listed = "1 Tom, category 1\n3 Rex, category 9007199254740993\n";
     assert.deepEqual(await runExample(baseUrl, KEY), {

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { inTurns } from "../../../adapters/docs/in_pieces.ts";
 import { docs } from "../../../adapters/docs/mod.ts";
+import { staticContent } from "../../../core/http/static_content.ts";
+import { handleService } from "../../support/handle_service.ts";
 import { runWell } from "../../support/process.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 
@@ -103,6 +106,47 @@ test("the page and its files take at most 500,000 bytes for a browser, which tak
     assert.equal(gunzipSync(bytes).toString(), await plain.text(), path);
   }
   assert.ok(size <= 500_000, `${size} bytes`);
+});
+
+test("a large file lets others have their turn while it is compressed", async () => {
+  const content = staticContent(
+    () => new Uint8Array(20 * 131_072),
+    {},
+    inTurns,
+  );
+  let turns = 0;
+  let isMade = false;
+  const headers = new Headers({ "accept-encoding": "gzip" });
+  const asked = content({ headers }).finally(() => isMade = true);
+  for (; !isMade; turns++) await new Promise((resolve) => setTimeout(resolve));
+  await asked;
+  assert.ok(turns >= 10, `${turns} turns`);
+});
+
+test("the page is a part of the service as its option docs, with the service's own errors", async () => {
+  const told: unknown[] = [];
+  const service = handleService({
+    docs: await docs({ path: "/docs" }),
+    onError: (cause) => told.push(cause),
+  });
+  const show = (path: string, init?: RequestInit) =>
+    service.fetch(new Request(ORIGIN + path, init));
+  for (const path of ["/docs", ...FILES.map((name) => `/docs/${name}`)]) {
+    assert.equal((await show(path)).status, 200, path);
+  }
+  assert.equal((await show("/docs", { method: "POST" })).status, 405);
+  assert.equal((await show("/docs/x")).status, 404);
+  assert.equal((await show("/v1/pets")).status, 401);
+  assert.deepEqual(told, []);
+});
+
+test("createHandler says what the option docs must be, if it is a promise or a function", () => {
+  for (const wrong of [docs(), async () => undefined, null, "/docs"]) {
+    assert.throws(() => handleService({ docs: wrong as never }), {
+      name: "TypeError",
+      message: "Wrong option docs: it must be what await docs(…) returns",
+    });
+  }
 });
 
 test("the page takes less than 4.5 times the size of its files in memory", async () => {

@@ -56,17 +56,14 @@ function onPage(
     const keys = new Set(["secret"]);
     const storage = memoryStorage();
     await storage.create(newPet({ ...REX, categoryId: BigInt(CATEGORY) }));
+    const { rememberKey = false } = options;
     const handle = createHandler({
       storage,
       keys: { verify: async (key) => keys.has(key) },
+      docs: await docs({ alias: "/", rememberKey }),
     });
-    const { rememberKey = false } = options;
-    const showDocs = await docs({ alias: "/", rememberKey });
     const serve = await loadServe();
-    const server = await serve(
-      async (request) => await showDocs(request) ?? handle(request),
-      { port: 0 },
-    );
+    const server = await serve(handle, { port: 0 });
     const origin = server.url;
     const opened = await openPage(options);
     try {

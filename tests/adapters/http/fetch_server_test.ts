@@ -1,21 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve as serveOnBun } from "../../../adapters/http/bun/mod.ts";
-import { serve } from "../../../adapters/http/node/mod.ts";
+import { serve as serveOnDeno } from "../../../adapters/http/deno/mod.ts";
+import { serve as serveOnNode } from "../../../adapters/http/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import { fetchServerContract } from "./fetch_server_contract.ts";
+import { toHandler } from "../../../core/handler.ts";
+import { fetchFunctionContract } from "./fetch_function_contract.ts";
+import { serverContract } from "./server_contract.ts";
 import { RUNTIME, testUnless } from "../../support/runtime.ts";
 
-fetchServerContract(
-  (title, check) => test(`${RUNTIME}: ${title}`, check),
-  await loadServe(),
-);
+const register = (title: string, check: () => Promise<void>) =>
+  test(`${RUNTIME}: ${title}`, check);
+serverContract(register, await loadServe());
+if (RUNTIME !== "node") {
+  const serve = RUNTIME === "bun" ? serveOnBun : serveOnDeno;
+  fetchFunctionContract(register, serve);
+}
+
+const handle = toHandler(() => Promise.reject(new Error("not called")));
 
 test(`${RUNTIME}: serve rejects if the host is unknown, and says so`, async () => {
   const serve = await loadServe();
   for (const hostname of ["a b", "256.1.1.1"]) {
     await assert.rejects(
-      async () => await serve(() => new Response(), { port: 0, hostname }),
+      async () => await serve(handle, { port: 0, hostname }),
       // Without a network Bun and Node say EAGAIN and EAI_AGAIN.
       /^Error: Cannot listen on (a b|256.1.1.1):0: (the host is unknown$|.*AGAIN)/,
     );
@@ -29,7 +37,7 @@ it(
   "serve of Node's adapter refuses to run on Bun, because it could not close",
   async () => {
     await assert.rejects(
-      serve(() => new Response()),
+      serveOnNode(handle),
       /@petstore\/service\/bun/,
     );
   },

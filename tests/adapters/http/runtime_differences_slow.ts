@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { loadServe } from "../../../adapters/standalone/start.ts";
+import { toHandler } from "../../../core/handler.ts";
 import { Wire } from "../../contract/wire.ts";
 import { onEveryRuntime } from "../../support/process.ts";
 import { RUNTIME } from "../../support/runtime.ts";
@@ -49,10 +50,11 @@ const CASES: readonly (readonly [what: string, bytes: string, deno: string, bun:
 
 test(`${RUNTIME}: an answer that begins after 12 s arrives`, async () => {
   const serve = await loadServe();
-  const server = await serve(async () => {
+  const handle = toHandler(async () => {
     await setTimeout(12_000); // more than Bun's own idleTimeout
-    return new Response("late");
-  }, { port: 0 });
+    return { status: 200, headers: {}, body: "late" };
+  });
+  const server = await serve(handle, { port: 0 });
   assert.equal(await (await fetch(server.url)).text(), "late");
   await server.close();
 });

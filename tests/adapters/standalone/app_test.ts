@@ -4,7 +4,7 @@ import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
-import { toFetch } from "../../../core/handler.ts";
+import { toHandler } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
 
 function open(storage: PetStorage = memoryStorage()) {
@@ -21,7 +21,7 @@ function open(storage: PetStorage = memoryStorage()) {
       fault: (cause, id) => void faults.push({ cause, id }),
     },
   });
-  const handle = toFetch(answer);
+  const handle = toHandler(answer);
   return { handle, drain, lines, faults };
 }
 

@@ -4,6 +4,7 @@ import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
+import { toHandler } from "../../../core/handler.ts";
 import { skipping } from "../../support/runtime.ts";
 import { noBrowser, openPage } from "../../support/browser.ts";
 import { REX_JSON } from "../../support/pets.ts";
@@ -15,16 +16,17 @@ interface Seen {
   readonly text: string;
 }
 
-const EMPTY_PAGE = new Blob(["<!DOCTYPE html><title>A page</title>"], {
-  type: "text/html",
-});
-
 test(
   "a page of an allowed origin creates a pet and reads fields and refusals; a page of another origin reads nothing",
   { skip: skipping(noBrowser), timeout: 120_000 },
   async () => {
     const serve = await loadServe();
-    const page = () => new Response(EMPTY_PAGE);
+    const headers = { "content-type": "text/html" };
+    const page = toHandler(async () => ({
+      status: 200,
+      headers,
+      body: "<!DOCTYPE html><title>A page</title>",
+    }));
     const app = await serve(page, { port: 0 });
     const stranger = await serve(page, { port: 0 });
     const service = await openService(readConfig({

@@ -15,7 +15,9 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
-import { createHandler, serviceOf } from "../../../core/handler.ts";
+import type { Service } from "../../../core/http/message.ts";
+import { webBody } from "../../../core/http/web_body.ts";
+import { createHandler } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
 import { skipping, testUnless } from "../../support/runtime.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
@@ -36,6 +38,12 @@ function request(method: string, path: string): Request {
   const request = new Request(`http://localhost${path}`, init);
   // Bun makes a GET of an unknown method.
   return Object.defineProperty(request, "method", { value: method });
+}
+
+/** What a service is called with for a request. */
+function called(method: string, path: string): Parameters<Service> {
+  const sent = request(method, path);
+  return [sent, undefined, webBody(sent)];
 }
 
 test("/metrics counts requests by route, method and status, none of which a client makes up", async () => {
@@ -113,13 +121,11 @@ test("a create waits until the storage is done with it; a fault and the time are
   const storage = metrics.watch({ ...memoryStorage(), create });
   const keys = apiKeys(["secret"]);
   const handle = createHandler({ storage, keys, onError: () => {} });
-  const service = serviceOf(handle);
-  assert.ok(service);
   const { now } = performance;
   let time = 1000;
   performance.now = () => time;
   try {
-    const answer = metrics.layer(service)(request("POST", "/v1/pets"));
+    const answer = metrics.layer(handle.answer)(...called("POST", "/v1/pets"));
     await begun.promise;
     assert.deepEqual(await values(), ["1", "1", "0"]);
     time += 25;
@@ -187,7 +193,7 @@ testUnless(skip)(
       const promtool = spawnSync("promtool", ["check", "metrics"], { input });
       assert.equal(`${promtool.stdout}${promtool.stderr}`, "");
       assert.equal(promtool.status, 0);
-      await metrics.layer(async () => answer)(request("GET", "/"));
+      await metrics.layer(async () => answer)(...called("GET", "/"));
     }
   },
 );

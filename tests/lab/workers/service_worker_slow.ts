@@ -39,10 +39,12 @@ test("a Service Worker serves all without a server", options, async (t) => {
       const body = new Blob(['{${rex}}'], { type: "application/json" });
       const added = await fetch("/v1/pets", { headers, method: "POST", body });
       const listed = await fetch("/v1/pets", { headers });
-      return [await added.text(), await listed.text()];
+      const unknown = { headers: { "if-none-match": '"x"' } };
+      const document = await fetch("/v1/openapi.json", unknown);
+      return [await added.text(), await listed.text(), document.status];
     })()`);
     const added = `{"id":1,${rex},"status":"available"}`;
-    assert.deepEqual(answers, [added, `[${added}]`]);
+    assert.deepEqual(answers, [added, `[${added}]`, 200]);
   } finally {
     await close();
     await server.close();

@@ -5,11 +5,12 @@ import { createServer } from "node:http";
 import process from "node:process";
 import { after, test } from "node:test";
 import {
-  type FetchFunction,
   type NodeListener,
   type NodeServeOptions,
   serve,
 } from "../../../../adapters/http/node/mod.ts";
+import { toHandler } from "../../../../core/handler.ts";
+import type { Answer, ReadBody } from "../../../../core/http/message.ts";
 import {
   apiKeys,
   createHandler,
@@ -35,7 +36,7 @@ after(async () => {
 
 /** Serves `handle` while `use` speaks to it; returns the errors that were reported. */
 export async function speaking(
-  handle: FetchFunction,
+  handle: Handler,
   use: (wire: Wire) => Promise<void>,
   options: NodeServeOptions = {},
 ): Promise<readonly unknown[]> {
@@ -54,7 +55,7 @@ export async function speaking(
 
 /** As {@linkcode speaking}; asserts that no error was reported. */
 export async function speakingWell(
-  handle: FetchFunction,
+  handle: Handler,
   use: (wire: Wire) => Promise<void>,
 ): Promise<void> {
   assert.deepEqual(await speaking(handle, use), []);
@@ -82,6 +83,42 @@ export const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 export function pets(options: Partial<HandlerOptions> = {}): Handler {
   const keys = apiKeys(["secret"]);
   return createHandler({ storage: memoryStorage(), keys, ...options });
+}
+
+/** A handler that answers each request with this. */
+export function saying(
+  body: Answer["body"],
+  { status = 200, headers = {} }: Partial<Answer> = {},
+): Handler {
+  return toHandler(async () => ({ status, headers, body }));
+}
+
+/** Makes an answer of a text. */
+export function ok(body: Answer["body"]): Answer {
+  return { status: 200, headers: {}, body };
+}
+
+/** A handler that answers each request with its body. */
+export const echo: Handler = toHandler(
+  async ({ headers }, _connection, readBody) => {
+    const length = headers.get("content-length");
+    return await readAll(
+      readBody,
+      length === null ? undefined : Number(length),
+    );
+  },
+);
+
+/** Reads a body, and makes an answer of it. */
+export async function readAll(
+  readBody: ReadBody,
+  length?: number,
+): Promise<Answer> {
+  const limits = { maxBodyBytes: 1_000_000, bodyTimeout: 30_000 };
+  const bytes = await readBody(limits, length);
+  return bytes instanceof Uint8Array
+    ? ok(new TextDecoder().decode(bytes))
+    : bytes;
 }
 
 /** The bytes of a request with the key. */

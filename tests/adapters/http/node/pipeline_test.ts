@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import process from "node:process";
-import { toFetch } from "../../../../core/handler.ts";
+import { toHandler } from "../../../../core/handler.ts";
 import { memoryStorage } from "../../../../mod.ts";
 import {
   GET,
+  ok,
   pets,
   POST,
   speaking,
@@ -23,12 +24,13 @@ test("of pipelined requests, eight are begun before the first is answered", asyn
   process.once("warning", (warning) => warnings.push(warning));
   const first = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
-  await speaking(async () => {
+  const handle = toHandler(async () => {
     begun++;
     setImmediate(arrived.resolve); // all came in one piece
     await first.promise;
-    return new Response("ok");
-  }, async (wire) => {
+    return ok(streamOf("ok"));
+  });
+  await speaking(handle, async (wire) => {
     const methods = Array(4).fill(["GET", "HEAD", "OPTIONS"]).flat();
     wire.write(methods.map((method) => GET.replace("GET", method)).join(""));
     await arrived.promise;
@@ -42,10 +44,9 @@ test("of pipelined requests, eight are begun before the first is answered", asyn
 });
 
 test("Node reads no further while more than 32 requests wait, and closes the connection if more than 256 do", async () => {
-  const handle = toFetch(async (_request, socket) => {
+  const handle = toHandler(async (_request, socket) => {
     await new Promise(setImmediate); // all came in one piece
-    const body = String((socket as Socket).isPaused());
-    return { status: 200, headers: {}, body };
+    return ok(String((socket as Socket).isPaused()));
   });
   await speaking(handle, async (wire) => {
     for (const waiting of [256, 33, 32]) {
@@ -60,13 +61,14 @@ test("Node reads no further while more than 32 requests wait, and closes the con
 
 test("a pipelined request begins when those before it are answered, or at once if it and they are safe", async () => {
   const begun: string[] = [];
-  await speaking(async (request) => {
+  const handle = toHandler(async (request) => {
     const step = `${request.method} ${new URL(request.url).pathname}`;
     begun.push(step);
     await new Promise((go) => setTimeout(go, 5));
     begun.push(`${step} is answered`);
-    return new Response(step);
-  }, async (wire) => {
+    return ok(step);
+  });
+  await speaking(handle, async (wire) => {
     const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
     const fields = " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
     wire.write(steps.map((step) => step + fields).join(""));
@@ -84,31 +86,38 @@ test("a pipelined request begins when those before it are answered, or at once i
   });
 });
 
-test("a client that goes away aborts the signals of its pipelined requests, and only another error is reported", async () => {
+test("a client that goes away cancels the bodies of its pipelined requests, and only another error is reported", async () => {
   const error = new Error("secret");
-  const signals: AbortSignal[] = [];
-  const both = Promise.withResolvers<void>();
-  const errors = await speaking(async ({ signal }) => {
-    signals.push(signal);
-    if (signals.length === 2) both.resolve();
-    const isFirst = signals.length === 1;
-    await new Promise((go) => signal.addEventListener("abort", go));
-    throw isFirst ? signal.reason : error;
-  }, async (wire) => {
+  const reasons: unknown[] = [];
+  const handle = toHandler(async () =>
+    ok(
+      new ReadableStream({
+        start: (controller) => controller.enqueue(new Uint8Array(1)),
+        cancel(reason) {
+          reasons.push(reason);
+          throw reasons.length === 1 ? reason : error;
+        },
+      }),
+    )
+  );
+  const errors = await speaking(handle, async (wire) => {
     wire.write(GET + GET);
-    await both.promise;
+    await until("a head", () => wire.received !== "");
     wire.close();
-    await until("abort", () => signals.every(({ aborted }) => aborted));
+    await until("both are cancelled", () => reasons.length === 2);
+    await new Promise(setImmediate);
   });
+  assert.match(String(reasons[0]), /AbortError/);
   assert.deepEqual(errors, [error]);
 });
 
 test("garbage does not cut off the answer to the request before it", async () => {
   for (const isBegun of [false, true]) {
     const { promise: rest, resolve } = Promise.withResolvers<string>();
-    await speaking(async () => {
-      return new Response(isBegun ? streamOf(rest) : await rest);
-    }, async (wire) => {
+    const handle = toHandler(async () =>
+      ok(isBegun ? streamOf(rest) : await rest)
+    );
+    await speaking(handle, async (wire) => {
       wire.write(GET);
       if (isBegun) await until("a head", () => wire.received !== "");
       wire.write("hello world\r\n\r\n");
@@ -130,9 +139,11 @@ test("a CONNECT behind a create does not take the place of its answer", async ()
   });
 });
 
-test("the middle of a body that follows the offer of another protocol is no request", async () => {
+test("the middle of a body that follows the offer of another protocol is no request, whatever fields a rate limit adds", async () => {
   const storage = memoryStorage();
-  await speaking(pets({ storage }), async (wire) => {
+  const headers = { connection: "keep-alive", "keep-alive": "timeout=60" };
+  const rateLimit = () => ({ allowed: true, headers });
+  await speaking(pets({ storage, rateLimit }), async (wire) => {
     const offer = "Connection: Upgrade\r\nUpgrade: other\r\n";
     const inner = withKey("POST /v1/pets", REX_JSON);
     const outer =
