@@ -24,7 +24,7 @@ export async function openStorage(
         options,
       );
     case "postgres": {
-      const { openPostgres } = await import("../storage/postgres/storage.ts");
+      const { openPostgres } = await import("../storage/postgres/open.ts");
       const { address } = database;
       const all = { ...options, onMove: logLine, onWarning: logLine };
       return await waitingFor(address, () => openPostgres(address, all));

@@ -63,13 +63,13 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
       other.close();
     }
   },
-  "adapters/storage/postgres/storage.ts connectTimeout": async (n, t) =>
+  "adapters/storage/postgres/open.ts connectTimeout": async (n, t) =>
     (await openPretended(t)).connectTimeout <= n,
-  "adapters/storage/postgres/storage.ts queryTimeout": async (n, t) =>
+  "adapters/storage/postgres/open.ts queryTimeout": async (n, t) =>
     (await openPretended(t)).queryTimeout <= n,
-  "adapters/storage/postgres/storage.ts openTimeout": (n, t) =>
+  "adapters/storage/postgres/open.ts openTimeout": (n, t) =>
     givesUpAt(n, t, () => postgresStorage("postgres://a@127.0.0.1:1/pets")),
-  async "adapters/storage/postgres/storage.ts idempotencyRetention"(n) {
+  async "adapters/storage/postgres/open.ts idempotencyRetention"(n) {
     // In minutes, because the clock is the database's and goes on.
     const url = await emptyDatabase();
     const storage = await postgresStorage(url);

@@ -277,7 +277,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/storage/sqlite/faults_test.ts":
     "adapters/storage/sqlite/connection.ts adapters/storage/sqlite/file.ts adapters/storage/sqlite/open.ts",
   "adapters/storage/postgres/contract_test.ts":
-    "adapters/storage/postgres/mod.ts adapters/storage/postgres/storage.ts",
+    "adapters/storage/postgres/mod.ts adapters/storage/postgres/open.ts",
   "adapters/storage/postgres/tables_test.ts":
     "adapters/storage/postgres/creates.ts adapters/storage/postgres/schema.ts adapters/storage/postgres/statement.ts adapters/storage/postgres/turn.ts",
   "adapters/storage/grouped_test.ts": "adapters/storage/pet_database.ts",

@@ -1,10 +1,13 @@
-/** The address of a PostgreSQL database: a connection URI as libpq knows it (its manual, "Connection URIs"). */
+/**
+ * Parses the address of a PostgreSQL database: a connection URI of libpq (its manual, "Connection
+ * URIs").
+ */
 
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import type { ConnectionOptions } from "node:tls";
 
-/** Where a server listens. If absent, `PGHOST` and `PGPORT` say so. */
+/** Where a server listens. The defaults are `PGHOST` and `PGPORT`. */
 export interface PostgresHost {
   /** A name, an IP address, or the directory of a Unix socket. */
   readonly host?: string | undefined;
@@ -15,17 +18,30 @@ export type PostgresAddress = Readonly<ReturnType<typeof parsePostgresUrl>>;
 
 type ConnectionParameters = Readonly<Record<string, string | undefined>>;
 
-const PARAMETERS =
-  ("host port user password dbname sslmode sslrootcert sslcert sslkey channel_binding " +
-    "application_name options target_session_attrs pgbouncer connection_limit")
-    .split(" ");
+const PARAMETERS: readonly string[] = [
+  "host",
+  "port",
+  "user",
+  "password",
+  "dbname",
+  "sslmode",
+  "sslrootcert",
+  "sslcert",
+  "sslkey",
+  "channel_binding",
+  "application_name",
+  "options",
+  "target_session_attrs",
+  "pgbouncer",
+  "connection_limit",
+];
 
 /**
  * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`.
  *
  * @param environment gives the default `PGSSLMODE`.
- * @throws {TypeError} if it is malformed, or has a parameter that is unknown or wrong. The message does
- * not show the password.
+ * @throws {TypeError} if it is malformed, or has a parameter that is unknown or wrong. The message
+ * does not show the password.
  */
 export function parsePostgresUrl(
   url: string,
@@ -69,7 +85,10 @@ export function parsePostgresUrl(
         parameters.channel_binding ?? "disable",
         { "disable": false, "prefer": true, "require": true },
       ),
-      /** If true, a server that does not offer that is refused; the driver itself has no such setting. */
+      /**
+       * If true, a server that does not offer that is refused. The driver itself has no such
+       * setting.
+       */
       requireChannelBinding: parameters.channel_binding === "require",
       /** The name of this program in `pg_stat_activity`. */
       application_name: parameters.application_name ?? "petstore",
@@ -118,7 +137,7 @@ function readParameters(query: string): ConnectionParameters {
   return parameters;
 }
 
-/** `a:5432,b,[::1]:5433`; the parameter `port` may give the ports apart: `5432,5433`. */
+/** Reads `a:5432,b,[::1]:5433`. The parameter `port` may give the ports separately: `5432,5433`. */
 function readHosts(hosts: string, ports = ""): readonly PostgresHost[] {
   const separate = ports.split(",");
   return hosts.split(",").map((text, index) => {
@@ -143,7 +162,7 @@ function readTls(
   const checks = choose<ConnectionOptions | false>(
     sslmode === undefined ? "PGSSLMODE" : "sslmode",
     sslmode ?? byDefault,
-    // As in libpq: with a root certificate `require` means `verify-ca`.
+    // As in libpq, `require` with a root certificate means `verify-ca`.
     {
       "disable": false,
       "require": sslrootcert === undefined
@@ -196,7 +215,7 @@ function readInteger(name: string, text: string, max: number): number {
   if (/^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= max) {
     return Number(text);
   }
-  // The text is not shown: without a host, the password is in place of the port.
+  // The text is not shown: if the host is missing, it may be the password.
   throw wrong(`${name} must be an integer from 1 to ${max}`);
 }
 

@@ -1,4 +1,6 @@
-/** The driver's client, made to connect and to end in time, and to remember a warning. */
+/**
+ * A `pg` client with time limits for connecting and closing, which records replication warnings.
+ */
 
 import { setTimeout } from "node:timers";
 import pg from "pg";
@@ -10,7 +12,10 @@ const END_TIMEOUT = 1000;
 
 type Callback = (error?: Error) => void;
 
-/** The part of the driver's connection that is used; its events are named after the server's messages. */
+/**
+ * The part of the driver's connection that is used. Its events are named after the server's
+ * messages.
+ */
 interface DriverConnection {
   readonly stream: { destroy(): void };
   on(
@@ -19,7 +24,7 @@ interface DriverConnection {
   ): this;
 }
 
-/** The part of the driver's client that is used, so that it has a type without `@types/pg` too. */
+/** The part of the driver's client that is used, so that it has a type even without `@types/pg`. */
 interface DriverClient {
   readonly connection: DriverConnection;
   on(event: "error", listener: (error: Error) => void): this;
@@ -34,15 +39,15 @@ const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 export type Connection = pg.PoolClient & {
   /** The host that was current when it was made. */
   readonly target: PostgresHost;
-  /** The server's warning that a commit is on one machine only. */
+  /** The server's warning that a commit is on one machine only; set once it was received. */
   readonly warning: string | undefined;
-  /** False if it may hang; initially true. */
+  /** False once it may be dead; it is not lent again. */
   isTrusted: boolean;
   /** Ends it at once. */
   cut(): void;
 };
 
-/** Clients whose faults and ends reach the pool in time; it lends them as {@linkcode Connection}. */
+/** Makes a class of clients that connect to the current host: the pool's {@linkcode Connection}s. */
 export function clientsOf(
   currentHost: () => PostgresHost,
 ): new (settings?: object) => pg.Client & Connection {
@@ -54,14 +59,16 @@ export function clientsOf(
 
     constructor(config: pg.ClientConfig & PostgresAddress["driver"]) {
       const target = currentHost();
-      // The pool makes the password non-enumerable, so `...` leaves it out (brianc/node-postgres#2066).
+      // The pool makes the password non-enumerable, so `...` leaves it out
+      // (brianc/node-postgres#2066).
       super({ ...config, password: config.password, ...target });
       this.target = target;
       this.on("notice", (notice) => {
         if (isNotReplicated(notice)) this.warning = `${notice.message}`;
       });
-      // The statement under way fails too. Without a listener the program would end (the driver's document pg.Client,
-      // `error`), even if the server ends the connection in the packet that opens it.
+      // The statement under way fails too. Without a listener the program would end (the driver's
+      // document pg.Client, `error`), even if the server ends the connection in the packet that
+      // opens it.
       this.on("error", () => {});
       if (!config.requireChannelBinding) return;
       onUnbound(this.connection, () => {
@@ -78,34 +85,38 @@ export function clientsOf(
 
     override connect(callback: Callback): void {
       const finish = (error?: Error) => {
-        // `pg` 8.23 leaves the connection open if it has no password for it (`_getPassword` in its lib/client.js). Can
-        // go if tests/adapters/storage/postgres/connections_test.ts passes without it.
+        // `pg` 8.23 leaves the connection open if it has no password for it (`_getPassword` in its
+        // lib/client.js). Can go if tests/adapters/storage/postgres/connections_test.ts passes
+        // without it.
         if (error) this.cut();
         callback(this.#refusal ?? error);
       };
       try {
         super.connect(finish);
       } catch (error) {
-        // Deno 2.9 throws if it may not use a socket, where Node emits an error, and the pool would wait for this
-        // client for ever. Can go if `deno run --allow-net` of net.connect("/tmp/x") from node:net emits an error.
+        // Deno 2.9 throws if it may not use a socket, while Node emits an error, and the pool would
+        // wait for this client for ever. Can go if net.connect("/tmp/x") of node:net emits an error
+        // under `deno run --allow-net`.
         finish(error as Error);
       }
     }
 
     override end(callback?: Callback): Promise<unknown> | void {
-      // `pg` 8.23 waits for the server to close the connection (`end()` in its lib/client.js); one that hangs never
-      // does. Can go if tests/adapters/storage/postgres/close_slow.ts passes without it.
+      // `pg` 8.23 waits for the server to close the connection (`end()` in its lib/client.js),
+      // which one that hangs never does. Can go if tests/adapters/storage/postgres/close_slow.ts
+      // passes without it.
       setTimeout(() => this.cut(), END_TIMEOUT).unref();
       return super.end(callback);
     }
   }
-  // The driver's type omits the settings that the pool passes to a client.
+  // The driver's type omits the settings that the pool passes to its clients.
   return Client as unknown as new () => pg.Client & Connection;
 }
 
 /**
- * Calls back if a server does not bind SCRAM to the encrypted channel, before it is sent a password. Can go when
- * the driver has `channel_binding=require` itself (brianc/node-postgres#3746; not yet in 8.23).
+ * Calls back if a server does not bind SCRAM to the encrypted channel, before a password is sent.
+ * Can go when the driver has `channel_binding=require` itself (brianc/node-postgres#3746; not yet
+ * in 8.23).
  */
 function onUnbound(connection: DriverConnection, callback: () => void): void {
   let isBound = false;
@@ -115,7 +126,7 @@ function onUnbound(connection: DriverConnection, callback: () => void): void {
     .on("authenticationSASL", ({ mechanisms = [] }) => {
       if (!mechanisms.includes("SCRAM-SHA-256-PLUS")) callback();
     })
-    // The driver checks that the server knows the password too.
+    // The driver has checked that the server knows the password too.
     .on("authenticationSASLFinal", () => isBound = true)
     .on("authenticationOk", () => {
       if (!isBound) callback();

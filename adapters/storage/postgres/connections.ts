@@ -2,7 +2,6 @@
 
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { describeHosts, type PostgresAddress } from "./address.ts";
-import type { Connection } from "./client.ts";
 import {
   canBeRepeated,
   isConnectionUseless,
@@ -20,19 +19,19 @@ export type Send = (
   timeout?: number,
 ) => Promise<readonly Row[]>;
 
-/** Is given two ways to send: `ask` changes nothing yet, `commit` does. */
-type Work<T> = (ask: Send, commit: Send) => Promise<T>;
+/** What is done on one connection. */
+type Work<T> = (send: Send) => Promise<T>;
 
 export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
 // Whatever the database's default: each statement must see what was committed before the lock.
 const BEGIN = { text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-// Set here because PgBouncer refuses settings that are sent with a new connection (see `IS_POOLER` in fault.ts).
+// The timeout is set here because PgBouncer refuses settings that are sent with a new connection.
 const LOCK = {
   text: `SELECT set_config('idle_in_transaction_session_timeout', $3, true),
       ${takeTurn("$1", "$2")}`,
 };
-const COMMIT = { text: "COMMIT" };
+const COMMIT = { text: "COMMIT", commits: true };
 
 /** Connects at the first statement. */
 export function postgresConnections(
@@ -42,11 +41,16 @@ export function postgresConnections(
   const { queryTimeout, lockTimeout } = options;
   const pool = connectionPool(address, options);
 
-  async function query(
-    connection: Connection,
-    ...[{ name, text }, values = [], timeout = queryTimeout]: Parameters<Send>
-  ): Promise<readonly Row[]> {
-    try {
+  /** Lends a connection to `work`; if that fails, the connection is not used again. */
+  async function once<T>(action: string, work: Work<T>): Promise<T> {
+    const connection = await pool.take(action);
+
+    const send: Send = async (
+      statement,
+      values = [],
+      timeout = queryTimeout,
+    ) => {
+      const { name, text, commits: changes = false } = statement;
       const config = {
         text,
         values: [...values],
@@ -54,33 +58,21 @@ export function postgresConnections(
         query_timeout: timeout,
         ...address.pgbouncer ? {} : { name },
       };
-      const { rows } = await connection.query<unknown[]>(config);
-      return rows;
-    } catch (error) {
-      if (isConnectionUseless(error)) pool.mistrust();
-      throw error;
-    }
-  }
-
-  /** Lends a connection to `work`; if that fails, the connection is not used again. */
-  async function lend<T>(action: string, work: Work<T>): Promise<T> {
-    const connection = await pool.take(action);
-
-    const sender = (changes: boolean): Send => async (...args) => {
+      const where = () => `${action} at ${describeHosts([connection])}`;
       try {
-        const rows = await query(connection, ...args);
+        const { rows } = await connection.query<unknown[]>(config);
         if (connection.warning === undefined) return rows;
-        // The commit did not reach a standby: it is on one machine only.
-        throw new Error(connection.warning);
       } catch (error) {
-        const { host, port } = connection;
-        const actionAtHost = `${action} at ${describeHosts([{ host, port }])}`;
-        throw statementFault(actionAtHost, error, { changes });
+        if (isConnectionUseless(error)) pool.mistrust();
+        throw statementFault(where(), error, { changes });
       }
+      // The commit did not reach a standby: it is on one machine only.
+      const error = new Error(connection.warning);
+      throw statementFault(where(), error, { changes });
     };
 
     try {
-      const result = await work(sender(false), sender(true));
+      const result = await work(send);
       connection.release();
       return result;
     } catch (error) {
@@ -89,17 +81,20 @@ export function postgresConnections(
     }
   }
 
-  /**
-   * Lends a connection to `work`. If it ended before a statement could be sent, `work` runs once more, on another
-   * one: what it did on the first is rolled back, even if that statement was COMMIT.
-   */
-  async function use<T>(action: string, work: Work<T>): Promise<T> {
+  /** Runs `work` and, if it fails in a way that allows it, once more, on another connection. */
+  async function use<T>(
+    action: string,
+    work: Work<T>,
+    mayRepeat: (error: unknown) => boolean,
+  ): Promise<T> {
     try {
-      return await lend(action, work);
+      return await once(action, work).catch((error) => {
+        if (!mayRepeat(error)) throw error;
+        return once(action, work);
+      });
     } catch (error) {
-      if (isUnsent(error)) return await lend(action, work);
-      // A primary that was replaced still takes connections, but what waits there for a standby or a lock waits
-      // in vain. The caller does not wait for the look.
+      // A primary that was replaced still accepts connections, but what waits there for a standby
+      // or a lock waits in vain. The caller does not wait for the look.
       if (error instanceof StorageError) void pool.look();
       throw error;
     }
@@ -107,50 +102,52 @@ export function postgresConnections(
 
   return {
     /**
-     * Sends a statement that changes nothing. If its connection fails, it is sent once more, on another
-     * one; `queryTimeout` holds for both answers together.
+     * Sends a statement that changes nothing. If its connection fails, it is sent once more, on
+     * another one; `queryTimeout` limits both together.
      */
-    async read(
+    read(
       action: string,
       statement: Statement,
       values?: readonly Value[],
-    ) {
-      /** When its answer is due; set when it is first sent. */
+    ): Promise<readonly Row[]> {
+      /** When the result is due; set when the statement is first sent. */
       let due: number | undefined;
-      const work: Work<readonly Row[]> = (ask) => {
+      const work: Work<readonly Row[]> = (send) => {
         due ??= performance.now() + queryTimeout;
-        return ask(statement, values, Math.max(1, due - performance.now()));
+        return send(statement, values, Math.max(1, due - performance.now()));
       };
-      try {
-        return await lend(action, work);
-      } catch (error) {
-        const isDue = due === undefined || due - performance.now() < 1;
-        if (isDue || !canBeRepeated(error)) throw error;
-        return await lend(action, work);
-      }
+      return use(
+        action,
+        work,
+        (error) =>
+          due !== undefined && due - performance.now() >= 1 &&
+          canBeRepeated(error),
+      );
     },
 
     /** Sends a statement that changes something, in a transaction of its own. */
-    write: (action: string, ...args: Parameters<Send>) =>
-      use(action, (_, commit) => commit(...args)),
+    write: (action: string, statement: Statement, values?: readonly Value[]) =>
+      use(
+        action,
+        (send) => send({ ...statement, commits: true }, values),
+        isUnsent,
+      ),
 
     /**
-     * Runs a transaction (`READ COMMITTED`) that holds the advisory lock `lock` from beginning to end: of
-     * those with the same lock, one runs at a time.
+     * Runs a transaction (`READ COMMITTED`) that holds the advisory lock `lock` from beginning to
+     * end: of those with the same lock, one runs at a time. If its connection ended before a
+     * statement could be sent, it is run again from its beginning: the first one is rolled back,
+     * even if that statement was COMMIT.
      */
-    transaction: <T>(
-      action: string,
-      lock: bigint,
-      work: (send: Send) => Promise<T>,
-    ) =>
-      use(action, async (ask, commit) => {
-        await ask(BEGIN);
-        await ask(LOCK, [`${lockTimeout}ms`, lock, `${queryTimeout}ms`]);
+    transaction: <T>(action: string, lock: bigint, work: Work<T>) =>
+      use(action, async (send) => {
+        await send(BEGIN);
+        await send(LOCK, [`${lockTimeout}ms`, lock, `${queryTimeout}ms`]);
         // If this fails, the connection is closed, and the server rolls back.
-        const result = await work(ask);
-        await commit(COMMIT);
+        const result = await work(send);
+        await send(COMMIT);
         return result;
-      }),
+      }, isUnsent),
 
     close: pool.close,
   };

@@ -1,4 +1,7 @@
-/** Creates in PostgreSQL: pets that arrive together share a statement, which is a transaction of its own. */
+/**
+ * Creates in PostgreSQL: pets that arrive together share a statement, which is a transaction of its
+ * own.
+ */
 
 import { type CheckedPet, type Pet, petId } from "../../../core/pets/pet.ts";
 import type { Create, Created, GroupedPetsOptions } from "../grouped_pets.ts";
@@ -11,44 +14,54 @@ import { PETS_LOCK, takeTurn } from "./turn.ts";
 
 const ACTION = "create pet";
 
-// Pets take their ids after the lock; otherwise a reader could see an id before a smaller one.
-const TURN = `turn AS MATERIALIZED (SELECT ${takeTurn("$4", "$5")})`;
+// The parameters of both statements, in the order of `valuesOf`; CREATE has no keys.
+const NEW = "$1::text[], $2::bigint[], $3::smallint[]";
+const TURN = takeTurn("$4", "$5");
+const KEYS = "$6::text[]";
+const RETENTION = "$7::bigint";
 
-const CREATE = prepared(`WITH ${TURN}
+// Pets get their ids after the lock is taken; otherwise a reader could see an id before a smaller
+// one.
+const CREATE = prepared(`WITH turn AS MATERIALIZED (SELECT ${TURN})
     INSERT INTO pets (name, category_id, status)
     SELECT name, category_id, status
-    FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[])
+    FROM turn, unnest(${NEW})
       WITH ORDINALITY AS new (name, category_id, status, place)
     ORDER BY place
     RETURNING id`);
 
 // By the clock of the database, which all servers share.
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
-const OLDEST = `${NOW} - $7::bigint`;
+const OLDEST = `${NOW} - ${RETENTION}`;
 
-// For a batch with keys. All of it sees the tables as they were before it waited for its turn; only
-// ON CONFLICT meets what others committed since.
+// For a batch with keys. The whole statement uses the snapshot from before it waited for the lock;
+// only ON CONFLICT sees rows committed since.
 //
-// - `seen` has the records of the keys. A key is unused again if it expired, or its pet was deleted by hand.
-// - `turn` writes to the log, so that the commit of replays alone waits for the standby too, which may not
-//   have their pets yet. It passes the keys on, so that it comes first even if all of them are used.
-// - `new` has what is to be added, with ids.
-// - `claimed` has the ids whose keys are still as they were seen; others have claimed the rest since.
-// - `forgotten` drops two expired keys for each key of the batch, but none that `claimed` may change.
+// - `seen` has the records of the keys. A key is unused again if it expired, or if its pet was
+//   deleted by hand.
+// - `turn` writes to the log, so that a commit of replays alone also waits for the standby, which
+//   may not have their pets yet. It passes the keys on, so that it comes first even if all are
+//   used.
+// - `new` has the pets to add, with ids.
+// - `claimed` has the ids whose keys are still as they were seen; others have claimed the rest
+//   since.
+// - `forgotten` drops two expired keys for each key of the batch, but none that `claimed` may
+//   change.
 //
-// The plan may be that of tables that were small, so keys and pets are looked up one by one, in ways that
-// leave only the index of the primary key: a join would read all of them. `created + 0` has no index.
+// The plan may have been made for small tables, so keys and pets are looked up one by one, in ways
+// that only the index of the primary key can serve: a join would read whole tables. `created + 0`
+// has no index.
 export const CREATE_ONCE = prepared(`WITH seen AS MATERIALIZED (
       SELECT key, pet_id, created > ${OLDEST}
         AND (SELECT id FROM pets WHERE id = pet_id) IS NOT NULL AS is_used
-      FROM idempotency_keys WHERE key = ANY ($6)
+      FROM idempotency_keys WHERE key = ANY (${KEYS})
     ), turn AS MATERIALIZED (
-      SELECT ${takeTurn("$4", "$5")},
-        pg_logical_emit_message(true, 'petstore', ''), $6::text[] AS keys
+      SELECT ${TURN},
+        pg_logical_emit_message(true, 'petstore', ''), ${KEYS} AS keys
     ), new AS MATERIALIZED (
       SELECT *, pg_catalog.nextval(pg_get_serial_sequence('pets', 'id')) AS id
       FROM (SELECT new.*
-        FROM turn, unnest($1::text[], $2::bigint[], $3::smallint[], turn.keys)
+        FROM turn, unnest(${NEW}, turn.keys)
           WITH ORDINALITY AS new (name, category_id, status, key, place)
         WHERE (key IN (SELECT key FROM seen WHERE is_used)) IS NOT TRUE
         ORDER BY place) AS sorted
@@ -63,9 +76,10 @@ export const CREATE_ONCE = prepared(`WITH seen AS MATERIALIZED (
       DELETE FROM idempotency_keys
       WHERE created + 0 <= ${OLDEST} AND key = ANY (ARRAY(
         SELECT key FROM idempotency_keys
-        WHERE created <= ${OLDEST} AND key <> ALL (pg_catalog.array_remove($6, NULL))
+        WHERE created <= ${OLDEST}
+          AND key <> ALL (pg_catalog.array_remove(${KEYS}, NULL))
         ORDER BY created
-        LIMIT 2 * pg_catalog.cardinality(pg_catalog.array_remove($6, NULL))))
+        LIMIT 2 * pg_catalog.cardinality(pg_catalog.array_remove(${KEYS}, NULL))))
     ), added AS (
       INSERT INTO pets (id, name, category_id, status)
       SELECT id, name, category_id, status FROM new
@@ -85,7 +99,7 @@ interface Times {
   readonly idempotencyRetention: number;
 }
 
-/** Makes what stores groups of creates. */
+/** Makes the function that stores groups of creates. */
 export function groupCreates(
   { read, write }: Pick<PostgresConnections, "read" | "write">,
   { lockTimeout, idempotencyRetention }: Times,
@@ -112,15 +126,17 @@ export function groupCreates(
     const rows = await write(ACTION, CREATE_ONCE, values);
     assertKept(rows.filter(([, id]) => id !== null).length, rows.length);
     const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
-    const replay = await readReplays(
-      keys.filter((_, place) => !ids.has(place)),
-    );
+    const used = keys.filter((_, place) => !ids.has(place));
+    const replay = await readReplays(used);
     return batch.map(({ pet, key }, place) =>
       ids.has(place) ? withId(pet, ids.get(place)) : replay(key)
     );
   }
 
-  /** Reads the pets of keys that were used before. It never rejects: the new pets of the batch are stored. */
+  /**
+   * Reads the pets of keys that were used before. Never rejects: the new pets of the batch are
+   * stored.
+   */
   async function readReplays(
     keys: readonly Value[],
   ): Promise<(key: unknown) => Created | Error> {
@@ -129,12 +145,12 @@ export function groupCreates(
       const pets = new Map(rows.map(([key, ...pet]) => [key, pet]));
       return (key) => {
         const row = pets.get(key);
-        if (row === undefined) {
-          // Between the two statements.
-          const cause = new Error("its idempotency key expired just now");
-          return fault("unavailable", ACTION, cause);
+        if (row !== undefined) {
+          return orError(() => ({ ...toPet(row), replayed: true }));
         }
-        return orError(() => ({ ...toPet(row), replayed: true }));
+        // Between the two statements.
+        const cause = new Error("its idempotency key expired just now");
+        return fault("unavailable", ACTION, cause);
       };
     } catch (error) {
       return () => error as Error;
@@ -151,7 +167,7 @@ function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
   return { id: petId(id as bigint), name, categoryId, status };
 }
 
-/** A trigger may leave some pets out, and nothing says which. */
+/** A trigger may leave some pets out, and the result does not say which. */
 function assertKept(kept: number, count: number): void {
   if (kept === count) return;
   const cause = new Error(`the database kept ${kept} of ${count} pets`);

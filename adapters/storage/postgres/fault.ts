@@ -4,39 +4,43 @@ import { StorageError } from "../../../core/pets/pet_storage.ts";
 
 /**
  * PgBouncer refuses settings that are sent with a new connection (its document Configuration,
- * `ignore_startup_parameters`; pgbouncer/pgbouncer#1074). The test is tests/lab/faults/pgbouncer_fault.ts.
+ * `ignore_startup_parameters`; pgbouncer/pgbouncer#1074). The test is
+ * tests/lab/faults/pgbouncer_fault.ts.
  */
 const IS_POOLER = /^unsupported startup parameter/;
 
 /**
- * PgBouncer's faults before it sent the statement on, although their code is a lost connection's, 08P01
- * (pgbouncer/pgbouncer#1094; its document Configuration, `query_wait_timeout`). Can go if it gives them another one.
+ * Faults that PgBouncer reports before it forwards a statement, although their code, 08P01, is that
+ * of a lost connection (pgbouncer/pgbouncer#1094; its document Configuration,
+ * `query_wait_timeout`). Can go if it gives them another code.
  */
 const NOT_SENT =
   /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
 
 /**
- * Faults that may pass, by the driver's own messages, because they have no code (lib/client.js of `pg` 8.23, index.js
- * of `pg-pool` 3.14): it had no connection or no answer in time, or lost it.
+ * Transient faults of the driver, by their messages, because they have no code (lib/client.js of
+ * `pg` 8.23, index.js of `pg-pool` 3.14): it had no connection or no answer in time, or lost the
+ * connection.
  */
 const NO_ANSWER =
   /^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
 
 /**
- * The driver refuses to send a statement, because its connection was lost or closed: seen on Deno and Bun
- * with `pg` 8.23 (`query()` in its `lib/client.js`; brianc/node-postgres#1790), when that happens just after the
- * pool lent it. If the message changes, tests/adapters/storage/postgres/connections_test.ts fails.
+ * The driver refuses to send a statement, because its connection was lost or closed just after the
+ * pool lent it: seen on Deno and Bun with `pg` 8.23 (`query()` in its lib/client.js;
+ * brianc/node-postgres#1790). If the message changes,
+ * tests/adapters/storage/postgres/connections_test.ts fails.
  */
 const NOT_QUERYABLE = /^Client .* is not queryable$/;
 
-/** Codes of the operating system that may pass. ENOENT: a Unix socket. */
+/** Transient errors of the operating system. ENOENT: a Unix socket. */
 const TRANSIENT =
   /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
 
-/** Classes of SQLSTATE about the server, not the statement. */
+/** SQLSTATEs, or their classes, that are about the server and not the statement. */
 const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 
-/** The statement may have happened: the connection ended, or the server does not know (40003). */
+/** The statement may have been run: the connection ended, or the server does not know (40003). */
 const UNCERTAIN = /^(?:08|25P0[34]|40003|57P0[^5]|58|XX)/;
 
 /** A warning of the server. */
@@ -48,9 +52,10 @@ export interface Notice {
 }
 
 /**
- * Tells whether a connection, and with it each that is older, is of no use any more: it was lost, or its
- * prepared statements return columns as they were before `ALTER TABLE`, which PostgreSQL 15 refuses in this
- * function of its src/backend/utils/cache/plancache.c. The test is tests/adapters/storage/postgres/tables_test.ts.
+ * Tells whether a connection is useless from now on, and each that is older as well: it was lost,
+ * or its prepared statements return columns as they were before `ALTER TABLE`, which PostgreSQL 15
+ * refuses in this function of its src/backend/utils/cache/plancache.c. The test is
+ * tests/adapters/storage/postgres/tables_test.ts.
  */
 export function isConnectionUseless(error: unknown): boolean {
   const code = sqlState(error);
@@ -58,27 +63,30 @@ export function isConnectionUseless(error: unknown): boolean {
     (error as Notice).routine === "RevalidateCachedQuery";
 }
 
-/** Tells whether a read that failed with this may succeed on another connection: 40001, and 40P01, a deadlock. */
+/**
+ * Tells whether a read that failed with this may succeed on another connection: 40001, and 40P01, a
+ * deadlock.
+ */
 export function canBeRepeated(error: unknown): boolean {
-  const cause = error instanceof StorageError ? error.cause : error;
-  return isConnectionUseless(cause) ||
-    /^40(?:001|P01)$/.test(String(sqlState(cause)));
+  const cause = causeOf(error);
+  return isConnectionUseless(cause) || hasState(cause, /^40(?:001|P01)$/);
 }
 
 /**
- * Tells whether a statement was not run, because its connection had ended before: the driver did not send it, or
- * the server ended the connection for being idle (57P05, `idle_session_timeout`), which it only does between statements.
+ * Tells whether a statement was not run, because its connection had ended before: the driver did
+ * not send it, or the server ended the connection for being idle (57P05, `idle_session_timeout`),
+ * which it only does between statements.
  */
 export function isUnsent(error: unknown): boolean {
-  const cause = error instanceof StorageError ? error.cause : error;
+  const cause = causeOf(error);
   const code = sqlState(cause);
   return code === "57P05" ||
     code === undefined && NOT_QUERYABLE.test(messageOf(cause));
 }
 
-/** Tells whether the server lacks a function, or may not run it for this user. */
+/** Tells whether the server lacks a function, or does not let this user call it. */
 export function isRefused(error: unknown): boolean {
-  return /^(?:0A|42)/.test(String(sqlState(error)));
+  return hasState(error, /^(?:0A|42)/);
 }
 
 /** Tells whether all connections are in use: another server would not help. */
@@ -88,25 +96,28 @@ export function areAllTaken(error: unknown): boolean {
 
 /** Tells whether a warning means that a commit is on one machine only. */
 export function isNotReplicated({ code, routine }: Notice): boolean {
-  // Triggers use the codes too; the function is in PostgreSQL's src/backend/replication/syncrep.c. The test is
-  // tests/adapters/storage/postgres/tables_test.ts.
+  // Triggers use the codes too; the function is in PostgreSQL's src/backend/replication/syncrep.c.
+  // The test is tests/adapters/storage/postgres/tables_test.ts.
   return (code === "01000" || code === "57P01") &&
     (routine ?? "SyncRepWaitForLSN") === "SyncRepWaitForLSN";
 }
 
-/** Makes the fault of an action; if that is `unavailable`, nothing happened. */
+/** Makes the fault of an action. If it is `unavailable`, nothing happened. */
 export function fault(
   kind: StorageError["kind"],
   action: string,
   cause: unknown,
 ): StorageError {
-  const what = kind === "unavailable" ? action : `tell the outcome (${action})`;
-  return new StorageError(kind, `Cannot ${what}: ${reason(cause)}`, { cause });
+  const problem = kind === "unavailable"
+    ? `Cannot ${action}`
+    : `Outcome unknown (${action})`;
+  return new StorageError(kind, `${problem}: ${reason(cause)}`, { cause });
 }
 
 /**
- * Makes the fault of a statement: `unavailable`, or `outcome_unknown` if it changes something and may have
- * happened all the same. An error that is not about the state of the server is returned as it is.
+ * Makes the fault of a statement: `unavailable`, or `outcome_unknown` if it changes something and
+ * may have been run all the same. An error that is not about the state of the server is returned as
+ * it is.
  */
 export function statementFault(
   action: string,
@@ -124,7 +135,10 @@ export function statementFault(
   return fault("unavailable", action, error);
 }
 
-/** A server that takes no writes, or not the latest, or is not in use. During a switchover none is right. */
+/**
+ * A server that is read-only, outdated or not in use. During a switchover there may be no right
+ * one.
+ */
 export class WrongServer extends Error {}
 
 /** Tells whether a server that failed may work a moment later. */
@@ -148,20 +162,30 @@ function reason(error: unknown): string {
   }
   const message = messageOf(error)
     .replace(/^getaddrinfo \w+ (.*)$/, "the host $1 cannot be found");
-  // Prepared statements are missing (26000), or exist already: PgBouncer in transaction mode, unless it keeps track
-  // of them (its document Configuration, `max_prepared_statements`).
+  // Prepared statements are missing (26000), or exist already (42P05): PgBouncer in transaction
+  // mode, unless it keeps track of them (its document Configuration, `max_prepared_statements`).
   const isPooler = IS_POOLER.test(message) ||
-    /^(?:26000|42P05)$/.test(String(sqlState(error)));
+    hasState(error, /^(?:26000|42P05)$/);
   return isPooler
     ? `it is a pooler: add pgbouncer=true to the address (${message})`
     : message;
 }
 
-/** The SQLSTATE of an error from the server. Those of the system have codes, but no `severity`. */
+/** The SQLSTATE of an error of the server. Errors of the system have codes, but no `severity`. */
 function sqlState(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && "severity" in error
     ? String(error.code)
     : undefined;
+}
+
+function hasState(error: unknown, pattern: RegExp): boolean {
+  const state = sqlState(error);
+  return state !== undefined && pattern.test(state);
+}
+
+/** Returns the error of the driver that a fault was made from. */
+function causeOf(error: unknown): unknown {
+  return error instanceof StorageError ? error.cause : error;
 }
 
 function messageOf(error: unknown): string {

@@ -1,11 +1,12 @@
 /**
- * Which of several servers is in use: of those that accept writes, the one with the highest timeline.
+ * Chooses the PostgreSQL server to use: the writable one with the highest timeline.
  *
- * A timeline is a number that grows with each promotion of a standby. An old primary that was not told of a
- * promotion still accepts writes, which will be lost; only its timeline gives it away.
+ * A timeline is a number that grows with each promotion of a standby. An old primary that was not
+ * told of a promotion still accepts writes, which will be lost; only its timeline reveals that.
+ *
+ * @module
  */
 
-import { setTimeout } from "node:timers";
 import type pg from "pg";
 import {
   describeHosts,
@@ -14,25 +15,26 @@ import {
 } from "./address.ts";
 import { isRefused, WrongServer } from "./fault.ts";
 
-/** What a server says of itself. */
+/** What a server says about itself. */
 export interface Standing {
   readonly isWritable: boolean;
   /** 0 if it cannot be read, as on a standby. */
   readonly timeline: number;
 }
 
-/** A host as a look found it. */
-interface Sighting extends Standing {
+interface Answer {
   readonly host: PostgresHost;
-  /** Why it could not be asked. */
-  readonly fault?: unknown;
+  readonly standing: PromiseSettledResult<Standing>;
 }
+
+/** What counts if any server will do: then none is better than another. */
+const ANY: Standing = { isWritable: true, timeline: 0 };
 
 /** Time from the end of a look to the next one, in ms. */
 const PAUSE = 1000;
 
 /**
- * Begins with the first host, unless one of several has to accept writes.
+ * Starts with the first host; if one of several must accept writes, with none until the first look.
  *
  * @param ask connects to a host, and returns its {@linkcode standingOf}.
  * @param onMove is called with a sentence when another host than before is in use.
@@ -43,40 +45,32 @@ export function hostInUse(
   onMove: (message: string) => void,
 ) {
   let current = writable && hosts.length > 1 ? undefined : hosts[0];
-  /** The highest that the host in use had; 0 as long as it could not be read. */
+  /** The highest timeline seen on the host in use; 0 until one could be read. */
   let timeline = 0;
-  /** The last look, until the next one is due. */
-  let looked: Promise<readonly Sighting[]> | undefined;
+  /** What the other hosts answered last, and when to ask again: not while one has yet to answer. */
+  let answers: Promise<readonly Answer[]> = Promise.resolve([]);
+  let nextLook = 0;
 
-  async function lookAtOthers(): Promise<readonly Sighting[]> {
+  function askOthers(): void {
+    nextLook = Infinity;
     const others = hosts.filter((host) => host !== current);
-    const seen = await Promise.all(others.map((host) =>
-      ask(host).then(
-        ({ isWritable, timeline }) => ({
-          ...{ host, isWritable },
-          // Where any server will do, none is better than another.
-          timeline: writable ? timeline : 0,
-        }),
-        (fault) => ({ isWritable: false, timeline: 0, host, fault }),
-      )
-    ));
-    setTimeout(() => looked = undefined, PAUSE).unref();
-    return seen;
+    answers = Promise.all(others.map(async (host) => {
+      const [standing] = await Promise.allSettled([ask(host)]);
+      return { host, standing };
+    })).finally(() => nextLook = performance.now() + PAUSE);
   }
 
-  /** Returns why a server cannot be used; `undefined` if it can. */
-  function objection(its: Standing, least: number): WrongServer | undefined {
-    if (!writable || its.isWritable && its.timeline >= least) return undefined;
-    return new WrongServer(
-      its.isWritable
-        ? `its timeline is ${its.timeline || "unknown"}, not ${least} or later`
-        : "the server is read-only",
-    );
+  /** @throws {WrongServer} if a server is read-only, or has a lower timeline than `least`. */
+  function assertUsable({ isWritable, timeline }: Standing, least: number) {
+    if (!isWritable) throw new WrongServer("the server is read-only");
+    if (timeline >= least) return;
+    const known = timeline || "unknown";
+    throw new WrongServer(`its timeline is ${known}, not ${least} or later`);
   }
 
   /**
-   * Looks at the other hosts, unless it did so within the last second, and moves to the best: one with a
-   * higher timeline or, if the host in use is lost, one with no lower timeline.
+   * Looks at the other hosts, at most once a second, and moves to the best of them: one with a
+   * higher timeline or, if the host in use is lost, one with no lower timeline. Never rejects.
    *
    * @returns why the others cannot be used.
    */
@@ -85,25 +79,34 @@ export function hostInUse(
   ): Promise<readonly unknown[]> {
     // Without a timeline to compare with, it stays as long as it can.
     if (!isLost && timeline === 0) return [];
+    if (performance.now() >= nextLook) askOthers();
     const before = current;
-    const seen = await (looked ??= lookAtOthers());
-    // Another call has moved meanwhile.
+    const others = await answers;
+    // Another call has moved in the meantime.
     if (current !== before) return [];
-    const others = seen.filter(({ host }) => host !== current)
-      .map((its) => ({
-        ...its,
-        fault: its.fault ?? objection(its, isLost ? timeline : timeline + 1),
-      }));
-    // Of equal timelines the first: a sort is stable.
-    const [best] = others.filter(({ fault }) => fault === undefined)
-      .sort((one, other) => other.timeline - one.timeline);
-    if (best !== undefined) {
-      ({ host: current, timeline } = best);
-      const where = describeHosts([best.host]);
-      const which = timeline === 0 ? "" : `, timeline ${timeline}`;
-      if (before !== undefined) onMove(`moved to ${where}${which}`);
+    const faults: unknown[] = [];
+    let best: (Standing & { readonly host: PostgresHost }) | undefined;
+    for (const { host, standing } of others) {
+      // The answers may be older than the last move.
+      if (host === current) continue;
+      try {
+        if (standing.status === "rejected") throw standing.reason;
+        const its = writable ? standing.value : ANY;
+        assertUsable(its, isLost ? timeline : timeline + 1);
+        // Of equal timelines the first is used.
+        if (its.timeline > (best?.timeline ?? -1)) best = { ...its, host };
+      } catch (fault) {
+        faults.push(fault);
+      }
     }
-    return others.map(({ fault }) => fault);
+    if (best !== undefined) {
+      current = best.host;
+      timeline = best.timeline;
+      const which = timeline === 0 ? "" : `, timeline ${timeline}`;
+      const message = `moved to ${describeHosts([current])}${which}`;
+      if (before !== undefined) onMove(message);
+    }
+    return faults;
   }
 
   return {
@@ -112,30 +115,32 @@ export function hostInUse(
       return current;
     },
 
-    /** Rejects if a new connection to a host is not to be used. */
+    /** Rejects if a new connection to a host must not be used. */
     async check(host: PostgresHost, client: pg.ClientBase): Promise<void> {
-      const its = writable ? await standingOf(client) : undefined;
-      // It may have been pending at a server that hung until another one was found.
+      const its = writable ? await standingOf(client) : ANY;
+      // It may have been connecting to a server that hung until another one was found.
       if (host !== current) throw new WrongServer("another server is used now");
-      if (its === undefined) return;
-      const fault = objection(its, its.timeline === 0 ? 0 : timeline);
-      if (fault !== undefined) throw fault;
+      assertUsable(its, its.timeline === 0 ? 0 : timeline);
       timeline = Math.max(timeline, its.timeline);
     },
 
     look,
 
-    /** Looks for a higher timeline if that is due. To be called at each use: reads would never leave an old primary. */
+    /**
+     * Looks for a higher timeline if that is due. Call it at each use: reads alone would never
+     * leave an old primary.
+     */
     watch(): void {
-      if (looked === undefined) look({ isLost: false });
+      if (performance.now() >= nextLook) void look({ isLost: false });
     },
   };
 }
 
 const IS_READ_ONLY = "current_setting('transaction_read_only') AS read_only";
-// The file of the log into which the server writes begins with the timeline, in 8 hexadecimal digits. Right after
-// a promotion pg_control_checkpoint() still has the old one, until the next checkpoint (its manual, "Control Data
-// Functions"; seen in PostgreSQL 15). The test is tests/adapters/storage/postgres/host_in_use_test.ts.
+// The name of the log file that the server writes to begins with the timeline, in 8 hexadecimal
+// digits. Right after a promotion pg_control_checkpoint() still has the old one, until the next
+// checkpoint (its manual, "Control Data Functions"; seen in PostgreSQL 15). The test is
+// tests/adapters/storage/postgres/host_in_use_test.ts.
 const LOG_FILE = `CASE WHEN NOT pg_is_in_recovery()
     THEN pg_walfile_name(pg_current_wal_lsn()) END AS log_file`;
 
@@ -145,13 +150,13 @@ export async function standingOf(client: pg.ClientBase): Promise<Standing> {
     const { rows: [row] } = await client.query(`SELECT ${columns}`);
     return {
       isWritable: row.read_only === "off",
-      timeline: parseInt(row.log_file?.slice(0, 8) ?? "0", 16),
+      timeline: row.log_file ? parseInt(row.log_file.slice(0, 8), 16) : 0,
     };
   };
   try {
     return await ask(`${IS_READ_ONLY}, ${LOG_FILE}`);
   } catch (error) {
-    // Its functions are revoked, or those of PostgreSQL alone.
+    // The functions are revoked, or the server is not PostgreSQL itself and lacks them.
     if (!isRefused(error)) throw error;
     return await ask(IS_READ_ONLY);
   }

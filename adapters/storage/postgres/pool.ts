@@ -1,7 +1,28 @@
-/** The pool of connections to PostgreSQL: they go to the server in use. */
+/**
+ * The pool of connections to the PostgreSQL server in use.
+ *
+ * ```text
+ *   connecting ──check──▶ in use ◀──▶ idle
+ *       │                    │          │
+ *       │                    └─ mistrusted (another connection was lost, or the server moved)
+ *       ▼                            ▼
+ *     closed ◀───────────────────────┘
+ * ```
+ *
+ * - *Connecting*: to the host in use, as `host_in_use.ts` chooses it. If that fails, the other
+ *   hosts are looked at first. `check` refuses a server that must not be used.
+ * - *In use*: lent for one statement or transaction; then *idle*, to be lent again.
+ * - *Mistrusted*: when one connection is lost, those that are open may be dead too. Each ends when
+ *   it is released, or instead of being lent.
+ * - *Moving* to another host: all connections are mistrusted and cut at once. Reads under way are
+ *   sent again, to the new host, and no create waits any longer for a server that cannot commit it.
+ *
+ * @module
+ */
 
 import process from "node:process";
 import pg from "pg";
+import { closedError } from "../pet_database.ts";
 import {
   describeHosts,
   type PostgresAddress,
@@ -10,78 +31,44 @@ import {
 import { clientsOf, type Connection } from "./client.ts";
 import { areAllTaken, fault } from "./fault.ts";
 import { hostInUse, type Standing, standingOf } from "./host_in_use.ts";
-import { closedError } from "../pet_database.ts";
 
-/** Time limits in ms, and more. */
+/** Time limits in ms, and who is told of a move. */
 export interface PoolOptions {
-  /** For a connection at each server. */
+  /** For a connection, at each server. */
   readonly connectTimeout: number;
-  /** For a statement's result. */
+  /** For the result of a statement. */
   readonly queryTimeout: number;
-  /** For another's lock. */
+  /** For a lock that another transaction holds. */
   readonly lockTimeout: number;
   /** Called with a sentence when another server is used from now on. */
   readonly onMove?: ((message: string) => void) | undefined;
 }
 
-// Whatever the database's default. Those of plans: seen in PostgreSQL 15 (its manual, `plan_cache_mode`);
-// tests/adapters/storage/postgres/plans_slow.ts tells what can go.
+// They override the defaults of the database. Those about plans: seen in PostgreSQL 15 (its manual,
+// `plan_cache_mode`); tests/adapters/storage/postgres/plans_slow.ts shows which of them can go.
 export const SETTINGS = [
   // With another isolation, creates that take turns fail (40001).
   "-c default_transaction_isolation=read\\ committed",
-  // Otherwise a prepared page may be planned each time, which takes longer than to read it.
+  // Otherwise a prepared page may be planned each time, which takes longer than reading it.
   "-c plan_cache_mode=force_generic_plan",
-  // The plan that is kept may be made while the table is empty: without this it would be to scan the table.
+  // The plan that is kept may be made while the table is empty: it would scan the table.
   "-c enable_seqscan=off",
   // A plan for any limit has to expect a large one, and would be compiled for it.
   "-c jit=off",
 ].join(" ");
 
-/** Makes a pool, which connects when a connection is taken. It lends connections, each to be released. */
-export function connectionPool(
-  address: PostgresAddress,
-  { connectTimeout, queryTimeout, lockTimeout, onMove }: PoolOptions,
-) {
-  const { hosts, driver, writable } = address;
+/** Makes a pool, which connects when a connection is taken. Each that is taken must be released. */
+export function connectionPool(address: PostgresAddress, options: PoolOptions) {
+  const { hosts, writable } = address;
+  const settings = settingsOf(address, options);
   /** The connections of the pool. */
   const open = new Set<Connection>();
-  /** Those on which other hosts are asked. */
+  /** Connections to other hosts, which are only asked for their standing. */
   const asking = new Set<Connection>();
   /** Set by `close()`. */
   let closed: Promise<void> | undefined;
 
-  const settings = {
-    ...driver,
-    connectionTimeoutMillis: connectTimeout,
-    query_timeout: queryTimeout,
-    idleTimeoutMillis: 30_000,
-    ...address.pgbouncer ? {} : {
-      options: `${driver.options ?? process.env.PGOPTIONS ?? ""} ${SETTINGS}`,
-      lock_timeout: lockTimeout,
-      // Otherwise a statement that nobody waits for any more would keep its backend, while its connection is replaced.
-      // It does not end a commit that waits for a standby: PostgreSQL has stopped this clock by then (seen in 15; the
-      // test is tests/adapters/storage/postgres/faults_slow.ts).
-      statement_timeout: queryTimeout + 500,
-    },
-    password: driver.password ?? environmentPassword,
-    types: {
-      // Without this an int8 is a string (the driver's document Data Types).
-      getTypeParser: (oid: number, format?: "text" | "binary") =>
-        oid === pg.types.builtins.INT8
-          ? BigInt
-          : pg.types.getTypeParser(oid, format as "text"),
-    },
-  };
-
-  const server = hostInUse(address, askOnce, (message) => {
-    mistrust();
-    // Reads under way are sent again. No create waits any longer for what will not come.
-    for (const connection of open) connection.cut();
-    try {
-      onMove?.(message);
-    } catch { /* Nobody is left to be told. */ }
-  });
-
+  const server = hostInUse(address, ask, move);
   const pool = new pg.Pool({
     ...settings,
     Client: clientsOf(() => server.current ?? {}),
@@ -93,19 +80,58 @@ export function connectionPool(
     "remove",
     (client: pg.PoolClient) => open.delete(client as Connection),
   );
-  // The pool has dropped an idle connection that ended; nothing else is to be done. Without a listener the program
-  // would end (the driver's document pg.Pool, `error`).
+  // An idle connection ended, and the pool has dropped it. Without a listener the program would end
+  // (the driver's document pg.Pool, `error`).
   pool.on("error", () => {});
 
-  /** Lends no connection again that is open now: if one is lost, the others may hang. */
+  /** Lends a connection to the server in use, or to another one if that is lost. */
+  async function connect(): Promise<Connection> {
+    const tried = server.current;
+    const faults: unknown[] = [];
+    try {
+      if (tried !== undefined) return await lend();
+    } catch (error) {
+      if (hosts.length === 1 || areAllTaken(error)) throw error;
+      faults.push(error);
+    }
+    // Another call that failed at the same server may have moved already.
+    if (server.current === tried) {
+      faults.push(...await server.look({ isLost: true }));
+    }
+    if (server.current !== tried) return await lend();
+    throw new AggregateError(faults, writable ? "no host accepts writes" : "");
+  }
+
+  /** Lends an idle connection, or a new one; ends mistrusted ones. */
+  async function lend(): Promise<Connection> {
+    for (;;) {
+      const connection = await pool.connect() as Connection;
+      if (connection.isTrusted) return connection;
+      connection.release(true);
+    }
+  }
+
+  /** Stops reusing connections that are open now: if one is lost, the others may be dead too. */
   function mistrust(): void {
     for (const connection of open) connection.isTrusted = false;
   }
 
-  /** Asks a host for its standing, on a connection for this alone. */
-  async function askOnce(host: PostgresHost): Promise<Standing> {
+  function move(message: string): void {
+    mistrust();
+    for (const connection of open) connection.cut();
+    try {
+      options.onMove?.(message);
+    } catch { /* It must not fail the call that noticed the move. */ }
+  }
+
+  /** Asks a host for its standing, on a connection of its own. */
+  async function ask(host: PostgresHost): Promise<Standing> {
+    if (closed !== undefined) throw closedError("ask another host");
     const Client = clientsOf(() => host);
-    const client = new Client({ ...settings, query_timeout: connectTimeout });
+    const client = new Client({
+      ...settings,
+      query_timeout: options.connectTimeout,
+    });
     asking.add(client);
     try {
       await new Promise<void>((resolve, reject) =>
@@ -123,38 +149,12 @@ export function connectionPool(
     await pool.end();
   }
 
-  /** Lends a connection that leads to the server in use. */
-  async function connect(): Promise<Connection> {
-    const client = await pool.connect() as Connection;
-    if (client.isTrusted) return client;
-    client.release(true);
-    return await connect();
-  }
-
-  /** Lends a connection to the server in use, or to another one if that is lost. */
-  async function connectToAny(): Promise<Connection> {
-    const faults: unknown[] = [];
-    const tried = server.current;
-    try {
-      if (tried !== undefined) return await connect();
-    } catch (error) {
-      if (hosts.length === 1 || areAllTaken(error)) throw error;
-      faults.push(error);
-    }
-    // Others that failed at the same server may have moved already.
-    if (server.current === tried) {
-      faults.push(...await server.look({ isLost: true }));
-    }
-    if (server.current !== tried) return await connect();
-    throw new AggregateError(faults, writable ? "no host accepts writes" : "");
-  }
-
   return {
-    /** Lends a connection. Nothing was sent if this rejects, with the fault of `action`. */
+    /** Lends a connection. If this rejects, with the fault of `action`, nothing was sent. */
     async take(action: string): Promise<Connection> {
       if (closed !== undefined) throw closedError(action);
       try {
-        const connection = await connectToAny();
+        const connection = await connect();
         server.watch();
         return connection;
       } catch (error) {
@@ -165,17 +165,50 @@ export function connectionPool(
 
     mistrust,
 
-    /** Looks for a server with a later timeline, after a failed write; never rejects. */
+    /** Looks for a server with a higher timeline, after a statement that failed; never rejects. */
     look: () => server.look({ isLost: false }),
 
-    /** Ends the connections, those that are lent once they are released. */
+    /** Ends the connections; those that are lent end once they are released. */
     close: () => closed ??= end(),
   };
 }
 
+/** Returns the driver's settings for each connection. */
+function settingsOf(
+  { driver, pgbouncer }: PostgresAddress,
+  { connectTimeout, queryTimeout, lockTimeout }: PoolOptions,
+) {
+  // PgBouncer refuses settings that are sent with a new connection (see `IS_POOLER` in fault.ts).
+  const direct = {
+    options: `${driver.options ?? process.env.PGOPTIONS ?? ""} ${SETTINGS}`,
+    lock_timeout: lockTimeout,
+    // Otherwise a statement that nobody waits for any more would keep its backend, while its
+    // connection is replaced. It does not end a commit that waits for a standby: PostgreSQL has
+    // stopped this clock by then (seen in 15; the test is
+    // tests/adapters/storage/postgres/faults_slow.ts).
+    statement_timeout: queryTimeout + 500,
+  };
+  return {
+    ...driver,
+    connectionTimeoutMillis: connectTimeout,
+    query_timeout: queryTimeout,
+    idleTimeoutMillis: 30_000,
+    ...pgbouncer ? {} : direct,
+    password: driver.password ?? environmentPassword,
+    types: {
+      // Without this an int8 is a string (the driver's document Data Types).
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        oid === pg.types.builtins.INT8
+          ? BigInt
+          : pg.types.getTypeParser(oid, format as "text"),
+    },
+  };
+}
+
 /**
- * `pg` 8.23 itself would look for a file of passwords, and end the program on Deno if it may not read one
- * (`_getPassword` in its lib/client.js). Can go with `pg` 9, which will no longer look (same file).
+ * `pg` 8.23 itself would look for a password file, and on Deno would end the program if it may not
+ * read one (`_getPassword` in its lib/client.js). Can go with `pg` 9, which will no longer look
+ * (same file).
  */
 function environmentPassword(): string {
   const { PGPASSWORD } = process.env;

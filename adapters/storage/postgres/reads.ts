@@ -1,7 +1,7 @@
 /** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
 
-import { MAX_LIMIT } from "../../../core/pets/page.ts";
 import {
+  MAX_LIMIT,
   type PageRequest,
   rowsToRead,
   toPage,
@@ -12,11 +12,11 @@ import { PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
 import type { PostgresConnections } from "./connections.ts";
 import { prepared, type Row } from "./statement.ts";
 
-/** The pets of a status, after an id, in the order of the index. */
+/** Selects the pets of a status, after an id, in the order of the index. */
 const ofStatus = (code: string, after: string) =>
   `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
 
-// One pet, or page, has a statement of its own: it takes half as long as a group of one.
+// A single pet or page has a statement of its own, which is quicker than a group of one.
 export const GET = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
 );
@@ -26,21 +26,21 @@ const GET_ALL = prepared(
 export const LIST = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
 );
-// With `status = $3` PostgreSQL's planner might walk through the primary key: with a generic plan it does not know
+// With `status = $3` PostgreSQL might walk through the primary key: a generic plan does not know
 // how rare a status is. tests/adapters/storage/postgres/plans_slow.ts shows the plans.
 export const LIST_STATUS = prepared(`SELECT ${PET_COLUMNS} FROM pets
     WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
-// Pages longer than the service's are never in a group (`sizeOf` in grouped_pets.ts). With `LIMIT size` alone the planner would
-// expect a tenth of the table for each page.
+// With `LIMIT size` alone the planner would expect a tenth of the table for each page. Pages longer
+// than the service's are never in a group (`sizeOf` in grouped_pets.ts).
+const LONGEST = rowsToRead(MAX_LIMIT);
 const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
-      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${
-    rowsToRead(MAX_LIMIT)
-  }
+      SELECT ${PET_COLUMNS} FROM pets WHERE ${condition} LIMIT ${LONGEST}
     ) AS longest LIMIT size) AS page`;
 /**
- * Pages of a status (`$1` to `$4`), then those of all pets; `place` is an index in the group. `REINDEX` locks
- * the indexes in this order too, as they were made: in the other one both would end in a deadlock.
+ * Pages of a status (`$1` to `$4`), then those of all pets; `place` is an index in the group.
+ * `REINDEX` also locks the indexes in this order, in which they were made; in the other one the two
+ * would end in a deadlock.
  */
 export const LIST_ALL = prepared(`SELECT page.*, place
     FROM unnest($1::int[], $2::bigint[], $3::int[], $4::smallint[])
@@ -55,13 +55,15 @@ const ACTIVE = prepared(
   "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
 );
 
-/** Makes what sends groups of reads. */
+/** Makes the functions that read groups of pets and pages. */
 export function groupReads(
   read: PostgresConnections["read"],
 ): Pick<GroupedPetsOptions, "get" | "list"> {
   function readPages(queries: readonly PageRequest[]): Promise<readonly Row[]> {
     const asked = queries.map(({ limit, status, after = 0n }, place) => ({
-      ...{ place, after, size: rowsToRead(limit) },
+      place,
+      after,
+      size: rowsToRead(limit),
       code: status && STATUS_CODE[status],
     }));
     const [first, ...others] = asked;
@@ -98,7 +100,7 @@ export function groupReads(
     },
 
     async list(queries) {
-      // The rows of a page that is alone have no place.
+      // The rows of a single page have no place.
       const rows = await readPages(queries);
       const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
       return queries.map(({ limit }, place) =>
@@ -108,7 +110,10 @@ export function groupReads(
   };
 }
 
-/** Makes `isActive` of the port: strangers can force look-ups, by keys of valid form. */
+/**
+ * Makes `isActive` of the port, in groups: strangers can force look-ups with made-up keys of valid
+ * form.
+ */
 export function groupLookUps(
   read: PostgresConnections["read"],
   limits: GroupedPetsOptions["reads"],
@@ -127,7 +132,9 @@ export function groupLookUps(
   });
 }
 
-/** Returns what was thrown: one impossible row fails its own read, not the group. */
+/**
+ * Returns what `work` throws, so that an impossible row fails its own read and not the whole group.
+ */
 export function orError<T>(work: () => T): T | Error {
   try {
     return work();

@@ -1,4 +1,4 @@
-/** A PostgreSQL database whose tables are copied. */
+/** Copies the tables of a PostgreSQL database, or copies into them. */
 
 import {
   type Access,
@@ -13,7 +13,7 @@ import { openSchema } from "./schema.ts";
 import { numbered } from "./statement.ts";
 import { API_KEYS_LOCK, PETS_LOCK } from "./turn.ts";
 
-// Longer than a service's: one statement counts all pets. PostgreSQL cuts a statement half a second later (pool.ts).
+// Longer than a service's: one statement counts all pets.
 const TIMEOUTS = {
   connectTimeout: 10_000,
   queryTimeout: 60_000,

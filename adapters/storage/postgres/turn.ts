@@ -1,4 +1,4 @@
-/** Turns: of the transactions that take the same lock, one runs at a time, on all servers. */
+/** Turns: of all transactions that take the same lock, on any server, one runs at a time. */
 
 // The upper half of each lock is "PETS" in ASCII.
 /** Held while the tables are created. */
@@ -9,15 +9,16 @@ export const PETS_LOCK = 0x50455453_00000002n;
 export const API_KEYS_LOCK = 0x50455453_00000003n;
 
 /**
- * Makes the columns to select first in a transaction that writes: it waits for its turn, which lasts until
- * its commit is visible to all others. Its commit waits for the disk even if the database is set not to,
- * and warns if it did not wait for a standby.
+ * Makes the first columns to select in a transaction that writes. It waits for its turn, which
+ * lasts until its commit is visible to all others. Its commit waits for the disk even if the
+ * database is set not to, and warns if it did not wait for a standby.
  *
- * `pg_catalog.`: another user of the database may have made a function of the same name that takes these arguments
- * more exactly, in a schema of the search path (PostgreSQL's manual, "Function Type Resolution"). It would run as this
- * user. The other functions take exactly what the catalogue's do, which then come first.
+ * `pg_catalog.`: another user of the database may have created a function of the same name, in a
+ * schema of the search path, which matches the types of these arguments better (PostgreSQL's
+ * manual, "Function Type Resolution"). It would run as this user. The arguments of the other
+ * functions match the catalogue's exactly, which are then preferred.
  *
- * @param timeout the parameter for the longest wait: `3000ms`.
+ * @param timeout the parameter for the longest wait, such as `3000ms`.
  * @param lock the parameter for the lock.
  */
 export function takeTurn(timeout: string, lock: string): string {

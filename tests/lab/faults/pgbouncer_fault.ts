@@ -63,7 +63,7 @@ test(
   withCluster(async (cluster) => {
     const pgbouncer = await startPgBouncer(cluster, {
       ...SETTINGS,
-      ignore_startup_parameters: "lock_timeout,options",
+      ignore_startup_parameters: "lock_timeout,options,statement_timeout",
     });
     try {
       const url = pgbouncer.url("postgres");

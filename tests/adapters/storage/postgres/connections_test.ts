@@ -229,7 +229,7 @@ it("postgresStorage mistrusts all older connections once one does not answer", a
   });
   await assert.rejects(storage.create(REX), {
     kind: "outcome_unknown",
-    message: /^Cannot tell the outcome \(create pet at /,
+    message: /^Outcome unknown \(create pet at /,
   });
   await reading;
   assert.equal((await storage.create(REX)).name, "Rex");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
@@ -338,7 +338,9 @@ it("postgresStorage has one connection to another host at a time, and none once 
   const { url, open } = await database(t);
   const silent = new Set<Socket>();
   let most = 0;
+  let accepted = 0;
   const server = createServer((socket) => {
+    accepted++;
     silent.add(socket);
     most = Math.max(most, silent.size);
     socket.on("error", () => {}).on("close", () => silent.delete(socket))
@@ -346,7 +348,8 @@ it("postgresStorage has one connection to another host at a time, and none once 
   });
   const both = new URL(url);
   both.searchParams.set("host", `${both.hostname},127.0.0.1`);
-  both.searchParams.set("port", `${both.port || 5432},${await listen(server)}`);
+  const port = await listen(server);
+  both.searchParams.set("port", `${both.port || 5432},${port}`);
   const storage = await open(both.href, { connectTimeout: 300 });
   for (let i = 0; i < 20; i++) {
     await Promise.all([storage.ping(), storage.list({ limit: 1 })]);
@@ -359,5 +362,14 @@ it("postgresStorage has one connection to another host at a time, and none once 
   await storage.close();
   await until("the connection is closed", () => silent.size === 0, 200);
   assert.equal(most, 1);
+
+  await delay(1050); // until the next look would be due
+  const before = accepted;
+  const key = { name: "k", digest: "d", created: new Date(0) };
+  await assert.rejects(storage.apiKeys.insert(key), /the storage is closed/);
+  const ours = connect(port, "127.0.0.1");
+  await until("ours is accepted", () => accepted > before);
+  assert.equal(accepted, before + 1);
+  ours.destroy();
   server.close();
 });

@@ -1,4 +1,4 @@
-/** The storage in PostgreSQL, of an address that is parsed. */
+/** Opens the storage in PostgreSQL at an address that was parsed before. */
 
 import { checkIntegers, checkNames, MAX_TIME } from "../../../core/options.ts";
 import { apiKeyStorage } from "../api_keys.ts";
@@ -20,28 +20,34 @@ export interface PostgresStorageOptions {
    */
   readonly connectTimeout?: number;
   /**
-   * Time to wait for the result of a statement, in ms: 1 to 2147483647; then a read is `unavailable`, and
-   * a create `outcome_unknown`. After three fifths of it, at most 3 s, a statement that waits for the locks of others
-   * is `unavailable`. Default: 5000.
+   * Time to wait for the result of a statement, in ms: 1 to 2147483647; then a read is
+   * `unavailable`, and a create `outcome_unknown`. A statement that waits for a lock is
+   * `unavailable` after three fifths of it, at most 3 s. Default: 5000.
    */
   readonly queryTimeout?: number;
-  /** Time to wait for a database server that cannot be reached yet, in ms: 0 to 2147483647. Default: 10000. */
+  /**
+   * Time to wait for a database server that cannot be reached yet, in ms: 0 to 2147483647.
+   * Default: 10000.
+   */
   readonly openTimeout?: number;
-  /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
+  /**
+   * Time that an idempotency key is kept, in ms: 0, which keeps none, or more.
+   * Default: 86400000 (24 hours).
+   */
   readonly idempotencyRetention?: number;
   /**
-   * Called with a sentence, such as `moved to db2:5432, timeline 7`, when another server of the address is
-   * used from now on. Default: nothing is called.
+   * Called with a sentence, such as `moved to db2:5432, timeline 7`, when another server of the
+   * address is used from now on. Default: nothing is called.
    */
   readonly onMove?: (message: string) => void;
   /**
-   * Called once opened, with a sentence for each setting of the database that may do harm, such as an
-   * `ALTER SEQUENCE … CACHE 50`, and what to do about it. Default: `console.warn`.
+   * Called once opened, with a sentence for each setting of the database that may do harm, such as
+   * an `ALTER SEQUENCE … CACHE 50`, and what to do about it. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }
 
-/** The maximum number of rows that a group reads: gets wait while those of many pages are read. */
+/** The maximum number of rows that a group reads, because gets wait for the pages of a group. */
 const MAX_ROWS = 1000;
 const PING = { text: "SELECT FROM pets LIMIT 1" };
 
@@ -74,7 +80,8 @@ export async function openPostgres(
   checkIntegers({ openTimeout }, 0, MAX_TIME);
   checkIntegers({ idempotencyRetention }, 0);
 
-  // Less than `queryTimeout` (but for 1 and 2 ms), otherwise a lock timeout looks like an unknown outcome.
+  // Less than `queryTimeout` (except for 1 and 2 ms); otherwise a lock timeout looks like an
+  // unknown outcome.
   const lockTimeout = Math.min(3000, Math.ceil(queryTimeout * 0.6));
   const connections = postgresConnections(address, {
     connectTimeout,
