@@ -4,6 +4,9 @@ import { parse } from "node:path";
 import process from "node:process";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
+/** The version of the package, as in `deno.json`. */
+export const VERSION = "1.0.0";
+
 /** Arguments that a command does not take. */
 export class UsageError extends Error {
   override readonly name = "UsageError";

@@ -4,16 +4,13 @@ import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { checkRuntime } from "../../core/json.ts";
-import { PROGRAM, reportAndExit, UsageError } from "./command_line.ts";
+import { PROGRAM, reportAndExit, UsageError, VERSION } from "./command_line.ts";
 
 /** More commands of the npm package, whose `bin.js` runs them, and of the tasks. */
 const OTHERS = PROGRAM.endsWith("main.ts") ? "" : `\
   sandbox  runs a pet store in memory, for the tests of clients
   judge    checks any service against the contract
 `;
-
-/** The version of the package, as in `deno.json`. */
-const VERSION = "1.0.0";
 
 const HELP = `The pet store service. Add --help to a command to see its options.
 

@@ -5,6 +5,7 @@ import type { Layer } from "../../core/http/message.ts";
 import { knownMethod } from "../../core/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { processMetrics } from "./process_metrics.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /** As OpenTelemetry's semantic conventions have them. */
@@ -101,6 +102,7 @@ petstore_storage_faults_total ${this.#faults}
       text += `${NAME}_sum{${labels}} ${sum}\n`;
       text += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
     }
+    text += processMetrics();
     if (this.#log === undefined) return text;
     const size = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
     return `${text}# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.

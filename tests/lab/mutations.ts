@@ -291,6 +291,8 @@ export const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/keys.ts adapters/standalone/start.ts",
   "adapters/standalone/app_test.ts":
     "adapters/standalone/drain.ts adapters/standalone/probes.ts",
+  "adapters/standalone/metrics_test.ts":
+    "adapters/standalone/process_metrics.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
   "adapters/standalone/serve_test.ts":

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ask } from "../../contract/ask.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { freePort, launch } from "../../support/process.ts";
-import { skipping, testUnless } from "../../support/runtime.ts";
+import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
 import { startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
@@ -66,6 +66,8 @@ testUnless(skip)(
       );
       assert.ok(expressions.length > 5);
       for (const expression of expressions) {
+        // Deno does not show its descriptors.
+        if (RUNTIME === "deno" && expression.includes("_fds")) continue;
         await until(`there are values of ${expression}`, async () => {
           await ask(server, "POST", "/v1/pets", { body: REX_JSON });
           await ask(server, "GET", "/v1/pets/999");

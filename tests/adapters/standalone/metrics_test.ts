@@ -4,12 +4,15 @@ import { spawnSync } from "node:child_process";
 import {
   closeSync,
   openSync,
+  readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
@@ -19,7 +22,7 @@ import type { Service } from "../../../core/http/message.ts";
 import { webBody } from "../../../core/http/web_body.ts";
 import { createHandler } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
-import { skipping, testUnless } from "../../support/runtime.ts";
+import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { ask } from "../../contract/ask.ts";
 import { startMain } from "../../support/standalone.ts";
@@ -100,11 +103,55 @@ test("/metrics tells the size of SQLite's log, also beside the file that a link 
   await close();
 });
 
+test("/metrics tells the memory, processor time, start and version of the process, and its descriptors where the runtime shows them", async () => {
+  const read = async (name: string) => {
+    const [, value] = RegExp(`^${name} (.*)$`, "m")
+      .exec(await text(new Metrics())) ?? [];
+    return Number(value);
+  };
+  const began = await read("process_start_time_seconds");
+  const now = Date.now() / 1000;
+  assert.ok(began < now && began > now - 3600, `${began}`);
+  assert.equal(await read("process_start_time_seconds"), began);
+
+  const memory = await read("process_resident_memory_bytes");
+  const { rss } = process.memoryUsage();
+  assert.ok(memory > rss / 2 && memory < 2 * rss, `${memory}`);
+
+  const before = process.cpuUsage();
+  const used = await read("process_cpu_seconds_total");
+  const after = process.cpuUsage();
+  assert.ok(used >= (before.user + before.system) / 1e6 - 1e-6, `${used}`);
+  assert.ok(used <= (after.user + after.system) / 1e6 + 1e-6, `${used}`);
+
+  const info = {
+    version: JSON.parse(
+      readFileSync(new URL("../../../deno.json", import.meta.url), "utf8"),
+    ).version,
+    runtime: RUNTIME,
+    runtime_version: process.versions[RUNTIME],
+  };
+  const labels = Object.entries(info).map(([name, value]) =>
+    `${name}="${value}"`
+  );
+  const build = await read(`petstore_build_info\\{${labels.join()}\\}`);
+  assert.equal(build, 1);
+
+  const isShown = RUNTIME !== "deno" && process.platform === "linux";
+  const folder = "/proc/self/fd";
+  const open = await read("process_open_fds");
+  const max = await read("process_max_fds");
+  if (isShown) {
+    assert.ok(Math.abs(open - readdirSync(folder).length) < 5, `${open}`);
+    assert.ok(max >= open, `${max}`);
+  } else assert.deepEqual([open, max], [NaN, NaN]);
+});
+
 const notFound = { status: 404, headers: {}, body: null };
 
 /** How many requests are active, creates are waiting, and faults there were. */
 function valuesOf(text: string) {
-  return text.match(/(?<=^[a-z_]+ )\d+$/gm);
+  return text.match(/(?<=^(?:http|petstore)_[a-z_]+ )\d+$/gm);
 }
 
 /** Asks for `/metrics`. */

@@ -1,0 +1,54 @@
+/** What Prometheus' clients tell of a process, under their names (its document Writing client libraries, process metrics). */
+
+import { readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { VERSION } from "./command_line.ts";
+
+/** In seconds since 1970. */
+const START = Date.now() / 1000 - process.uptime();
+
+/** The descriptors that are open and that may be; `undefined` where they cannot be read: on Deno, whose `/proc` needs all permissions. */
+function readDescriptors() {
+  if ("Deno" in globalThis) return undefined;
+  try {
+    const limits = readFileSync("/proc/self/limits", "utf8");
+    const [, max] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+    const open = readdirSync("/proc/self/fd").length;
+    return max === undefined ? undefined : { open, max };
+  } catch {
+    return undefined; // no Linux
+  }
+}
+
+/** The metrics as text. */
+export function processMetrics(): string {
+  const { user, system } = process.cpuUsage(); // in µs
+  const runtime = "Deno" in globalThis
+    ? "deno"
+    : "Bun" in globalThis
+    ? "bun"
+    : "node";
+  const version = process.versions[runtime];
+  const text = `# HELP process_cpu_seconds_total Processor time that was used.
+# TYPE process_cpu_seconds_total counter
+process_cpu_seconds_total ${(user + system) / 1e6}
+# HELP process_resident_memory_bytes Memory in use.
+# TYPE process_resident_memory_bytes gauge
+process_resident_memory_bytes ${process.memoryUsage.rss()}
+# HELP process_start_time_seconds When the process began, in seconds since 1970.
+# TYPE process_start_time_seconds gauge
+process_start_time_seconds ${START}
+# HELP petstore_build_info Always 1: the labels tell what runs.
+# TYPE petstore_build_info gauge
+petstore_build_info{version="${VERSION}",runtime="${runtime}",runtime_version="${version}"} 1
+`;
+  const descriptors = readDescriptors();
+  if (descriptors === undefined) return text;
+  return `${text}# HELP process_open_fds Descriptors that are open.
+# TYPE process_open_fds gauge
+process_open_fds ${descriptors.open}
+# HELP process_max_fds Descriptors that may be open.
+# TYPE process_max_fds gauge
+process_max_fds ${descriptors.max}
+`;
+}
