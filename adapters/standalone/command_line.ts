@@ -71,15 +71,21 @@ export function printable(text: string): string {
 /** Tells whether this is the program of the npm package, which has JavaScript. */
 export const IS_PACKAGE: boolean = import.meta.url.endsWith(".js");
 
+/** Tells whether this is one file with its runtime, as `bun build --compile` makes it. */
+const IS_BINARY = /\$bunfs|~BUN/.test(import.meta.url);
+
 /** The command that started this program, for messages that name a command. */
 export const PROGRAM: string = IS_PACKAGE
   ? "npx --no petstore" // without --no, npx might fetch and run a package of that name
+  : IS_BINARY
+  ? `./${parse(process.execPath).base}`
   : "Deno" in globalThis
   ? "deno task"
   : `${parse(process.execPath).name} adapters/standalone/main.ts`; // bun or node
 
 /** Says how to install a package that is missing. A program that npx runs does not see what `npm install` adds. */
 export function howToInstall(name: string): string {
+  if (IS_BINARY) return "this binary has none; the npm package and a clone do";
   if (!IS_PACKAGE) {
     return 'run "npx -y deno@2.9.6 install" in the folder of the pet store';
   }

@@ -1,0 +1,56 @@
+/** The server as one file, which `deno task compile` makes with Bun. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { findRuntime, skipping } from "../../support/runtime.ts";
+import { launch, run } from "../../support/process.ts";
+import { untilListening } from "../../support/standalone.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const bun = findRuntime("bun");
+
+test(
+  "deno task compile makes a binary that serves, and says why it has no page",
+  {
+    skip: skipping(bun.missing ?? false),
+    timeout: 120_000,
+  },
+  async (t) => {
+    const cwd = newFolder(t);
+    const { tasks } = JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8"));
+    const words: string[] = tasks.compile.command
+      .replace("--outfile petstore", `--outfile ${join(cwd, "petstore")}`)
+      .split(" ").slice(1);
+    const built = await run([bun.command, ...words], { cwd: ROOT });
+    assert.equal(built.code, 0, built.stderr);
+
+    const env = { PETSTORE_API_KEYS: "secret" };
+    const command = [join(cwd, "petstore"), "start", "--port", "0"];
+    const server = await untilListening(launch(command, { cwd, env }));
+    try {
+      const headers = {
+        authorization: "Bearer secret",
+        "content-type": "application/json",
+      };
+      const body = '{"name":"Rex","categoryId":9007199254740993}';
+      const url = `${server.origin}/v1/pets`;
+      const created = await fetch(url, { method: "POST", headers, body });
+      assert.equal(
+        await created.text(),
+        '{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}',
+      );
+      const page = await fetch(`${server.origin}/docs`);
+      assert.deepEqual([page.status, await page.text()], [
+        404,
+        "No page at /docs: this binary has none; the npm package and a clone do\n",
+      ]);
+    } finally {
+      await server.end();
+    }
+    const { stdout } = await run([command[0] ?? "", "--help"], { cwd });
+    assert.match(stdout, /^Usage: +\.\/petstore /m);
+  },
+);
