@@ -107,6 +107,9 @@ export function missingPackage(cause: unknown): string | undefined {
 function explain(cause: unknown): string {
   const { message, stack } = cause as Error;
   if (cause instanceof UsageError) return `${message}\nSee --help`;
+  if (/: the address is in use$/.test(message)) {
+    return `${message}; choose another port by --port`;
+  }
   const isMistake = [TypeError, RangeError, ReferenceError].some((type) =>
     cause instanceof type
   );

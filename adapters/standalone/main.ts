@@ -56,17 +56,19 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   }
 }
 
-/** Proposes the command that has the most of its letters in an unknown one, if that is nearly all. */
-function proposal(name: string): string {
+/** Proposes the command that shares the most letters with an unknown one, if nearly all of both. */
+function proposal(unknown: string): string {
+  const name = unknown.toLowerCase();
   const commands = [
     "start",
     "keys",
     "copy",
     ...OTHERS ? ["sandbox", "judge"] : [],
   ];
+  const share = (one: string, other: string) =>
+    [...one].filter((letter) => other.includes(letter)).length / one.length;
   const likeness = (command: string) =>
-    [...command].filter((letter) => name.toLowerCase().includes(letter))
-      .length / command.length;
+    Math.min(share(command, name), share(name, command));
   const [nearest = ""] = commands.toSorted((a, b) => likeness(b) - likeness(a));
   return likeness(nearest) > 0.7 ? `: did you mean ${nearest}?` : "";
 }

@@ -34,7 +34,7 @@ export function corsLayer(
       ? `[${origins.map(withoutUser)}]`
       : withoutUser(origins);
     throw new TypeError(
-      `Wrong option cors.origins: it must be "*" or a list of origins such as "https://app.example.com", not ${sent}`,
+      `Wrong option cors.origins: it must be "*" or a list of origins such as "https://app.example.com" (no slash at the end), not ${sent}`,
     );
   }
   const allowed = origins === "*" ? undefined : new Set(origins);

@@ -74,5 +74,10 @@ export function explainFailure(error: unknown): string {
   if (/self.signed|UnknownIssuer|unable to verify|CERT/i.test(reason + code)) {
     return `${reason}: trust the certificate by its file in NODE_EXTRA_CA_CERTS on Node and Bun, in DENO_CERT on Deno`;
   }
+  if (
+    /ECONNREFUSED|connection refused|unable to connect/i.test(reason + code)
+  ) {
+    return "Nothing listens at this address: is the service running?";
+  }
   return cause === error ? reason : `No answer: ${reason}`;
 }

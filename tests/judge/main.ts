@@ -57,10 +57,17 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   if (help) return void process.stdout.write(HELP);
   const [address = "", ...more] = positionals;
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const [, base] = /^(https?:[^@?#]*?)\/?$/.exec(url?.href ?? "") ?? [];
-  if (url === undefined || base === undefined || more.length > 0) {
+  const base = url?.href.replace(/\/$/, "") ?? "";
+  const problem = url === undefined || more.length > 0
+    ? "takes one address"
+    : !/^https?:$/.test(url.protocol)
+    ? `takes an http: or https: address, not ${url.protocol}`
+    : /[@?#]/.test(base)
+    ? "takes an address without a user, a query and a fragment"
+    : undefined;
+  if (url === undefined || problem !== undefined) {
     throw new UsageError(
-      "judge takes one http: or https: address, without a user and a query, such as http://localhost:3000/v1",
+      `judge ${problem}, such as http://localhost:3000/v1`,
     );
   }
   if (typeof key !== "string" || key === "") {
@@ -152,7 +159,10 @@ function printSummary({ clauses, mendFirst, petsAdded, seed }: Report): void {
     );
   }
   if (mendFirst !== null) console.log(`Mend first: ${mendFirst}`);
-  console.log(`At least ${petsAdded} pets were added. Seed: ${seed}`);
+  const added = petsAdded === 0
+    ? "No pet was added."
+    : `At least ${petsAdded} pets were added.`;
+  console.log(`${added} Seed: ${seed}`);
 }
 
 if (import.meta.main) runJudge(process.argv.slice(2)).catch(reportAndExit);

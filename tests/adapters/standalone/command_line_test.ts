@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, runMain, taskFlags } from "../../support/standalone.ts";
-import { run } from "../../support/process.ts";
+import { freePort, run } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const cases = [
@@ -113,10 +113,10 @@ test("start --help shows the port and the address of readConfig", async (t) => {
   const cwd = newFolder(t);
   const { stdout } = await runMain(["start", "--help"], { cwd });
   const { host, port } = readConfig({});
-  const cases = [`(${port}; `, `(${host}; `, `  PORT               ${port}; `];
-  for (const text of cases) {
+  for (const text of [`(${port}; `, `(${host}; `]) {
     assert.ok(stdout.includes(text), text);
   }
+  assert.match(stdout, RegExp(`^  PORT +${port}; `, "m"));
 });
 
 test("--version prints the version in deno.json", async (t) => {
@@ -136,6 +136,45 @@ test("judge --help shows its usage and an example", async () => {
   const { code, stdout } = await run([...JUDGE, "--help"]);
   assert.equal(code, 0);
   assert.match(stdout, /^Usage: .* judge ADDRESS .*\nExample: /m);
+});
+
+test("an unknown command is compared with those there are", async (t) => {
+  const cwd = newFolder(t);
+  const cases = {
+    frobnicate: /^There is no command "frobnicate"\n/,
+    starrt: /did you mean start\?/,
+    KEY: /did you mean keys\?/,
+  };
+  for (const [name, message] of Object.entries(cases)) {
+    const { code, stderr } = await runMain([name], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, message);
+  }
+});
+
+test("judge says what is wrong with an address, and if nothing listens there", async () => {
+  const cases = [
+    ["ftp://localhost/v1", 2, /takes an http: or https: address, not ftp:/],
+    ["http://localhost/v1?a", 2, /without a user, a query and a fragment/],
+    ["localhost", 2, /takes one address/],
+    [
+      `http://127.0.0.1:${await freePort()}/v1`,
+      1,
+      /^Mend first: Nothing listens at this address: .*\nNo pet was added/m,
+    ],
+  ] as const;
+  for (const [address, expected, message] of cases) {
+    const flags = RUNTIME === "deno" ? ["--allow-net", "--allow-env"] : [];
+    const judge = commandLine(JUDGE.at(-1) ?? "", flags);
+    const { code, stdout, stderr } = await run([
+      ...judge,
+      "--key",
+      "k",
+      address,
+    ]);
+    assert.equal(code, expected);
+    assert.match(stdout + stderr, message);
+  }
 });
 
 test("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async () => {

@@ -122,7 +122,7 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
       name: "TypeError",
       message:
         'Wrong option cors.origins: it must be "*" or a list of origins such as ' +
-        `"https://app.example.com", not ${
+        `"https://app.example.com" (no slash at the end), not ${
           JSON.stringify(origins)?.replace("https://user@", "…@")
         }`,
     });
