@@ -88,7 +88,7 @@ test("every code block is ts, console or sh; in docs/sandbox.md also python and 
 /** By example that serves, its runtimes. */
 const RUNS: Readonly<Record<string, readonly typeof RUNTIME[]>> = {
   "server.ts": ["deno", "bun"], // in a Worker: tests/lab/workers/worker_slow.ts
-  "docs_page.ts": ["deno"],
+  "docs_page.ts": ["node"],
   "bun.ts": ["bun"],
   "node.ts": ["node"],
   "node_http.ts": ["node"],
