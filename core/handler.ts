@@ -105,7 +105,6 @@ const OPTIONS: readonly (keyof HandlerOptions)[] = [
  * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  *
  * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
- * export default { fetch: handle };
  * ```
  *
  * @example Set options
