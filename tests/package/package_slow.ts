@@ -215,6 +215,13 @@ test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async
   }
 });
 
+test("the sandbox of the package starts on Node and Bun, and ends with its standard input", async () => {
+  for (const command of ["node", "bun"]) {
+    const start = `${command} ${BIN} sandbox --with-stdin --quiet < /dev/null`;
+    assert.match(await sh(start, full), /^\{"url":"http:\/\/127\.0\.0\.1:/);
+  }
+});
+
 test("Node 20 is refused with a sentence", async () => {
   const words = /\n.*This runtime is too old: use Node 22\.18, Deno/;
   for (
