@@ -31,7 +31,8 @@ const CREATE = prepared(`WITH turn AS MATERIALIZED (SELECT ${TURN})
     RETURNING id`);
 
 // By the clock of the database, which all servers share.
-const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+const NOW =
+  "(extract(epoch FROM statement_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint";
 const OLDEST = `${NOW} - ${RETENTION}`;
 
 // For a batch with keys. The whole statement uses the snapshot from before it waited for the lock;

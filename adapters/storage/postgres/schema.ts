@@ -55,12 +55,13 @@ const LOOK = {
 };
 /** What the owner of the database should know, a column for each caution. */
 const CAUTIONS = {
+  // Every function and operator as the catalogue has it: see `takeTurn` in turn.ts.
   text: `SELECT current_setting('lock_timeout') = '0',
-    (SELECT string_agg(nspname, ', ') FROM pg_namespace
+    (SELECT pg_catalog.string_agg(nspname::text, ', ') FROM pg_namespace
       WHERE nspname = ANY (current_schemas(false))
-        AND has_schema_privilege('public', oid, 'CREATE')),
+        AND pg_catalog.has_schema_privilege('public'::name, oid, 'CREATE'::text)),
     (SELECT pg_catalog.format('%s', seqrelid::regclass) FROM pg_sequence
-      WHERE seqrelid = pg_get_serial_sequence('pets', 'id')::regclass
+      WHERE seqrelid = pg_get_serial_sequence('pets', 'id')::regclass::oid
         AND seqcache > 1)`,
 };
 const VERSION = {

@@ -36,7 +36,7 @@ sqlContract(
   },
 );
 
-it("another user's functions of the same names are never called", async (t) => {
+it("another user's functions and operators of the same names are never called", async (t) => {
   const { url, open } = await database(t);
   const transfer = await postgresTransfer(parsePostgresUrl(url), "write");
   const storage = await open(url);
@@ -58,16 +58,38 @@ it("another user's functions of the same names are never called", async (t) => {
     "setval(regclass, text)",
     "setval(regclass, numeric)",
     "concat_ws(text, timestamptz, oid, oid)",
+    "has_schema_privilege(text, oid, text)",
+    "evil_times(numeric, integer)",
+    "evil_times(double precision, integer)",
+    "evil_equals(oid, regclass)",
+    "evil_state(text, name, text)",
   ];
+  /** Those whose results are conditions. */
+  const conditions = ["has_schema_privilege", "evil_equals"];
+  const typeOf = (signature: string) =>
+    conditions.includes(signature.replace(/\(.*/, "")) ? "boolean" : "text";
   await runSql(
     url,
-    `create domain unknown_text as text;\n${
+    `grant create on schema public to public;
+    create domain unknown_text as text;
+    create sequence calls;
+    ${
       evil.map((signature) =>
-        `create function ${signature} returns text language plpgsql as
-          'begin raise exception ''evil ${signature}''; end';`
+        `create function ${signature} returns ${
+          typeOf(signature)
+        } language plpgsql as $$ begin
+          perform pg_catalog.nextval('calls'::regclass);
+          raise exception 'evil ${signature}';
+        end $$;`
       ).join("\n")
-    }`,
+    }
+    create operator * (leftarg = numeric, rightarg = integer, function = evil_times);
+    create operator * (leftarg = double precision, rightarg = integer, function = evil_times);
+    create operator = (leftarg = oid, rightarg = regclass, function = evil_equals);
+    create aggregate string_agg(name, text) (sfunc = evil_state, stype = text);`,
   );
+  // The cautions are only asked for, so a fault of theirs is not told.
+  await (await open(url, { onWarning() {} })).close();
   await storage.create(REX);
   await Promise.all([1, 1, 2].map((n) => storage.create(REX, key(n))));
   await storage.create(REX, key(1));
@@ -87,6 +109,8 @@ it("another user's functions of the same names are never called", async (t) => {
   await transfer.close();
   const again = await postgresTransfer(parsePostgresUrl(url), "read");
   await again.close();
+  const rows = await runSql(url, "select is_called from calls");
+  assert.deepEqual(rows, [{ is_called: false }]);
 });
 
 it("postgresStorage warns of what may do harm later, and says what to do about it", async (t) => {
