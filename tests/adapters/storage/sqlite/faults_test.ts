@@ -297,6 +297,33 @@ for (const suffix of ["-wal", "-shm"]) {
 }
 
 test(
+  "sqliteStorage keeps others out of a file without its log, and does not let go of it at the next check",
+  options,
+  async (t) => {
+    const path = newPath();
+    const other = new DatabaseSync(path);
+    const storage = await sqliteStorage(path);
+    await storage.create(REX);
+    other.prepare("SELECT * FROM pets").all(); // so that the file cannot be locked as a whole
+    rmSync(`${path}-wal`);
+    await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
+    const { exec } = DatabaseSync.prototype;
+    t.after(() => DatabaseSync.prototype.exec = exec);
+    const statements: string[] = [];
+    DatabaseSync.prototype.exec = function (sql) {
+      statements.push(sql);
+      return exec.call(this, sql);
+    };
+    await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
+    assert.deepEqual(statements, []);
+    const locked = /database is locked/;
+    assert.throws(() => exec.call(other, "BEGIN IMMEDIATE"), locked);
+    other.close();
+    await storage.close();
+  },
+);
+
+test(
   "sqliteStorage does not mix its log with one that took its place",
   options,
   async () => {
