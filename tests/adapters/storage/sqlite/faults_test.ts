@@ -324,6 +324,48 @@ test(
 );
 
 test(
+  "sqliteStorage does not take a log for saved while another process saves it",
+  options,
+  async (t) => {
+    const path = newPath();
+    const { prepare } = DatabaseSync.prototype;
+    t.after(() => DatabaseSync.prototype.prepare = prepare);
+    // As SQLite answers if another process has the lock for this.
+    const get = () => [1n, -1n, -1n];
+    DatabaseSync.prototype.prepare = function (sql, ...rest) {
+      const statement = prepare.call(this, sql, ...rest);
+      const isCheckpoint = sql === "PRAGMA wal_checkpoint(PASSIVE)";
+      return isCheckpoint ? Object.assign(statement, { get }) : statement;
+    };
+    const storage = await sqliteStorage(path);
+    await storage.create(REX);
+    rmSync(`${path}-wal`);
+    await assert.rejects(storage.create(REX), { kind: "outcome_unknown" });
+    await storage.close();
+  },
+);
+
+test(
+  "sqliteStorage does not trust a log that was moved away and back",
+  options,
+  async () => {
+    const path = newPath();
+    const storage = await sqliteStorage(path);
+    const rex = await storage.create(REX);
+    const problem = /-wal was deleted or replaced .* restart this process/;
+    renameSync(`${path}-wal`, `${path}-wal.moved`);
+    await assertUnavailable(storage.ping(), problem);
+    renameSync(`${path}-wal.moved`, `${path}-wal`);
+    await assertUnavailable(storage.ping(), problem);
+    await assertUnavailable(storage.create(REX), problem);
+    await storage.close();
+    const reopened = await sqliteStorage(path);
+    assert.deepEqual((await reopened.list({ limit: 9 })).pets, [rex]);
+    await reopened.close();
+  },
+);
+
+test(
   "sqliteStorage does not mix its log with one that took its place",
   options,
   async () => {
