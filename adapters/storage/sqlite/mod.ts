@@ -238,6 +238,6 @@ export async function sqliteStorage(
  */
 async function letTurnsPass(ms: number, isOver: () => boolean): Promise<void> {
   if ("Deno" in globalThis || "Bun" in globalThis) return;
-  const turns = Math.min(2 * ms, MAX_TURNS);
+  const turns = Math.min(Math.floor(2 * ms), MAX_TURNS);
   for (let turn = 0; turn < turns && !isOver(); turn++) await nextTurn();
 }
