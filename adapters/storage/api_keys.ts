@@ -1,9 +1,9 @@
-/** Records of issued API keys, in SQL that every database takes. */
+/** Stores the records of issued API keys, in SQL that every database understands. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
 
-/** Runs a statement; fulfilled with its rows. `action` names it in messages. */
+/** Runs a statement and resolves to its rows. `action` names it in messages. */
 export type Run = (
   action: string,
   sql: string,
@@ -15,9 +15,10 @@ const INSERT = `INSERT INTO api_keys (name, digest, created)
 const RETURNING = `RETURNING ${API_KEY_COLUMNS}`;
 
 /**
- * Keeps the records in the table `api_keys`.
+ * Makes a storage that keeps the records in the table `api_keys`.
  *
- * @param write runs one statement after the other, for all processes.
+ * @param read runs a query.
+ * @param write runs a change; one after the other, whichever process they come from.
  */
 export function apiKeyStorage(read: Run, write: Run): ApiKeyStorage {
   return {

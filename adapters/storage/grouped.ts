@@ -1,7 +1,7 @@
 /**
- * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one round
- * trip. Every request arrives in a task of its own, so a microtask would gather nothing. Once as many wait
- * as may fit in a group they are sent at once, because on Node a turn may take seconds. Nothing joins a
+ * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one
+ * round trip. Every request arrives in a task of its own, so a microtask would gather nothing. As
+ * many as fit in a group are sent at once, because on Node a turn may take seconds. Nothing joins a
  * group once it is sent, so a read sees all that was acknowledged before it arrived.
  */
 
@@ -25,9 +25,9 @@ export interface GroupedOptions<Item, Result> {
   readonly maxQueue?: number;
   /** The longest that an item waits to be sent, in ms; then it is refused. Default: 2000. */
   readonly maxWait?: number;
-  /** The maximum number of groups under way; a third is sent only if others may hang. Default: 1. */
+  /** The maximum number of groups under way; a third only if others may hang. Default: 1. */
   readonly maxUnderWay?: number;
-  /** Sends an item at once if nothing is under way. Default: false, so that others can join it. */
+  /** Sends an item at once if nothing is under way. Default: false, so that others join it. */
   readonly sendsLoneItem?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Pets in groups: creates, gets or pages that arrive together share a statement or a transaction. */
+/** Queues for pets: creates, gets or pages that arrive together share one statement. */
 
 import {
   MAX_LIMIT,
@@ -18,28 +18,28 @@ export interface Create {
   readonly key: string | undefined;
 }
 
-/** The pet that a create added, now or before. */
+/** The pet that a create added, or that an earlier create with its key added. */
 export type Created = Pet & { readonly replayed?: true };
 
-/** Settings of {@linkcode groupedPets}: how a database carries out groups. */
+/** Settings of {@linkcode groupedPets}: how a database runs groups. */
 export interface GroupedPetsOptions {
   /**
-   * Stores a group, all or nothing, except the pets whose key was stored before; an error stands for a pet
-   * that is stored but cannot be returned. No key is in a group twice.
+   * Stores all pets of a group or none, but skips those whose key is already stored. An `Error`
+   * means that a pet is stored but cannot be returned. No key is in a group twice.
    */
   readonly create: GroupedOptions<Create, Created>["send"];
-  /** Reads pets, which are frozen: callers who ask alike share them. */
+  /** Reads pets. They are frozen, because callers may share them. */
   readonly get: GroupedOptions<PetId, Pet | undefined>["send"];
-  /** Reads pages of such pets. */
+  /** Reads pages of frozen pets. */
   readonly list: GroupedOptions<PageRequest, Page>["send"];
-  /** The sizes of groups of reads are in rows. */
+  /** The limits of reads. `maxGroup` is in rows. */
   readonly reads: Pick<
     GroupedOptions<never, never>,
     "maxGroup" | "maxUnderWay" | "maxWait"
   >;
 }
 
-/** Queues operations, as the port has them, in front of a database. */
+/** Makes the queues in front of a database, with the methods of the port. */
 export function groupedPets(
   { create, get, list, reads }: GroupedPetsOptions,
 ): Pick<PetStorage, "create" | "get" | "list" | "close"> {
@@ -63,7 +63,7 @@ export function groupedPets(
     keyOf: ({ limit, status, after }) => `${limit} ${status} ${after}`,
     sizeOf: ({ limit }) => limit <= MAX_LIMIT ? limit : reads.maxGroup,
   });
-  /** The creates with a key that are not settled, for others with the same key. */
+  /** The unsettled creates that have a key, by that key. */
   const underWay = new Map<string, Promise<Created>>();
 
   return {
@@ -88,8 +88,8 @@ export function groupedPets(
 
     async list(query) {
       const page = await lists.run({ ...query });
-      // A frozen array would do, but Bun 1.4 freezes and reads one slowly (oven-sh/bun#35478): it can be frozen
-      // instead if `deno task bench` says on Bun that a list is no slower.
+      // A copy, because a frozen array is slow to read on Bun 1.4 (oven-sh/bun#35478). Freeze it
+      // instead once `deno task bench` shows that lists on Bun get no slower.
       return { ...page, pets: page.pets.slice() };
     },
 

@@ -1,4 +1,4 @@
-/** What the databases have in common: a storage of pets and of issued API keys, and when it refuses. */
+/** What databases have in common: they store pets and issued API keys, and refuse alike. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";

@@ -1,9 +1,9 @@
-/** The tables in SQL of SQLite. */
+/** The tables, in SQLite's SQL. */
 
 /** The version of the tables: raise it when {@linkcode TABLES} changes. */
 export const SCHEMA_VERSION = 1;
 
-/** The statements that create them. AUTOINCREMENT: the id of a deleted row is not given again. */
+/** Creates the tables. AUTOINCREMENT makes sure that the id of a deleted row is never reused. */
 export const TABLES: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS pets (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
-/** Rows as every database stores them. Only checked values are stored, so they are not checked again. */
+/** Makes pets and keys of rows. Only checked values are stored, so they are not checked again. */
 
 import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
 import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
@@ -12,10 +12,10 @@ export const STATUS_CODE: Readonly<Record<PetStatus, number>> = {
 
 const STATUSES: readonly PetStatus[] = ["available", "pending", "sold"];
 
-/** The columns that {@linkcode toPet} reads. */
+/** The columns that {@linkcode toPet} reads, in its order. */
 export const PET_COLUMNS = "id, name, category_id, status";
 
-/** Reads a pet from a row of {@linkcode PET_COLUMNS}; frozen, because callers may share it. */
+/** Makes a pet of a row of {@linkcode PET_COLUMNS}. It is frozen, because callers may share it. */
 export function toPet(row: unknown): Pet {
   type Row = readonly [PetId, string, bigint, bigint | number];
   const [id, name, categoryId, code] = row as Row;
@@ -29,7 +29,7 @@ export function toPet(row: unknown): Pet {
 /** The columns that {@linkcode toApiKeyRecord} reads. */
 export const API_KEY_COLUMNS = "id, name, created, revoked";
 
-/** Reads the record of an API key from a row of {@linkcode API_KEY_COLUMNS}. */
+/** Makes the record of an API key of a row of {@linkcode API_KEY_COLUMNS}. */
 export function toApiKeyRecord(row: unknown): ApiKeyRecord {
   type Row = readonly [bigint, string, bigint, bigint | null];
   const [id, name, created, revoked] = row as Row;

@@ -1,14 +1,12 @@
-/** The tables that are copied from one database to another, and a database as the copy sees it. */
+/** The tables to copy from one database to another, and what the copy needs from a database. */
 
-import { PET_COLUMNS } from "./stored_row.ts";
-
-/** A table; its first column is the key by which rows are read. */
+/** A table. Rows are read in the order of its first column, which is its key. */
 export interface Table {
   readonly name: string;
-  /** For messages. */
+  /** Names its rows in messages. */
   readonly plural: string;
   readonly columns: readonly string[];
-  /** Says what to do if the table already has a row with the same key. */
+  /** What to do if the table already has a row with the same key. */
   readonly onConflict: string;
 }
 
@@ -16,11 +14,11 @@ export interface Table {
 export const PETS: Table = {
   name: "pets",
   plural: "pets",
-  columns: PET_COLUMNS.split(", "),
+  columns: ["id", "name", "category_id", "status"],
   onConflict: "DO NOTHING",
 };
 
-/** The only change to an API key is that it is revoked. */
+/** An API key changes only by being revoked. */
 export const API_KEYS: Table = {
   name: "api_keys",
   plural: "API keys",
@@ -37,31 +35,31 @@ export const IDEMPOTENCY_KEYS: Table = {
     "DO UPDATE SET pet_id = excluded.pet_id, created = excluded.created",
 };
 
-/** A value in a row. An integer is a `bigint` or a small `number`. */
+/** A value in a row. Integers are `bigint`, or `number` if they are small. */
 export type Value = string | bigint | number | null;
 
-/** Runs SQL in which each `?` stands for a value. Rejects with a `StorageError`. */
+/** Runs SQL with a `?` for each value. Rejects with a `StorageError`. */
 export type Query = (
   table: Table,
   sql: string,
   values?: readonly Value[],
 ) => Promise<readonly (readonly unknown[])[]>;
 
-/** A database, opened to copy all of it. */
+/** A database that is open to be copied. */
 export interface Transfer {
-  /** Identifies the database, whatever its address. */
+  /** Is the same for every address of the same database. */
   readonly identity: string;
   readonly read: Query;
-  /** Changes a table in a transaction of its own, while nobody else adds to the table. */
+  /** Changes a table in its own transaction, while nobody else can add rows to it. */
   readonly write: Query;
-  /** The SQL that reads a column; text may come as bytes, which may not be UTF-8. */
+  /** Returns SQL that reads a column. It may return text as bytes, which may be invalid UTF-8. */
   select(column: string): string;
-  /** The SQL that reads the greatest id that a table gave; 0 if it never gave any. */
+  /** Returns SQL that reads the greatest id that a table ever assigned, or 0. */
   selectLastGiven(table: Table): string;
-  /** Makes ids that a table gives from now on greater than `id`, and than all given before. */
+  /** Makes the table assign only ids above `id`, and above all that it ever assigned. */
   continueAfter(table: Table, id: bigint): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A database that is only read must have its tables; otherwise they are created. */
+/** How to open a database. Missing tables are created for `write`, and refused for `read`. */
 export type Access = "read" | "write";
