@@ -237,7 +237,8 @@ async function write(
     `CAST(value->>${index} AS ${TEXT.includes(column) ? "text" : "bigint"})`
   );
   const sql = `INSERT INTO ${name} (${columns}) SELECT ${values}
-    FROM json_each(?) WHERE true ON CONFLICT (${columns[0]}) ${onConflict}`;
+    FROM ${database.jsonMembers} WHERE true
+    ON CONFLICT (${columns[0]}) ${onConflict}`;
   // All rows are one value: an object, because in PostgreSQL json_each() takes no array (its manual, "JSON
   // Functions").
   await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);

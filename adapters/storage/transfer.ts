@@ -54,6 +54,8 @@ export interface Transfer {
   readonly write: Query;
   /** Returns SQL that reads a column. It may return text as bytes, which may be invalid UTF-8. */
   select(column: string): string;
+  /** SQL that reads the members of a JSON object, its only value, as columns `key` and `value`. */
+  readonly jsonMembers: string;
   /** Returns SQL that reads the greatest id that a table ever assigned, or 0. */
   selectLastGiven(table: Table): string;
   /** Makes the table assign only ids above `id`, and above all that it ever assigned. */

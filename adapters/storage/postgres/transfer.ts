@@ -63,6 +63,9 @@ export async function postgresTransfer(
 
       select: (column) => column,
 
+      // `pg_catalog.`: see `takeTurn` in turn.ts.
+      jsonMembers: "pg_catalog.json_each(?)",
+
       selectLastGiven,
 
       async continueAfter(table, id) {

@@ -31,6 +31,8 @@ export async function sqliteTransfer(
     select: (column) =>
       `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END`,
 
+    jsonMembers: "json_each(?)",
+
     selectLastGiven: ({ name }) =>
       `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '${name}'`,
 

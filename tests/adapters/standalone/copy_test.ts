@@ -142,6 +142,22 @@ async function copy(
   }
 }
 
+testWay(
+  "copy to PostgreSQL calls no function that another user made there",
+  WAYS["from SQLite to PostgreSQL"],
+  async ([from, to]) => {
+    await fill(from, 2);
+    await (await to.open()).close();
+    await to.query(
+      `create function json_each(text, out key text, out value json)
+        returns setof record language plpgsql as $$ begin
+          raise exception 'evil';
+        end $$`,
+    );
+    assert.equal((await copy([from, to])).pets.copied, 2);
+  },
+);
+
 for (const [way, places] of Object.entries(WAYS)) {
   const it = (what: string, work: (both: Both) => Promise<void>) =>
     testWay(`copy ${way} ${what}`, places, work);
