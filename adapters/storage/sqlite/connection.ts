@@ -112,8 +112,8 @@ export class Connection {
   /**
    * Begins a transaction that stays open, so that nobody else can write. Reads go on in it.
    *
-   * @param scope `file` locks the whole file, and succeeds only if nobody else has it open. `writes`
-   * locks by the index, so that only those who share it notice.
+   * @param scope `file` locks the whole file, and succeeds only if nobody else has it open.
+   * `writes` locks by the index, so that only those who share it notice.
    * @returns false if others are in the way.
    */
   lockOthersOut(scope: "file" | "writes"): boolean {

@@ -4,8 +4,8 @@
  * - In use: it reads and writes.
  * - Its main file is missing or replaced: it reads the old file and refuses to write, until the old
  *   file is back.
- * - Its log or index is lost: it saves the log, keeps all other processes from writing, and reads on.
- *   It refuses to write until a restart. If it cannot keep the others out, it closes.
+ * - Its log or index is lost: it saves the log, keeps all other processes from writing, and reads
+ *   on. It refuses to write until a restart. If it cannot keep the others out, it closes.
  * - The disk failed: it reads on, and refuses to write until a restart.
  * - Closed.
  */
