@@ -11,9 +11,11 @@ type Connection = Partial<{
 }>;
 
 /**
- * Returns the client's address: behind `proxies` of them, each of which adds its own client to the right of
- * `X-Forwarded-For`, the entry of the first; anything else there was sent by a stranger. If that is no address,
- * and without proxies, that of the connection; empty if the runtime does not know it, as after the client is gone.
+ * Returns the address of the client, which is the connection's if there is no proxy. Each proxy
+ * adds the address of its own client to the right of `X-Forwarded-For`, so with `proxies` of them
+ * the client is that many entries from the right; what stands before may be forged. If that entry
+ * is no IP address, this is the connection's too. Empty if the runtime does not know it, for
+ * example because the client is gone.
  */
 export function clientAddress(
   request: ServiceRequest,
@@ -41,7 +43,7 @@ export function networkOf(address: string): string {
   // A socket for both families writes IPv4 as ::ffff:192.0.2.1.
   const ipv4 = /^(?:::ffff:)?([\d.]*)$/i.exec(address)?.[1];
   if (ipv4 !== undefined) return ipv4;
-  // "::" stands for the zeros that are missing to eight groups.
+  // "::" stands for as many zeros as are missing from eight groups.
   const [start = [], end = []] = address.toLowerCase().split("::")
     .map((part) => part === "" ? [] : part.split(":"));
   const zeros = Array(8 - start.length - end.length).fill("0");

@@ -38,7 +38,7 @@ export function parseArguments(
     const type = Object.hasOwn(all, token.name) && all[token.name]?.type;
     if (type === false) {
       const known = Object.keys(all).map((name) => `--${name}`).join(", ");
-      throw new UsageError(`There is no option ${name}, only ${known}`);
+      throw new UsageError(`Unknown option ${name}: the options are ${known}`);
     }
     if (type === "boolean" && value !== undefined) {
       throw new UsageError(`${name} takes no value`);
@@ -83,7 +83,10 @@ export const PROGRAM: string = IS_PACKAGE
   ? "deno task"
   : `${parse(process.execPath).name} adapters/standalone/main.ts`; // bun or node
 
-/** Says how to install a package that is missing. A program that npx runs does not see what `npm install` adds. */
+/**
+ * Says how to install a package that is missing. A program that npx runs does not see what
+ * `npm install` adds.
+ */
 export function howToInstall(name: string): string {
   if (IS_BINARY) return "this binary has none; the npm package and a clone do";
   if (!IS_PACKAGE) {
@@ -94,7 +97,7 @@ export function howToInstall(name: string): string {
     : `run "npm install ${name}"`;
 }
 
-/** Says how to install the package that an `import` did not find; `undefined` for any other error. */
+/** Says how to install the package that an `import` did not find; else `undefined`. */
 export function missingPackage(cause: unknown): string | undefined {
   const [, name] =
     /Cannot find (?:package|module) ['"]((?:@[\w-]+\/)?[\w-]+)['"]/.exec(

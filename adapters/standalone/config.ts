@@ -18,8 +18,8 @@ export type LastingDatabase =
 export type Database = { readonly kind: "memory" } | LastingDatabase;
 
 /**
- * Every variable: its default, and what it means, as `start --help` shows them. The documents and the
- * permissions of `deno.json` name the same ones.
+ * Every variable: its default, and what it means, as `start --help` shows them. Tests check that
+ * the documents and the permissions of `deno.json` name the same ones.
  */
 export const SETTINGS = [
   [
@@ -83,7 +83,11 @@ export class ConfigError extends Error {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password. */
+/**
+ * Reads the variables.
+ *
+ * @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password.
+ */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ) {
@@ -206,8 +210,8 @@ export function readPort(text: string): number {
 }
 
 export function readInteger(text: string, max: number, min = 0): number {
-  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
-  if (value >= min && value <= max) return value;
+  const value = Number(text);
+  if (/^[0-9]{1,9}$/.test(text) && value >= min && value <= max) return value;
   throw mustBe(`an integer from ${min} to ${max}`, text);
 }
 

@@ -40,7 +40,8 @@ const DIFFERENT =
   "TO is not the same as FROM. Stop all servers on both, and run the same command again; if it refuses then, or ends like this, copy to an empty database";
 
 /**
- * Copies what TO does not have; refuses to if FROM has rows that cannot be copied, or lacks rows that TO has.
+ * Copies what TO does not have. Refuses to if FROM has rows that cannot be copied, or lacks rows
+ * that TO has.
  *
  * @returns both tables, if they are equal in FROM and TO, and lines that say how to go on.
  */
@@ -62,7 +63,8 @@ export async function copyAll(job: Job) {
     await copyIdempotencyKeys(job);
     // From the first key on, to revoke it if it was revoked since.
     const copiedKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
-    // If nothing is new, the first comparison is the proof; that of keys does not tell if they are revoked.
+    // If nothing is new, the first comparison is the proof. That of keys does not tell whether they
+    // are revoked.
     const isNew = copiedPets.copied !== 0 || copiedKeys.copied !== 0;
     const both = {
       pets: await verify(PETS, copiedPets, job, isNew ? undefined : pets.sides),
@@ -117,7 +119,10 @@ async function copyTable(
   return { earlier, copied, source };
 }
 
-/** Reads both sides again, unless they were compared already; returns what both have, and what is new. */
+/**
+ * Reads both sides again, unless they were compared already; returns what both have, and what is
+ * new.
+ */
 async function verify(
   table: Table,
   { earlier, copied, source }: Copied,
@@ -140,7 +145,10 @@ async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
   }
 }
 
-/** Counts rows, and finds the last id and the last that was ever given; refuses ids that would be left out. */
+/**
+ * Counts rows, and finds the last id and the last one that was ever given; refuses ids that would
+ * be left out.
+ */
 async function survey(database: Transfer, table: Table) {
   const sql = `SELECT count(*), coalesce(min(id), 1), coalesce(max(id), 0),
     (${database.selectLastGiven(table)}) FROM ${table.name}`;
@@ -154,7 +162,10 @@ async function survey(database: Transfer, table: Table) {
   );
 }
 
-/** Counts and hashes as many rows of FROM as a survey found, and all of TO: as text, one a line, by id. */
+/**
+ * Counts and hashes as many rows of FROM as a survey found, and all of TO: as text, one a line, by
+ * id.
+ */
 async function summarize(
   doing: string,
   table: Table,
@@ -198,7 +209,8 @@ async function* pages(
 ): AsyncGenerator<readonly Row[], undefined> {
   const [key] = table.columns;
   const columns = table.columns.map((column) => database.select(column));
-  // An upper limit here would have PostgreSQL (seen in 15) sort a table that it has no statistics of.
+  // With an upper limit here PostgreSQL (seen in 15) would sort a table that it has no statistics
+  // of.
   const sql = `SELECT ${columns} FROM ${table.name}
     WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
   for (let last = after;;) {
@@ -239,8 +251,8 @@ async function write(
   const sql = `INSERT INTO ${name} (${columns}) SELECT ${values}
     FROM ${database.jsonMembers} WHERE true
     ON CONFLICT (${columns[0]}) ${onConflict}`;
-  // All rows are one value: an object, because in PostgreSQL json_each() takes no array (its manual, "JSON
-  // Functions").
+  // All rows are one value: an object, because in PostgreSQL json_each() takes no array (its
+  // manual, "JSON Functions").
   await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
 }
 

@@ -4,7 +4,7 @@ import type { Layer, ReadBody } from "../../core/http/message.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
 
-/** The paths that are answered as long as the runtime takes requests; `/readyz` then refuses, as it should. */
+/** The paths that are answered to the end. `/readyz` refuses then, as it should. */
 const TO_THE_END = ["/livez", "/metrics"];
 
 /** Counts the requests in flight, and ends a service in order. */

@@ -71,7 +71,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   const isNew = database.kind === "sqlite" && !existsSync(database.path);
   if (!isIssue && isNew) {
     throw new ConfigError(
-      `There is no database at ${name}: set DATABASE_URL, or start the server`,
+      `Cannot find a database at ${name}: set DATABASE_URL, or start the server`,
     );
   }
   const storage = await openStorage(database);
@@ -87,7 +87,8 @@ export async function runKeys(args: readonly string[]): Promise<void> {
     const written = output ? `${output}\n` : printable(text);
     process.stdout.write(written, (error) => error && fail(error));
   } catch (error) {
-    // Deno 2.9 throws if a disk is full, because it writes at once (`createWritableStdioStream`; denoland/deno#32433).
+    // Deno 2.9 throws if a disk is full, because it writes at once (`createWritableStdioStream`;
+    // denoland/deno#32433).
     fail(error as Error);
   }
 }
@@ -131,8 +132,8 @@ async function revoke(operand: string): Promise<Action> {
   return async (keys) => {
     const record = await keys.revoke(idOrKey);
     if (record === undefined) {
-      const which = typeof idOrKey === "number" ? `key ${idOrKey}` : "such key";
-      throw new ConfigError(`There is no ${which}: see keys list`);
+      const which = typeof idOrKey === "number" ? `key ${idOrKey}` : "this key";
+      throw new ConfigError(`Cannot find ${which}: see keys list`);
     }
     const since = record.revoked?.toISOString();
     const text =
@@ -151,7 +152,7 @@ async function readIdOrKey(operand: string): Promise<number | string> {
   }
   if (readConfig(process.env).fixedKeys?.includes(given)) {
     throw new ConfigError(
-      "Only the configuration takes away a fixed key: remove it from PETSTORE_API_KEYS, and restart the servers",
+      "Cannot revoke a fixed key: remove it from PETSTORE_API_KEYS, and restart the servers",
     );
   }
   if (isIssuedForm(given)) return given;

@@ -25,15 +25,18 @@ export interface RequestLine extends Pick<Answer, "route" | "status"> {
 export interface Log {
   request(line: RequestLine): void;
   fault(cause: unknown, id: string): void;
-  /** Writes text for people to standard error. Fulfilled once it is written; never if it cannot be. */
+  /**
+   * Writes text for people to standard error. Fulfilled once it is written; never if it cannot be.
+   */
   tell(text: string): Promise<void>;
 }
 
 /**
- * Makes the layer that logs requests, and gives each answer an `X-Request-Id`: the client's own, if it is 1 to
- * 128 unreserved characters, or one that no other process and no other start makes.
+ * Makes the layer that logs requests, and gives each answer an `X-Request-Id`: the client's own if
+ * it is 1 to 128 unreserved characters, otherwise one that no other process and no other start
+ * makes.
  *
- * @param proxies how many are in front; with any, the client's address is logged: see `clientAddress`.
+ * @param proxies how many are in front: if there are any, the client's address is logged.
  */
 export function logLayer(
   log: Pick<Log, "request" | "fault">,

@@ -24,8 +24,8 @@ ${OTHERS}
   --version    prints the version
 `;
 
-// Commands are imported when they run: after `keepCompiledCode`, and so that a package that is missing
-// is reported as everything else that goes wrong.
+// Commands are imported when they run: after `keepCompiledCode`, and so that a missing package is
+// reported like anything else that goes wrong.
 async function main([name, ...args]: readonly string[]): Promise<void> {
   checkRuntime();
   keepCompiledCode();
@@ -51,7 +51,7 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
       return void process.stdout.write(HELP);
     default:
       throw new UsageError(
-        `There is no command ${JSON.stringify(name)}${proposal(name)}`,
+        `Unknown command ${JSON.stringify(name)}${proposal(name)}`,
       );
   }
 }
@@ -73,13 +73,16 @@ function proposal(unknown: string): string {
   return likeness(nearest) > 0.7 ? `: did you mean ${nearest}?` : "";
 }
 
-/** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in the folder that this program is in. */
+/** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in the folder of this program. */
 function keepCompiledCode(): void {
   const cache = new URL("../../node_modules/.cache/petstore", import.meta.url);
   module.enableCompileCache?.(fileURLToPath(cache)); // Deno 2.9 has no such function
 }
 
-/** Node 22 (seen in 22.23, not in 24) warns of its SQLite, which the tests cover. It can go with Node 22. */
+/**
+ * Hides that Node 22 (seen in 22.23, not in 24) warns of its SQLite, which the tests cover. Can go
+ * with Node 22.
+ */
 function hideWarning(): void {
   const listeners = process.listeners("warning");
   process.removeAllListeners("warning");

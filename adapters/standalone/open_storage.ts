@@ -57,7 +57,7 @@ export async function waitingFor<T>(
   return await open().finally(() => clearTimeout(timer));
 }
 
-/** Gives back the permissions on Deno that these open databases do not need; the tasks allow all files. */
+/** On Deno, gives back the permissions for files that these open databases do not need. */
 export async function giveBackPermissions(
   ...databases: readonly Database[]
 ): Promise<void> {

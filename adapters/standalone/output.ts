@@ -1,21 +1,26 @@
 /**
- * Standard output and standard error of a server, which neither a full disk nor a pipe that nobody reads ends
- * or stops. Text is written in order, one write at a time, and tried again until it can be written.
+ * Standard output and standard error of a server. Neither a full disk nor a pipe that nobody reads
+ * ends or stops it. Text is written in order, one write at a time, and tried again until it can be
+ * written.
  */
 
 import { write } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** Time for which text is gathered, to be written at once, in ms. A write costs as much as a request. */
+/**
+ * Time for which text is gathered, to be written at once, in ms. A write costs as much as a
+ * request.
+ */
 const GATHERING_TIME = 10;
 /** The pause before another attempt, in ms. */
 const RETRY_INTERVAL = 20;
 /** If more characters than this wait, further text is dropped; as many may be under way. */
 const MAX_WAITING = 1_048_576;
 /**
- * The most bytes that Deno is given at once: a pipe takes all of them or none (POSIX, `write`). Deno 2.9 writes by a
- * buffer of Rust's, and does not tell how many bytes it wrote before an error (`write` in its ext/io/lib.rs).
+ * The most bytes that Deno is given at once: a pipe takes all of them or none (POSIX, `write`).
+ * Deno 2.9 does not tell how many bytes it wrote before an error, because it writes through a
+ * buffer of Rust's (`write` in its ext/io/lib.rs).
  */
 const PIPE_BUF = 4096;
 class Output {

@@ -1,4 +1,7 @@
-/** What Prometheus' clients tell of a process, under their names (its document Writing client libraries, process metrics). */
+/**
+ * Metrics of the process, named as Prometheus asks (its document Writing client libraries, Process
+ * metrics).
+ */
 
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
@@ -7,7 +10,10 @@ import { VERSION } from "./command_line.ts";
 /** In seconds since 1970. */
 const START = Date.now() / 1000 - process.uptime();
 
-/** The descriptors that are open and that may be; `undefined` where they cannot be read: on Deno, whose `/proc` needs all permissions. */
+/**
+ * Counts the descriptors that are open and that may be. `undefined` if they cannot be read, as on
+ * Deno, where `/proc` needs all permissions.
+ */
 function readDescriptors() {
   if ("Deno" in globalThis) return undefined;
   try {

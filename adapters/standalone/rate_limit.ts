@@ -14,9 +14,9 @@ export interface RateLimit {
 export type RateLimiter = (caller: string) => Required<RateLimitResult>;
 
 /**
- * Makes a limiter, whose fields are those of draft-ietf-httpapi-ratelimit-headers-10, and `Retry-After`. A
- * caller's window begins with a request. Up to `maxCallers` are remembered: if more than half as many begin
- * one within its time, the oldest callers may get a fresh window.
+ * Makes a limiter, whose fields are those of draft-ietf-httpapi-ratelimit-headers-10, and
+ * `Retry-After`. A caller's window begins with a request. Up to `maxCallers` are remembered: if
+ * more than half that many start a window at once, the oldest may be reset early.
  */
 export function createRateLimiter(
   policy: string,

@@ -1,6 +1,7 @@
 /**
- * The standalone server for `deno serve`, which has the address from its flags or `DENO_SERVE_ADDRESS`: a
- * default export with `fetch`. Elsewhere this file does what `main.ts start` does. The environment sets up both.
+ * The standalone server for `deno serve`: a default export with `fetch`. The address comes from its
+ * flags or `DENO_SERVE_ADDRESS`, everything else from the environment. On Bun and Node this file
+ * does what `main.ts start` does.
  */
 
 import process from "node:process";
@@ -26,15 +27,16 @@ function serveOnDeno() {
     );
   }
   const workers = joinWorkers();
-  /** Responses that are not sent yet: a process that ends when an answer is made would not send it. */
+  /** Responses that are not sent yet: they would be lost if the process ended. */
   const sending = new Set<Promise<unknown>>();
 
   const server = createServer(config, {
     async finish(drained) {
       await drained;
       await Promise.allSettled(sending);
-      // Deno 2.9's `completed` settles just before a whole body is sent (`fastSyncResponseOrStream` in its
-      // ext/http/00_serve.ts). Can go if a program that exits in `info.completed.then` loses no response (seen: lost in 24 of 24).
+      // Deno 2.9's `completed` settles just before a whole body is sent (`fastSyncResponseOrStream`
+      // in its ext/http/00_serve.ts). Can go if a program that exits in `info.completed.then` loses
+      // no response (seen: lost in 24 of 24).
       await delay(50);
     },
     leave: workers.leave,
@@ -54,7 +56,10 @@ function serveOnDeno() {
       return respond(server.answer, request, info);
     },
 
-    /** Deno calls it, in one worker only, once the server listens; without `hostname` if that is not on TCP. */
+    /**
+     * Deno calls it, in one worker only, once the server listens; without `hostname` if that is not
+     * on TCP.
+     */
     onListen(
       { hostname, port }: { readonly hostname?: string; readonly port: number },
     ): void {

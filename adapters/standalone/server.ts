@@ -7,7 +7,7 @@ import { type Config, ConfigError } from "./config.ts";
 import { type OpenService, openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
-/** Time that a server which is told to stop waits for a storage that is still being opened, in ms. */
+/** Time to wait at shutdown for a storage that is still being opened, in ms. */
 const OPENING_TIME = 1000;
 
 /** What differs in how servers end. */
@@ -44,7 +44,8 @@ export function createServer(config: Config, { finish, leave }: Ending) {
       await delay(config.shutdownDelay);
     },
     async finish() {
-      // A storage that opens late is closed too, or SQLite's log stays; but PostgreSQL may take long.
+      // A storage that is still opening is closed too, or SQLite's log stays. PostgreSQL may take
+      // longer than this waits.
       await Promise.race([opening.promise, delay(OPENING_TIME)]);
       if (service !== undefined) await finish(service.drain());
     },
@@ -69,7 +70,10 @@ export function createServer(config: Config, { finish, leave }: Ending) {
     admin: onceOpen("admin"),
     /** Does what the first signal does; may be called more than once. */
     stop: shutdown.stop,
-    /** Opens the service. Rejected if that fails, unless the server was told to stop: then it ends anyway. */
+    /**
+     * Opens the service. Rejected if that fails, unless the server was told to stop: then it ends
+     * anyway.
+     */
     async open(): Promise<void> {
       try {
         service = await openService(config, { isTerminal });
@@ -79,7 +83,10 @@ export function createServer(config: Config, { finish, leave }: Ending) {
         if (!shutdown.isStopping) throw cause;
       }
     },
-    /** Tells people where it listens, once the service is open. Call it once at most: it may issue the first key. */
+    /**
+     * Tells people where it listens, once the service is open. Call it once at most: it may issue
+     * the first key.
+     */
     async greet(
       address: { readonly hostname: string; readonly port: number },
     ): Promise<void> {

@@ -26,7 +26,7 @@ export async function openService(
   config: Config,
   { open = openStorage, isTerminal = false }: {
     readonly open?: typeof openStorage;
-    /** Somebody reads standard error, so that the first key may be shown there. Default: nobody does. */
+    /** If standard error is a terminal, the first key is issued and shown there. Default: not. */
     readonly isTerminal?: boolean;
   } = {},
 ) {
@@ -43,7 +43,7 @@ export async function openService(
     rememberKey: true,
   });
   let loading: Promise<Error | undefined> | undefined;
-  /** Reads the page; fulfilled with the error if that is not possible: the service works without it. */
+  /** Reads the page. Fulfilled with the error if that fails: the service works without it. */
   const openDocs = () => loading ??= page.load().then(() => undefined, explain);
   const app = createApp({
     storage,
@@ -70,7 +70,10 @@ export async function openService(
     })),
   });
 
-  /** On a terminal issues the first key, and shows it. If that fails, says so once, and tries again until it succeeds. */
+  /**
+   * On a terminal issues the first key, and shows it. If that fails, says so once, and tries again
+   * until it succeeds.
+   */
   async function issueFirst(pets: string, isAgain = false): Promise<void> {
     let hint = isTerminal ? "For another API key" : "For an API key";
     try {
@@ -95,7 +98,10 @@ export async function openService(
     handle: toHandler(app.answer),
     /** Reads the documentation page: that takes long, so the server listens first. */
     openDocs,
-    /** Tells people that it listens. On a terminal issues the very first key, so call it once at most. */
+    /**
+     * Tells people that it listens. On a terminal issues the very first key, so call it once at
+     * most.
+     */
     async greet(
       address: { readonly hostname: string; readonly port: number },
     ): Promise<void> {

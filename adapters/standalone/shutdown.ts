@@ -6,12 +6,12 @@ import { reportAndExit } from "./command_line.ts";
 import { flushOutput, standardError } from "./output.ts";
 
 /**
- * On the first SIGTERM, SIGINT or SIGHUP finishes, closes and exits with 0; if finishing takes too long, closes
- * without it. On the second signal exits at once with 1. Call it before anything is opened, so that a signal at
- * any time ends the server in order.
+ * On the first SIGTERM, SIGINT or SIGHUP finishes, closes and exits with 0; if finishing takes too
+ * long, closes without it. On the second signal exits at once with 1. Call it before anything is
+ * opened, so that a signal at any time ends the server in order.
  */
 export function stopOnSignal(ending: {
-  /** Called first, but not for SIGINT, and waited for: lets others know that the server will end. */
+  /** Lets others know that the server will end, and waits for them. Not called for SIGINT. */
   announce(): Promise<void>;
   /** Takes no more requests, and waits for those in flight. */
   finish(): Promise<void>;
@@ -65,8 +65,9 @@ export function stopOnSignal(ending: {
 }
 
 /**
- * Tells whether SIGHUP ends the server: on Bun not under `nohup`, which has it ignored, nor if that cannot
- * be known. Deno and Node end by it there, too, if nobody listens (seen in Deno 2.9 and Node 26).
+ * Tells whether SIGHUP should end the server. On Bun it should not under `nohup`, which has it
+ * ignored, nor if that cannot be known. Deno and Node end by it even there if nobody listens (seen
+ * in Deno 2.9 and Node 26).
  */
 function takesHangUp(): boolean {
   if (!("Bun" in globalThis)) return true;

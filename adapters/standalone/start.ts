@@ -49,7 +49,8 @@ export async function runStart(args: readonly string[]): Promise<void> {
   };
   const server = createServer(config, {
     async finish(drained) {
-      // While Deno's server closes, it refuses requests without the fields and the log line of the service.
+      // While Deno's server closes, it refuses requests itself: without the service's fields, and
+      // without a line of log.
       if ("Deno" in globalThis) await drained;
       await Promise.all([drained, listener.close()]);
       await admin?.close();

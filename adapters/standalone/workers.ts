@@ -1,7 +1,8 @@
 /**
- * The workers of `deno serve --parallel`: several in one process. On Deno 2.9 the first that exits ends the process for
- * all (its cli/tools/serve.rs), so each waits until all can leave. Can go if a slow answer of one worker arrives
- * although another exits (seen: lost in 4 of 4). Without `--parallel`, and on Bun, there is one, which waits for nobody.
+ * The workers of `deno serve --parallel`: several in one process. On Deno 2.9 the first that exits
+ * ends the process for all (its cli/tools/serve.rs), so each waits until all can leave. Can go if a
+ * slow answer of one worker arrives although another exits (seen: lost in 4 of 4). Without
+ * `--parallel` there is one, which waits for nobody.
  */
 
 /** What a worker tells the others. */

@@ -188,7 +188,7 @@ onEvery(
         ["--with-stdin=1", /^--with-stdin takes no value$/m],
         [
           "--prot 1",
-          /^There is no option --prot, only --port, --host, --name, --key, --pets, --max-pets, --delay, --with-stdin, --quiet, --help$/m,
+          /^Unknown option --prot: the options are --port, --host, --name, --key, --pets, --max-pets, --delay, --with-stdin, --quiet, --help$/m,
         ],
         ["pets", /^sandbox takes options only, not pets$/m],
       ];

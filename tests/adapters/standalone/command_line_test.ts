@@ -11,13 +11,13 @@ import { freePort, run } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const cases = [
-  ["nonsense", /^There is no command "nonsense"\nSee --help\n$/],
-  ["strat", /^There is no command "strat": did you mean start\?\nSee --help/],
-  ["Key list", /^There is no command "Key": did you mean keys\?\n/],
-  ["\u009b", /^There is no command "\uFFFD"\n/],
+  ["nonsense", /^Unknown command "nonsense"\nSee --help\n$/],
+  ["strat", /^Unknown command "strat": did you mean start\?\nSee --help/],
+  ["Key list", /^Unknown command "Key": did you mean keys\?\n/],
+  ["\u009b", /^Unknown command "\uFFFD"\n/],
   [
     "start --prot 1",
-    /^There is no option --prot, only --host, --port, --help\nSee --help\n$/,
+    /^Unknown option --prot: the options are --host, --port, --help\nSee --help\n$/,
   ],
   ["start foo", /^start takes options only, not foo\n/],
   ["start --port", /^--port needs a value$/m],
@@ -40,7 +40,7 @@ const cases = [
     /^Cannot read DATABASE_URL: .*\n$/,
     { DATABASE_URL: "postgres://me:sesame@:x/pets" },
   ],
-  ["copy a b -x", /^There is no option -x, only --help$/m],
+  ["copy a b -x", /^Unknown option -x: the options are --help$/m],
   ["copy a b c", /^copy takes two addresses: copy FROM TO\n/],
   ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO\n/],
   ["copy memory: sqlite:b", /^Cannot read FROM: .*DATABASE, not memory:…\n/],
@@ -50,7 +50,7 @@ const cases = [
     /^Cannot read FROM: /,
   ],
   ["--version start", /^--version takes no arguments\n/],
-  ["keys list --toString", /^There is no option --toString, /],
+  ["keys list --toString", /^Unknown option --toString: /],
   ["keys list --json=yes", /^--json takes no value$/m],
   ["keys list --quiet", /^--quiet is for keys issue, without --json/],
   ["keys issue a --quiet --json", /^--quiet is for keys issue/],
@@ -60,7 +60,7 @@ const cases = [
   ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
   ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
   ["keys rotate 1", /issue NAME/],
-  ["keys list", /^There is no database at sqlite:\/.*\/petstore\.db: /, {}],
+  ["keys list", /^Cannot find a database at sqlite:\/.*\/petstore\.db: /, {}],
   ["start", /^Cannot read PETSTORE_HOST: .*, not "\*"\n$/, {
     PETSTORE_HOST: "*",
   }],
@@ -109,14 +109,26 @@ test("help lists the commands, the sandbox and the judge too if they are tasks",
   assert.match(stdout, RegExp(`\n  copy .*\n${tasks}\n  --version `));
 });
 
-test("start --help shows the port and the address of readConfig", async (t) => {
+test("start --help shows the defaults of readConfig", async (t) => {
   const cwd = newFolder(t);
   const { stdout } = await runMain(["start", "--help"], { cwd });
-  const { host, port } = readConfig({});
-  for (const text of [`(${port}; `, `(${host}; `]) {
-    assert.ok(stdout.includes(text), text);
+  const config = readConfig({});
+  const { host, port } = config;
+  assert.ok(stdout.includes(`(${port}; `) && stdout.includes(`(${host}; `));
+  const defaults = {
+    BASE_URL: config.baseUrl,
+    MAX_BODY_BYTES: config.maxBodyBytes,
+    IDEMPOTENCY_RETENTION: config.idempotencyRetention / 1000,
+    PETSTORE_HOST: host,
+    PORT: port,
+    REQUEST_LOG: config.requestLog ? "on" : "off",
+    METRICS: config.metrics ? "on" : "off",
+    SHUTDOWN_DELAY: config.shutdownDelay / 1000,
+    SHUTDOWN_TIMEOUT: config.shutdownTimeout / 1000,
+  };
+  for (const [name, value] of Object.entries(defaults)) {
+    assert.match(stdout, RegExp(`^  ${name} +${value}; `, "m"));
   }
-  assert.match(stdout, RegExp(`^  PORT +${port}; `, "m"));
 });
 
 test("--version prints the version in deno.json", async (t) => {
