@@ -153,7 +153,7 @@ test("judge --help shows its usage and an example", async () => {
 test("an unknown command is compared with those there are", async (t) => {
   const cwd = newFolder(t);
   const cases = {
-    frobnicate: /^There is no command "frobnicate"\n/,
+    frobnicate: /^Unknown command "frobnicate"\n/,
     starrt: /did you mean start\?/,
     KEY: /did you mean keys\?/,
   };
