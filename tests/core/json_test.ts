@@ -27,20 +27,20 @@ const PARTS = [
 
 for (const part of PARTS) {
   test(`parseWithInt64 takes at most 25 times as long as JSON.parse for 1 MiB of ${part}`, () => {
-    assertRatio(25, `{"id":1.0,"z":[${repeated(part, 2 ** 20)}]}`, 20);
+    assertRatio(25, `{"id":1.0,"z":[${repeated(part, 2 ** 20)}]}`, 100);
   });
 }
 
 test("parseWithInt64 takes at most 25 times as long as JSON.parse for 1 MiB of the member that it reads", () => {
-  assertRatio(25, `{${repeated('"id":1.0', 2 ** 20)}}`, 20);
-  assertRatio(25, `[${repeated('{"id":1.0}', 2 ** 20)}]`, 20);
+  assertRatio(25, `{${repeated('"id":1.0', 2 ** 20)}}`, 100);
+  assertRatio(25, `[${repeated('{"id":1.0}', 2 ** 20)}]`, 100);
   for (const part of ["0", "1"]) {
-    assertRatio(25, `{"id":1.${part.repeat(2 ** 20)}}`, 20);
+    assertRatio(25, `{"id":1.${part.repeat(2 ** 20)}}`, 100);
   }
 });
 
 test("parseWithInt64 takes at most 25 times as long as JSON.parse for 1 MiB of blanks", () => {
-  assertRatio(25, `{"id":1.0${" ".repeat(2 ** 20)}}`, 20);
+  assertRatio(25, `{"id":1.0${" ".repeat(2 ** 20)}}`, 200);
 });
 
 test("parseWithInt64 takes at most 6 times as long as JSON.parse for a page of 100 pets with ids beyond 2^53", () => {

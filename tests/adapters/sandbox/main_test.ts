@@ -210,7 +210,7 @@ onEvery(
     assert.equal(await second.exited, 1);
     assert.equal(
       second.stderr(),
-      `Cannot listen on 127.0.0.1:${port}: the address is in use\n`,
+      `Cannot listen on 127.0.0.1:${port}: the address is in use; choose another port by --port\n`,
     );
     await program.end();
   },

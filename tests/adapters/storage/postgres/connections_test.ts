@@ -148,7 +148,7 @@ it("a create that failed does not wait until other hosts were looked at", async 
   const hosts = `${there.host},127.0.0.1:${await listen(server)}`;
   const storage = await open(url.replace(there.host, hosts), {
     connectTimeout: 20_000,
-    queryTimeout: 500,
+    queryTimeout: 2000,
   });
   const locker = new pg.Client({ connectionString: url });
   await locker.connect();
