@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
-import type { HandlerOptions } from "../../core/handler.ts";
+import { createHandler, type HandlerOptions } from "../../core/handler.ts";
+import { cutShort } from "../../core/http/body.ts";
+import { apiKeys } from "../../core/keys/api_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
@@ -210,6 +212,38 @@ test("handle throws at once if it was mounted as a listener of Node", () => {
     name: "TypeError",
     message: /^handle takes a Request: on Node, mount toNodeListener/,
   });
+});
+
+test("handle ignores further arguments, which Deno, Next.js and Workers pass", async () => {
+  const handle: (...given: unknown[]) => Promise<Response> = createHandler({
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
+  }) as never;
+  const headers = { authorization: "Bearer secret" };
+  const request = new Request("http://localhost/v1/pets", { headers });
+  const answer = await handle(request, { params: {} }, () => assert.fail());
+  assert.equal(await answer.text(), "[]");
+});
+
+test("a handler's answer is the same service, as plain data", async () => {
+  const { answer } = createHandler({
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
+  });
+  const request = {
+    method: "POST",
+    url: "http://localhost/v1/pets",
+    headers: new Headers({
+      authorization: "Bearer secret",
+      "content-length": "29",
+    }),
+  };
+  const readBody = async () => new TextEncoder().encode(REX_JSON);
+  const { status, route, body } = await answer(request, undefined, readBody);
+  const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+  assert.deepEqual([status, route, body], [201, "/v1/pets", pet]);
+  const refused = await answer(request, undefined, async () => cutShort);
+  assert.deepEqual([refused.status, refused.code], [400, "bad_request"]);
 });
 
 test("createHandler throws for an option that is unknown or of a wrong kind", () => {

@@ -65,6 +65,22 @@ export function serverContract(
     assert.equal(await response.text(), "hello");
   });
 
+  it("a handler of another copy of the package is asked for its answer, and passed the connection", async () => {
+    const call = () => Promise.reject(new Error("called"));
+    const answer: Service = async (_request, connection) => ({
+      status: 200,
+      headers: {},
+      body: typeof connection,
+    });
+    const handle: Handler = Object.assign(call, { answer });
+    const server = await serve(handle, { port: 0 });
+    try {
+      assert.equal(await (await fetch(server.url)).text(), "object");
+    } finally {
+      await server.close();
+    }
+  });
+
   it("serve refuses an option that it does not have, and names those it has", async () => {
     const options = { port: 0, basePath: "/v2" };
     await assert.rejects(

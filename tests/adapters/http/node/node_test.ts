@@ -537,16 +537,6 @@ test("serve and toNodeListener refuse any other fetch function, and say what to 
   await assert.rejects(serve(other), refusal("serve"));
 });
 
-test("a handler of another copy of the package is served", async () => {
-  const { answer } = pets();
-  const call = () => Promise.reject(new Error("called"));
-  const { body } = await answerOf(
-    Object.assign(call, { answer }),
-    withKey("GET /v1/pets"),
-  );
-  assert.equal(body, "[]");
-});
-
 test("a stream that is shorter than announced, to a client that is still sending, ends no process, and is reported", async () => {
   const headers = { "content-length": "9" };
   const errors = await speaking(
