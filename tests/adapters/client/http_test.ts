@@ -78,7 +78,7 @@ test("a redirect over HTTP is not followed, and the key stays", async () => {
   assert.deepEqual(asked, []);
 });
 
-test("a create whose connection breaks is sent once", async () => {
+test("a create whose connection breaks is sent once", async (t) => {
   // Answers what has no body with no pets, and keeps the connection; breaks it if a pet comes.
   const created: string[] = [];
   const sockets: Socket[] = [];
@@ -99,6 +99,10 @@ test("a create whose connection breaks is sent once", async () => {
       }
     });
   });
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
   const client = clientOf(`http://127.0.0.1:${await listen(server)}/v1`, {
     idempotentCreates: false,
   });
@@ -112,8 +116,6 @@ test("a create whose connection breaks is sent once", async () => {
     created,
     [1, 2, 3].map((id) => `{"name":"Rex","categoryId":${id}}`),
   );
-  for (const socket of sockets) socket.destroy();
-  await new Promise((resolve) => server.close(resolve));
 });
 
 const example = placeExample("client.ts", temporaryDirectory());
