@@ -34,82 +34,84 @@ export function parseWithInt64(
   ...names: readonly string[]
 ): unknown {
   const value: unknown = JSON.parse(text);
+  const objects = outermostObjects(value);
   // If the text has no fraction and no exponent, only unsafe integers can have been rounded.
-  const hasFractions = /[0-9][.eE]/.test(text);
-  let literals: Literals | undefined;
-  let object = 0;
-  for (const item of Array.isArray(value) ? value : [value]) {
-    const members = Object(item) as Record<string, unknown>;
-    const i = object++;
+  const isExact = !/[0-9][.eE]/.test(text) &&
+    objects.every((members) =>
+      names.every((name) =>
+        typeof members[name] !== "number" || Number.isSafeInteger(members[name])
+      )
+    );
+  // The same objects, which may have the text of a number where the value has the number.
+  const sources = isExact
+    ? objects
+    : outermostObjects(JSON.parse(quoteNumbers(text)));
+  objects.forEach((members, i) => {
     for (const name of names) {
       const number = members[name];
       if (typeof number !== "number") continue;
-      if (Number.isSafeInteger(number) && !hasFractions) {
-        members[name] = BigInt(number);
-        continue;
-      }
-      literals ??= findLiterals(text, names);
-      members[name] = literalToInt64(literals.get(name)?.[i] ?? "") ?? number;
+      const source = sources[i]?.[name];
+      members[name] = typeof source === "string"
+        ? literalToInt64(source) ?? number
+        : BigInt(number);
     }
-  }
+  });
   return value;
 }
 
-/**
- * For each name, the number literals of that member, one for each object. Of repeated members the
- * last counts.
- */
-type Literals = ReadonlyMap<string, string[]>;
+type Members = Record<string, unknown>;
 
-/** Finds the number literals that {@linkcode parseWithInt64} may need. `text` is JSON. */
-function findLiterals(text: string, names: readonly string[]): Literals {
-  const literals = new Map(names.map((name) => [name, Array<string>()]));
-  const isArray = /^\s*\[/.test(text);
-  const depthOfMembers = isArray ? 2 : 1;
-  let depth = 0;
-  let object = 0;
+function outermostObjects(value: unknown): readonly Members[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items.filter((item) =>
+    typeof item === "object" && item !== null
+  ) as Members[];
+}
+
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** Tells whether a character can be part of a fraction or an exponent. */
+function isBehindInteger(code: number): boolean {
+  return isDigit(code) || code === POINT || code === PLUS || code === MINUS ||
+    code === 0x45 || code === 0x65; // E, e
+}
+
+/**
+ * Quotes the numbers in JSON text that `JSON.parse` may round: those with a fraction, an exponent,
+ * or more than 15 characters.
+ */
+function quoteNumbers(text: string): string {
+  let quoted = "";
+  let done = 0;
   for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+    } else if (code === MINUS || isDigit(code)) {
       const start = at;
-      do at = text.indexOf('"', at + 1); while (isEscaped(text, at));
-      if (depth !== depthOfMembers) continue;
-      const colon = skipBlanks(text, at + 1);
-      if (text[colon] !== ":") continue;
-      const found = literals.get(stringOf(text.slice(start, at + 1)));
-      if (found !== undefined) found[object] = literalAt(text, colon + 1);
-    } else if (character === "{" || character === "[") depth++;
-    else if (character === "}" || character === "]") depth--;
-    else if (character === "," && isArray && depth === 1) object++;
+      while (isDigit(text.charCodeAt(at + 1))) at++;
+      const isInteger = !isBehindInteger(text.charCodeAt(at + 1));
+      while (isBehindInteger(text.charCodeAt(at + 1))) at++;
+      if (isInteger && at - start < 15) continue;
+      quoted += `${text.slice(done, start)}"${text.slice(start, at + 1)}"`;
+      done = at + 1;
+    }
   }
-  return literals;
+  return quoted + text.slice(done);
 }
 
-function isBlank(character: string | undefined): boolean {
-  return character === " " || character === "\n" || character === "\r" ||
-    character === "\t";
-}
-
-/** Returns the index of the first character that is not blank. */
-function skipBlanks(text: string, at: number): number {
-  while (isBlank(text[at])) at++;
-  return at;
-}
-
-/**
- * Returns the literal of a number. For any other value, returns something that is no literal of a
- * number.
- */
-function literalAt(text: string, at: number): string {
-  const start = skipBlanks(text, at);
-  let end = start;
-  while (text[end] !== "," && text[end] !== "}" && !isBlank(text[end])) end++;
-  return text.slice(start, end);
-}
-
-/** Returns the value of a string literal. */
-function stringOf(literal: string): string {
-  return literal.includes("\\") ? JSON.parse(literal) : literal.slice(1, -1);
+/** Finds the closing quote of the string whose opening quote is at `start`. */
+function endOfString(text: string, start: number): number {
+  let quote = start;
+  do quote = text.indexOf('"', quote + 1); while (isEscaped(text, quote));
+  return quote;
 }
 
 /** Tells whether an odd number of backslashes precedes a character. */
@@ -128,7 +130,7 @@ export function checkRuntime(): void {
 }
 
 /** Returns the int64 that a JSON number literal denotes; `undefined` if it denotes none. */
-export function literalToInt64(literal: string): bigint | undefined {
+function literalToInt64(literal: string): bigint | undefined {
   if (/^-?[0-9]{1,19}$/.test(literal)) return toInt64(literal); // the usual case
   const parts = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(
     literal,

@@ -8,7 +8,7 @@ import {
   type Service,
   type ServiceRequest,
 } from "../../core/http/message.ts";
-import { parsePets } from "./seed.ts";
+import { parseWithInt64 } from "../../core/json.ts";
 import type { Store } from "./store.ts";
 
 /** Where the control address is on its server. */
@@ -80,7 +80,7 @@ export function createControl(
       );
       if (typeof text !== "string") return text;
       try {
-        body = parsePets(text);
+        body = parseWithInt64(text, "categoryId");
       } catch {
         return notJson;
       }

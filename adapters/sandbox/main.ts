@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
-import { checkRuntime } from "../../core/json.ts";
+import { checkRuntime, parseWithInt64 } from "../../core/json.ts";
 import {
   IS_PACKAGE,
   parseArguments,
@@ -15,7 +15,6 @@ import { check, readHost, readInteger } from "../standalone/config.ts";
 import { MAX_BYTES } from "./control.ts";
 import { sandbox } from "./mod.ts";
 import { checkHosts } from "./serve.ts";
-import { parsePets } from "./seed.ts";
 
 const COMMAND = IS_PACKAGE ? `${PROGRAM} sandbox` : "deno task sandbox";
 
@@ -107,7 +106,7 @@ function readPets(text: string): unknown {
     throw new Error(`it has more than ${MAX_BYTES} bytes`);
   }
   try {
-    return parsePets(readFileSync(text, "utf8"));
+    return parseWithInt64(readFileSync(text, "utf8"), "categoryId");
   } catch {
     throw new Error("it cannot be read as JSON");
   }

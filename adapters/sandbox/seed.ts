@@ -1,7 +1,7 @@
 /** The pets that a sandbox begins with. */
 
 import { Refusal } from "../../core/http/refusal.ts";
-import { INT64_MAX, INT64_MIN, literalToInt64 } from "../../core/json.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
 import { parseNewPet } from "../../core/pets/new_pet.ts";
 import { type CheckedPet, PET_STATUSES } from "../../core/pets/pet.ts";
 
@@ -52,18 +52,4 @@ export function makeSeed(seed: unknown, maxPets: number): CheckedPet[] {
     const reason = pet.message.replace("Cannot create pet: ", "");
     throw new TypeError(`Cannot seed pets: pet ${i + 1}: ${reason}`);
   });
-}
-
-/**
- * Parses JSON in which each `categoryId` that is an int64 becomes a `bigint`, exact to the last digit.
- *
- * @throws {SyntaxError} if the text is not JSON.
- */
-export function parsePets(text: string): unknown {
-  // TypeScript's types lack the third argument of a reviver.
-  const revive = (key: string, value: unknown, context = { source: "" }) =>
-    key === "categoryId" && typeof value === "number"
-      ? literalToInt64(context.source) ?? value
-      : value;
-  return JSON.parse(text, revive);
 }

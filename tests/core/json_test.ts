@@ -56,9 +56,9 @@ test("parseWithInt64 takes at most 6 times as long as JSON.parse for a page of 1
 
 test("parseWithInt64 takes at most 6 times as long as JSON.parse for a body of 64 KiB", () => {
   for (const part of PARTS) {
-    assertRatio(6, `{"id":1.0,"z":[${repeated(part, 60_000)}]}`, 30);
+    assertRatio(6, `{"id":1.0,"z":[${repeated(part, 60_000)}]}`, 200);
   }
-  assertRatio(6, `{"id":1.0,"z":"${"1".repeat(65_000)}"}`, 30);
+  assertRatio(6, `{"id":1.0,"z":"${"1".repeat(65_000)}"}`, 200);
 });
 
 function repeated(part: string, length: number): string {
@@ -66,7 +66,9 @@ function repeated(part: string, length: number): string {
 }
 
 /** Asserts that the least times, in turns, have no higher ratio: again until it is sure, at most so many rounds. */
-function assertRatio(most: number, text: string, rounds: number): void {
+function assertRatio(most: number, rope: string, rounds: number): void {
+  // Bodies come as bytes, which make flat strings; a string put together is slower to read.
+  const text = new TextDecoder().decode(new TextEncoder().encode(rope));
   let [least, ours] = [Infinity, Infinity];
   for (let round = 0; round < rounds; round++) {
     least = Math.min(least, time(() => JSON.parse(text)));

@@ -142,19 +142,24 @@ test("parseWithInt64 reads the last outermost members of a name exactly, and all
   fc.assert(
     fc.property(anyBody, anyBodies, whims, (inner, outer, whims) => {
       const nested = typeof outer === "object" && "members" in outer
-        ? { members: [["a", inner], ...outer.members, ["b", inner]] as const }
+        ? {
+          members: [["first", inner], ...outer.members, [
+            "last",
+            inner,
+          ]] as const,
+        }
         : outer;
       const text = write(nested, whims);
       const expected = JSON.parse(text);
       const exact = parseJson(text);
       for (const [i, item] of [exact].flat().entries()) {
-        for (const name of ["a", "categoryId"]) {
+        for (const name of ["first", "categoryId"]) {
           const value = (item as Record<string, unknown> | null)?.[name];
           const target = Array.isArray(exact) ? expected[i] : expected;
           if (typeof value === "bigint") target[name] = value;
         }
       }
-      assert.deepEqual(parseWithInt64(text, "a", "categoryId"), expected);
+      assert.deepEqual(parseWithInt64(text, "first", "categoryId"), expected);
     }),
     runs(3000),
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeSeed, parsePets } from "../../../adapters/sandbox/seed.ts";
+import { makeSeed } from "../../../adapters/sandbox/seed.ts";
+import { parseWithInt64 } from "../../../core/json.ts";
 
 test("a seed of fifty has what clients get wrong, and is always the same", () => {
   const pets = makeSeed(50, 50);
@@ -31,7 +32,10 @@ test("a seed of fifty has what clients get wrong, and is always the same", () =>
 });
 
 test("a seed of an array is these pets, checked as bodies are", () => {
-  const pets = parsePets('[{"name":"Rex","categoryId":9007199254740993}]');
+  const pets = parseWithInt64(
+    '[{"name":"Rex","categoryId":9007199254740993}]',
+    "categoryId",
+  );
   assert.deepEqual(makeSeed(pets, 1), [
     { name: "Rex", categoryId: 9007199254740993n, status: "available" },
   ]);
@@ -39,8 +43,9 @@ test("a seed of an array is these pets, checked as bodies are", () => {
 });
 
 test("a pet that is wrong is named with its member", () => {
-  const wrong = parsePets(
+  const wrong = parseWithInt64(
     '[{"name":"Rex","categoryId":1},{"name":"","categoryId":1.5}]',
+    "categoryId",
   );
   assert.throws(() => makeSeed(wrong, 9), {
     name: "TypeError",
