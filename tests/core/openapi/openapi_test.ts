@@ -206,9 +206,13 @@ test("responses declare the header fields and the errors that machines act on", 
   }
 });
 
-test("the document says that Accept is ignored", () => {
+test("Accept is ignored, and the document says so", async () => {
   const { description } = openApi().info as { readonly description: string };
   assert.match(description, /so is\s`Accept`/);
+  const headers = { accept: "text/html" };
+  const answer = await ask(handleService(), "GET", "/pets", { headers });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get("content-type"), "application/json");
 });
 
 test("the document says pets, and animals only in the words of the interface", () => {

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const DOCUMENT = new URL("../../docs/contract.md", import.meta.url);
+
+test("contract.md gives a reason for each answer that the interface leaves open", () => {
+  const tables = readFileSync(DOCUMENT, "utf8").split(/\n\n/)
+    .filter((part) => part.startsWith("| Question"))
+    .map((part) =>
+      part.split("\n").filter((line) => line.startsWith("|"))
+        .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))
+    );
+  assert.equal(tables.length, 4);
+  for (const [head = [], , ...rows] of tables) {
+    assert.deepEqual(head, ["Question", "Answer", "Why"]);
+    for (const [question, , why] of rows) {
+      assert.ok(why, `${question} has no reason`);
+    }
+  }
+});
