@@ -10,19 +10,24 @@ function followScheme() {
   document.documentElement.classList.toggle("dark-mode", dark.matches);
 }
 
-/** What Swagger UI leaves unnamed, or names wrongly: attributes by selector. */
+/** What Swagger UI leaves unnamed, or names wrongly: attributes by selector. page.css shows the new names. */
 const ATTRIBUTES = Object.entries({
   ".body-param__text": ["aria-label", "Request body"],
   ".close-modal": ["aria-label", "Close"],
   '[data-param-name="status"] select': ["aria-label", "status"],
   ".examples-select-element": ["aria-label", "Example"],
   ".auth-container h6": ["aria-level", 3],
+  ".content-type:has(option:only-child)": ["disabled", ""], // no choice
+  ".modal-ux-header h3": ["aria-label", "API key"],
   ".info": ["role", "banner"],
   ".responses-table": ["role", "table"], // not a region without a name
 });
 
 /** The key's name in the document, and in the state of Swagger UI. */
 const AUTH_ID = "apiKey";
+const NO_KEY = "No valid API key was sent. Press Authorize at the top.";
+const FILE = { fileName: "response.json", downloadable: true, canCopy: true };
+const ALWAYS = () => () => true;
 
 async function start() {
   const reference = document.querySelector("#reference");
@@ -30,8 +35,10 @@ async function start() {
   try {
     const response = await fetch(address);
     if (!response.ok) throw new Error(`the answer is ${response.status}`);
+    const text = await response.text();
+    const spec = JSON.parse(text, JSON.rawJSON && exactExamples);
     mendMarkup(reference);
-    show(await response.json(), address, openStore(reference));
+    show(spec, address, openStore(reference));
   } catch (cause) {
     reference.className = "failed";
     reference.textContent = `Cannot show ${address}: ${cause.message}`;
@@ -49,6 +56,13 @@ function mendMarkup(reference) {
     for (const heading of reference.querySelectorAll("h3, h4, h5")) {
       heading.setAttribute("aria-level", heading.tagName[1] - 1);
     }
+    // An operation's address stands in the address bar; a link inside a button cannot be reached.
+    for (const link of reference.querySelectorAll("button a[href]")) {
+      link.removeAttribute("href");
+    }
+    const button = reference.querySelector(".btn.authorize span");
+    const text = button?.closest(".locked") ? "Change key" : "Authorize";
+    if (button && button.textContent !== text) button.textContent = text;
   }).observe(reference, { childList: true, subtree: true });
 }
 
@@ -69,21 +83,14 @@ function show(spec, address, store) {
 <summary>Read this before you write a client</summary>\n
 ${spec.info.description}\n</details>`;
   const schema = spec.components.securitySchemes[AUTH_ID];
-  schema.description = `
-Ask whoever runs this service for an API key. The page sends it to this service only, and forgets it
-${store ? "when you close this tab or press Forget" : "when you reload"}.
-
-<details>
-<summary>If you run this service</summary>
-
-The first start printed a key. To issue another, run \`petstore keys issue NAME\` (npm package) or
-\`deno task keys issue NAME\` (clone).
-</details>`;
+  const end = store ? "you close this tab or press Forget" : "you reload";
+  schema.description = document.querySelector("template").innerHTML
+    .replace(/^ +/gm, "").replace("__end__", end); // Markdown
   const ui = globalThis.SwaggerUIBundle({
     spec: { ...spec, servers: [{ url: base.href }] },
     dom_id: "#reference",
     defaultModelsExpandDepth: 0,
-    displayRequestDuration: true,
+    deepLinking: true, // an address for each operation
     syntaxHighlight: { theme: "tomorrow-night" }, // the default is too dark
     tryItOutEnabled: true,
     validatorUrl: null, // no badge from another server
@@ -93,11 +100,13 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
         authorizationPopup: asDialog,
         Button: sayForget,
         Input: hideKey(item),
-        liveResponse: explainUnauthorized,
+        liveResponse: showAnswer,
         modelExample: foldErrors,
-        responseBody: exactNumbers,
       },
       statePlugins: {
+        // What is wrong with a request, the service says.
+        spec: { wrapSelectors: { validateBeforeExecute: ALWAYS } },
+        oas3: { wrapSelectors: { validateBeforeExecute: ALWAYS } },
         auth: {
           wrapActions: {
             authorize: checkKey(
@@ -118,6 +127,12 @@ The first start printed a key. To issue another, run \`petstore keys issue NAME\
     },
     onComplete() {
       ui.specActions.updateUrl(address.pathname); // the link to the document
+      const { fn } = ui.getSystem();
+      const { getSampleSchema } = fn; // which parses text again
+      fn.getSampleSchema = (schema, type, config, example) =>
+        typeof example === "string"
+          ? example
+          : getSampleSchema(schema, type, config, example);
       const value = store?.getItem(item);
       if (value) ui.authActions.authorize({ [AUTH_ID]: { schema, value } });
     },
@@ -153,7 +168,8 @@ function KeyState({ React, authSelectors }) {
 
 /** Keeps the focus in the form for the key until it is closed, also by Escape, and then puts it back. */
 function asDialog(Original, { React, authActions }) {
-  const close = () => authActions.showDefinitions(false);
+  const h = React.createElement;
+  const onClose = () => authActions.showDefinitions(false);
   return function Dialog(props) {
     const ref = React.useRef();
     React.useLayoutEffect(() => {
@@ -162,12 +178,8 @@ function asDialog(Original, { React, authActions }) {
       dialog.querySelector("#auth-bearer-value")?.focus();
       return () => dialog.close();
     }, []);
-    const attributes = { ref, onClose: close, "aria-label": "Authorization" };
-    return React.createElement(
-      "dialog",
-      attributes,
-      React.createElement(Original, props),
-    );
+    const attributes = { ref, onClose, "aria-label": "Key" };
+    return h("dialog", attributes, h(Original, props));
   };
 }
 
@@ -212,33 +224,37 @@ function sayForget(Original, { React: { createElement: h } }) {
     h(Original, props, children === "Logout" ? "Forget" : children);
 }
 
-/** Says how to get on after a 401. */
-function explainUnauthorized(Original, { React: { createElement: h } }) {
-  const text = "No valid API key was sent. Press Authorize at the top.";
-  return (props) => {
-    const live = h(Original, props);
-    if (props.response.get("status") !== 401) return live;
-    return h("div", null, h("p", { role: "alert" }, text), live);
-  };
-}
-
-/**
- * Shows JSON with every number as it was sent; Swagger UI's own JSON.parse rounds integers beyond 2^53.
- * The service's parser would not do: it keeps the int64 members of pets, and this keeps all numbers.
- */
-function exactNumbers(Original, { React: { createElement: h } }) {
-  const keepNumber = (_key, value, { source }) =>
-    typeof value === "number" ? JSON.rawJSON(source) : value;
-  return (props) => {
-    let text;
-    try {
-      text = JSON.stringify(JSON.parse(props.content, keepNumber), null, 2);
-    } catch {
-      return h(Original, props); // not JSON, or an old browser
-    }
-    const file = { fileName: "response.json", downloadable: true };
-    const code = { ...file, language: "json", canCopy: true, children: text };
-    const body = h(props.getComponent("HighlightCode", true), code);
-    return h("div", null, h("h5", null, "Response body"), body);
+/** Shows the answer, then what was sent, then the header fields as they came. */
+function showAnswer(_Original, { React, fn, specSelectors }) {
+  const h = React.createElement;
+  return function Answer({ response, getComponent, path, method }) {
+    const ref = React.useRef();
+    React.useEffect(() => {
+      ref.current.scrollIntoView({ block: "nearest" });
+    }, []);
+    const { status, text, headers = {}, duration, message } = response.toJS();
+    const code = (language, children, props) =>
+      h(getComponent("HighlightCode", true), { ...props, language, children });
+    const fields = Object.entries(headers).map(([name, values]) =>
+      `${name}: ${[values].flat().join(", ")}`
+    );
+    const request = specSelectors.mutatedRequestFor(path, method);
+    const curl = fn.requestSnippetGenerator_curl_bash(request)
+      .replace(/(authorization: bearer )[^']*/i, "$1$KEY");
+    return h(
+      "div",
+      { className: "answer" },
+      h(
+        "div",
+        { ref, "aria-live": "polite" },
+        h("h4", null, status ?? message, duration && ` in ${duration} ms`),
+        status === 401 && h("p", { role: "alert" }, NO_KEY),
+        text && code("json", layOut(text), FILE),
+      ),
+      h(getComponent("curl", true), { request }), // its button copies the key too
+      code("bash", curl),
+      h("h4", null, "Response headers"),
+      code("http", fields.join("\n")),
+    );
   };
 }

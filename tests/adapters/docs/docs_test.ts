@@ -10,7 +10,13 @@ import { runWell } from "../../support/process.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 
 const ORIGIN = "http://localhost";
-const FILES = ["page.css", "page.js", "swagger-ui.css", "swagger-ui.js"];
+const FILES = [
+  "page.css",
+  "page.js",
+  "exact_json.js",
+  "swagger-ui.css",
+  "swagger-ui.js",
+];
 
 test("docs answers its page and its files, which talk only to their own server, and nothing else", async () => {
   const show = await docs();

@@ -110,7 +110,9 @@ async function enterKey(page: Page, key: string): Promise<void> {
 }
 
 async function open(page: Page, operation: string): Promise<void> {
-  await page.click(`${operation} .opblock-summary-control`);
+  await page.click(
+    `${operation} .opblock-summary-control .opblock-summary-method`,
+  );
 }
 
 /** Sends the request; fulfilled with the status and the body that the page shows. */
@@ -119,9 +121,10 @@ async function execute(
   operation: string,
 ): Promise<{ readonly status: string; readonly body: string }> {
   await page.click(`${operation} .execute`);
-  const row = page.locator(`${operation} .live-responses-table tr.response`);
-  const body = await row.locator(".highlight-code .language-json").innerText();
-  const status = await row.locator(".response-col_status").innerText();
+  const answer = page.locator(`${operation} .answer`);
+  const body = await answer.locator(".highlight-code .language-json")
+    .innerText();
+  const status = await answer.locator("h4").first().innerText();
   return { status: status.trim().slice(0, 3), body };
 }
 
@@ -174,10 +177,9 @@ onPage(
     assert.equal(await after.inputValue(), "");
     const { status, body } = await execute(page, LIST);
     assert.equal(status, "200");
-    await page.getByText("Request duration").waitFor();
-    await page.getByText("Response body", { exact: true }).waitFor();
-    const answer = page.locator(`${LIST} .live-responses-table`);
-    assert.equal(await answer.locator(".copy-to-clipboard").count(), 1);
+    await page.getByText(/^200 in \d+ ms$/).waitFor();
+    const answer = page.locator(`${LIST} .answer`);
+    assert.equal(await answer.locator(".copy-to-clipboard").count(), 2);
     const saving = page.waitForEvent("download");
     await answer.locator(".download-contents").click();
     assert.equal((await saving).suggestedFilename(), "response.json");
@@ -220,6 +222,52 @@ onPage(
     // The browser itself notes a status of 400; the page has nothing to complain of.
     assert.equal(complaints.length, 1);
     assert.match(complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
+  },
+);
+
+onPage(
+  "an example is shown and sent to the last digit, the answer comes first and shows no key, and an empty body is answered",
+  DESKTOP,
+  async ({ page, origin }) => {
+    await page.getByText("paste an API key").waitFor();
+    await enterKey(page, "secret");
+    await page.locator(".btn.authorize", { hasText: "Change key" }).waitFor();
+    await open(page, CREATE);
+    assert.equal(page.url(), `${origin}/#/animals/createPet`);
+    const section = page.locator(CREATE);
+    assert.equal(
+      await section.locator(".body-param-content-type select").isDisabled(),
+      true,
+    );
+    const body = section.locator("textarea");
+    await section.getByLabel("Example", { exact: true }).first()
+      .selectOption("exact");
+    assert.match(await body.inputValue(), RegExp(`: ${CATEGORY},`));
+    const added = await execute(page, CREATE);
+    assert.equal(added.status, "201");
+    assert.match(added.body, RegExp(`"categoryId": ${CATEGORY},`));
+
+    const answer = section.locator(".answer");
+    const box = await answer.locator("h4").first().boundingBox();
+    assert.ok(box !== null && box.y > 0 && box.y < 880, JSON.stringify(box));
+    const shown = await answer.innerText();
+    assert.match(shown, /Authorization: Bearer \$KEY'/);
+    assert.doesNotMatch(shown, /secret/);
+    assert.match(shown, /^content-type: application\/json$/m);
+    await page.context().grantPermissions(["clipboard-read"]);
+    await answer.locator(".curl-command button").click();
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    assert.match(`${copied}`, /Authorization: Bearer secret'/);
+
+    await body.fill("{}");
+    const reset = await section.locator(".reset").boundingBox();
+    const run = await section.locator(".execute").boundingBox();
+    assert.ok(reset && run && Math.abs(reset.y - run.y) < 24, "beside Execute");
+    await body.fill("");
+    await section.locator(".execute").click();
+    await answer.locator("h4", { hasText: /^400$/ }).waitFor();
+    await answer.getByText(/Cannot read the body: it is missing/).waitFor();
+    assert.doesNotMatch(await answer.innerText(), RegExp(CATEGORY));
   },
 );
 
@@ -291,7 +339,7 @@ onPage(
     await fillInKey(page, "wrong", INVALID);
     assert.doesNotMatch(complaints.join(), /TypeError/);
     const errors = await page.locator(".errors").innerText();
-    assert.equal(errors, `Not Accepted${INVALID}`);
+    assert.equal(errors, INVALID);
     const state = await page.getByRole("status").innerText();
     assert.equal(state, "Requests need an API key");
     assert.deepEqual(await stores(page), nothing);
@@ -315,7 +363,7 @@ onPage(
     assert.deepEqual(await stores(otherTab), nothing);
 
     await page.click(".btn.authorize");
-    await page.click('.auth-btn-wrapper :text("Forget")');
+    await page.getByRole("button", { name: "Forget" }).click();
     assert.deepEqual(await stores(page), nothing);
     await fillInKey(page, "secret");
     assert.deepEqual(await stores(page), kept);
@@ -347,7 +395,7 @@ onPage(
     await assertAccessible(page);
     await fillInKey(page, "secret");
     await page.click(".btn.authorize");
-    await page.getByText("Forget", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Forget" }).waitFor();
     await assertAccessible(page);
   },
 );
@@ -377,7 +425,7 @@ onPage(
   "the form for the key hides it until it is told to show it, and gives the focus back when it closes",
   DESKTOP,
   async ({ page }) => {
-    const key = page.getByLabel("API key");
+    const key = page.getByRole("textbox", { name: "API key" });
     const closings = [
       () => page.keyboard.press("Escape"),
       () => page.click(".close-modal"),
@@ -393,7 +441,7 @@ onPage(
         assert.equal(await page.locator("dialog").count(), 0);
       }
       await page.click(opener);
-      await page.click('.auth-btn-wrapper :text("Forget")');
+      await page.getByRole("button", { name: "Forget" }).click();
       assert.equal(await key.getAttribute("type"), "password");
       assert.equal(await key.getAttribute("autocomplete"), "current-password");
       const account = page.locator('[autocomplete="username"]');
