@@ -28,7 +28,8 @@ export async function serveStore(store: Store, { port, hostname, names }: {
 }) {
   function listener(req: IncomingMessage, res: ServerResponse): void {
     const { method, url: target, rawHeaders, socket } = req;
-    const path = String(target).replace(/^https?:\/\/[^/?]*|\?.*$/gi, "");
+    const [address = ""] = String(target).split("?", 1);
+    const path = address.replace(/^https?:\/\/[^/]*/i, "");
     const answerBy = (service: Service) =>
       // Not an error: a body that is cut is a stream that fails.
       toNodeListener(toHandler(service), { onError() {} })(req, res);
