@@ -7,8 +7,8 @@ import type { Bytes } from "../../core/http/static_content.ts";
 const PIECE = 128 * 1024;
 
 /**
- * Has a large file sent piece by piece, as the client takes it. Deno 2.9 copies all of it for each request, also if
- * its client reads nothing, and HTTP/2 allows 200 of those a connection (`op_http_set_response_body_bytes` in its
+ * Sends a large file piece by piece, as the client reads it. Deno 2.9 copies the whole file for every request, even
+ * if the client never reads it, and HTTP/2 allows 200 requests for each connection (`op_http_set_response_body_bytes` in its
  * ext/http/00_serve.ts). Bun copies it once for each connection (oven-sh/bun#41679), Node never. Can go if Deno's
  * memory does not grow by the size of a file with each such request.
  */

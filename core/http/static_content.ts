@@ -6,7 +6,7 @@ import { sha256 } from "../sha256.ts";
 
 /** Bytes, because a text would be encoded for each request. */
 export type Bytes = Uint8Array<ArrayBuffer>;
-type Pieces = Iterable<Bytes> | AsyncIterable<Bytes>;
+type Chunks = Iterable<Bytes> | AsyncIterable<Bytes>;
 
 /** Answers with a content, or with 304. */
 export type StaticContent = (
@@ -23,7 +23,7 @@ export type StaticContent = (
 export function staticContent(
   content: () => Bytes | Promise<Bytes>,
   headers: Fields,
-  inPieces: (bytes: Bytes) => Pieces = (bytes) => [bytes],
+  inPieces: (bytes: Bytes) => Chunks = (bytes) => [bytes],
 ): StaticContent {
   const plain = once(async () => represent(await content(), headers));
   const variants: Readonly<Record<Coding, typeof plain>> = {
@@ -73,11 +73,11 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     });
 }
 
-async function gzip(pieces: Pieces): Promise<Bytes> {
+async function gzip(chunks: Chunks): Promise<Bytes> {
   const { readable, writable } = new CompressionStream("gzip");
   const writer = writable.getWriter();
   async function write(): Promise<void> {
-    for await (const piece of pieces) await writer.write(piece);
+    for await (const chunk of chunks) await writer.write(chunk);
     await writer.close();
   }
   const compressed = new Response(readable).arrayBuffer();

@@ -81,8 +81,8 @@ export async function serve(
     });
     servers.unshift(server);
     for (const old of servers.splice(MAX_STOPPED)) void old.shutdown();
-    // Out of file descriptors, Deno 2.9 stops listening for good (denoland/deno#10148). All that starts again can go
-    // if tests/lab/faults/descriptors_fault.ts passes without it.
+    // Out of file descriptors, Deno 2.9 stops listening for good (denoland/deno#10148). Remove the restart code
+    // once tests/lab/faults/descriptors_fault.ts passes without it.
     server.finished.catch((cause: Error) => {
       const isNews = performance.now() - stopped > ONE_EVENT;
       stopped = performance.now();

@@ -9,18 +9,18 @@ import { LINGER } from "./unread_body.ts";
 
 export const badRequest: Refusal = new Refusal(
   "bad_request",
-  "Cannot read request: it is not well-formed HTTP",
+  "Cannot read the request: it is not well-formed HTTP",
 );
 /** By the code of Node's error. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   "ERR_HTTP_REQUEST_TIMEOUT": new Refusal(
     "request_timeout",
-    "Cannot read request: it did not arrive in time",
+    "Cannot read the request: it did not arrive in time",
   ),
   // RFC 6585's 431 has no code in the contract.
   "HPE_HEADER_OVERFLOW": new Refusal(
     "bad_request",
-    "Cannot read request: its header is too large",
+    "Cannot read the request: its header is too large",
   ),
 };
 

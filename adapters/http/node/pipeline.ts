@@ -1,7 +1,7 @@
 /**
- * Pipelined requests: those that a client sends before the responses to others are out. Node sends the
- * responses in order; here is decided when each request is begun. Only those with safe methods may be carried
- * out side by side (RFC 9112 §9.3.2).
+ * Pipelined requests: those that a client sends before the responses to others are out. Node sends
+ * responses in order; this module decides when each request starts. Only requests with safe methods may be handled
+ * side by side (RFC 9112 §9.3.2).
  */
 
 import { AsyncResource } from "node:async_hooks";

@@ -6,10 +6,10 @@ import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
 import { endLater, isTooMuch, limitRest } from "./unread_body.ts";
 
-/** Fields by which the server itself says how the body is delimited, and what becomes of the connection. */
+/** The fields that the server sets itself: how the body is delimited, and whether the connection is kept. */
 const FIELDS_OF_SERVER = new Set([...CONNECTION_FIELDS, "transfer-encoding"]);
 
-/** Settles once an answer is written; `undefined` if it is written already, which is usual, and saves a promise. */
+/** Fulfilled once an answer is written; `undefined` if it is written already, as usual, which saves a promise. */
 type Written = Promise<void> | undefined;
 
 /**
@@ -70,6 +70,7 @@ async function pump(
   let cancelled: Promise<void> | undefined;
   const onGone = (): void => {
     cancelled ??= reader.cancel(clientGone());
+    cancelled.catch(() => {}); // if the read under way fails too, that is thrown
     wake();
   };
   // Node 22 tells a response nothing as long as it waits behind another (pipelining), because it has no socket yet.
@@ -103,19 +104,23 @@ function writeHead(
   length?: number,
   statusText?: string,
 ): void {
-  const { res } = exchange;
+  const { req, res } = exchange;
   const isLengthKnown = length !== undefined || status === 204;
   let isLast = mustClose(exchange, status);
   const fields: string[] = [];
   for (const name in headers) {
     const lower = name.toLowerCase();
     const value = String(headers[name]);
-    if (lower === "connection" && value === "close") isLast = true;
+    if (lower === "connection" && /^close$/i.test(value)) isLast = true;
     if (FIELDS_OF_SERVER.has(lower)) continue;
     if (lower === "content-length" && isLengthKnown) continue;
     fields.push(name, value);
   }
-  if (isLast) res.shouldKeepAlive = false;
+  if (isLast) {
+    res.shouldKeepAlive = false;
+    // Replaces what a framework has set before. HTTP/2 has no such field.
+    if (req.stream === undefined) fields.push("connection", "close");
+  }
   if (length !== undefined) fields.push("content-length", String(length));
   res.writeHead(status, statusText, fields);
 }

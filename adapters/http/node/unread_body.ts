@@ -8,16 +8,16 @@ import { announcesBody } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
 
-/** The most that is read of a body nobody wants, in bytes; beyond it the connection is not used again. */
+/** The most that is read of an unwanted body, in bytes. If there is more, the connection is not used again. */
 const MAX_DISCARD = 64 * 1024;
 /** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
 const MIN_PIECE = 64;
 /** Time that the rest may take if the connection goes on, in ms. */
 const MAX_DISCARD_TIME = 10_000;
-/** Time for which a connection is kept for a client that goes on sending, so that it can read its answer, in ms. */
+/** Time for which a connection is kept while its client keeps sending, so that it can read its answer, in ms. */
 export const LINGER = 1000;
 
-/** Tells whether more may come of a body that is not complete than is worth reading. */
+/** Tells whether the rest of an incomplete body may be too long to drain. */
 export function isTooMuch(req: IncomingMessage): boolean {
   // A client that still waits for its 100 Continue may send its body or not: Node closes there by itself
   // (`_expect_continue` in its lib/_http_server.js).

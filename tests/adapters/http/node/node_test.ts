@@ -319,7 +319,7 @@ test("a header that is too large is 400, and the message says so", async () => {
   const { status, body } = await answerOf(saying("ok"), large);
   assert.deepEqual(JSON.parse(body), {
     code: "bad_request",
-    message: "Cannot read request: its header is too large",
+    message: "Cannot read the request: its header is too large",
     status,
   });
 });
@@ -352,7 +352,7 @@ test("a client that is too slow with the head or the body of a request is told 4
   for (const { status, body } of answers) {
     assert.deepEqual(JSON.parse(body), {
       code: "request_timeout",
-      message: "Cannot read request: it did not arrive in time",
+      message: "Cannot read the request: it did not arrive in time",
       status,
     });
   }
@@ -511,7 +511,7 @@ test("a client that keeps sending garbage is told once what is wrong", () => {
   }
   assert.equal(socket.destroyed, false);
   const body =
-    '{"code":"bad_request","message":"Cannot read request: it is not well-formed HTTP","status":400}';
+    '{"code":"bad_request","message":"Cannot read the request: it is not well-formed HTTP","status":400}';
   const lines = [
     "HTTP/1.1 400 Bad Request",
     "content-type: application/json",
@@ -535,6 +535,21 @@ test("serve and toNodeListener refuse any other fetch function, and say what to 
   });
   assert.throws(() => toNodeListener(other), refusal("toNodeListener"));
   await assert.rejects(serve(other), refusal("serve"));
+});
+
+test("a field of the connection that a framework has set does not keep a connection that must be closed", async () => {
+  const listener = toNodeListener(saying("a"));
+  await speakingTo((req, res) => {
+    res.setHeader("Connection", "keep-alive");
+    listener(req, res);
+  }, async (wire) => {
+    wire.write(
+      `GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n`,
+    );
+    const { lines } = await wire.answer();
+    assert.match(lines.join(), /connection: close/i);
+    assert.equal(await wire.rest(), "");
+  });
 });
 
 test("a stream that is shorter than announced, to a client that is still sending, ends no process, and is reported", async () => {
