@@ -227,12 +227,14 @@ function replaceFields(answer: Answer, { headers = {} }: FaultAnswer): Answer {
 
 /** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault, and says which of it is honoured. */
 function preferred(field: string | null): readonly [Fault, string] {
+  const preferences = (field ?? "").split(",").map((preference) => {
+    const [words = ""] = preference.split(";", 1); // parameters follow
+    const [name = "", value = ""] = words.split("=");
+    return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
+  });
   const read = (name: string): number => {
-    const value = new RegExp(
-      `(?:^|,)\\s*${name}\\s*=\\s*"?(\\d{1,10})"?\\s*(?:[;,]|$)`,
-      "i",
-    );
-    return Number(value.exec(field ?? "")?.[1] ?? NaN);
+    const [, value = ""] = preferences.find(([first]) => first === name) ?? [];
+    return /^\d{1,10}$/.test(value) ? Number(value) : NaN;
   };
   const [status, delay] = [read("code"), read("delay")];
   const answer = codeOf(status) === undefined ? undefined : { status };
