@@ -95,7 +95,7 @@ test("requests of an HTTP/2 connection leave no listener on it", async () => {
   const handle = toHandler(async () => ok(streamOf("a", "b")));
   const counts: number[] = [];
   const server = createServer(toNodeListener(handle) as () => void);
-  server.on("session", ({ socket }) => {
+  server.on("connection", (socket) => {
     server.on("request", () => counts.push(socket.listenerCount("close")));
   });
   const session = connect(`http://127.0.0.1:${await listen(server as never)}`);
