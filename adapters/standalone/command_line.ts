@@ -72,7 +72,7 @@ export function printable(text: string): string {
 export const IS_PACKAGE: boolean = import.meta.url.endsWith(".js");
 
 /** Tells whether this is one file with its runtime, as `bun build --compile` makes it. */
-const IS_BINARY = /\$bunfs|~BUN/.test(import.meta.url);
+export const IS_BINARY: boolean = /\$bunfs|~BUN/.test(import.meta.url);
 
 /** The command that started this program, for messages that name a command. */
 export const PROGRAM: string = IS_PACKAGE

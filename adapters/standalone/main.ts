@@ -4,7 +4,13 @@ import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { checkRuntime } from "../../core/json.ts";
-import { PROGRAM, reportAndExit, UsageError, VERSION } from "./command_line.ts";
+import {
+  IS_BINARY,
+  PROGRAM,
+  reportAndExit,
+  UsageError,
+  VERSION,
+} from "./command_line.ts";
 
 /** More commands of the npm package, whose `bin.js` runs them, and of the tasks. */
 const OTHERS = PROGRAM.endsWith("main.ts") ? "" : `\
@@ -75,6 +81,7 @@ function proposal(unknown: string): string {
 
 /** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in the folder of this program. */
 function keepCompiledCode(): void {
+  if (IS_BINARY) return; // it is in no folder
   const cache = new URL("../../node_modules/.cache/petstore", import.meta.url);
   module.enableCompileCache?.(fileURLToPath(cache)); // Deno 2.9 has no such function
 }

@@ -1,6 +1,6 @@
 /** The server as one file, which `deno task compile` makes with Bun. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -50,6 +50,8 @@ test(
     } finally {
       await server.end();
     }
+    // Node's cache of compiled code would be at the root of the disk.
+    assert.equal(existsSync("/node_modules/.cache/petstore"), false);
     const { stdout } = await run([command[0] ?? "", "--help"], { cwd });
     assert.match(stdout, /^Usage: +\.\/petstore /m);
   },
