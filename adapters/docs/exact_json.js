@@ -1,7 +1,7 @@
 /** JSON with all digits: `JSON.parse` alone rounds integers beyond 2^53. Runs in the browser. */
 
 /** Lays out JSON; other text stays as it is. */
-function layOut(text) {
+export function layOut(text) {
   try {
     return JSON.stringify(JSON.parse(text, keepInteger), null, 2);
   } catch {
@@ -15,7 +15,7 @@ function keepInteger(_key, value, { source }) {
 }
 
 /** Makes text of the values of examples, which Swagger UI shows and sends as it is. */
-function exactExamples(key, value, context) {
+export function exactExamples(key, value, context) {
   return key === "value"
     ? JSON.stringify(value, null, 2)
     : keepInteger(key, value, context);

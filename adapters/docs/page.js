@@ -1,5 +1,7 @@
 /** Starts Swagger UI with the service's OpenAPI document. Runs in the browser. */
 
+import { exactExamples, layOut } from "./exact_json.js";
+
 const dark = matchMedia("(prefers-color-scheme: dark)");
 dark.addEventListener("change", followScheme);
 followScheme();
@@ -56,7 +58,7 @@ function mendMarkup(reference) {
     for (const heading of reference.querySelectorAll("h3, h4, h5")) {
       heading.setAttribute("aria-level", heading.tagName[1] - 1);
     }
-    // An operation's address stands in the address bar; a link inside a button cannot be reached.
+    // A link inside a button cannot be reached; the address bar has it too.
     for (const link of reference.querySelectorAll("button a[href]")) {
       link.removeAttribute("href");
     }
@@ -129,10 +131,8 @@ ${spec.info.description}\n</details>`;
       ui.specActions.updateUrl(address.pathname); // the link to the document
       const { fn } = ui.getSystem();
       const { getSampleSchema } = fn; // which parses text again
-      fn.getSampleSchema = (schema, type, config, example) =>
-        typeof example === "string"
-          ? example
-          : getSampleSchema(schema, type, config, example);
+      fn.getSampleSchema = (...args) =>
+        typeof args[3] === "string" ? args[3] : getSampleSchema(...args);
       const value = store?.getItem(item);
       if (value) ui.authActions.authorize({ [AUTH_ID]: { schema, value } });
     },
