@@ -4,7 +4,10 @@ import type { JsonObject } from "../../core/openapi/json_object.ts";
 
 type Value = JsonObject[string];
 
-/** Says in OpenAPI 3.0.3 what a document says in 3.1. It leaves out `summary`. */
+/**
+ * Says in OpenAPI 3.0.3 what a document says in 3.1, but for the `summary` of `info`. The errors of
+ * `default` become `4XX` and `5XX`, because Progenitor takes `default` for a success too.
+ */
 export function toOpenApi30(document: JsonObject): JsonObject {
   const { summary: _summary, license, ...info } = document.info as JsonObject;
   const { name, identifier } = license as {
@@ -26,7 +29,10 @@ function convert(value: Value): Value {
   }
   const { $ref, examples, ...others } = value as JsonObject;
   const members = Object.fromEntries(
-    Object.entries(others).map(([name, member]) => [name, convert(member)]),
+    Object.entries(others).map(([name, member]) => [
+      name,
+      convert(name === "responses" ? withRanges(member) : member),
+    ]),
   );
   // In 3.0 nothing may stand next to a reference, and a schema has one example.
   if ($ref !== undefined) {
@@ -37,4 +43,11 @@ function convert(value: Value): Value {
   return Array.isArray(examples)
     ? { ...members, example: examples[0] }
     : { ...members, examples };
+}
+
+function withRanges(responses: Value): JsonObject {
+  const { default: others, ...listed } = responses as Required<JsonObject>;
+  return others === undefined
+    ? listed
+    : { ...listed, "4XX": others, "5XX": others };
 }

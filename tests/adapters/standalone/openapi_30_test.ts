@@ -41,4 +41,10 @@ test("a document of OpenAPI 3.0 has the same operations and named examples as th
     original.paths["/pets"].post.requestBody,
   );
   assert.match(text, /"categoryId":9007199254740993[,}]/);
+  const { responses } = paths["/pets"].post;
+  const expected = original.paths["/pets"].post.responses;
+  assert.equal(responses.default, undefined);
+  assert.deepEqual(responses["5XX"], expected.default);
+  assert.deepEqual(responses["4XX"], expected.default);
+  assert.deepEqual(responses["201"], expected["201"]);
 });
