@@ -88,7 +88,10 @@ export async function makeConsumers(home: string): Promise<Consumers> {
     node(OLD_NODE),
     Promise.all(NODES.map(node)),
     sh(install, npm),
-    sh(`${install} pg swagger-ui-dist jose ${frameworks()} ${TOOLS}`, full),
+    sh(
+      `${install} pg swagger-ui-dist@5.35.0 jose ${frameworks()} ${TOOLS}`,
+      full,
+    ),
   ]);
   const newestNode = nodes.at(-1) ?? "";
   PATH = `${dirname(newestNode)}${delimiter}${PATH}`;

@@ -176,6 +176,20 @@ test("the service has no package that only tests need, and tests the same versio
     Object.keys(imports).sort(),
     [...new Set([...used, "swagger-ui-dist"])].sort(),
   );
+  // The page replaces parts of it, so its version is exact, wherever it is named.
+  const [, page = ""] = /^npm:(swagger-ui-dist@\d+\.\d+\.\d+)$/
+    .exec(imports["swagger-ui-dist"] ?? "") ?? [];
+  for (
+    const path of [
+      "README.md",
+      "docs/embedding.md",
+      "docs/examples/docs_page.ts",
+      "adapters/standalone/service.ts",
+    ]
+  ) {
+    const text = readFileSync(join(ROOT, path), "utf8");
+    assert.ok(page && text.includes(page), `${path} names ${page}`);
+  }
   const lock = read<Lock>("deno.lock").specifiers;
   assert.deepEqual(Object.keys(lock).sort(), Object.values(imports).sort());
 

@@ -140,10 +140,13 @@ Its first API key, shown only now:
 `;
 }
 
+/** The version that the docs page is made for: it replaces parts of it. */
+const PAGE = "swagger-ui-dist@5.35.0";
+
 /** Says what to do if the package of the documentation page is missing. */
 function explain(cause: Error): Error {
   const name = "swagger-ui-dist";
   return cause.message.includes(name)
-    ? new Error(`No page at /docs: ${howToInstall(name)}`, { cause })
+    ? new Error(`No page at /docs: ${howToInstall(PAGE)}`, { cause })
     : cause;
 }

@@ -1,4 +1,4 @@
-// Run it with `node docs_page.ts`, after `npm install --ignore-scripts swagger-ui-dist`.
+// Run it with `node docs_page.ts`, after `npm install --ignore-scripts swagger-ui-dist@5.35.0`.
 import { docs } from "@petstore/service/docs";
 import { serve } from "@petstore/service/node";
 import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
