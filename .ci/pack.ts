@@ -65,7 +65,7 @@ try {
   writeFileSync(join(folder, "bin.js"), program());
   writeFileSync(join(folder, "package.json"), toText(packageJson()));
   const assets = globSync("adapters/**/*.{html,css,js}", { cwd: ROOT });
-  const pictures = globSync("docs/*.{svg,json,yaml}", { cwd: ROOT });
+  const pictures = globSync("docs/*.{svg,png,json,yaml}", { cwd: ROOT });
   const examples = globSync("docs/examples/**/*", {
     cwd: ROOT,
     // Deno's settings name the sources.
