@@ -121,9 +121,9 @@ export async function makeConsumers(home: string): Promise<Consumers> {
       ),
       [pnpm, newestNode, "node.mjs"],
       [bun, newestNode, "node.mjs"],
-      [bun, bunPath, "bun.mts"],
-      [bun, bunPath, "bun.mjs"],
-      [npm, process.execPath, "run", "-A", "deno.mts"],
+      [bun, bunPath, "server.mts"],
+      [bun, bunPath, "server.mjs"],
+      [npm, process.execPath, "serve", "--port", "PORT", "server.mts"],
     ],
   };
 }
@@ -156,10 +156,12 @@ function writeEntries(folder: string): void {
 /** Writes the examples of the documents, as TypeScript, JavaScript and CommonJS; they listen on `PORT`. */
 function writePrograms(folder: string): void {
   const programs = {
-    deno: block("README.md", "# Pet store"),
-    bun: block("README.md", "### Bun"),
-    node: block("README.md", "### Node"),
-    client: block("README.md", "## Client"),
+    server: block("README.md", "# Pet store"),
+    node: block("README.md", "## Embed"),
+    client: readFileSync(
+      new URL("../docs/examples/client.ts", import.meta.url),
+      "utf8",
+    ),
     client_errors: block("docs/embedding.md", "## Use the client"),
     storage_contract: block("docs/embedding.md", "## Write a storage"),
   };

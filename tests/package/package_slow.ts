@@ -74,7 +74,8 @@ test("publint and attw find nothing", async () => {
 for (const [cwd, command, ...args] of embeddings) {
   test(`the README's program works: ${command} ${args}, ${cwd}`, async () => {
     const PORT = `${await freePort()}`;
-    await assertServes([command, ...args], PORT, { cwd, env: { PORT } });
+    const words = args.map((arg) => arg === "PORT" ? PORT : arg);
+    await assertServes([command, ...words], PORT, { cwd, env: { PORT } });
   });
 }
 
@@ -107,6 +108,7 @@ for (const file of consumers.examples) {
       const placed = `${port}_${file}`;
       writeFileSync(join(full, placed), program.replace(PORT, port));
       const words = [...command, ...args.replace(file, placed).split(" ")];
+      if (words[1] === "serve") words.splice(2, 0, "--port", port);
       if (!PORT.test(program)) return void await sh(words.join(" "), full);
       const env = { PATH: consumers.PATH };
       // The naive pet store rounds what is greater.
@@ -139,7 +141,7 @@ test("every entry can be required, and TypeScript accepts it", async () => {
   }
   const tsc = "tsc --noEmit --strict --target es2024 --types node";
   const files =
-    "entries.mts bun.mts node.mts client.mts client_errors.mts storage_contract.mts";
+    "entries.mts server.mts node.mts client.mts client_errors.mts storage_contract.mts";
   await sh(`${tsc} --module nodenext ${files} entries.cts`, full);
   const bundler = "--module esnext --moduleResolution bundler";
   await sh(`${tsc} ${bundler} ${files}`, full);
