@@ -121,9 +121,9 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-/** @throws {Error} if this runtime lacks `URL.parse`, which this package needs, as Node 20 does. */
+/** @throws {Error} if this runtime lacks `URL.parse` or `Promise.withResolvers`, as Node 20 does. */
 export function checkRuntime(): void {
-  if ("parse" in URL) return;
+  if ("parse" in URL && "withResolvers" in Promise) return;
   throw new Error(
     "This runtime is too old: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 126, Firefox 126 or Safari 18",
   );

@@ -76,7 +76,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   }
   const storage = await openStorage(database);
   const title = isNew ? "Made a new database" : "Database";
-  process.stderr.write(printable(`${title}: ${name}\n`));
+  if (!values.quiet) process.stderr.write(printable(`${title}: ${name}\n`));
   const done = await act(issuedKeys(storage.apiKeys))
     .finally(() => storage.close());
   const { json, text, key, ifLost = "" } = done;

@@ -33,9 +33,10 @@ export const petsExamples: JsonObject = {
   },
 };
 
-function rawNumber(text: string): JsonObject {
-  const { rawJSON } = JSON as unknown as {
-    readonly rawJSON: (text: string) => JsonObject;
+/** Rounds the number where `JSON.rawJSON` is missing: in Firefox before 135 and Safari before 18.4. */
+function rawNumber(text: string): JsonObject[string] {
+  const { rawJSON = Number } = JSON as unknown as {
+    readonly rawJSON?: (text: string) => JsonObject | number;
   };
   return rawJSON(text);
 }

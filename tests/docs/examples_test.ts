@@ -114,7 +114,7 @@ const RUN_ELSEWHERE: readonly string[] = [
   "deno_deploy.ts", // deployment_slow.ts
   "lambda.ts", // recipes_test.ts
   "sandbox/deno_test.ts", // sandbox_slow.ts
-  "sandbox/node.test.ts", // sandbox_slow.ts
+  "sandbox/node_test.ts", // sandbox_slow.ts
   "service_worker.ts", // tests/lab/workers/service_worker_slow.ts
   "storage_contract.ts", // recipes_test.ts
   "worker.ts", // tests/lab/workers/worker_slow.ts

@@ -81,7 +81,7 @@ for (const [name, { file, probe, run }] of Object.entries(RECIPES)) {
 
 for (
   const [file, command] of [
-    ["sandbox/node.test.ts", "node --test"],
+    ["sandbox/node_test.ts", "node --test"],
     ["sandbox/deno_test.ts", "deno test -A"],
   ] as const
 ) {

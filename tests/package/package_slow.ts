@@ -89,7 +89,7 @@ const anyRuntime: Readonly<Record<string, readonly string[]>> = {
 /** These need a server, a database, an account at Cloudflare, or an application. */
 const NOT_ALONE = /^(?:client|deno_deploy|worker|next)\.ts$/;
 const ONLY_NODE =
-  /^(?:edge_runtime|node|application_test|storage_contract)\.ts$/;
+  /^(?:docs_page|edge_runtime|node|application_test|storage_contract)\.ts$/;
 const PORT = /\b(?:8000|3000)\b/;
 
 for (const file of consumers.examples) {

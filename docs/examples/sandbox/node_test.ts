@@ -1,4 +1,4 @@
-// Run it with `node --test node.test.ts`. For Vitest, import test, beforeAll, beforeEach, afterAll from "vitest".
+// Run it with `node --test node_test.ts`. For Vitest, import test, beforeAll, beforeEach, afterAll from "vitest".
 import { createClient } from "@petstore/service/client";
 import { sandbox } from "@petstore/service/sandbox";
 import assert from "node:assert/strict";
