@@ -12,7 +12,9 @@ SANDBOX = "npx --no petstore sandbox --quiet --with-stdin --pets 50"
 def store():
     pipe = subprocess.PIPE
     with subprocess.Popen(SANDBOX.split(), stdin=pipe, stdout=pipe) as process:
-        yield json.loads(process.stdout.readline())
+        line = process.stdout.readline()
+        assert line, "the sandbox did not start: see standard error"
+        yield json.loads(line)
         process.stdin.close()  # which ends it
 
 
