@@ -16,7 +16,7 @@ const SERVER = [MAIN, "start", "--port", "0"];
 const HANDLER = `
   import { apiKeys, createHandler, memoryStorage } from "${ROOT}mod.ts";
   const runtime = "Deno" in globalThis ? "deno" : "node";
-  const { serve } = await import(\`${ROOT}adapters/\${runtime}/mod.ts\`);
+  const { serve } = await import(\`${ROOT}adapters/http/\${runtime}/mod.ts\`);
   const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
   console.log((await serve(createHandler(options), { port: 0 })).url);`;
 const SDK = `${FOLDER}/node_modules/sdk.mjs`;

