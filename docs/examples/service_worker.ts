@@ -11,8 +11,14 @@ interface FetchEvent extends Event {
 }
 
 /** The docs page, as the server has it when the browser installs this worker. */
-const FILES = ["", "/page.css", "/page.js", "/swagger-ui.css", "/swagger-ui.js"]
-  .map((name) => `/docs${name}`);
+const FILES = [
+  "/docs",
+  "/docs/page.css",
+  "/docs/page.js",
+  "/docs/exact_json.js",
+  "/docs/swagger-ui.css",
+  "/docs/swagger-ui.js",
+];
 
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });

@@ -93,9 +93,9 @@ test("parseWithInt64 takes at most 6 times as long as JSON.parse for a page of 1
 
 test("parseWithInt64 takes at most 6 times as long as JSON.parse for a body of 64 KiB", () => {
   for (const part of PARTS) {
-    assertRatio(6, `{"id":1.0,"z":[${repeated(part, 60_000)}]}`, 200);
+    assertRatio(6, `{"id":1.0,"z":[${repeated(part, 60_000)}]}`, 2000);
   }
-  assertRatio(6, `{"id":1.0,"z":"${"1".repeat(65_000)}"}`, 200);
+  assertRatio(6, `{"id":1.0,"z":"${"1".repeat(65_000)}"}`, 2000);
 });
 
 function repeated(part: string, length: number): string {

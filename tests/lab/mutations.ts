@@ -218,7 +218,7 @@ function changesOfLiteral(text: string, start: number): readonly Mutation[] {
       return groups?.quantifier !== undefined ? [{ ...at, to: more }] : [];
     });
   }
-  if (/^\d+\.\d/.test(text)) return become("0", `10 * ${text}`);
+  if (/^[\d_]+(\.\d|e)/.test(text)) return become("0", `10 * ${text}`);
   if (/^\d/.test(text)) {
     const end = text.endsWith("n") ? "n" : "";
     const value = BigInt(text.replaceAll(/[_n]/g, ""));

@@ -55,6 +55,11 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "let a = `SELECT b WHERE c <= ${d} AND e IS NULL LIMIT 1`;",
     "let a = `SELECT b WHERE c <= ${d} AND e IS NOT NULL LIMIT 1 + 1`;",
   ],
+  "let a = b / 1e6;": [
+    "let a = b * 1e6;",
+    "let a = b / 0;",
+    "let a = b / 10 * 1e6;",
+  ],
   'import a from "b"; type C = "d" | 1;': [],
 };
 

@@ -37,11 +37,12 @@ export interface StoppedClock {
   isTicking(): boolean;
 }
 
+const { setInterval, clearInterval } = globalThis;
+
 /** Takes the place of intervals, by which queues tell the time, until the test is over. */
 export function stopClock(t: TestContext): StoppedClock {
   const ticks = new Map<number, () => void>();
   let last = 0;
-  const { setInterval, clearInterval } = globalThis;
   Object.assign(globalThis, {
     setInterval(tick: () => void) {
       ticks.set(++last, tick);
