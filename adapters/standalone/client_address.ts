@@ -40,12 +40,15 @@ function withoutPort(entry: string): string {
 
 /** Returns what one client has: an IPv4 address, or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
-  // A socket for both families writes IPv4 as ::ffff:192.0.2.1.
-  const ipv4 = /^(?:::ffff:)?([\d.]*)$/i.exec(address)?.[1];
+  const [bare = ""] = address.toLowerCase().split("%"); // without a zone (RFC 4007 §11)
+  // A socket for both families writes IPv4 as ::ffff:192.0.2.1, some proxies as ::ffff:c000:201.
+  const ipv4 = /^(?:::ffff:)?([\d.]*)$/.exec(bare)?.[1];
   if (ipv4 !== undefined) return ipv4;
+  if (/^::ffff:[\da-f]+:[\da-f]+$/.test(bare)) return bare;
   // "::" stands for as many zeros as are missing from eight groups.
-  const [start = [], end = []] = address.toLowerCase().split("::")
+  const [start = [], end = []] = bare.split("::")
     .map((part) => part === "" ? [] : part.split(":"));
   const zeros = Array(8 - start.length - end.length).fill("0");
-  return [...start, ...zeros, ...end].slice(0, 4).join(":");
+  return [...start, ...zeros, ...end].slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, "")).join(":");
 }

@@ -230,6 +230,10 @@ function readDatabase(url: string): Database {
  * @throws {Error} if the address is wrong; it shows nothing that may be a password.
  */
 export function readLastingDatabase(url: string, more = ""): LastingDatabase {
+  // It would become part of the database's name, and a new database be made (\s has the BOM too).
+  if (/^\s|\s$/.test(url)) {
+    throw new Error("remove the blanks or line ends before or after it");
+  }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     return { kind: "postgres", address: parsePostgresUrl(url) };
   }

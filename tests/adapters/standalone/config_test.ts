@@ -106,7 +106,13 @@ test("readConfig reads what only some may see from files too, without one newlin
       { DATABASE_URL_FILE, DATABASE_URL: "memory:" },
       /: DATABASE_URL is set too$/,
     ],
-    [{ DATABASE_URL_FILE: write("url", "memory:\n\n") }, /_FILE: it must be /],
+    ...["sqlite:a\n\n", "sqlite:a \n", "\ufeffsqlite:a", "postgres://h/a\n\n"]
+      .map((text, i) =>
+        [
+          { DATABASE_URL_FILE: write(`url${i}`, text) },
+          /_FILE: remove the blanks or line ends before or after it$/,
+        ] as const
+      ),
     [{ PETSTORE_API_KEYS_FILE: write("keys", "two words") }, /KEYS_FILE: /],
   ] as const;
   for (const [environment, message] of wrong) {
