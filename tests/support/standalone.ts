@@ -160,16 +160,20 @@ export async function untilListening(
 ): Promise<RunningServer> {
   let hasEnded = false;
   program.exited.then(() => hasEnded = true);
-  // If it prints a key, it prints it after the address, in one write.
   const greeting = /listens at (http:\/\/[^/\s]+)[^]*\n$/;
+  const firstKey = /^ {4}(pet_\w+)\n\n/m;
+  // A terminal may hand on what is one write in pieces: commands with the key, the address, the key.
+  const isWhole = (text: string) =>
+    greeting.test(text) &&
+    (!text.includes("Bearer pet_") || firstKey.test(text));
   try {
     await until(
       "the server listens",
-      () => hasEnded || greeting.test(program.stderr()),
+      () => hasEnded || isWhole(program.stderr()),
     );
     const [, origin = ""] = greeting.exec(program.stderr()) ?? [];
     if (origin === "") throw new Error("It ended");
-    const printed = /^ {4}(pet_\w+)$/m.exec(program.stderr())?.[1];
+    const printed = firstKey.exec(program.stderr())?.[1];
     return { ...program, fetch, base: origin, origin, key: printed ?? key };
   } catch (cause) {
     program.kill("SIGKILL");
