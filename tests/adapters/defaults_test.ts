@@ -87,7 +87,10 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     return limiter("0").allowed; // it was forgotten
   },
   "adapters/sandbox/store.ts maxPets": async (n) =>
-    await Promise.try(sandbox, { pets: n + 1 }).then(() => false, () => true),
+    await (async () => sandbox({ pets: n + 1 }))().then(
+      () => false,
+      () => true,
+    ),
   "adapters/http/server.ts port": async (n) => readServeOptions({}).port <= n,
   async "adapters/storage/grouped.ts maxQueue"(n, t) {
     const { run } = hanging(t);
