@@ -4,6 +4,7 @@
  * the contract over HTTP.
  */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
@@ -46,4 +47,35 @@ test("a source is listed once, if it exists and has no test of its name, and so 
   const missing = Object.keys(COVERED)
     .filter((path) => !existsSync(join(ROOT, "tests", path)));
   assert.deepEqual([...stale, ...missing], [], "in tests/lab/mutations.ts");
+});
+
+test("the top level holds what people look for, and no litter of a tool", (t) => {
+  const { status, stdout } = spawnSync("git", ["ls-files"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  if (status !== 0) return t.skip("this is no Git checkout");
+  const topLevel = [
+    ...new Set(
+      stdout.trim().split("\n").map((path) => path.replace(/\/.*/, "")),
+    ),
+  ];
+  assert.deepEqual(topLevel.toSorted(), [
+    ".ci",
+    ".github",
+    ".gitignore",
+    ".vscode",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
+    "adapters",
+    "core",
+    "deno.json",
+    "deno.lock",
+    "docs",
+    "mod.ts",
+    "tests",
+  ]);
 });
