@@ -49,16 +49,16 @@ async function sendStream(
   res.strictContentLength = true;
   try {
     writeHead(answer, exchange);
+    if (req.method === "HEAD") {
+      await endResponse(exchange, null);
+      return await reader.cancel();
+    }
+    res.flushHeaders();
+    await pump(reader, exchange);
   } catch (error) {
     reader.cancel(error).catch(() => {}); // the error is thrown, whatever comes of this
     throw error;
   }
-  if (req.method === "HEAD") {
-    await endResponse(exchange, null);
-    return await reader.cancel();
-  }
-  res.flushHeaders();
-  await pump(reader, exchange);
 }
 
 async function pump(
@@ -76,7 +76,9 @@ async function pump(
   // Node 22 tells a response nothing as long as it waits behind another (pipelining), because it has no socket yet.
   // The socket goes with Node 22: Node 26 tells it (`abortOutgoing` in its lib/_http_server.js), and there
   // tests/adapters/http/node/pipeline_test.ts passes without it. Each pipelined request adds a listener to it.
-  const emitters = [res, req.stream ?? req.socket.setMaxListeners(0)];
+  const connection = req.stream ?? req.socket;
+  connection.setMaxListeners(0);
+  const emitters = [res, connection];
   for (const emitter of emitters) emitter.on("close", onGone);
   res.on("drain", () => wake());
   if (res.destroyed || emitters.some(({ destroyed }) => destroyed)) onGone();

@@ -160,6 +160,21 @@ for (const length of [1, 9]) {
   });
 }
 
+test("a stream that is longer than announced is cancelled", async () => {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(new TextEncoder().encode("abcd")),
+    cancel: resolve,
+  });
+  const headers = { "content-length": "2" };
+  const speak = async (wire: Wire) => {
+    wire.write(GET);
+    await wire.rest();
+  };
+  assert.equal((await speaking(saying(body, { headers }), speak)).length, 1);
+  assert.match(String(await promise), /Content-Length/i);
+});
+
 test("a stream that fails later breaks the connection off, and is reported", async () => {
   const error = new Error("secret");
   const { promise, resolve: fail } = Promise.withResolvers<void>();
