@@ -1,11 +1,11 @@
 /** The command `copy`: copies all pets and issued API keys from one database to another. */
 
 import process from "node:process";
-import type { Access, Transfer } from "../storage/transfer.ts";
+import type { Transfer } from "../storage/transfer.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
-import { check, type LastingDatabase, readLastingDatabase } from "./config.ts";
+import { check, readLastingDatabase } from "./config.ts";
 import { copyAll } from "./copy_records.ts";
-import { giveBackPermissions, waitingFor } from "./open_storage.ts";
+import { giveBackPermissions, openTransfer } from "./open_storage.ts";
 
 const HELP = `copy: copies all pets and API keys from one database to another
 
@@ -40,9 +40,9 @@ export async function runCopy(
   ] as const;
   const opened: Transfer[] = [];
   try {
-    const source = await open(databases[0], "read");
+    const source = await openTransfer(databases[0], "read");
     opened.push(source);
-    const target = await open(databases[1], "write");
+    const target = await openTransfer(databases[1], "write");
     opened.push(target);
     await onOpen(...databases);
     const job = { from: source, to: target, tell };
@@ -57,17 +57,4 @@ export async function runCopy(
 
 function tell(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-async function open(
-  database: LastingDatabase,
-  access: Access,
-): Promise<Transfer> {
-  if (database.kind === "sqlite") {
-    const { sqliteTransfer } = await import("../storage/sqlite/transfer.ts");
-    return await sqliteTransfer(database.path, access);
-  }
-  const { postgresTransfer } = await import("../storage/postgres/transfer.ts");
-  const { address } = database;
-  return await waitingFor(address, () => postgresTransfer(address, access));
 }

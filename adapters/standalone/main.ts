@@ -1,4 +1,4 @@
-/** The pet store as a program: `start`, `keys` and `copy`, the same on Deno, Bun and Node. */
+/** The pet store as a program: `start`, `keys`, `ids` and `copy`, the same on Deno, Bun and Node. */
 
 import module from "node:module";
 import process from "node:process";
@@ -25,6 +25,7 @@ Example:  ${PROGRAM} start
 
   start    runs the server
   keys     issues, lists and revokes API keys
+  ids      lets new pets get ids from a number on, after a restore
   copy     copies all pets and API keys from one database to another
 ${OTHERS}
   --version    prints the version
@@ -45,6 +46,8 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
       return module.flushCompileCache?.();
     case "keys":
       return await (await import("./keys.ts")).runKeys(args);
+    case "ids":
+      return await (await import("./ids.ts")).runIds(args);
     case "copy":
       return await (await import("./copy.ts")).runCopy(args);
     case "--version":
@@ -68,6 +71,7 @@ function proposal(unknown: string): string {
   const commands = [
     "start",
     "keys",
+    "ids",
     "copy",
     ...OTHERS ? ["sandbox", "judge"] : [],
   ];

@@ -5,7 +5,8 @@ import type { Layer } from "../../core/http/message.ts";
 import { knownMethod } from "../../core/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
-import { processMetrics } from "./process_metrics.ts";
+import type { PoolCounts } from "../storage/postgres/pool.ts";
+import { metric, processMetrics } from "./process_metrics.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /** As OpenTelemetry's semantic conventions have them. */
@@ -33,22 +34,38 @@ export class Metrics {
   readonly #durations = new Map<string, readonly [number, number[]]>();
   #active = 0;
   #creates = 0;
+  #reads = 0;
   #faults = 0;
   /** The log of SQLite, if that is the storage. */
   readonly #log: string | undefined;
+  /** The connections to PostgreSQL, if that is the storage. */
+  readonly #pool: (() => PoolCounts) | undefined;
 
-  /** @param sqliteFile an SQLite file that is open. */
-  constructor(sqliteFile?: string) {
+  /** @param storage an SQLite file that is open, or counts of connections to PostgreSQL. */
+  constructor(storage: {
+    readonly sqliteFile?: string | undefined;
+    readonly pool?: (() => PoolCounts) | undefined;
+  } = {}) {
+    const { sqliteFile, pool } = storage;
     this.#log = sqliteFile && `${realpathSync(sqliteFile)}-wal`;
+    this.#pool = pool;
   }
 
-  /** Makes a storage that counts the creates it has not finished. */
+  /** Makes a storage that counts the creates and reads it has not finished. */
   watch<T extends PetStorage>(storage: T): T {
     const create: T["create"] = (pet, options) => {
       this.#creates++;
       return storage.create(pet, options).finally(() => this.#creates--);
     };
-    return { ...storage, create };
+    const get: T["get"] = (id) => {
+      this.#reads++;
+      return storage.get(id).finally(() => this.#reads--);
+    };
+    const list: T["list"] = (query) => {
+      this.#reads++;
+      return storage.list(query).finally(() => this.#reads--);
+    };
+    return { ...storage, create, get, list };
   }
 
   readonly endpoint: Endpoint = {
@@ -81,17 +98,23 @@ export class Metrics {
   };
 
   #text(): string {
-    let text =
-      `# HELP http_server_active_requests Requests being answered, this one too.
-# TYPE http_server_active_requests gauge
-http_server_active_requests ${this.#active}
-# HELP petstore_creates_waiting Creates that the storage was given and has not finished.
-# TYPE petstore_creates_waiting gauge
-petstore_creates_waiting ${this.#creates}
-# HELP petstore_storage_faults_total Requests refused because of a fault of the storage.
-# TYPE petstore_storage_faults_total counter
-petstore_storage_faults_total ${this.#faults}
-# HELP ${NAME} Time from a request to its answer.
+    let text = metric(
+      "http_server_active_requests",
+      "Requests being answered, this one too.",
+      this.#active,
+    ) + metric(
+      "petstore_creates_waiting",
+      "Creates that the storage was given and has not finished.",
+      this.#creates,
+    ) + metric(
+      "petstore_reads_waiting",
+      "Reads that the storage was given and has not finished.",
+      this.#reads,
+    ) + metric(
+      "petstore_storage_faults_total",
+      "Requests refused because of a fault of the storage.",
+      this.#faults,
+    ) + `# HELP ${NAME} Time from a request to its answer.
 # TYPE ${NAME} histogram
 `;
     for (const [labels, [sum, counts]] of this.#durations) {
@@ -103,11 +126,27 @@ petstore_storage_faults_total ${this.#faults}
       text += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
     }
     text += processMetrics();
+    if (this.#pool !== undefined) {
+      const { open, waiting, lost } = this.#pool();
+      text += metric(
+        "petstore_postgres_connections",
+        "Open connections to PostgreSQL.",
+        open,
+      ) + metric(
+        "petstore_postgres_waiting",
+        "Statements that wait for a connection to PostgreSQL.",
+        waiting,
+      ) + metric(
+        "petstore_postgres_lost_total",
+        "Connections to PostgreSQL that ended or stopped answering.",
+        lost,
+      );
+    }
     if (this.#log === undefined) return text;
-    const size = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
-    return `${text}# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.
-# TYPE petstore_sqlite_log_bytes gauge
-petstore_sqlite_log_bytes ${size}
-`;
+    return text + metric(
+      "petstore_sqlite_log_bytes",
+      "Size of SQLite's log, which grows while another program reads.",
+      statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0,
+    );
   }
 }

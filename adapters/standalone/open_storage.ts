@@ -7,6 +7,8 @@ import {
   describeHosts,
   type PostgresAddress,
 } from "../storage/postgres/address.ts";
+import type { PoolCounts } from "../storage/postgres/pool.ts";
+import type { Access, Transfer } from "../storage/transfer.ts";
 import type { Database, LastingDatabase } from "./config.ts";
 import { standardError } from "./output.ts";
 
@@ -14,7 +16,7 @@ import { standardError } from "./output.ts";
 export async function openStorage(
   database: Database,
   options: { readonly idempotencyRetention?: number } = {},
-): Promise<PetDatabase> {
+): Promise<PetDatabase & { readonly pool?: () => PoolCounts }> {
   switch (database.kind) {
     case "memory":
       return (await import("../storage/memory/mod.ts")).memoryStorage(options);
@@ -32,6 +34,20 @@ export async function openStorage(
   }
 }
 
+/** Opens a database so that its tables can be copied. */
+export async function openTransfer(
+  database: LastingDatabase,
+  access: Access,
+): Promise<Transfer> {
+  if (database.kind === "sqlite") {
+    const { sqliteTransfer } = await import("../storage/sqlite/transfer.ts");
+    return await sqliteTransfer(database.path, access);
+  }
+  const { postgresTransfer } = await import("../storage/postgres/transfer.ts");
+  const { address } = database;
+  return await waitingFor(address, () => postgresTransfer(address, access));
+}
+
 /** Names a database as `DATABASE_URL` does, from any folder and without a password. */
 export function describeDatabase(database: LastingDatabase): string {
   if (database.kind === "sqlite") return `sqlite:${resolve(database.path)}`;
@@ -46,7 +62,7 @@ function logLine(message: string): void {
 }
 
 /** Opens PostgreSQL; if that takes long, says on standard error what it is waiting for. */
-export async function waitingFor<T>(
+async function waitingFor<T>(
   { hosts }: PostgresAddress,
   open: () => Promise<T>,
 ): Promise<T> {

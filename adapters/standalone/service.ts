@@ -53,7 +53,10 @@ export async function openService(
     ...rateLimit && { rateLimit: createRateLimiter("key", rateLimit) },
     log,
     metrics: config.metrics
-      ? new Metrics(database.kind === "sqlite" ? database.path : undefined)
+      ? new Metrics({
+        sqliteFile: database.kind === "sqlite" ? database.path : undefined,
+        pool: storage.pool,
+      })
       : undefined,
     ...cors && { cors },
     proxies: config.proxies,

@@ -19,6 +19,12 @@ export const NO_TABLES =
 /** @throws {Error} if this program does not know the version of the tables. */
 export function assertVersion(version: number, known: number): void {
   if (version === known) return;
+  if (version > known) {
+    throw new Error(
+      `its tables are version ${version}, of a newer release, and this one knows version ${known}; ` +
+        "nothing was changed: start that release, or restore a backup from before the upgrade",
+    );
+  }
   throw new Error(
     `its tables are version ${version}, and this program knows version ${known}; ` +
       "use the version of the program that made them",

@@ -50,6 +50,9 @@ const SERIES: Readonly<Record<string, readonly Series[]>> = {
     [`${BUCKET}{http_route="/readyz",le="+Inf"}`, "0+100x80", "0+100x80"],
   ],
   PetstoreCreatesWait: [["petstore_creates_waiting{}", "501x80", "500x80"]],
+  PetstoreReadsWait: [["petstore_reads_waiting{}", "501x80", "500x80"]],
+  PetstorePostgresWaiting: [["petstore_postgres_waiting{}", "1x80", "0x80"]],
+  PetstorePostgresLost: [["petstore_postgres_lost_total{}", "0+1x80", "5x80"]],
   PetstoreRefusedKeys: [[
     `${COUNT}{http_response_status_code="401"}`,
     "0+165x80",

@@ -74,7 +74,9 @@ function mainCommand(
   runtime?: Runtime,
 ): readonly string[] {
   const [task] = args;
-  const flags = taskFlags(task === "keys" || task === "copy" ? task : "start");
+  const flags = taskFlags(
+    task === "keys" || task === "ids" || task === "copy" ? task : "start",
+  );
   return [...commandLine(main, flags, runtime), ...args];
 }
 
@@ -142,7 +144,7 @@ function denoServe(
 
 /** The flags of a task, which name the permissions: on a terminal Deno asks for what they do not allow. */
 export function taskFlags(
-  task: "start" | "keys" | "copy",
+  task: "start" | "keys" | "ids" | "copy",
 ): readonly string[] {
   const config: { tasks: Record<string, { command: string }> } = JSON.parse(
     readFileSync(join(ROOT, "deno.json"), "utf8"),

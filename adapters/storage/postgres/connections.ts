@@ -63,7 +63,7 @@ export function postgresConnections(
         const { rows } = await connection.query<unknown[]>(config);
         if (connection.warning === undefined) return rows;
       } catch (error) {
-        if (isConnectionUseless(error)) pool.mistrust();
+        if (isConnectionUseless(error)) pool.lose();
         throw statementFault(where(), error, { changes });
       }
       // The commit did not reach a standby: it is on one machine only.
@@ -148,6 +148,8 @@ export function postgresConnections(
         await send(COMMIT);
         return result;
       }, isUnsent),
+
+    counts: pool.counts,
 
     close: pool.close,
   };

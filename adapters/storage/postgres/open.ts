@@ -8,6 +8,7 @@ import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";
 import { groupCreates } from "./creates.ts";
 import { groupLookUps, groupReads } from "./reads.ts";
+import type { PoolCounts } from "./pool.ts";
 import { cautions, openSchema } from "./schema.ts";
 import { numbered } from "./statement.ts";
 import { API_KEYS_LOCK } from "./turn.ts";
@@ -55,7 +56,7 @@ const PING = { text: "SELECT FROM pets LIMIT 1" };
 export async function openPostgres(
   address: PostgresAddress,
   options: PostgresStorageOptions = {},
-): Promise<PetDatabase> {
+): Promise<PetDatabase & { readonly pool: () => PoolCounts }> {
   checkNames(
     options,
     [
@@ -109,6 +110,7 @@ export async function openPostgres(
 
   return {
     idempotencyRetention,
+    pool: connections.counts,
     apiKeys: {
       ...apiKeyStorage(
         (action, sql, ...values) => read(action, numbered(sql), values),

@@ -44,6 +44,15 @@ export interface PoolOptions {
   readonly onMove?: ((message: string) => void) | undefined;
 }
 
+/** How its connections are. */
+export interface PoolCounts {
+  readonly open: number;
+  /** Statements and transactions that wait for a connection. */
+  readonly waiting: number;
+  /** Connections that ended or stopped answering, since the pool was made. */
+  readonly lost: number;
+}
+
 // They override the defaults of the database. Those about plans: seen in PostgreSQL 15 (its manual,
 // `plan_cache_mode`); tests/adapters/storage/postgres/plans_slow.ts shows which of them can go.
 export const SETTINGS = [
@@ -65,6 +74,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   const open = new Set<Connection>();
   /** Connections to other hosts, which are only asked for their standing. */
   const asking = new Set<Connection>();
+  let lost = 0;
   /** Set by `close()`. */
   let closed: Promise<void> | undefined;
 
@@ -82,7 +92,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   );
   // An idle connection ended, and the pool has dropped it. Without a listener the program would end
   // (the driver's document pg.Pool, `error`).
-  pool.on("error", () => {});
+  pool.on("error", () => lost++);
 
   /** Lends a connection to the server in use, or to another one if that is lost. */
   async function connect(): Promise<Connection> {
@@ -163,7 +173,17 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       }
     },
 
-    mistrust,
+    /** A connection that was lent is lost: those that are open now may be dead too. */
+    lose(): void {
+      lost++;
+      mistrust();
+    },
+
+    counts: (): PoolCounts => ({
+      open: open.size,
+      waiting: pool.waitingCount,
+      lost,
+    }),
 
     /** Looks for a server with a higher timeline, after a statement that failed; never rejects. */
     look: () => server.look({ isLost: false }),

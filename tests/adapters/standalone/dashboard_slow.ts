@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask } from "../../contract/ask.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { freePort, launch } from "../../support/process.ts";
 import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
 import { startMain } from "../../support/standalone.ts";
@@ -20,17 +21,27 @@ const skip = skipping(
     "prometheus is missing",
 );
 
-testUnless(skip)(
+const { skip: noPostgres, emptyDatabase } = await sharedPostgres();
+
+testUnless(skip || noPostgres)(
   "Prometheus has values for every expression of the dashboard, and each of our metrics is in one",
   async (t) => {
     const cwd = newFolder(t);
-    const server = await startMain({ cwd, env: { METRICS: "on" } });
+    const [server, other] = await Promise.all(
+      ["sqlite:petstore.db", await emptyDatabase()].map((DATABASE_URL) =>
+        startMain({ cwd, env: { METRICS: "on", DATABASE_URL } })
+      ),
+    );
+    assert.ok(server && other);
+    const servers = [server, other];
     const port = await freePort();
     const config = {
       global: { scrape_interval: "500ms" },
       scrape_configs: [{
         job_name: "petstore",
-        static_configs: [{ targets: [new URL(server.origin).host] }],
+        static_configs: [{
+          targets: servers.map(({ origin }) => new URL(origin).host),
+        }],
       }],
     };
     writeFileSync(join(cwd, "prometheus.yml"), JSON.stringify(config));
@@ -69,19 +80,23 @@ testUnless(skip)(
         // Deno does not show its descriptors.
         if (RUNTIME === "deno" && expression.includes("_fds")) continue;
         await until(`there are values of ${expression}`, async () => {
-          await ask(server, "POST", "/v1/pets", { body: REX_JSON });
-          await ask(server, "GET", "/v1/pets/999");
+          for (const server of servers) {
+            await ask(server, "POST", "/v1/pets", { body: REX_JSON });
+            await ask(server, "GET", "/v1/pets/999");
+          }
           const values = await valuesOf(expression);
           return values.length > 0 && !values.includes("NaN");
         });
       }
-      const { text: metrics } = await ask(server, "GET", "/metrics");
-      for (const [, name = ""] of metrics.matchAll(/^# TYPE (\w+)/gm)) {
-        assert.ok(expressions.some((one) => one.includes(name)), name);
+      for (const server of servers) {
+        const { text } = await ask(server, "GET", "/metrics");
+        for (const [, name = ""] of text.matchAll(/^# TYPE (\w+)/gm)) {
+          assert.ok(expressions.some((one) => one.includes(name)), name);
+        }
       }
     } finally {
       await prometheus.end();
-      await server.end();
+      for (const server of servers) await server.end();
     }
   },
 );

@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
+import { Client } from "pg";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
@@ -25,7 +26,10 @@ import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
 import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
 import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { ask } from "../../contract/ask.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { runSql } from "../../support/postgres/sql.ts";
 import { startMain } from "../../support/standalone.ts";
+import { until } from "../../support/time.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
@@ -33,6 +37,8 @@ const skip = skipping(
   spawnSync("promtool").error !== undefined &&
     "promtool is missing: Debian's package prometheus has it",
 );
+
+const { it, emptyDatabase } = await sharedPostgres();
 
 function request(method: string, path: string): Request {
   const headers = { authorization: "Bearer secret" };
@@ -68,7 +74,7 @@ test("/metrics counts requests by route, method and status, none of which a clie
     'http_route="/v1/pets/{petId}",http_request_method="GET",http_response_status_code="404"} 2',
     'http_route="",http_request_method="_OTHER",http_response_status_code="404"} 1',
   ]);
-  assert.deepEqual(valuesOf(text), ["1", "0", "0"]);
+  assert.deepEqual(valuesOf(text), ["1", "0", "0", "0"]);
   assert.equal((await handle(request("POST", "/metrics"))).status, 405);
   await close();
   const off = await openService(readConfig({ ...env, REQUEST_LOG: "off" }));
@@ -100,6 +106,61 @@ test("/metrics tells the size of SQLite's log, also beside the file that a link 
   assert.equal(await size(), `${after}`);
   rmSync(`${file}-wal`);
   assert.equal(await size(), "0");
+  await close();
+});
+
+it("/metrics tells PostgreSQL's connections: open, waited for and lost, and the reads that wait", async () => {
+  const url = await emptyDatabase();
+  const { handle, close } = await openService(readConfig({
+    DATABASE_URL: `${url}?connection_limit=1`,
+    PETSTORE_API_KEYS: "secret",
+    REQUEST_LOG: "off",
+    METRICS: "on",
+  }));
+  const end = (which: string) =>
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and ${which}`;
+  const shows = async (expected: Readonly<Record<string, number>>) => {
+    const response = await handle(request("GET", "/metrics"));
+    const lines = (await response.text()).split("\n");
+    return Object.entries(expected).every(([name, value]) =>
+      lines.includes(`petstore_${name} ${value}`)
+    );
+  };
+  const idle = {
+    postgres_connections: 1,
+    postgres_waiting: 0,
+    reads_waiting: 0,
+  };
+  assert.ok(await shows({ ...idle, postgres_lost_total: 0 }));
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  try {
+    await other.query("begin; lock table pets");
+    const reads = ["/v1/pets/1", "/v1/pets"]
+      .map((path) => handle(request("GET", path)));
+    const busy = {
+      postgres_connections: 1,
+      postgres_waiting: 1,
+      reads_waiting: 2,
+    };
+    await until("one read has the connection", () => shows(busy));
+    await runSql(url, end("wait_event_type = 'Lock'"));
+    await until(
+      "it is read on another one",
+      () => shows({ ...busy, postgres_lost_total: 1 }),
+    );
+    await other.query("commit");
+    for (const read of reads) assert.ok((await read).status < 500);
+    assert.ok(await shows({ ...idle, postgres_lost_total: 1 }));
+  } finally {
+    await other.end();
+  }
+  await runSql(url, end("pid <> pg_backend_pid()"));
+  const lost = { ...idle, postgres_connections: 0, postgres_lost_total: 2 };
+  await until("the connection is lost", () => shows(lost));
+  assert.equal((await handle(request("GET", "/v1/pets"))).status, 200);
+  assert.ok(await shows({ ...idle, postgres_lost_total: 2 }));
   await close();
 });
 
@@ -149,7 +210,7 @@ test("/metrics tells the memory, processor time, start and version of the proces
 
 const notFound = { status: 404, headers: {}, body: null };
 
-/** How many requests are active, creates are waiting, and faults there were. */
+/** How many requests are active, creates and reads are waiting, and faults there were. */
 function valuesOf(text: string) {
   return text.match(/(?<=^(?:http|petstore)_[a-z_]+ )\d+$/gm);
 }
@@ -174,11 +235,11 @@ test("a create waits until the storage is done with it; a fault and the time are
   try {
     const answer = metrics.layer(handle.answer)(...called("POST", "/v1/pets"));
     await begun.promise;
-    assert.deepEqual(await values(), ["1", "1", "0"]);
+    assert.deepEqual(await values(), ["1", "1", "0", "0"]);
     time += 25;
     reject(new StorageError("unavailable", "gone"));
     assert.equal((await answer).status, 503);
-    assert.deepEqual(await values(), ["0", "0", "1"]);
+    assert.deepEqual(await values(), ["0", "0", "0", "1"]);
   } finally {
     performance.now = now;
   }
@@ -234,7 +295,8 @@ function fill(disk: string): void {
 testUnless(skip)(
   "promtool finds no fault in it, before the first request and after",
   async () => {
-    const metrics = new Metrics();
+    const pool = () => ({ open: 1, waiting: 0, lost: 0 });
+    const metrics = new Metrics({ pool });
     for (const answer of [shuttingDown, notFound]) {
       const input = await text(metrics);
       const promtool = spawnSync("promtool", ["check", "metrics"], { input });

@@ -1,0 +1,67 @@
+/** The command `ids`: lets new pets get ids from a number on, for example after a restore. */
+
+import process from "node:process";
+import { parsePetId } from "../../core/pets/pet.ts";
+import { PETS } from "../storage/transfer.ts";
+import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
+import { ConfigError, readConfig } from "./config.ts";
+import { describeDatabase, openTransfer } from "./open_storage.ts";
+
+const HELP = `ids: lets new pets get ids from a number on
+
+Usage:    ${PROGRAM} ids --from N
+Example:  ${PROGRAM} ids --from 50000
+
+  --from N    the id of the next pet; it must be above all ids that pets have had
+
+Use it after a restore: otherwise new pets get ids that later pets had. Servers may run meanwhile.
+DATABASE_URL names the database (sqlite:petstore.db), as it does for start.
+`;
+
+/** Runs the command with the arguments that follow `ids`. */
+export async function runIds(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArguments(args, {
+    from: { type: "string" },
+  });
+  if (values.help || args.length === 0) {
+    return void process.stdout.write(HELP);
+  }
+  if (typeof values.from !== "string" || positionals.length > 0) {
+    throw new UsageError("ids takes one option: --from N");
+  }
+  const from = parsePetId(values.from);
+  if (from === undefined) {
+    throw new UsageError(
+      "Cannot read --from: it must be an id, from 1 to 9223372036854775807",
+    );
+  }
+  const { database } = readConfig(process.env);
+  if (database.kind === "memory") {
+    throw new ConfigError(
+      "DATABASE_URL is memory:, where pets end with their server",
+    );
+  }
+  const transfer = await openTransfer(database, "read"); // makes no tables
+  try {
+    // Pets that were added by hand may have greater ids than any that the table gave.
+    const [row] = await transfer.read(
+      PETS,
+      `SELECT coalesce(max(id), 0), (${
+        transfer.selectLastGiven(PETS)
+      }) FROM pets`,
+    );
+    const [greatest, given] = row as [bigint, bigint];
+    const last = greatest > given ? greatest : given;
+    if (from <= last) {
+      throw new ConfigError(
+        `Cannot give ids from ${from}: the last id was ${last}, and none is given twice`,
+      );
+    }
+    await transfer.continueAfter(PETS, from - 1n);
+  } finally {
+    await transfer.close();
+  }
+  process.stdout.write(
+    `New pets in ${describeDatabase(database)} get ids from ${from}\n`,
+  );
+}
