@@ -10,6 +10,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { COVERED } from "./lab/mutations.ts";
+import { skipping, testUnless } from "./support/runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -49,33 +50,37 @@ test("a source is listed once, if it exists and has no test of its name, and so 
   assert.deepEqual([...stale, ...missing], [], "in tests/lab/mutations.ts");
 });
 
-test("the top level holds what people look for, and no litter of a tool", (t) => {
-  const { status, stdout } = spawnSync("git", ["ls-files"], {
-    cwd: ROOT,
-    encoding: "utf8",
-  });
-  if (status !== 0) return t.skip("this is no Git checkout");
-  const topLevel = [
-    ...new Set(
-      stdout.trim().split("\n").map((path) => path.replace(/\/.*/, "")),
-    ),
-  ];
-  assert.deepEqual(topLevel.toSorted(), [
-    ".ci",
-    ".github",
-    ".gitignore",
-    ".vscode",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "README.md",
-    "SECURITY.md",
-    "adapters",
-    "core",
-    "deno.json",
-    "deno.lock",
-    "docs",
-    "mod.ts",
-    "tests",
-  ]);
+const { status, stdout } = spawnSync("git", ["ls-files"], {
+  cwd: ROOT,
+  encoding: "utf8",
 });
+const inGit = testUnless(skipping(status !== 0 && "this is no Git checkout"));
+
+inGit(
+  "the top level holds what people look for, and no litter of a tool",
+  () => {
+    const topLevel = [
+      ...new Set(
+        stdout.trim().split("\n").map((path) => path.replace(/\/.*/, "")),
+      ),
+    ];
+    assert.deepEqual(topLevel.toSorted(), [
+      ".ci",
+      ".github",
+      ".gitignore",
+      ".vscode",
+      "CHANGELOG.md",
+      "CONTRIBUTING.md",
+      "LICENSE",
+      "README.md",
+      "SECURITY.md",
+      "adapters",
+      "core",
+      "deno.json",
+      "deno.lock",
+      "docs",
+      "mod.ts",
+      "tests",
+    ]);
+  },
+);

@@ -22,7 +22,13 @@ import { join } from "node:path";
 import process from "node:process";
 import { findBinaries } from "./support/postgres/binaries.ts";
 import { type Cluster, startCluster } from "./support/postgres/cluster.ts";
-import { files, passes, reportSkips, type Step } from "./support/run_step.ts";
+import {
+  files,
+  passes,
+  reportSkips,
+  type Step,
+  TEST,
+} from "./support/run_step.ts";
 
 /** Deno tests so many files at the same time: more than two cores, because many tests mostly wait. */
 const JOBS = `${Math.max(4, availableParallelism())}`;
@@ -37,19 +43,8 @@ const SETTINGS = {
 /** Command lines: the groups one after the other, those of a group at the same time. */
 type Steps = readonly (readonly Step[])[];
 
-const DENO: Step = [
-  "deno",
-  ..."test -A --no-check --config tests/deno.json".split(" "),
-];
+const { deno: DENO, bun: BUN, node: NODE } = TEST;
 const PARALLEL: Step = [...DENO, "--parallel"];
-const NODE: Step = [
-  "node",
-  ..."--disable-warning=ExperimentalWarning --test --test-reporter=spec"
-    .split(" "),
-];
-
-/** Bun ends each test by itself, after 5 s unless told otherwise: too early on a busy machine. */
-const BUN: Step = ["bun", "test", "--timeout", "60000"];
 
 const ON_BUN: Step = [...BUN, "tests/"];
 const ON_NODE: Step = [...NODE, "--test-concurrency=2", "tests/**/*_test.ts"];
@@ -169,9 +164,8 @@ async function main(args: readonly string[]): Promise<boolean> {
     }
     const failed: string[] = [];
     for (const group of steps) {
-      await Promise.all(group.map(async (step, i) => {
-        const isBeside = i > 0;
-        if (!await passes(step, { minutes, isBeside })) failed.push(step[0]);
+      await Promise.all(group.map(async (step) => {
+        if (!await passes(step, minutes)) failed.push(step[0]);
       }));
     }
     if (!reportSkips(readFileSync(notes, "utf8"))) {

@@ -1,13 +1,15 @@
-/** Runs one command of tests, names what hangs, and counts what is skipped. */
+/** Runs one command of tests, reads in JUnit's report what came of them, and names what hangs. */
 
+import { parseXml, XmlElement } from "@rgrove/parse-xml";
 import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { findRuntime, type FoundRuntime, type Runtime } from "./runtime.ts";
+import { findRuntime, type Runtime, skipping } from "./runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -17,76 +19,71 @@ export type Step = readonly [
   ...args: readonly string[],
 ];
 
-/** The number of tests of a file on Deno, and of those that were skipped. */
-interface Tally {
-  tests: number;
-  skipped: number;
-}
+/** The title of a test, and what came of it: the name of JUnit's element, if there is one. */
+type Result = readonly [title: string, outcome: string];
 
-const tallies = new Map<string, Tally>();
-const runtimes: Readonly<Record<Runtime["name"], FoundRuntime>> = {
-  deno: findRuntime("deno"),
-  bun: findRuntime("bun"),
-  node: findRuntime("node"),
+/** The commands that run tests. */
+export const TEST = {
+  deno: [
+    "deno",
+    ..."test -A --no-check --config tests/deno.json --preload tests/support/uncaught.ts"
+      .split(" "),
+  ],
+  /** Bun ends each test by itself, after 5 s unless told otherwise: too early on a busy machine. */
+  bun: ["bun", "test", "--timeout", "60000"],
+  node: [
+    "node",
+    ..."--disable-warning=ExperimentalWarning --test".split(" "),
+  ],
+} as const satisfies Readonly<Record<Runtime["name"], Step>>;
+
+/** What makes a runtime write its report to PATH, beside what it prints. */
+const REPORT: Readonly<Record<Runtime["name"], string>> = {
+  deno: "--junit-path=PATH",
+  bun: "--reporter=junit --reporter-outfile=PATH",
+  node:
+    "--test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=PATH",
 };
 
-/** The files of steps whose runtime is missing, by the reason. */
-const notRun = new Map<string, readonly string[]>();
-
-/** The files that Node has run: what Deno skips in them is tested. */
-const ranOnNode = new Set<string>();
+/** The titles of tests that passed on some runtime, and of those that were skipped on some. */
+const passed = new Set<string>();
+const skipped = new Set<string>();
 
 /** Lists the files that match a pattern, as paths from the root. */
 export function files(pattern: string): readonly string[] {
   return globSync(pattern, { cwd: ROOT });
 }
 
-/**
- * Runs tests, and prints no more than what fails; resolves to `true` if nothing does. What runs beside
- * another step prints when it ends.
- */
+/** Runs tests, and prints what fails when all have ended; resolves to `true` if nothing does. */
 export async function passes(
   [program, ...args]: Step,
-  { minutes = Infinity, isBeside }: {
-    readonly minutes: number | undefined;
-    readonly isBeside: boolean;
-  },
+  minutes = Infinity,
 ): Promise<boolean> {
-  const { command, missing } = runtimes[program];
-  const paths = filesOf(args);
-  if (missing !== undefined) {
-    notRun.set(missing, [...notRun.get(missing) ?? [], ...paths]);
-    return true;
-  }
+  const { command, missing } = findRuntime(program);
+  if (skipping(missing ?? false)) return true;
   const since = performance.now();
-  const child = spawn(command, args, {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-report-"));
+  const report = join(folder, "junit.xml");
+  const isTest = args.some((arg) => /^(?:--)?test$/.test(arg));
+  const flags = REPORT[program].split(" ")
+    .map((flag) => flag.replace("PATH", report));
+  const all = isTest ? args.toSpliced(1, 0, ...flags) : args;
+  const child = spawn(command, all, {
     cwd: ROOT,
     stdio: ["inherit", "pipe", "pipe"],
     detached: true, // so that all that a hanging test started can be ended
   });
-  const held: string[] = [];
-  const seen = new Set<string>();
-  let file = "";
+  const lines: string[] = [];
   let heard = since;
   for (const output of [child.stdout, child.stderr]) {
     createInterface({ input: output }).on("line", (line) => {
-      const text = stripVTControlCharacters(line);
       heard = performance.now();
-      file = FILE.exec(text)?.[1] ?? file;
-      seen.add(file);
-      const isDone = DONE.test(text);
-      if (program === "deno" && isDone) {
-        const tally = tallyOf(file);
-        tally.tests++;
-        if (/ \.\.\. ignored \(/.test(text)) tally.skipped++;
-      }
-      if (isDone || OTHER.test(text)) return;
-      if (isBeside) held.push(line);
+      if (isTest) lines.push(stripVTControlCharacters(line));
       else console.log(line);
     });
   }
   const end = (): void => {
-    child.kill("SIGINT"); // Deno and Node then name the tests that have not ended; Bun limits each
+    child.kill("SIGINT"); // Deno then names the tests that have not ended, and Node 26 the files
     setTimeout(() => {
       try {
         process.kill(-(child.pid ?? 0), "SIGKILL");
@@ -98,12 +95,11 @@ export async function passes(
   const timer = setInterval(() => {
     if (performance.now() - heard < minutes * 60_000) return;
     clearInterval(timer);
-    const silent = paths.filter((path) =>
-      program === "deno" && !seen.has(path)
-    );
+    const unnamed = filesOf(args)
+      .filter((path) => !lines.some((line) => line.includes(path)));
     console.log(
-      `HANGS: no test has ended for ${minutes} minutes. Files of which none has: ${
-        silent.join(" ") || "-"
+      `HANGS: no test has ended for ${minutes} minutes. Files that no line names: ${
+        unnamed.join(" ") || "-"
       }`,
     );
     end();
@@ -112,25 +108,57 @@ export async function passes(
   const code = await new Promise((resolve) => child.once("close", resolve));
   process.off("SIGINT", end).off("SIGTERM", end);
   clearInterval(timer);
-  if (program === "node") { for (const path of paths) ranOnNode.add(path); }
-  for (const line of held) console.log(line);
+
+  const results = isTest ? readReport(report) : undefined;
+  rmSync(folder, { recursive: true });
+  const failed: string[] = [];
+  for (const [title, outcome] of results ?? []) {
+    if (outcome === "passed") passed.add(title);
+    else if (outcome === "skipped") skipped.add(title);
+    else failed.push(title);
+  }
+  let verdict = "passed";
+  if (code !== 0 || failed.length > 0) verdict = "FAILED";
+  else if (isTest && !results?.length) verdict = "FAILED: no test was run";
+  if (verdict !== "passed") {
+    for (const line of lines) if (!QUIET.test(line)) console.log(line);
+    for (const title of failed) console.log(`FAILED: ${title}`);
+    if (results === undefined && isTest) {
+      const last = lines.slice(-9).join("\n");
+      console.log(`No report is complete. The last lines:\n${last}`);
+    }
+  }
   const seconds = Math.round((performance.now() - since) / 1000);
-  console.log(`${program}: ${code === 0 ? "passed" : "FAILED"} (${seconds} s)`);
-  return code === 0;
+  const count = results === undefined ? "" : `${results.length} tests, `;
+  console.log(`${program}: ${verdict} (${count}${seconds} s)`);
+  return verdict === "passed";
 }
 
-// What a line tells: the file of tests that it is about, that a test is done, or nothing but that all is well.
-const FILE = /^(?:running \d+ tests? from )?\.\/(\S+?\.ts)\b/;
-const DONE =
-  /^(?:\(pass\) .*|\(skip\) .*|[✔﹣] .*|.* \.\.\. (?:ok|ignored) \(.*\))$/;
-// Deno 2.9 warns of `request.signal`, which the tests of servers read.
-const OTHER =
-  /^(?:Deno\.serve: request\.signal aborts .*|running \d+ tests? from .*|\S+\.ts:|.* \.\.\.|(?:.* \.\.\.)?-+ (?:post-test )?output(?: end)? -+|All tests passed|)$/;
+// Lines of no use beside a failure. Deno 2.9 warns of `request.signal`, which the tests of servers read.
+const QUIET =
+  /^(?:\((?:pass|skip)\) .*|[✔﹣] .*|.* \.\.\. (?:ok|ignored) \(.*|Deno\.serve: request\.signal aborts .*|running \d+ tests? from .*|\S+\.ts:|)$/;
 
-function tallyOf(file: string): Tally {
-  const tally = tallies.get(file) ?? { tests: 0, skipped: 0 };
-  tallies.set(file, tally);
-  return tally;
+/** Reads a report; `undefined` if the runtime did not write all of it, because it crashed or was ended. */
+function readReport(path: string): readonly Result[] | undefined {
+  try {
+    // Node leaves characters in it that XML does not allow.
+    const text = readFileSync(path, "utf8").replaceAll(/[^\P{Cc}\t\n\r]/gu, "");
+    const { root } = parseXml(text);
+    return root === null ? [] : resultsIn(root);
+  } catch {
+    return undefined;
+  }
+}
+
+function resultsIn(
+  { name, attributes, children }: XmlElement,
+): readonly Result[] {
+  const inner = children.filter((child) => child instanceof XmlElement);
+  if (name !== "testcase") return inner.flatMap(resultsIn);
+  const outcome = inner.map((child) => child.name)
+    .find((name) => /^(?:skipped|failure|error)$/.test(name)) ?? "passed";
+  // Deno has it on one line already.
+  return [[attributes.name?.replaceAll("\n", "\\n") ?? "", outcome]];
 }
 
 /** The files of tests that arguments name: patterns, files, and folders. */
@@ -140,45 +168,25 @@ function filesOf(args: readonly string[]): readonly string[] {
   );
 }
 
-/** Prints why tests were skipped; `false` if `EXPECTED_SKIPS` does not expect a reason. */
+/**
+ * Prints how many tests were skipped, and what is missing for them, a note a line; `false` if
+ * `EXPECTED_SKIPS` does not expect a reason.
+ */
 export function reportSkips(notes: string): boolean {
-  const reasons = Map.groupBy(
-    [...new Set(notes.match(/.+/g))].map((note) => note.split("\t")),
-    ([file = ""]) => file.replace(ROOT, ""),
-  );
-  /** By reason, how many tests were skipped for it; 0 if that is not known. */
-  const skips = new Map<string, number>();
-  for (const [missing, paths] of notRun) {
-    const count = paths.reduce((sum, path) => sum + tallyOf(path).tests, 0);
-    skips.set(missing, count);
-    for (const path of paths) tallies.delete(path);
-  }
-  for (const path of ranOnNode) tallies.delete(path);
-  let elsewhere = 0;
-  for (const [file, { skipped }] of tallies) {
-    if (!reasons.has(file)) elsewhere += skipped;
-  }
-  for (const [file, all] of reasons) {
-    const reason = all.map(([, reason]) => reason).join(" | ");
-    skips.set(reason, (skips.get(reason) ?? 0) + tallyOf(file).skipped);
-  }
+  const reasons = new Set(notes.match(/.+/g));
   const expected = process.env.EXPECTED_SKIPS?.match(/.+/g);
   let allExpected = true;
-  for (const [reason, count] of skips) {
-    const isExpected = !expected ||
-      reason.split(" | ").every((one) =>
-        expected.some((start) => one.startsWith(start))
-      );
+  for (const reason of reasons) {
+    const isExpected = expected?.some((start) => reason.startsWith(start)) ??
+      true;
     allExpected &&= isExpected;
-    console.log(
-      `${isExpected ? "Skipped" : "NOT EXPECTED TO BE SKIPPED"}: ${
-        count || "some"
-      } tests: ${reason}`,
-    );
+    const kind = isExpected ? "Skipped" : "NOT EXPECTED TO BE SKIPPED";
+    console.log(`${kind}: ${reason}`);
   }
-  if (elsewhere > 0) {
+  const count = skipped.difference(passed).size;
+  if (count > 0) {
     console.log(
-      `For other runtimes: ${elsewhere} tests; deno task test:all runs them`,
+      `Not run: ${count} tests, for what is missing or for other runtimes (deno task test:all runs those)`,
     );
   }
   return allExpected;

@@ -1,16 +1,61 @@
-/** The runner of the tests: what it says of a test that hangs, and of one that was skipped. */
+/** The runner of the tests: what it says of tests that pass, fail, hang or are skipped. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test, { type TestContext } from "node:test";
-import { passes, reportSkips } from "./run_step.ts";
-import { findRuntime, RUNTIME, testUnless } from "./runtime.ts";
+import { passes, reportSkips, TEST } from "./run_step.ts";
+import {
+  findRuntime,
+  findRuntimes,
+  RUNTIME,
+  type Runtime,
+  testUnless,
+} from "./runtime.ts";
 import { temporaryDirectory } from "./temporary_directory.ts";
 
 const directory = temporaryDirectory();
 const skip = RUNTIME !== "deno" && "the tests are run by Deno";
 const it = testUnless(skip);
+
+const PASSES = `test("it passes", () => {});\n`;
+
+/** A rule, a file of tests, whether that passes, and what is printed for it. */
+const CASES: readonly (readonly [string, string, boolean, RegExp])[] = [
+  [
+    "tests that pass are counted, and no more is printed",
+    `${PASSES}test.skip("it is skipped", () => {});`,
+    true,
+    /^\w+: passed \(2 tests, \d+ s\)$/,
+  ],
+  [
+    "a failing test is named, whatever its title",
+    `${PASSES}test('no\\n<a> & no "b"', () => { throw new Error("\\u001b[31m<&"); });`,
+    false,
+    /^FAILED: no\\n<a> & no "b"\n\w+: FAILED \(2 tests, \d+ s\)$/m,
+  ],
+  [
+    "a failing subtest is a failure",
+    `test("a", async (t) => { await t.test("b", () => { throw 1; }); });`,
+    false,
+    /^FAILED: (?:a|b|a > b)$/m,
+  ],
+  ["a file that throws fails", `throw new Error("top");`, false, /rror: top$/m],
+  [
+    "a file that throws after a test fails",
+    `${PASSES}throw new Error("top");`,
+    false,
+    /rror: top$/m,
+  ],
+  [
+    "a process that is killed fails, and is told from its last lines",
+    `${PASSES}test("b", () => void process.kill(process.pid, "SIGKILL"));`,
+    false,
+    /^FAILED: .*_test\.ts$|^No report is complete[^]*it passes/m,
+  ],
+];
+
+let count = 0;
 
 /** Sets a variable of the environment until the test is over. */
 function set(t: TestContext, name: string, value: string): void {
@@ -22,25 +67,54 @@ function set(t: TestContext, name: string, value: string): void {
   });
 }
 
-it("a test that hangs is named and ended", async (t) => {
-  const file = join(directory, "hanging_test.ts");
-  writeFileSync(
-    file,
-    `import test, { type TestContext } from "node:test";
-    test("it waits for ever", () => new Promise(() => setInterval(() => {}, 9)));`,
-  );
+/** Runs a file of tests on a runtime; returns whether it passes, and what is printed. */
+async function run(
+  t: TestContext,
+  name: Runtime["name"],
+  source: string,
+  minutes = 5,
+): Promise<{ readonly isWell: boolean; readonly text: string }> {
+  const file = join(directory, `${name}_${++count}_test.ts`);
+  writeFileSync(file, `import test from "node:test";\n${source}`);
   const lines: string[] = [];
-  t.mock.method(console, "log", (line: string) => void lines.push(line));
-  // On a busy machine the test may not have begun when the first patience ends.
-  for (const minutes of [0.02, 0.1, 0.5]) {
-    const args = ["test", "-A", "--no-config", file];
-    const options = { minutes, isBeside: false };
-    assert.equal(await passes(["deno", ...args], options), false);
-    if (lines.some((line) => line.includes("it waits for ever"))) break;
+  const { mock } = t.mock.method(
+    console,
+    "log",
+    (line: string) => void lines.push(line),
+  );
+  const isWell = await passes([...TEST[name], file], minutes);
+  mock.restore();
+  return { isWell, text: lines.join("\n") };
+}
+
+for (const { name, missing } of findRuntimes()) {
+  const it = testUnless(skip || missing || false);
+  for (const [rule, source, isWell, printed] of CASES) {
+    it(`${name}: ${rule}`, async (t) => {
+      const ran = await run(t, name, source);
+      assert.match(ran.text, printed);
+      assert.equal(ran.isWell, isWell);
+    });
   }
-  const text = lines.join("\n");
-  assert.match(text, /^HANGS: no test has ended for 0\.\d+ minutes/m);
-  assert.match(text, /it waits for ever/);
+
+  it(`${name}: a test that hangs is ended, and it or the one before is named`, async (t) => {
+    const source =
+      `${PASSES}test("it waits", () => new Promise(() => setInterval(() => {}, 9)));`;
+    // On a busy machine the test may not have begun when the first patience ends.
+    for (const minutes of [0.02, 0.1, 0.5]) {
+      const { isWell, text } = await run(t, name, source, minutes);
+      assert.equal(isWell, false);
+      assert.match(text, /^HANGS: no test has ended for 0\.\d+ minutes/m);
+      if (/it (?:passes|waits)/.test(text)) return;
+    }
+    assert.fail("neither is named");
+  });
+}
+
+it("a step that runs no test is a failure", async (t) => {
+  const { isWell, text } = await run(t, "deno", "");
+  assert.match(text, /^deno: FAILED: no test was run \(0 tests, \d+ s\)$/m);
+  assert.equal(isWell, false);
 });
 
 test("a runtime that is missing or too old is named with its version", (t) => {
@@ -68,13 +142,10 @@ it(
     const lines: string[] = [];
     t.mock.method(console, "log", (line: string) => void lines.push(line));
     set(t, "EXPECTED_SKIPS", "only root\nno browser");
-    assert.equal(reportSkips("a_test.ts\tno browser here\n"), true);
-    assert.equal(reportSkips("b_test.ts\tcurl is missing\n"), false);
+    assert.equal(reportSkips("no browser here\n"), true);
+    assert.equal(reportSkips("no browser here\ncurl is missing\n"), false);
     const text = lines.join("\n");
-    assert.match(text, /^Skipped: some tests: no browser here$/m);
-    assert.match(
-      text,
-      /^NOT EXPECTED TO BE SKIPPED: some tests: curl is missing$/m,
-    );
+    assert.match(text, /^Skipped: no browser here$/m);
+    assert.match(text, /^NOT EXPECTED TO BE SKIPPED: curl is missing$/m);
   },
 );

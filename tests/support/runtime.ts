@@ -77,7 +77,7 @@ export function skipping(reason: string | false): string | false {
   if (reason === false) return false;
   const file = process.env.TEST_SKIPPED;
   if (file === undefined) console.warn(`Skipping tests: ${reason}`);
-  else appendFileSync(file, `${process.argv[1]}\t${reason}\n`); // on Bun, the first file
+  else appendFileSync(file, `${reason}\n`);
   return reason;
 }
 

@@ -1,0 +1,10 @@
+/**
+ * Makes `deno test` fail if anything throws outside of a test. Deno 2.9 ignores that from the first test of
+ * `node:test` on, also in the top-level code of a file, whose other tests are then never registered.
+ */
+for (const type of ["error", "unhandledrejection"]) {
+  globalThis.addEventListener(
+    type,
+    (event) => event.stopImmediatePropagation(),
+  );
+}
