@@ -141,7 +141,7 @@ function frameworks(): string {
 function writeEntries(folder: string): void {
   const path = join(folder, "node_modules/@petstore/service/package.json");
   const names = Object.keys(JSON.parse(readFileSync(path, "utf8")).exports)
-    .filter((name) => !name.endsWith("json"))
+    .filter((name) => !/json$|^\.\/(?:serve|main)$/.test(name))
     .map((name) => `"@petstore/service${name.slice(1)}"`);
   const write = (name: string, line: (name: string, i: number) => string) =>
     writeFileSync(join(folder, name), names.map(line).join("\n"));

@@ -30,11 +30,17 @@ import { fileURLToPath } from "node:url";
 import { linkInPackage } from "./package_links.ts";
 
 const TYPESCRIPT = "7.0.2";
-/** To fill in: the address of this repository, as `git+https://….git`. npm and the documents then link to it. */
+/**
+ * To fill in once there is one: the address of this repository, as `git+https://github.com/OWNER/NAME.git`.
+ * Then the README's links on npm are absolute, and the other documents link to what the package lacks.
+ * JSR makes the same links absolute by itself, once its settings link the package to that repository.
+ */
 const REPOSITORY: string | undefined = undefined;
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const MAIN = "adapters/standalone/main.ts";
+/** Entries that start the server when they are imported. */
+const PROGRAMS = ["./serve", "./main"];
 /** Checks any service. It and the contract of storages are no tests in the package, but `checks/`. */
 const JUDGE = "tests/judge/main.ts";
 const SANDBOX = "adapters/sandbox/main.ts";
@@ -184,7 +190,7 @@ function packageJson(): Readonly<Record<string, unknown>> {
     name,
     version,
     description:
-      "The pet store of the OpenAPI tutorials as a service: a function from Request to Response, and a server on SQLite or PostgreSQL",
+      "A strict pet store over HTTP and JSON: a function from Request to Response, and a server on SQLite or PostgreSQL",
     keywords: [
       "petstore",
       "openapi",
@@ -207,7 +213,9 @@ function packageJson(): Readonly<Record<string, unknown>> {
       "./package.json": "./package.json",
     },
     bin: { petstore: "bin.js" },
-    sideEffects: false,
+    sideEffects: PROGRAMS.map((entry) =>
+      `./${toJavaScript(exports[entry] ?? "")}`
+    ),
     engines: { node: ">=22.18" },
     dependencies: { valibot: range("valibot") },
     peerDependencies: Object.fromEntries(

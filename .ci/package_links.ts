@@ -29,7 +29,7 @@ const ASIDE =
 /**
  * Keeps links to what is in the package. Other relative links lead to the repository, or are left out if
  * that has no address: an aside that is nothing but such links goes, and so does an image; of other links
- * the text stays.
+ * the text stays. All links of the README lead to the repository, if it has an address.
  *
  * @returns the Markdown, and the paths of the files that are no longer linked, from the root.
  */
@@ -40,8 +40,11 @@ export function linkInPackage(
   const leftOut: string[] = [];
   const targetOf = (address: string) =>
     posix.join(posix.dirname(path), address.replace(/#.*/, ""));
+  // A registry shows the README alone.
+  const isAlone = repository !== undefined && path === "README.md";
   const isOut = (address: string) =>
-    !/^(?:#|\w+:)/.test(address) && !isInPackage(targetOf(address));
+    !/^(?:#|\w+:)/.test(address) &&
+    (isAlone || !isInPackage(targetOf(address)));
   const said = text.replaceAll(ASIDE, (aside) => {
     const addresses = Array.from(aside.matchAll(LINK), ([, , , to = ""]) => to);
     if (repository !== undefined || !addresses.every(isOut)) return aside;

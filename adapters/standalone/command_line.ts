@@ -74,8 +74,13 @@ export const IS_PACKAGE: boolean = import.meta.url.endsWith(".js");
 /** Tells whether this is one file with its runtime, as `bun build --compile` makes it. */
 export const IS_BINARY: boolean = /\$bunfs|~BUN/.test(import.meta.url);
 
+/** Tells whether Deno loaded this from an address, such as JSR's, and not from a folder. */
+export const IS_REMOTE: boolean = /^https?:/.test(import.meta.url);
+
 /** The command that started this program, for messages that name a command. */
-export const PROGRAM: string = IS_PACKAGE
+export const PROGRAM: string = IS_REMOTE
+  ? "deno run jsr:@petstore/service/main"
+  : IS_PACKAGE
   ? "npx --no petstore" // without --no, npx might fetch and run a package of that name
   : IS_BINARY
   ? `./${parse(process.execPath).base}`
@@ -89,6 +94,9 @@ export const PROGRAM: string = IS_PACKAGE
  */
 export function howToInstall(name: string): string {
   if (IS_BINARY) return "this binary has none; the npm package and a clone do";
+  if (IS_REMOTE) {
+    return "a server that runs from an address has none; the npm package and a clone do";
+  }
   if (!IS_PACKAGE) {
     return 'run "npx -y deno@2.9.6 install" in the folder of the pet store';
   }

@@ -124,10 +124,13 @@ export function readConfig(
   return {
     database,
     /** Keys that are accepted in addition to issued ones. */
-    fixedKeys: readSecret(
-      "PETSTORE_API_KEYS",
-      (text) => checked(splitList(text), apiKeys),
-    ),
+    fixedKeys: readSecret("PETSTORE_API_KEYS", (text) => {
+      const keys = splitList(text);
+      if (keys.some((key) => /\s/.test(key))) {
+        throw new Error("separate keys by commas, not by blanks or line ends");
+      }
+      return checked(keys, apiKeys);
+    }),
     baseUrl: read("BASE_URL", (text) => checked(text, parseBaseUrl)) ?? "/v1",
     cors: read("CORS_ORIGINS", (text) => {
       const origins = text === "*" ? text : splitList(text);

@@ -1,4 +1,8 @@
-/** The pet store as a program: `start`, `keys`, `ids` and `copy`, the same on Deno, Bun and Node. */
+/**
+ * The pet store as a program: `start`, `keys`, `ids` and `copy`, the same on Deno, Bun and Node.
+ *
+ * @module
+ */
 
 import module from "node:module";
 import process from "node:process";
@@ -6,6 +10,8 @@ import { fileURLToPath } from "node:url";
 import { checkRuntime } from "../../core/json.ts";
 import {
   IS_BINARY,
+  IS_PACKAGE,
+  IS_REMOTE,
   PROGRAM,
   reportAndExit,
   UsageError,
@@ -13,7 +19,7 @@ import {
 } from "./command_line.ts";
 
 /** More commands of the npm package, whose `bin.js` runs them, and of the tasks. */
-const OTHERS = PROGRAM.endsWith("main.ts") ? "" : `\
+const OTHERS = !IS_PACKAGE && PROGRAM !== "deno task" ? "" : `\
   sandbox  runs a pet store in memory, for the tests of clients
   judge    checks any service against the contract
 `;
@@ -85,7 +91,7 @@ function proposal(unknown: string): string {
 
 /** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in the folder of this program. */
 function keepCompiledCode(): void {
-  if (IS_BINARY) return; // it is in no folder
+  if (IS_BINARY || IS_REMOTE) return; // it is in no folder
   const cache = new URL("../../node_modules/.cache/petstore", import.meta.url);
   module.enableCompileCache?.(fileURLToPath(cache)); // Deno 2.9 has no such function
 }

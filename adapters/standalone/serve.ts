@@ -2,6 +2,8 @@
  * The standalone server for `deno serve`: a default export with `fetch`. The address comes from its
  * flags or `DENO_SERVE_ADDRESS`, everything else from the environment. On Bun and Node this file
  * does what `main.ts start` does.
+ *
+ * @module
  */
 
 import process from "node:process";
@@ -13,8 +15,24 @@ import { createServer } from "./server.ts";
 import { runStart } from "./start.ts";
 import { joinWorkers } from "./workers.ts";
 
+/** What `deno serve` takes from a module. */
+export interface ServedModule {
+  /** Answers a request; `info` tells when its response is sent. */
+  fetch(
+    request: Request,
+    info: { readonly completed: Promise<unknown> },
+  ): Promise<Response>;
+  /**
+   * Deno calls it, in one worker only, once the server listens; without `hostname` if that is not
+   * on TCP.
+   */
+  onListen(
+    address: { readonly hostname?: string; readonly port: number },
+  ): void;
+}
+
 /** Makes the server of one worker. */
-function serveOnDeno() {
+function serveOnDeno(): ServedModule {
   const config = readConfig(process.env);
   if (config.shutdownDelay > 0) {
     throw new ConfigError(
@@ -45,10 +63,7 @@ function serveOnDeno() {
   server.open().catch(reportAndExit);
 
   return {
-    fetch(
-      request: Request,
-      info: { readonly completed: Promise<unknown> },
-    ): Promise<Response> {
+    fetch(request, info) {
       const { completed } = info;
       const forget = () => sending.delete(completed);
       sending.add(completed);
@@ -56,13 +71,7 @@ function serveOnDeno() {
       return respond(server.answer, request, info);
     },
 
-    /**
-     * Deno calls it, in one worker only, once the server listens; without `hostname` if that is not
-     * on TCP.
-     */
-    onListen(
-      { hostname, port }: { readonly hostname?: string; readonly port: number },
-    ): void {
+    onListen({ hostname, port }) {
       if (hostname === undefined) {
         reportAndExit(new Error("DENO_SERVE_ADDRESS must be a TCP address"));
       }
@@ -71,11 +80,13 @@ function serveOnDeno() {
   };
 }
 
-async function start() {
+async function start(): Promise<ServedModule | undefined> {
   if ("Deno" in globalThis) return serveOnDeno();
   // Bun would serve an export with `fetch` too, but does not tell its port.
   await runStart([]);
   return undefined;
 }
 
-export default await start().catch(reportAndExit);
+/** The server under `deno serve`; `undefined` on other runtimes, where it listens already. */
+const served: ServedModule | undefined = await start().catch(reportAndExit);
+export default served;

@@ -37,6 +37,18 @@ test("links to what the package lacks lead to the repository if it has an addres
   });
 });
 
+test("all links of the README lead to the repository if it has an address", () => {
+  const document = {
+    path: "README.md",
+    text: "[run](#run) [docs](docs/a.md#b), [far](https://a.b) ![c](c.png)",
+  };
+  const targets = { isInPackage: () => true, repository: "https://a.b/c" };
+  assert.equal(
+    linkInPackage(document, targets).text,
+    "[run](#run) [docs](https://a.b/c/blob/HEAD/docs/a.md#b), [far](https://a.b) ![c](https://a.b/c/raw/HEAD/c.png)",
+  );
+});
+
 test("asides that are nothing but links to what the package lacks go, and others stay", () => {
   const path = "docs/page.md";
   const text = `It is so ([a](a.ts), [b](b.ts)), and ([read](../README.md)).

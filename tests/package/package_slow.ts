@@ -79,6 +79,20 @@ for (const [cwd, command, ...args] of embeddings) {
   });
 }
 
+test("deno serve runs the package's entry ./serve, with the page", async () => {
+  const flags = ["--allow-env", "--allow-sys=uid", "--allow-read=."];
+  const address = ["--host", "127.0.0.1", "--port", `${await freePort()}`];
+  const entry = "npm:@petstore/service/serve";
+  const words = ["serve", "-q", "--no-prompt", ...address, ...flags, entry];
+  const env = { PETSTORE_API_KEYS: "secret", DATABASE_URL: "memory:" };
+  const program = launch([process.execPath, ...words], { cwd: full, env });
+  const server = await untilListening(program);
+  const page = await fetch(`${server.origin}/docs`);
+  assert.equal(page.status, 200);
+  await page.text();
+  assert.equal(await server.end(), 0);
+});
+
 /** What runs an example whose first comment says `node`. */
 const anyRuntime: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(

@@ -113,7 +113,10 @@ test("readConfig reads what only some may see from files too, without one newlin
           /_FILE: remove the blanks or line ends before or after it$/,
         ] as const
       ),
-    [{ PETSTORE_API_KEYS_FILE: write("keys", "two words") }, /KEYS_FILE: /],
+    [
+      { PETSTORE_API_KEYS_FILE: write("keys", "hunter2\ntwo\n") },
+      /KEYS_FILE: separate keys by commas, not by blanks or line ends$/,
+    ],
   ] as const;
   for (const [environment, message] of wrong) {
     assert.throws(

@@ -1,0 +1,119 @@
+/** The entry `./serve` from an address, as `deno serve jsr:@petstore/service/serve` loads it. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { after } from "node:test";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { ask } from "../contract/ask.ts";
+import { REX_JSON } from "../support/pets.ts";
+import { freePort, launch, run } from "../support/process.ts";
+import { RUNTIME, testUnless } from "../support/runtime.ts";
+import { untilListening } from "../support/standalone.ts";
+import { newFolder } from "../support/temporary_directory.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const { exports, imports }: {
+  readonly exports: Readonly<Record<string, string>>;
+  readonly imports: Readonly<Record<string, string>>;
+} = JSON.parse(read("deno.json"));
+const it = testUnless(RUNTIME !== "deno" && "only Deno imports from addresses");
+
+/** The files that would be published. */
+const published = RUNTIME !== "deno" ? [] : publishedFiles();
+
+function publishedFiles(): readonly string[] {
+  const args = ["publish", "--dry-run", "--allow-dirty", "--no-check"];
+  const { stderr } = spawnSync(process.execPath, args, {
+    cwd: ROOT,
+    encoding: "utf8",
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  return Array.from(
+    stderr.matchAll(/^ +file:\/\/(\S+) \(/gm),
+    ([, path = ""]) => path.slice(ROOT.length),
+  );
+}
+
+it("what is published has every entry, and no file that only this repository needs", () => {
+  for (const path of Object.values(exports)) {
+    assert.ok(published.includes(path.replace("./", "")), path);
+  }
+  const others = published.filter((path) =>
+    !/^(?:core|adapters|tests\/(?:contract|judge))\//.test(path)
+  );
+  assert.deepEqual(others.sort(), [
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
+    "deno.json",
+    "mod.ts",
+  ]);
+});
+
+it("deno serve runs the entry from an address, with the flags in docs/embedding.md", async (t) => {
+  // As `deno publish` does, it names packages by their registry.
+  const registry = createServer((request, response) => {
+    const path = (request.url ?? "").slice(1);
+    if (!published.includes(path)) return void response.writeHead(404).end();
+    const type = path.endsWith(".ts") ? "text/typescript" : "text/plain";
+    response.setHeader("content-type", type);
+    response.end(
+      read(path).replaceAll(
+        /(\bfrom |\bimport\()"([\w-]+)"/g,
+        (_, start, name) => `${start}"${imports[name]}"`,
+      ),
+    );
+  });
+  await new Promise<void>((listen) =>
+    registry.listen(0, "127.0.0.1", () => listen())
+  );
+  after(() => registry.close());
+  const { port } = registry.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const [, flags = ""] = /^deno (serve [^]*?) jsr:@petstore\/service\/serve$/m
+    .exec(read("docs/embedding.md")) ?? [];
+  assert.doesNotMatch(flags, /-A\b|--allow-all/);
+  const words = flags.replaceAll("\\\n", "")
+    .replace("8000", `${await freePort()}`)
+    .trim().split(/ +/);
+  const entry = (name: string) =>
+    `${origin}/${exports[name]?.replace("./", "")}`;
+  const loading = [`--reload=${origin}`, `--allow-import=127.0.0.1:${port}`];
+  const help = [...loading, entry("./main"), "--help"];
+  const { stdout } = await run([process.execPath, "run", "-q", ...help]);
+  assert.match(
+    stdout,
+    /^Usage: +deno run jsr:@petstore\/service\/main COMMAND/m,
+  );
+
+  const env = { PETSTORE_API_KEYS: "secret" };
+  const program = launch([
+    process.execPath,
+    ...words,
+    ...loading,
+    entry("./serve"),
+  ], {
+    cwd: newFolder(t),
+    env,
+  });
+  const server = await untilListening(program, "secret");
+  try {
+    const url = "/v1/pets";
+    const created = await ask(server, "POST", url, { body: REX_JSON });
+    assert.equal(created.status, 201);
+    const page = await fetch(`${server.origin}/docs`);
+    assert.deepEqual([page.status, await page.text()], [
+      404,
+      "No page at /docs: a server that runs from an address has none; the npm package and a clone do\n",
+    ]);
+  } finally {
+    assert.equal(await server.end(), 0);
+  }
+});
