@@ -10,6 +10,22 @@ export interface Answer {
   readonly body: string;
 }
 
+/**
+ * The bytes of a request to the host `a`, one for each character: the line has no version, a field is
+ * `Name: value`, and a body brings its `Content-Length`.
+ *
+ * `rawRequest("GET /livez")` is `GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`.
+ */
+export function rawRequest(
+  line: string,
+  fields: readonly string[] = [],
+  body?: string,
+): string {
+  const length = body === undefined ? [] : [`Content-Length: ${body.length}`];
+  const lines = [`${line} HTTP/1.1`, "Host: a", ...fields, ...length];
+  return `${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
+}
+
 /** The time limit of whatever must happen, in ms. */
 const PATIENCE = 20_000;
 

@@ -11,7 +11,7 @@ import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { findRuntime, skipping } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
-import { withStandalone } from "../support/standalone.ts";
+import { QUIET, startMain } from "../support/standalone.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
 const timeout = 1_200_000; // packages are fetched and compiled
@@ -48,12 +48,12 @@ const deno = findRuntime("deno");
 /** Makes a test of `work`, which is given a folder, and documents with the port of a server under way. */
 const onServer =
   (work: (cwd: string, read: (path: string) => string) => void) =>
-  (t: TestContext) =>
-    withStandalone(deno, {}, async ({ port }) => {
-      const read = (path: string) =>
-        readFileSync(new URL(path, DOCS), "utf8").replaceAll("8000", `${port}`);
-      work(newFolder(t), read);
-    });
+  async (t: TestContext) => {
+    const { port } = await startMain(t, { runtime: deno, env: QUIET });
+    const read = (path: string) =>
+      readFileSync(new URL(path, DOCS), "utf8").replaceAll("8000", `${port}`);
+    work(newFolder(t), read);
+  };
 
 for (
   const [name, [file, probe, right, lookUp, check]] of Object.entries(CLIENTS)

@@ -51,11 +51,13 @@ interface Command {
   readonly env: Readonly<Record<string, string>>;
 }
 
+type Started = Omit<RunningServer, "port" | "memory" | "descriptors">;
+
 /** Starts a server and hands it to `work`, once it answers at its origin; afterwards it is gone. */
 async function withServer(
   { words, ...surroundings }: Command,
   origin: string,
-  work: (server: RunningServer) => Promise<void>,
+  work: (server: Started) => Promise<void>,
 ): Promise<void> {
   const program = launch(words, surroundings);
   const server = { ...program, fetch, base: origin, origin, key: KEY };
@@ -233,7 +235,7 @@ test("the image is built of the files that are sent for it, on the Deno that the
 /** Runs the entry for Deno Deploy; `work` is given its origin. */
 async function withDenoDeploy(
   env: Readonly<Record<string, string>>,
-  work: (server: RunningServer) => Promise<void>,
+  work: (server: Started) => Promise<void>,
 ): Promise<void> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;

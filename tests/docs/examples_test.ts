@@ -266,7 +266,7 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
   async (t) => {
     const cwd = newFolder(t);
     const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
-    const server = await startMain({ ...surroundings, isTerminal: true });
+    const server = await startMain(t, { ...surroundings, isTerminal: true });
     let assignments = "";
 
     /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */

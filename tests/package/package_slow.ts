@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { makeConsumers } from "../../.ci/consumers.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
-import { freePort, launch } from "../support/process.ts";
+import { freePort, startProgram } from "../support/process.ts";
 import {
   assertServes,
   type RunningServer,
@@ -174,21 +174,21 @@ test("esbuild and Vite bundle the service and the client", async () => {
 });
 
 for (const [name, node] of Object.entries(runtimes)) {
-  test(`the program works with valibot alone on ${name}`, async () => {
+  test(`the program works with valibot alone on ${name}`, async (t) => {
     const env = { DATABASE_URL: `sqlite:${await freePort()}.db` };
     const issue = `${node} ${BIN} keys issue demo --quiet`;
     const key = (await sh(issue, npm, env)).trim();
-    await withServer(npm, node, env, async ({ origin, stderr }) => {
-      const settings = { PETSTORE_URL: `${origin}/v1`, PETSTORE_KEY: key };
-      const added = await sh(`${node} client.mjs`, npm, settings);
-      assert.match(added, /^1 Rex, category 9007199254740993$/m);
-      const page = await fetch(`${origin}/docs`);
-      assert.equal(page.status, 404);
-      const hint =
-        'No page at /docs: run "npm install swagger-ui-dist@5.35.0"\n';
-      assert.equal(await page.text(), hint);
-      assert.ok(stderr().includes(hint), stderr()); // Node 22 warns before
-    });
+    const server = await start(t, npm, node, env);
+    const { origin, stderr } = server;
+    const settings = { PETSTORE_URL: `${origin}/v1`, PETSTORE_KEY: key };
+    const added = await sh(`${node} client.mjs`, npm, settings);
+    assert.match(added, /^1 Rex, category 9007199254740993$/m);
+    const page = await fetch(`${origin}/docs`);
+    assert.equal(page.status, 404);
+    const hint = 'No page at /docs: run "npm install swagger-ui-dist@5.35.0"\n';
+    assert.equal(await page.text(), hint);
+    assert.ok(stderr().includes(hint), stderr()); // Node 22 warns before
+    await server.end();
     const keys = await sh(`${node} ${BIN} keys list`, npm, env);
     assert.match(keys, /^1 .* demo$/m);
     const copy = `${node} ${BIN} copy ${env.DATABASE_URL}`;
@@ -201,32 +201,26 @@ for (const [name, node] of Object.entries(runtimes)) {
     );
   });
 
-  testUnless(skip)(`the optional packages work on ${name}`, async () => {
+  testUnless(skip)(`the optional packages work on ${name}`, async (t) => {
     const env = { DATABASE_URL: await emptyDatabase() };
-    await withServer(full, node, env, async ({ origin }) => {
-      for (const path of ["readyz", "docs", "docs/swagger-ui.js"]) {
-        const { status, body } = await fetch(`${origin}/${path}`);
-        assert.equal(status, 200);
-        await body?.cancel();
-      }
-    });
+    const { origin } = await start(t, full, node, env);
+    for (const path of ["readyz", "docs", "docs/swagger-ui.js"]) {
+      const { status, body } = await fetch(`${origin}/${path}`);
+      assert.equal(status, 200);
+      await body?.cancel();
+    }
   });
 }
 
-/** Runs the program in a folder while `work` is under way. */
-async function withServer(
+/** Runs the program in a folder. */
+function start(
+  t: TestContext,
   cwd: string,
   command: string,
   env: Readonly<Record<string, string>>,
-  work: (server: RunningServer) => Promise<void>,
-): Promise<void> {
-  const program = launch([command, BIN, "start", "--port", "0"], { cwd, env });
-  const server = await untilListening(program);
-  try {
-    await work(server);
-  } finally {
-    await server.end();
-  }
+): Promise<RunningServer> {
+  const words = [command, BIN, "start", "--port", "0"];
+  return untilListening(startProgram(t, words, { cwd, env }));
 }
 
 test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async () => {

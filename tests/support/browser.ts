@@ -1,9 +1,10 @@
 /** Chromium as this machine has it, driven by Playwright. */
 
 import { existsSync } from "node:fs";
-import { after } from "node:test";
+import { after, type TestContext } from "node:test";
 import process from "node:process";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { atEnd } from "./at_end.ts";
 
 const [chromium, failure] = await import("playwright-core").then(
   (playwright) => [playwright.chromium, undefined] as const,
@@ -31,12 +32,12 @@ export interface Opened {
   readonly requests: readonly string[];
   /** Warnings and errors on the console, and what was thrown. */
   readonly complaints: readonly string[];
-  close(): Promise<void>;
 }
 
-/** Opens a page. Playwright's own arguments keep the browser, one for all pages, from calling home. */
+/** Opens a page, which is closed after the test. Playwright's own arguments keep the browser, one for all pages, from calling home. */
 export async function openPage(
-  options: BrowserContextOptions,
+  t: TestContext,
+  options: BrowserContextOptions = {},
 ): Promise<Opened> {
   if (!chromium || !executablePath) throw new Error(`${noBrowser}`);
   const args = ["--disable-gpu"];
@@ -45,6 +46,7 @@ export async function openPage(
     browser = chromium.launch({ executablePath, args });
   }
   const context = await (await browser as Browser).newContext(options);
+  atEnd(t, () => context.close());
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const requests: string[] = [];
@@ -60,5 +62,5 @@ export async function openPage(
     if (!["error", "warning", "assert"].includes(message.type())) return;
     complaints.push(`${message.text()} ${message.location().url}`);
   });
-  return { page, requests, complaints, close: () => context.close() };
+  return { page, requests, complaints };
 }

@@ -3,9 +3,10 @@
 import { spawn } from "node:child_process";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import process from "node:process";
-import test, { after } from "node:test";
+import test, { after, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
+import { atEnd } from "./at_end.ts";
 import { commandLine, findRuntimes, type Runtime } from "./runtime.ts";
 
 /** Where a program runs. */
@@ -20,6 +21,8 @@ export interface Surroundings {
 
 /** A program under way. */
 export interface Program {
+  /** The folder it runs in. */
+  readonly cwd: string;
   readonly pid: number | undefined;
   /** Returns all that it has written so far. */
   readonly stdout: () => string;
@@ -44,7 +47,7 @@ const END_TIMEOUT = 60_000;
 /** Starts a command. */
 export function launch(
   [command = "", ...args]: readonly string[],
-  { cwd, env, isInteractive = false }: Surroundings = {},
+  { cwd = process.cwd(), env, isInteractive = false }: Surroundings = {},
 ): Program {
   const child = spawn(command, args, {
     cwd,
@@ -81,6 +84,7 @@ export function launch(
     }
   }
   return {
+    cwd,
     pid: child.pid,
     stdout: () => stdout,
     stderr: () => stderr,
@@ -107,6 +111,17 @@ export function launch(
       return exited;
     },
   };
+}
+
+/** Starts a command, which is ended after the test. */
+export function startProgram(
+  t: TestContext,
+  command: readonly string[],
+  surroundings?: Surroundings,
+): Program {
+  const program = launch(command, surroundings);
+  atEnd(t, () => program.end("SIGKILL"));
+  return program;
 }
 
 /** The end of a program. */
@@ -236,7 +251,7 @@ const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
 /** Has a server listen on any port, and returns that. */
-export async function listen(server: Server): Promise<number> {
+export async function portOf(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
 }

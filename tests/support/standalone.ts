@@ -5,16 +5,16 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
-import { Wire } from "../contract/wire.ts";
 import {
   type Ended,
   freePort,
   launch,
   type Program,
   run,
+  startProgram,
   type Surroundings,
 } from "./process.ts";
 import {
@@ -23,7 +23,9 @@ import {
   RUNTIME,
   type Runtime,
 } from "./runtime.ts";
+import { newFolder } from "./temporary_directory.ts";
 import { until } from "./time.ts";
+import { openWire, rawRequest } from "./wire.ts";
 import { createClient } from "../../adapters/client/mod.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -41,23 +43,15 @@ export const NO_TERMINAL: string | false =
 /** A server under way, which `ask` can ask for paths such as `/v1/pets`. */
 export interface RunningServer
   extends Program, Pick<OpenService, "fetch" | "base"> {
+  readonly port: number;
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
   /** A key that it takes: the first one, if it printed one. */
   readonly key: string | undefined;
-}
-
-/**
- * Starts `main.ts` with arguments, and the flags of their task; `main` names another file, and `runtime`
- * another one than that of the tests.
- */
-export function launchMain(
-  args: readonly string[],
-  surroundings: Surroundings,
-  main: string = MAIN,
-  runtime?: Runtime,
-): Program {
-  return launch(mainCommand(args, main, runtime), surroundings);
+  /** Returns its memory, in bytes; this and the next need {@linkcode CANNOT_WATCH} to be `false`. */
+  readonly memory: () => number;
+  /** Returns the number of its open descriptors. */
+  readonly descriptors: () => number;
 }
 
 /** Runs `main.ts` to its end. */
@@ -65,13 +59,17 @@ export function runMain(
   args: readonly string[],
   surroundings: Surroundings,
 ): Promise<Ended> {
-  return run(mainCommand(args, MAIN), surroundings);
+  return run(mainCommand(args), surroundings);
 }
 
-function mainCommand(
+/**
+ * The command line of `main.ts` with arguments, and the flags of their task; `runtime` is another one than
+ * that of the tests, and `main` another file.
+ */
+export function mainCommand(
   args: readonly string[],
-  main: string,
   runtime?: Runtime,
+  main: string = MAIN,
 ): readonly string[] {
   const [task] = args;
   const flags = taskFlags(
@@ -80,51 +78,60 @@ function mainCommand(
   return [...commandLine(main, flags, runtime), ...args];
 }
 
-/** Where a server runs. */
-interface ServerSurroundings extends Surroundings {
-  /** What it writes goes to a terminal, so that it shows its first key. Default: its key is `secret`. */
+/** How a server is started. Default: in a new folder, with the key `secret`. */
+export interface ServerOptions extends Surroundings {
+  /** Default: any that is free. */
+  readonly port?: number;
+  /** What it writes goes to a terminal, so that it shows its first key, and `secret` is none. */
   readonly isTerminal?: boolean;
+  /** Default: that of the tests. */
+  readonly runtime?: Runtime;
+  /** The command that is given its command line: `["sh", "-c", 'trap "" HUP; exec "$@"', "sh"]`. */
+  readonly prefix?: readonly string[];
 }
 
-/** Starts `main.ts start` on a free port, and waits until it listens. */
+/** Starts `main.ts start`, and waits until it listens; it is ended after the test. */
 export function startMain(
-  surroundings: ServerSurroundings,
+  t: TestContext,
+  options: ServerOptions = {},
 ): Promise<RunningServer> {
-  const command = mainCommand(["start", "--port", "0"], MAIN);
-  return startCommand(command, surroundings);
+  const args = ["start", "--port", `${options.port ?? 0}`];
+  return startCommand(t, mainCommand(args, options.runtime), options);
 }
 
-/** Starts `serve.ts`, on Deno under `deno serve`, and waits until it listens: by default on a free port. */
+/** Starts `serve.ts`, on Deno under `deno serve`, and waits until it listens; it is ended after the test. */
 export async function startServe(
-  { parallel = false, port, env, ...surroundings }: ServerSurroundings & {
+  t: TestContext,
+  { parallel = false, ...options }: ServerOptions & {
+    /** With several workers. */
     readonly parallel?: boolean;
-    readonly port?: number;
-  },
+  } = {},
 ): Promise<RunningServer> {
-  port ??= await freePort();
-  const command = RUNTIME === "deno"
-    ? denoServe(process.execPath, port, [
-      ...parallel ? ["--parallel"] : [],
-      ...taskFlags("start"),
-    ])
-    : commandLine(SERVE);
-  const all = { ...surroundings, env: { ...env, PORT: `${port}` } };
-  return await startCommand(command, all);
+  const { port = await freePort(), env, runtime } = options;
+  const { name, command } = runtime ??
+    { name: RUNTIME, command: process.execPath };
+  const words = name !== "deno"
+    ? commandLine(SERVE, [], runtime)
+    : [command, "serve", "--host", "127.0.0.1", "--port", `${port}`]
+      .concat(parallel ? "--parallel" : [], taskFlags("start"), SERVE);
+  const all = { ...options, env: { ...env, PORT: `${port}` } };
+  return await startCommand(t, words, all);
 }
 
 async function startCommand(
-  command: readonly string[],
-  { isTerminal = false, env, ...surroundings }: ServerSurroundings,
+  t: TestContext,
+  words: readonly string[],
+  { cwd = newFolder(t), env, prefix = [], isTerminal = false }: ServerOptions,
 ): Promise<RunningServer> {
+  const command = [...prefix, ...words];
   if (!isTerminal) {
     const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
-    const program = launch(command, { ...surroundings, env: all });
+    const program = startProgram(t, command, { cwd, env: all });
     return await untilListening(program, FIXED_KEY);
   }
-  const words = command.map((word) => `'${word}'`).join(" ");
-  const terminal = ["script", "-qefc", words, "/dev/null"];
-  const program = launch(terminal, {
-    ...surroundings,
+  const line = command.map((word) => `'${word}'`).join(" ");
+  const program = startProgram(t, ["script", "-qefc", line, "/dev/null"], {
+    cwd,
     isInteractive: true,
     ...env && { env },
   });
@@ -133,13 +140,12 @@ async function startCommand(
   return await untilListening({ ...program, stderr });
 }
 
-function denoServe(
-  deno: string,
-  port: number,
-  flags: readonly string[],
-): readonly string[] {
-  const where = ["--host", "127.0.0.1", "--port", `${port}`];
-  return [deno, "serve", ...where, ...flags, SERVE];
+/** Tells a server to stop, and waits until it says so. */
+export async function tellToStop(
+  { kill, stderr }: Pick<Program, "kill" | "stderr">,
+): Promise<void> {
+  kill("SIGTERM");
+  await until("it says so", () => stderr().includes("SIGTERM"));
 }
 
 /** The flags of a task, which name the permissions: on a terminal Deno asks for what they do not allow. */
@@ -176,7 +182,20 @@ export async function untilListening(
     const [, origin = ""] = greeting.exec(program.stderr()) ?? [];
     if (origin === "") throw new Error("It ended");
     const printed = firstKey.exec(program.stderr())?.[1];
-    return { ...program, fetch, base: origin, origin, key: printed ?? key };
+    const folder = `/proc/${program.pid}`;
+    return {
+      ...program,
+      port: Number(new URL(origin).port),
+      origin,
+      fetch,
+      base: origin,
+      key: printed ?? key,
+      memory() {
+        const status = readFileSync(`${folder}/status`, "utf8");
+        return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+      },
+      descriptors: () => readdirSync(`${folder}/fd`).length,
+    };
   } catch (cause) {
     program.kill("SIGKILL");
     throw new Error(
@@ -220,15 +239,16 @@ export interface SlowCreate {
 
 /** Sends the head and half the body of a create; resolves once the server is waiting for the rest. */
 export async function openSlowCreate(
-  { origin, key }: Pick<RunningServer, "origin" | "key">,
+  t: TestContext,
+  server: Pick<RunningServer, "port" | "key">,
 ): Promise<SlowCreate> {
-  const { port, host } = new URL(origin);
-  const wire = await Wire.open(
-    Number(port),
-    `POST /v1/pets HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${SLOW.length}\r\n` +
-      `Expect: 100-continue\r\nConnection: close\r\n\r\n`,
-  );
+  const fields = [
+    `Authorization: Bearer ${server.key}`,
+    `Content-Length: ${SLOW.length}`,
+    "Expect: 100-continue",
+    "Connection: close",
+  ];
+  const wire = await openWire(t, server, rawRequest("POST /v1/pets", fields));
   // The server answers 100 when the handler asks for the body: then the request is in flight.
   await wire.answer();
   wire.write(SLOW.slice(0, 10));
@@ -241,87 +261,34 @@ export async function openSlowCreate(
   };
 }
 
-/** Options of {@linkcode withStandalone}. */
-export interface StandaloneOptions {
-  /** `main`, or `serve` and `parallel` for `deno serve`. Default: `main`. */
-  readonly program?: "main" | "serve" | "parallel";
-  /** The most descriptors that it may have open. Default: as many as this process. */
-  readonly maxDescriptors?: number;
-  /** Its `DATABASE_URL`. Default: `memory:`. */
-  readonly database?: string;
-  /** Its `METRICS`. Default: `off`. */
-  readonly metrics?: "on" | "off";
-}
-
-/** A server under way on one of the runtimes, whose memory and descriptors are watched. Its key is `secret`. */
-export interface Standalone extends Program {
-  readonly port: number;
-  /** Returns its memory, in bytes. */
-  readonly memory: () => number;
-  /** Returns the number of its open descriptors. */
-  readonly descriptors: () => number;
-}
-
 /** Why a server cannot be watched; `false` if it can. */
 export const CANNOT_WATCH: string | false = !existsSync("/proc/self/fd") &&
   "there is no /proc to read memory and descriptors from";
 
-/** Makes a function that registers tests of servers on a runtime; they are skipped if it cannot run or be watched. */
+/** Settings of a server in memory that logs no requests, and ends within a second of a signal. */
+export const QUIET: Readonly<Record<string, string>> = {
+  DATABASE_URL: "memory:",
+  REQUEST_LOG: "off",
+  SHUTDOWN_TIMEOUT: "1",
+};
+
+/** Makes a function that registers tests of a quiet server on a runtime; they are skipped if it cannot run or be watched. */
 export function testsOn(
   runtime: FoundRuntime,
-  { skip = false, ...options }: StandaloneOptions & {
+  { skip = false, start = startMain, ...options }: ServerOptions & {
     readonly skip?: string | false;
+    readonly start?: typeof startMain;
   } = {},
-): (title: string, work: (server: Standalone) => Promise<void>) => void {
-  return (title, work) =>
-    test(
-      `${runtime.name}: ${title}`,
-      { skip: runtime.missing || CANNOT_WATCH || skip },
-      () => withStandalone(runtime, options, work),
-    );
-}
-
-/** Starts a server, hands it to `work` once it listens, and ends it afterwards. */
-export async function withStandalone(
-  runtime: FoundRuntime,
-  { program = "main", maxDescriptors, database = "memory:", metrics = "off" }:
-    StandaloneOptions,
-  work: (server: Standalone) => Promise<void>,
-): Promise<void> {
-  const limit = maxDescriptors === undefined
-    ? ""
-    : `ulimit -n ${maxDescriptors}; `;
-  const port = await freePort();
-  const flags = program === "parallel" ? ["-A", "--parallel"] : ["-A"];
-  const command = program === "main"
-    ? [...commandLine(MAIN, flags, runtime), "start", "--port", `${port}`]
-    : denoServe(runtime.command, port, flags);
-  const server = launch(["sh", "-c", `${limit}exec "$@"`, "sh", ...command], {
-    cwd: FOLDER,
-    env: {
-      DATABASE_URL: database,
-      PETSTORE_API_KEYS: "secret",
-      REQUEST_LOG: "off",
-      METRICS: metrics,
-      SHUTDOWN_TIMEOUT: "1",
-    },
-  });
-  const folder = `/proc/${server.pid}`;
-  try {
-    await untilListening(server);
-    await work({
-      ...server,
-      port,
-      memory() {
-        const status = readFileSync(`${folder}/status`, "utf8");
-        return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
-      },
-      descriptors: () => readdirSync(`${folder}/fd`).length,
+): (
+  title: string,
+  check: (server: RunningServer, t: TestContext) => Promise<void>,
+) => void {
+  const reason = runtime.missing || CANNOT_WATCH || skip;
+  return (title, check) =>
+    test(`${runtime.name}: ${title}`, { skip: reason }, async (t) => {
+      const server = await start(t, { env: QUIET, ...options, runtime });
+      await check(server, t).catch((cause) => {
+        throw new Error(`${title}: ${server.stderr()}`, { cause });
+      });
     });
-  } catch (cause) {
-    const message = `${runtime.name} ${program}: ${server.stderr()}`;
-    throw new Error(message, { cause });
-  } finally {
-    await server.end("SIGKILL");
-  }
 }

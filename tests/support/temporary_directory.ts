@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext } from "node:test";
+import { atEnd } from "./at_end.ts";
 
 /** Makes a directory, and removes it with all that is in it after the last test of the file. */
 export function temporaryDirectory(): string {
@@ -22,7 +23,7 @@ export function temporaryFiles(): () => string {
 /** Makes a folder, which is gone after the test. */
 export function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

@@ -12,7 +12,7 @@ import { toHandler } from "../../../core/handler.ts";
 import type { Service } from "../../../core/http/message.ts";
 import { placeExample } from "../../support/examples.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
-import { listen, run } from "../../support/process.ts";
+import { portOf, run } from "../../support/process.ts";
 import { commandLine } from "../../support/runtime.ts";
 import { failure, inProcess, KEY } from "./scripted.ts";
 
@@ -103,7 +103,7 @@ test("a create whose connection breaks is sent once", async (t) => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const client = clientOf(`http://127.0.0.1:${await listen(server)}/v1`, {
+  const client = clientOf(`http://127.0.0.1:${await portOf(server)}/v1`, {
     idempotentCreates: false,
   });
   for (const categoryId of [1n, 2n, 3n]) {

@@ -10,7 +10,7 @@ import axe, { type AxeResults } from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
 import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
-import { loadServe } from "../../../adapters/standalone/start.ts";
+import { listen } from "../../support/server.ts";
 import { createHandler } from "../../../core/handler.ts";
 import { skipping } from "../../support/runtime.ts";
 import { newPet, REX } from "../../support/pets.ts";
@@ -52,7 +52,7 @@ function onPage(
   options: BrowserContextOptions & DocsOptions,
   check: (shown: Shown) => Promise<void>,
 ): void {
-  test(name, { skip, timeout: 180_000 }, async () => {
+  test(name, { skip, timeout: 180_000 }, async (t) => {
     const keys = new Set(["secret"]);
     const storage = memoryStorage();
     await storage.create(newPet({ ...REX, categoryId: BigInt(CATEGORY) }));
@@ -62,27 +62,20 @@ function onPage(
       keys: { verify: async (key) => keys.has(key) },
       docs: await docs({ alias: "/", rememberKey }),
     });
-    const serve = await loadServe();
-    const server = await serve(handle, { port: 0 });
-    const origin = server.url;
-    const opened = await openPage(options);
-    try {
-      await opened.page.goto(`${origin}/`);
-      await opened.page.locator(".opblock").first().waitFor();
-      await check({ ...opened, origin, keys });
-      assert.ok(opened.requests.includes(`${origin}/`));
-      assert.deepEqual(
-        opened.requests.filter((url) =>
-          !url.startsWith(`${origin}/`) && !url.startsWith("data:") &&
-          !url.startsWith("blob:") && url !== "about:blank"
-        ),
-        [],
-        "requests that leave this server",
-      );
-    } finally {
-      await opened.close();
-      await server.close();
-    }
+    const { url: origin } = await listen(t, handle);
+    const opened = await openPage(t, options);
+    await opened.page.goto(`${origin}/`);
+    await opened.page.locator(".opblock").first().waitFor();
+    await check({ ...opened, origin, keys });
+    assert.ok(opened.requests.includes(`${origin}/`));
+    assert.deepEqual(
+      opened.requests.filter((url) =>
+        !url.startsWith(`${origin}/`) && !url.startsWith("data:") &&
+        !url.startsWith("blob:") && url !== "about:blank"
+      ),
+      [],
+      "requests that leave this server",
+    );
   });
 }
 

@@ -4,8 +4,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { ask } from "../../contract/ask.ts";
 import { findRuntime, skipping } from "../../support/runtime.ts";
-import { launch, run } from "../../support/process.ts";
+import { run, startProgram } from "../../support/process.ts";
 import { untilListening } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
@@ -29,27 +30,20 @@ test(
 
     const env = { PETSTORE_API_KEYS: "secret" };
     const command = [join(cwd, "petstore"), "start", "--port", "0"];
-    const server = await untilListening(launch(command, { cwd, env }));
-    try {
-      const headers = {
-        authorization: "Bearer secret",
-        "content-type": "application/json",
-      };
-      const body = '{"name":"Rex","categoryId":9007199254740993}';
-      const url = `${server.origin}/v1/pets`;
-      const created = await fetch(url, { method: "POST", headers, body });
-      assert.equal(
-        await created.text(),
-        '{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}',
-      );
-      const page = await fetch(`${server.origin}/docs`);
-      assert.deepEqual([page.status, await page.text()], [
-        404,
-        "No page at /docs: this binary has none; the npm package and a clone do\n",
-      ]);
-    } finally {
-      await server.end();
-    }
+    const program = startProgram(t, command, { cwd, env });
+    const server = await untilListening(program, "secret");
+    const body = '{"name":"Rex","categoryId":9007199254740993}';
+    const created = await ask(server, "POST", "/v1/pets", { body });
+    assert.equal(
+      created.text,
+      '{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}',
+    );
+    const page = await ask(server, "GET", "/docs");
+    assert.deepEqual([page.status, page.text], [
+      404,
+      "No page at /docs: this binary has none; the npm package and a clone do\n",
+    ]);
+    await server.end();
     // Node's cache of compiled code would be at the root of the disk.
     assert.equal(existsSync("/node_modules/.cache/petstore"), false);
     const { stdout } = await run([command[0] ?? "", "--help"], { cwd });

@@ -25,7 +25,8 @@ import { runSql } from "../../support/postgres/sql.ts";
 import { anyNewPet, fc } from "../../support/property.ts";
 import { until } from "../../support/time.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
-import { launchMain, runMain } from "../../support/standalone.ts";
+import { launch } from "../../support/process.ts";
+import { mainCommand, runMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
@@ -589,7 +590,7 @@ for (const signal of ["SIGINT", "SIGKILL"] as const) {
           select count(*) from (with recursive n (i) as (select 1 union all select i from n) select i from n);
         end`,
     );
-    const program = launchMain(["copy", from.url, to.url], { cwd });
+    const program = launch(mainCommand(["copy", from.url, to.url]), { cwd });
     await until("a page is written", async () => await countPets(to) > 0);
     program.kill(signal);
     assert.notEqual(await program.exited, 0);

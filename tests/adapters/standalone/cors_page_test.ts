@@ -1,13 +1,11 @@
 /** CORS in a real browser: what a page of another origin can do, and what it cannot. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readConfig } from "../../../adapters/standalone/config.ts";
-import { loadServe } from "../../../adapters/standalone/start.ts";
-import { openService } from "../../../adapters/standalone/service.ts";
 import { toHandler } from "../../../core/handler.ts";
 import { skipping } from "../../support/runtime.ts";
 import { noBrowser, openPage } from "../../support/browser.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { listen, openStandalone } from "../../support/server.ts";
 
 /** A response as a page sees it. */
 interface Seen {
@@ -17,29 +15,23 @@ interface Seen {
 }
 
 test(
-  "a page of an allowed origin creates a pet and reads fields and refusals; a page of another origin reads nothing",
+  "CORS_ORIGINS lets pages of these origins read answers, and no others",
   { skip: skipping(noBrowser), timeout: 120_000 },
-  async () => {
-    const serve = await loadServe();
+  async (t) => {
     const headers = { "content-type": "text/html" };
     const page = toHandler(async () => ({
       status: 200,
       headers,
       body: "<!DOCTYPE html><title>A page</title>",
     }));
-    const app = await serve(page, { port: 0 });
-    const stranger = await serve(page, { port: 0 });
-    const service = await openService(readConfig({
-      DATABASE_URL: "memory:",
-      PETSTORE_API_KEYS: "secret",
-      REQUEST_LOG: "off",
-      CORS_ORIGINS: app.url,
-    }));
-    const server = await serve(service.handle, { port: 0 });
-    const browser = await openPage({});
+    const app = await listen(t, page);
+    const stranger = await listen(t, page);
+    const service = await openStandalone(t, { CORS_ORIGINS: app.url });
+    const server = await listen(t, service.handle);
+    const browser = await openPage(t);
 
     /** Sends a request from the page that is open. Rejects if the page may not read the response. */
-    function ask(path: string, init: RequestInit = {}): Promise<Seen> {
+    function askFromPage(path: string, init: RequestInit = {}): Promise<Seen> {
       const headers = { authorization: "Bearer secret", ...init.headers };
       const sent = JSON.stringify({ ...init, headers });
       return browser.page.evaluate(`(async () => {
@@ -62,29 +54,21 @@ test(
       body: REX_JSON,
     };
 
-    try {
-      await browser.page.goto(app.url);
-      const created = await ask("/v1/pets", create);
-      assert.equal(created.status, 201, created.text);
-      assert.equal(created.headers.location, "pets/1");
-      assert.equal(created.headers["x-request-id"], "from-a-page");
-      const wrong = { headers: { authorization: "Bearer wrong" } };
-      for (const [status, init] of [[401, wrong], [400, {}]] as const) {
-        const refusal = await ask("/v1/pets?limit=0", init);
-        assert.equal(refusal.status, status);
-        assert.equal(JSON.parse(refusal.text).status, status);
-      }
-
-      await browser.page.goto(stranger.url);
-      assert.equal((await fetch(`${server.url}/livez`)).status, 200);
-      await assert.rejects(ask("/v1/pets"), /Failed to fetch/);
-      await assert.rejects(ask("/livez"), /Failed to fetch/);
-    } finally {
-      await browser.close();
-      await server.close();
-      await stranger.close();
-      await app.close();
-      await service.close();
+    await browser.page.goto(app.url);
+    const created = await askFromPage("/v1/pets", create);
+    assert.equal(created.status, 201, created.text);
+    assert.equal(created.headers.location, "pets/1");
+    assert.equal(created.headers["x-request-id"], "from-a-page");
+    const wrong = { headers: { authorization: "Bearer wrong" } };
+    for (const [status, init] of [[401, wrong], [400, {}]] as const) {
+      const refusal = await askFromPage("/v1/pets?limit=0", init);
+      assert.equal(refusal.status, status);
+      assert.equal(JSON.parse(refusal.text).status, status);
     }
+
+    await browser.page.goto(stranger.url);
+    assert.equal((await fetch(`${server.url}/livez`)).status, 200);
+    await assert.rejects(askFromPage("/v1/pets"), /Failed to fetch/);
+    await assert.rejects(askFromPage("/livez"), /Failed to fetch/);
   },
 );

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { readConfig } from "../../../adapters/standalone/config.ts";
-import { openService } from "../../../adapters/standalone/service.ts";
+import { ask } from "../../contract/ask.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, taskFlags, untilListening } from "../../support/standalone.ts";
-import { launch } from "../../support/process.ts";
+import { startProgram } from "../../support/process.ts";
+import { openStandalone } from "../../support/server.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 // By base address: status and media type of paths, without a key.
@@ -34,45 +34,38 @@ const cases = [
   ["/docs/pets", { "/docs/pets/pets": "401 application/json" }],
 ] as const;
 for (const [BASE_URL, seen] of cases) {
-  test(`a server whose base address is ${BASE_URL} shows the page without a key, and loses no path to it`, async () => {
-    const service = await openService(readConfig({
-      DATABASE_URL: "memory:",
-      PETSTORE_API_KEYS: "secret",
-      BASE_URL,
-      REQUEST_LOG: "off",
-    }));
+  test(`a server at ${BASE_URL} loses no path to the page, which needs no key`, async (t) => {
+    const service = await openStandalone(t, { BASE_URL });
     for (const [path, expected] of Object.entries(seen)) {
-      const request = new Request(`http://localhost${path}`);
-      const response = await service.handle(request);
-      const { status, headers } = response;
+      const stranger = { ...service, key: undefined };
+      const { status, headers, text } = await ask(stranger, "GET", path);
       const type = headers.get("content-type")?.replace(/;.*/, "");
       assert.equal(`${status} ${type}`, expected, path);
       if (type !== "text/html") continue;
-      assert.match(await response.text(), /data-remember-key="true"/);
+      assert.match(text, /data-remember-key="true"/);
     }
-    await service.close();
   });
 }
 
 testUnless(RUNTIME !== "deno" && "only Deno has permissions")(
-  "a server that cannot read the page says so, and in its place, and serves on",
+  "a server that cannot read the page says so in its place, and serves on",
   async (t) => {
     const cwd = newFolder(t);
-    const page = new URL("../../../adapters/docs/page.html", import.meta.url);
-    const flags = [...taskFlags("start"), `--deny-read=${fileURLToPath(page)}`];
+    const file = new URL("../../../adapters/docs/page.html", import.meta.url);
+    const flags = [...taskFlags("start"), `--deny-read=${fileURLToPath(file)}`];
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
     const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
-    const server = await untilListening(launch(command, { cwd, env }));
+    const server = await untilListening(
+      startProgram(t, command, { cwd, env }),
+    );
     const problem = "Cannot read ./page.html, which the docs page needs";
     // Last: the server works without it.
     assert.match(server.stderr(), RegExp(`listens at .*\\n${problem}.*\\n$`));
-    const response = await fetch(server.origin);
-    assert.equal(response.status, 404);
-    assert.equal(response.headers.get("content-type"), "text/plain");
-    assert.ok((await response.text()).startsWith(problem));
-    const pets = await fetch(`${server.origin}/v1/pets`);
-    assert.equal(pets.status, 401);
-    await pets.body?.cancel();
+    const page = await ask(server, "GET", "/");
+    assert.equal(page.status, 404);
+    assert.equal(page.headers.get("content-type"), "text/plain");
+    assert.ok(page.text.startsWith(problem));
+    assert.equal((await ask(server, "GET", "/v1/pets")).status, 401);
     assert.equal(await server.end(), 0);
   },
 );

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { generateKey } from "../../../core/keys/key_form.ts";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { Wire } from "../../contract/wire.ts";
-import { freePort, launch, listen, run } from "../../support/process.ts";
+import { atEnd } from "../../support/at_end.ts";
+import { freePort, run, startProgram } from "../../support/process.ts";
 import {
   commandLine,
   RUNTIME,
@@ -16,15 +18,17 @@ import {
   testUnless,
 } from "../../support/runtime.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { listenOn } from "../../support/server.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import {
-  launchMain,
   MAIN,
+  mainCommand,
   NO_TERMINAL,
   openSlowCreate,
   runMain,
   startMain,
+  tellToStop,
   untilListening,
 } from "../../support/standalone.ts";
 import { REX_JSON } from "../../support/pets.ts";
@@ -32,17 +36,10 @@ import { newFolder } from "../../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 
-/** Registers tests, each with a new folder; they are skipped if there is a reason. */
-function unless(reason: string | false) {
-  return (title: string, check: (cwd: string) => Promise<void>) =>
-    testUnless(reason)(title, (t) => check(newFolder(t)));
-}
-const it = unless(false);
-
-unless(skipping(NO_TERMINAL))(
-  "start on a terminal prints its address and the first key last, and keeps the key and the pets over a restart",
-  async (cwd) => {
-    const first = await startMain({ cwd, isTerminal: true });
+testUnless(skipping(NO_TERMINAL))(
+  "start on a terminal prints the address and a first key, which outlives a restart",
+  async (t) => {
+    const first = await startMain(t, { isTerminal: true });
     assert.match(first.key ?? "", /^pet_[0-9A-Za-z]{38}$/);
     const last = `'
 
@@ -60,7 +57,8 @@ Its first API key, shown only now:
     assert.equal(added.status, 201);
     await first.end();
 
-    const second = await startMain({ cwd, isTerminal: true });
+    const { cwd } = first;
+    const second = await startMain(t, { cwd, isTerminal: true });
     assert.equal(second.key, undefined);
     assert.match(
       second.stderr(),
@@ -72,13 +70,14 @@ Its first API key, shown only now:
       text,
       '[{"id":1,"name":"Rex","categoryId":-7,"status":"available"}]',
     );
-    await second.end("SIGINT");
   },
 );
 
-it("start without a terminal issues no key, which would stay in a log, and says how to issue one", async (cwd) => {
+test("start without a terminal issues no key, and says how to issue one", async (t) => {
+  const cwd = newFolder(t);
   const args = ["start", "--port", "0"];
-  const server = await untilListening(launchMain(args, { cwd }));
+  const program = startProgram(t, mainCommand(args), { cwd });
+  const server = await untilListening(program);
   assert.match(server.stderr(), /^For an API key, run: .* keys issue NAME$/m);
   assert.equal(await server.end(), 0);
   const { stdout } = await runMain(["keys", "list", "--json"], { cwd });
@@ -90,21 +89,18 @@ it("start without a terminal issues no key, which would stay in a log, and says 
   assert.match(refused.stderr, /^Cannot start: .* Set PETSTORE_API_KEYS\n$/);
 });
 
-unless(RUNTIME !== "node" && "only Node compiles again")(
-  "start keeps what Node compiles while the server runs, so a killed one need not compile again",
-  async (cwd) => {
-    const cache = join(cwd, "compiled");
-    const server = await startMain({ cwd, env: { NODE_COMPILE_CACHE: cache } });
+testUnless(RUNTIME !== "node" && "only Node compiles again")(
+  "start keeps what Node compiles while the server runs",
+  async (t) => {
+    const cache = join(newFolder(t), "compiled");
+    await startMain(t, { env: { NODE_COMPILE_CACHE: cache } });
     const files = () => readdirSync(cache, { recursive: true });
-    try {
-      await until("compiled code is kept", () => files().length > 9);
-    } finally {
-      await server.end();
-    }
+    await until("compiled code is kept", () => files().length > 9);
   },
 );
 
-it("start accepts fixed keys in addition to issued ones, and prints none if any is set", async (cwd) => {
+test("start accepts fixed keys in addition to issued ones, and prints none", async (t) => {
+  const cwd = newFolder(t);
   const issue = ["keys", "issue", "mobile app"];
   const json = await runMain([...issue, "--json"], { cwd });
   const quiet = await runMain([...issue, "--quiet"], { cwd });
@@ -114,7 +110,7 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
   assert.equal(quiet.code, 0);
   assert.match(quiet.stdout, /^pet_[0-9A-Za-z]{38}\n$/);
   const issued = [JSON.parse(json.stdout).key, quiet.stdout.trim()];
-  const server = await startMain({
+  const server = await startMain(t, {
     cwd,
     env: { PETSTORE_API_KEYS: "fixed-1,fixed-2", REQUEST_LOG: "off" },
   });
@@ -127,23 +123,14 @@ it("start accepts fixed keys in addition to issued ones, and prints none if any 
   assert.equal(server.stdout(), "", "REQUEST_LOG is off");
 });
 
-it("start reads the settings of bodies and of idempotency keys: above the limits of each runtime, and below", async (cwd) => {
+test("start reads MAX_BODY_BYTES, above a runtime's own, and IDEMPOTENCY_RETENTION", async (t) => {
   const limit = 3_000_000;
-  const server = await startMain({
-    cwd,
-    env: {
-      DATABASE_URL: "memory:",
-      PETSTORE_API_KEYS: "secret",
-      MAX_BODY_BYTES: `${limit}`,
-      IDEMPOTENCY_RETENTION: "0",
-    },
-  });
-  const rex = '{"name":"Rex","categoryId":1}';
+  const env = { MAX_BODY_BYTES: `${limit}`, IDEMPOTENCY_RETENTION: "0" };
+  const server = await startMain(t, { env });
   const headers = { "idempotency-key": "a" };
   for (const [size, expected] of [[limit, 201], [limit + 1, 413]] as const) {
-    const body = rex.padEnd(size);
-    const add = () =>
-      ask({ ...server, key: "secret" }, "POST", "/v1/pets", { body, headers });
+    const body = REX_JSON.padEnd(size);
+    const add = () => ask(server, "POST", "/v1/pets", { body, headers });
     const { status, text } = await add();
     assert.deepEqual([status, text === ""], [expected, false]);
     assert.equal((await add()).headers.get("idempotency-replayed"), null);
@@ -151,8 +138,9 @@ it("start reads the settings of bodies and of idempotency keys: above the limits
   assert.equal(await server.end(), 0);
 });
 
-it("keys issues a key, lists it without its secret, and revokes it: a running server refuses it within a second", async (cwd) => {
-  const server = await startMain({ cwd });
+test("keys issues a key, lists it, and revokes it, also for a running server", async (t) => {
+  const server = await startMain(t);
+  const { cwd } = server;
   const name = "two \u202Ewords\u009b"; // from right to left, and the begin of a command, on a terminal
   const issued = await runMain(["keys", "issue", name], { cwd });
   assert.equal(issued.code, 0);
@@ -190,12 +178,12 @@ it("keys issues a key, lists it without its secret, and revokes it: a running se
   assert.deepEqual(listed.map((one: { revoked: unknown }) => one.revoked), [
     record.revoked,
   ]);
-  await server.end();
 });
 
-unless(skip)(
-  "keys closes the database once it is done, rather than wait until PostgreSQL's connection is idle for 30 s",
-  async (cwd) => {
+testUnless(skip)(
+  "keys ends without waiting until a connection to PostgreSQL is idle for 30 s",
+  async (t) => {
+    const cwd = newFolder(t);
     const env = { DATABASE_URL: await emptyDatabase() };
     const began = performance.now();
     const { code, stderr } = await runMain(["keys", "list"], { cwd, env });
@@ -206,9 +194,10 @@ unless(skip)(
   },
 );
 
-unless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
-  "no command shows that Node warns of SQLite, but what else it warns of",
-  async (cwd) => {
+testUnless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
+  "a command hides that Node warns of SQLite, and nothing else it warns of",
+  async (t) => {
+    const cwd = newFolder(t);
     const later = "setTimeout(()=>process.emitWarning('x'),1000)";
     const node = [
       process.execPath,
@@ -225,7 +214,8 @@ unless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
   },
 );
 
-it("keys revoke takes the key itself, also from standard input, and shows no key if it cannot", async (cwd) => {
+test("keys revoke takes the key itself, also from standard input, and never shows it", async (t) => {
+  const cwd = newFolder(t);
   const issue = ["keys", "issue", "leaked", "--quiet"];
   const [first, second] = [
     (await runMain(issue, { cwd })).stdout.trim(),
@@ -233,10 +223,8 @@ it("keys revoke takes the key itself, also from standard input, and shows no key
   ];
   const byKey = await runMain(["keys", "revoke", first], { cwd });
   assert.match(byKey.stdout, /^Key 1 for leaked has been revoked since /);
-  const revoking = launchMain(["keys", "revoke", "-"], {
-    cwd,
-    isInteractive: true,
-  });
+  const command = mainCommand(["keys", "revoke", "-"]);
+  const revoking = startProgram(t, command, { cwd, isInteractive: true });
   revoking.send(` ${second} `);
   assert.equal(await revoking.endInput(), 0);
   assert.match(revoking.stdout(), /^Key 2 for leaked has been revoked since /);
@@ -256,32 +244,29 @@ it("keys revoke takes the key itself, also from standard input, and shows no key
   }
 });
 
-it("SIGTERM lets a create under way finish, and then exits with 0", async (cwd) => {
-  const server = await startMain({ cwd });
-  const slow = await openSlowCreate(server);
-  server.kill("SIGTERM");
-  await until("it says so", () => server.stderr().includes("SIGTERM"));
+test("SIGTERM lets a create under way finish, and then exits with 0", async (t) => {
+  const server = await startMain(t);
+  const slow = await openSlowCreate(t, server);
+  await tellToStop(server);
   const answer = await slow.finish();
   assert.match(answer, /^HTTP\/1\.1 201 /);
   assert.equal(await server.exited, 0);
 
-  const again = await startMain({ cwd });
-  const { text } = await ask({ ...again, key: server.key }, "GET", "/v1/pets");
+  const again = await startMain(t, { cwd: server.cwd });
+  const { text } = await ask(again, "GET", "/v1/pets");
   assert.match(text, /^\[\{[^{]*\}\]$/);
-  await again.end();
 });
 
-it("a request that does not finish holds the end up for SHUTDOWN_TIMEOUT at most", async (cwd) => {
-  const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "1" } });
-  const slow = await openSlowCreate(server);
+test("a request that does not finish delays the end by at most SHUTDOWN_TIMEOUT", async (t) => {
+  const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "1" } });
+  await openSlowCreate(t, server);
   assert.equal(await server.end(), 0);
   assert.match(server.stderr(), /did not finish within 1000 ms/);
-  slow.abandon();
 });
 
-it("ADMIN_PORT is the only port with /metrics, and has the probes and nothing else", async (cwd) => {
+test("ADMIN_PORT alone has /metrics, and has nothing else but the probes", async (t) => {
   const env = { METRICS: "on", ADMIN_PORT: "0", SHUTDOWN_DELAY: "3600" };
-  const server = await startMain({ cwd, env });
+  const server = await startMain(t, { env });
   const [, base = ""] = /^The probes and metrics are at (.*)$/m
     .exec(server.stderr()) ?? [];
   const admin = { ...server, base };
@@ -300,8 +285,7 @@ it("ADMIN_PORT is the only port with /metrics, and has the probes and nothing el
   const { text } = await ask(admin, "GET", "/metrics");
   assert.match(text, /_count\{http_route="\/v1\/pets",/);
 
-  server.kill("SIGTERM");
-  await until("it says so", () => server.stderr().includes("SIGTERM"));
+  await tellToStop(server);
   for (const one of [server, admin]) {
     assert.equal((await ask(one, "GET", "/readyz")).status, 503);
     assert.equal((await ask(one, "GET", "/livez")).status, 200);
@@ -309,33 +293,31 @@ it("ADMIN_PORT is the only port with /metrics, and has the probes and nothing el
   assert.equal(await server.end(), 1);
 });
 
-it("ADMIN_PORT answers /metrics until the requests in flight are finished", async (cwd) => {
+test("ADMIN_PORT answers /metrics until the requests in flight are finished", async (t) => {
   const env = { METRICS: "on", ADMIN_PORT: "0" };
-  const server = await startMain({ cwd, env });
+  const server = await startMain(t, { env });
   const [, base = ""] = /^The probes and metrics are at (.*)$/m
     .exec(server.stderr()) ?? [];
-  const slow = await openSlowCreate(server);
-  server.kill("SIGTERM");
-  await until("it says so", () => server.stderr().includes("SIGTERM"));
+  const slow = await openSlowCreate(t, server);
+  await tellToStop(server);
   const { status } = await ask({ ...server, base }, "GET", "/metrics");
   assert.equal(status, 200);
   assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
   assert.equal(await server.exited, 0);
 });
 
-it("SHUTDOWN_DELAY after SIGTERM refuses /readyz only, and then ends in order", async (cwd) => {
-  const server = await startMain({ cwd, env: { SHUTDOWN_DELAY: "2" } });
+test("SHUTDOWN_DELAY after SIGTERM refuses /readyz only, and then ends in order", async (t) => {
+  const server = await startMain(t, { env: { SHUTDOWN_DELAY: "2" } });
   assert.equal((await ask(server, "GET", "/readyz")).status, 200);
   const start = performance.now();
-  server.kill("SIGTERM");
-  await until("it says so", () => server.stderr().includes("SIGTERM"));
+  await tellToStop(server);
   const ready = await ask(server, "GET", "/readyz");
   const others = [
     await ask(server, "GET", "/livez"),
     await ask(server, "GET", "/v1/pets"),
     await ask(server, "POST", "/v1/pets", { body: REX_JSON }),
   ];
-  const [slow, passed] = [await openSlowCreate(server), performance.now()];
+  const [slow, passed] = [await openSlowCreate(t, server), performance.now()];
   // Only a machine that is very slow asks too late.
   assert.ok(passed - start < 2000, `${passed - start} ms`);
   assert.equal(ready.status, 503);
@@ -350,33 +332,31 @@ it("SHUTDOWN_DELAY after SIGTERM refuses /readyz only, and then ends in order", 
   assert.equal(await server.exited, 0);
 });
 
-it("SHUTDOWN_DELAY does not hold up the end by SIGINT, nor by a second signal", async (cwd) => {
+test("SHUTDOWN_DELAY does not hold up the end by SIGINT, nor by a second signal", async (t) => {
   const env = { SHUTDOWN_DELAY: "3600" };
-  const first = await startMain({ cwd, env });
+  const first = await startMain(t, { env });
   assert.equal(await first.end("SIGINT"), 0);
-  const second = await startMain({ cwd, env });
-  second.kill("SIGTERM");
-  await until("it says so", () => second.stderr().includes("SIGTERM"));
+  const second = await startMain(t, { env });
+  await tellToStop(second);
   assert.equal(await second.end(), 1);
 });
 
-it("a second signal ends the server at once", async (cwd) => {
-  const server = await startMain({ cwd, env: { SHUTDOWN_TIMEOUT: "3600" } });
-  const slow = await openSlowCreate(server);
-  server.kill("SIGTERM");
-  await until("it says so", () => server.stderr().includes("SIGTERM"));
+test("a second signal ends the server at once", async (t) => {
+  const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "3600" } });
+  await openSlowCreate(t, server);
+  await tellToStop(server);
   assert.equal(await server.end("SIGINT"), 1);
-  slow.abandon();
 });
 
-unless(RUNTIME !== "deno" && "only Deno listens until creates are answered")(
-  "a request that comes while Deno ends is refused with CORS fields, X-Request-Id and a line of log",
-  async (cwd) => {
+testUnless(
+  RUNTIME !== "deno" && "only Deno listens until creates are answered",
+)(
+  "a request that comes while Deno ends gets a 503 with CORS fields, and a log line",
+  async (t) => {
     const origin = "https://app.example.com";
-    const server = await startMain({ cwd, env: { CORS_ORIGINS: origin } });
-    const slow = await openSlowCreate(server);
-    server.kill("SIGTERM");
-    await until("it says so", () => server.stderr().includes("SIGTERM"));
+    const server = await startMain(t, { env: { CORS_ORIGINS: origin } });
+    const slow = await openSlowCreate(t, server);
+    await tellToStop(server);
     const headers = { origin, "x-request-id": "late" };
     const refused = await ask(server, "GET", "/v1/pets", { headers });
     assert.equal(refused.status, 503);
@@ -388,17 +368,15 @@ unless(RUNTIME !== "deno" && "only Deno listens until creates are answered")(
   },
 );
 
-it("SIGHUP ends the server in order", async (cwd) => {
-  const server = await startMain({ cwd });
+test("SIGHUP ends the server in order", async (t) => {
+  const server = await startMain(t);
   assert.equal(await server.end("SIGHUP"), 0);
-  assert.deepEqual(readdirSync(cwd), ["petstore.db"]);
+  assert.deepEqual(readdirSync(server.cwd), ["petstore.db"]);
 });
 
-it("SIGHUP is ignored under nohup by Bun, and ends Deno and Node in order", async (cwd) => {
-  const nohup = ["sh", "-c", `trap '' HUP; exec "$@"`, "sh"];
-  const command = [...nohup, ...commandLine(MAIN), "start", "--port", "0"];
-  const env = { PETSTORE_API_KEYS: "secret" };
-  const server = await untilListening(launch(command, { cwd, env }), "secret");
+test("SIGHUP is ignored under nohup by Bun, and ends Deno and Node in order", async (t) => {
+  const prefix = ["sh", "-c", `trap '' HUP; exec "$@"`, "sh"];
+  const server = await startMain(t, { prefix });
   server.kill("SIGHUP");
   if (RUNTIME === "bun") {
     assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
@@ -407,10 +385,12 @@ it("SIGHUP is ignored under nohup by Bun, and ends Deno and Node in order", asyn
   } else assert.equal(await server.exited, 0);
 });
 
-unless(RUNTIME !== "node" && "only Node has a debugger that a signal opens")(
+testUnless(
+  RUNTIME !== "node" && "only Node has a debugger that a signal opens",
+)(
   "SIGUSR1 does not open Node's debugger",
-  async (cwd) => {
-    const server = await startMain({ cwd });
+  async (t) => {
+    const server = await startMain(t);
     server.kill("SIGUSR1");
     assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
     assert.equal(await server.end(), 0);
@@ -419,11 +399,13 @@ unless(RUNTIME !== "node" && "only Node has a debugger that a signal opens")(
 );
 
 /** Starts a server whose database is locked, and waits until it has taken its port. */
-async function startLocked(cwd: string) {
+async function startLocked(t: TestContext) {
+  const cwd = newFolder(t);
   const other = new DatabaseSync(join(cwd, "petstore.db"));
   other.exec("BEGIN EXCLUSIVE");
   const port = await freePort();
-  const server = launchMain(["start", "--port", String(port)], { cwd });
+  const command = mainCommand(["start", "--port", String(port)]);
+  const server = startProgram(t, command, { cwd });
   await until("it has taken its port", () =>
     Wire.open(port).then((wire) => {
       wire.close();
@@ -433,58 +415,57 @@ async function startLocked(cwd: string) {
     other.exec("COMMIT");
     other.close();
   };
-  return { server, origin: `http://127.0.0.1:${port}`, unlock };
+  const base = `http://127.0.0.1:${port}`;
+  return { ...server, cwd, fetch, base, key: "none", unlock };
 }
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  it(`${signal} while the storage opens ends the server with 0, and it issues no key`, async (cwd) => {
-    const { server, unlock } = await startLocked(cwd);
+  test(`${signal} while the storage opens ends the server with 0`, async (t) => {
+    const server = await startLocked(t);
     assert.equal(await server.end(signal), 0);
     assert.doesNotMatch(server.stderr(), /listens|pet_/);
-    unlock();
+    server.unlock();
   });
 }
 
-it("a request that comes while the storage opens is answered once it is open", async (cwd) => {
-  const { server, origin, unlock } = await startLocked(cwd);
-  const answer = ask({ fetch, base: origin, key: "none" }, "GET", "/v1/pets");
+test("a request that comes while the storage opens is answered once it is open", async (t) => {
+  const server = await startLocked(t);
+  const answer = ask(server, "GET", "/v1/pets");
   await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
-  unlock();
+  server.unlock();
   assert.equal((await answer).status, 401);
   assert.equal(await server.end(), 0);
 });
 
-it("a request that comes while the storage opens is answered although the server is told to stop", async (cwd) => {
-  const { server, origin, unlock } = await startLocked(cwd);
-  const answer = ask({ fetch, base: origin, key: "none" }, "GET", "/v1/pets");
+test("a request that came while the storage opened is answered in spite of SIGTERM", async (t) => {
+  const server = await startLocked(t);
+  const answer = ask(server, "GET", "/v1/pets");
   await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
-  server.kill("SIGTERM");
-  await until("it says so", () => server.stderr().includes("SIGTERM"));
-  unlock();
+  await tellToStop(server);
+  server.unlock();
   assert.equal((await answer).status, 401);
   assert.equal(await server.exited, 0);
-  assert.deepEqual(readdirSync(cwd), ["petstore.db"], "it was closed");
+  assert.deepEqual(readdirSync(server.cwd), ["petstore.db"], "it was closed");
 });
 
-it("start says that it waits for PostgreSQL, and where", async (cwd) => {
-  const sockets: Socket[] = [];
-  const silent = createServer((socket) => sockets.push(socket));
-  const where = `127.0.0.1:${await listen(silent)}`;
+test("start says that it waits for PostgreSQL, and where", async (t) => {
+  const silent = createServer((socket) => atEnd(t, () => socket.destroy()));
+  const where = `127.0.0.1:${await listenOn(t, silent)}`;
   const env = { DATABASE_URL: `postgres://me:sesame@${where}/pets` };
-  const program = launchMain(["start", "--port", "0"], { cwd, env });
+  const command = mainCommand(["start", "--port", "0"]);
+  const program = startProgram(t, command, { cwd: newFolder(t), env });
   await until("it says so", () => program.stderr() !== "");
   await program.end("SIGKILL");
   assert.equal(
     program.stderr(),
     `PostgreSQL at ${where} does not answer yet: waiting for about 10 s\n`,
   );
-  for (const socket of sockets) socket.destroy();
-  silent.close();
 });
 
-unless(RUNTIME !== "node" && "Deno and Bun install packages by themselves")(
-  "Node without its packages says what to run, without a stack, and keeps what it compiled",
-  async (cwd) => {
+testUnless(RUNTIME !== "node" && "Deno and Bun install packages by themselves")(
+  "Node without its packages says what to run, and keeps what it compiled",
+  async (t) => {
+    const cwd = newFolder(t);
     for (const folder of ["adapters", "core"]) {
       const from = new URL(`../../../${folder}`, import.meta.url);
       cpSync(fileURLToPath(from), join(cwd, folder), { recursive: true });

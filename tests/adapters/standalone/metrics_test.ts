@@ -15,9 +15,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { Client } from "pg";
-import { readConfig } from "../../../adapters/standalone/config.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
-import { openService } from "../../../adapters/standalone/service.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import type { Service } from "../../../core/http/message.ts";
 import { webBody } from "../../../core/http/web_body.ts";
@@ -28,6 +26,7 @@ import { NO_SMALL_DISK, withSmallDisk } from "../../support/small_disk.ts";
 import { ask } from "../../contract/ask.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
+import { openStandalone } from "../../support/server.ts";
 import { startMain } from "../../support/standalone.ts";
 import { until } from "../../support/time.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
@@ -55,74 +54,61 @@ function called(method: string, path: string): Parameters<Service> {
   return [sent, undefined, webBody(sent)];
 }
 
-test("/metrics counts requests by route, method and status, none of which a client makes up", async () => {
-  const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
-  const { handle, close } = await openService(
-    readConfig({ ...env, REQUEST_LOG: "off", METRICS: "on" }),
-  );
+test("/metrics counts requests by route, method and status, made up by no client", async (t) => {
+  const service = await openStandalone(t, { METRICS: "on" });
+  const { handle } = service;
   await handle(request("POST", "/v1/pets"));
   await handle(request("GET", "/v1/pets/7"));
   await handle(request("GET", "/v1/pets/8"));
   await handle(request("MADEUP", "/no/such/path"));
-  const metrics = await handle(new Request("http://localhost/metrics"));
-  const { status, headers } = metrics;
+  const { status, headers, text } = await ask(service, "GET", "/metrics");
   const type = "text/plain; version=0.0.4; charset=utf-8";
   assert.deepEqual([status, headers.get("content-type")], [200, type]);
-  const text = await metrics.text();
   assert.deepEqual(text.match(/(?<=_count\{).*/g), [
     'http_route="/v1/pets",http_request_method="POST",http_response_status_code="201"} 1',
     'http_route="/v1/pets/{petId}",http_request_method="GET",http_response_status_code="404"} 2',
     'http_route="",http_request_method="_OTHER",http_response_status_code="404"} 1',
   ]);
   assert.deepEqual(valuesOf(text), ["1", "0", "0", "0"]);
-  assert.equal((await handle(request("POST", "/metrics"))).status, 405);
-  await close();
-  const off = await openService(readConfig({ ...env, REQUEST_LOG: "off" }));
-  assert.equal((await off.handle(request("GET", "/metrics"))).status, 404);
-  await off.close();
+  assert.equal((await ask(service, "POST", "/metrics")).status, 405);
+  const off = await openStandalone(t);
+  assert.equal((await ask(off, "GET", "/metrics")).status, 404);
 });
 
-test("/metrics tells the size of SQLite's log, also beside the file that a link leads to, and 0 if it is gone", async (t) => {
+test("/metrics tells the size of SQLite's log, next to the file a link leads to", async (t) => {
   const folder = newFolder(t);
   const file = join(folder, "real.db");
   symlinkSync(file, join(folder, "link.db"));
-  const { handle, close } = await openService(readConfig({
+  const service = await openStandalone(t, {
     DATABASE_URL: `sqlite:${join(folder, "link.db")}`,
-    PETSTORE_API_KEYS: "secret",
-    REQUEST_LOG: "off",
     METRICS: "on",
-  }));
+  });
   const size = async () => {
-    const response = await handle(request("GET", "/metrics"));
-    const [, size] = /^petstore_sqlite_log_bytes (\d+)$/m
-      .exec(await response.text()) ?? [];
-    return size;
+    const { text } = await ask(service, "GET", "/metrics");
+    return /^petstore_sqlite_log_bytes (\d+)$/m.exec(text)?.[1];
   };
   const before = statSync(`${file}-wal`).size;
   assert.equal(await size(), `${before}`);
-  await handle(request("POST", "/v1/pets"));
+  await ask(service, "POST", "/v1/pets", { body: REX_JSON });
   const after = statSync(`${file}-wal`).size;
   assert.ok(after > before);
   assert.equal(await size(), `${after}`);
   rmSync(`${file}-wal`);
   assert.equal(await size(), "0");
-  await close();
 });
 
-it("/metrics tells PostgreSQL's connections: open, waited for and lost, and the reads that wait", async () => {
+it("/metrics tells of connections to PostgreSQL, and of the reads that wait", async (t) => {
   const url = await emptyDatabase();
-  const { handle, close } = await openService(readConfig({
+  const service = await openStandalone(t, {
     DATABASE_URL: `${url}?connection_limit=1`,
-    PETSTORE_API_KEYS: "secret",
-    REQUEST_LOG: "off",
     METRICS: "on",
-  }));
+  });
   const end = (which: string) =>
     `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and ${which}`;
   const shows = async (expected: Readonly<Record<string, number>>) => {
-    const response = await handle(request("GET", "/metrics"));
-    const lines = (await response.text()).split("\n");
+    const { text } = await ask(service, "GET", "/metrics");
+    const lines = text.split("\n");
     return Object.entries(expected).every(([name, value]) =>
       lines.includes(`petstore_${name} ${value}`)
     );
@@ -138,7 +124,7 @@ it("/metrics tells PostgreSQL's connections: open, waited for and lost, and the 
   try {
     await other.query("begin; lock table pets");
     const reads = ["/v1/pets/1", "/v1/pets"]
-      .map((path) => handle(request("GET", path)));
+      .map((path) => ask(service, "GET", path));
     const busy = {
       postgres_connections: 1,
       postgres_waiting: 1,
@@ -159,12 +145,11 @@ it("/metrics tells PostgreSQL's connections: open, waited for and lost, and the 
   await runSql(url, end("pid <> pg_backend_pid()"));
   const lost = { ...idle, postgres_connections: 0, postgres_lost_total: 2 };
   await until("the connection is lost", () => shows(lost));
-  assert.equal((await handle(request("GET", "/v1/pets"))).status, 200);
+  assert.equal((await ask(service, "GET", "/v1/pets")).status, 200);
   assert.ok(await shows({ ...idle, postgres_lost_total: 2 }));
-  await close();
 });
 
-test("/metrics tells the memory, processor time, start and version of the process, and its descriptors where the runtime shows them", async () => {
+test("/metrics tells the memory, processor time, start and version of the process", async () => {
   const read = async (name: string) => {
     const [, value] = RegExp(`^${name} (.*)$`, "m")
       .exec(await text(new Metrics())) ?? [];
@@ -253,10 +238,11 @@ test("a create waits until the storage is done with it; a fault and the time are
 });
 
 testUnless(NO_SMALL_DISK)(
-  "a full disk shows in the metrics and on standard error, while the server stays ready for reads",
+  "a full disk shows in the metrics and on standard error, and reads go on",
   (t) =>
     withSmallDisk(newFolder(t), async (disk) => {
-      const server = await startMain({ cwd: disk, env: { METRICS: "on" } });
+      const env = { METRICS: "on" };
+      const server = await startMain(t, { cwd: disk, env });
       try {
         fill(disk);
         let status = 201;

@@ -4,11 +4,13 @@ import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { Wire } from "../../contract/wire.ts";
-import { launch, listen } from "../../support/process.ts";
+import { atEnd } from "../../support/at_end.ts";
+import { startProgram } from "../../support/process.ts";
 import { findRuntimes, skipping, testUnless } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
+import { listenOn } from "../../support/server.ts";
 import { MAIN } from "../../support/standalone.ts";
+import { openWire, rawRequest, WITH_KEY } from "../../support/wire.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const FOLDER = fileURLToPath(new URL("open_telemetry", import.meta.url));
@@ -31,9 +33,10 @@ const PROGRAMS = [
 /** Three requests that are sent at once, each of a trace of its own. */
 const TRACES = ["1", "2", "3"].map((digit) => digit.repeat(32));
 const REQUESTS = ["POST /v1/pets", "GET /v1/pets/7", "PROPFIND /v1/pets"].map(
-  (line, i) =>
-    `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\nContent-Length: 0\r\n` +
-    `traceparent: 00-${TRACES[i]}-00f067aa0ba902b7-01\r\n\r\n`,
+  (line, i) => {
+    const parent = `traceparent: 00-${TRACES[i]}-00f067aa0ba902b7-01`;
+    return rawRequest(line, [WITH_KEY, parent], "");
+  },
 );
 const noDeno = !("Deno" in globalThis) && "Deno installs OpenTelemetry's SDK";
 const runtimes = findRuntimes();
@@ -43,7 +46,7 @@ for (const [runtime, what, args] of PROGRAMS) {
   const skip = found?.missing ?? skipping(noDeno);
   const title = `on ${runtime} what ${what} sends and logs has route and trace`;
 
-  testUnless(skip)(title, async () => {
+  testUnless(skip)(title, async (t) => {
     const install = ["install", "--frozen", "--quiet"];
     execFileSync(process.execPath, install, { cwd: FOLDER });
     // Beside its packages.
@@ -65,8 +68,9 @@ for (const [runtime, what, args] of PROGRAMS) {
       });
       response.end("{}");
     });
-    const port = await listen(collector);
-    const program = launch([found?.command ?? "", ...args], {
+    const port = await listenOn(t, collector);
+    atEnd(t, () => collector.closeAllConnections());
+    const program = startProgram(t, [found?.command ?? "", ...args], {
       env: {
         DATABASE_URL: "memory:",
         PETSTORE_API_KEYS: "secret",
@@ -93,18 +97,13 @@ for (const [runtime, what, args] of PROGRAMS) {
     if (what === "the server") known.push(...logged);
     try {
       await until("it listens", () => url() !== undefined);
-      const wire = await Wire.open(Number(url()), REQUESTS.join(""));
+      await openWire(t, { port: Number(url()) }, REQUESTS.join(""));
       await until(
         "all has come",
         () => known.every((text) => all().includes(text)),
       );
-      wire.close();
     } catch (cause) {
       throw new Error(all(), { cause });
-    } finally {
-      program.kill("SIGKILL");
-      collector.closeAllConnections();
-      collector.close();
     }
   });
 }

@@ -14,7 +14,7 @@ import { commandLine, RUNTIME, skipping } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import { MAIN, startMain } from "../../support/standalone.ts";
-import { inNewFolder, newFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 import { run } from "../../support/process.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
@@ -37,111 +37,105 @@ test("a Unix socket that Deno may not use ends the program with the reason", {
 });
 
 test(
-  "a server whose PostgreSQL is gone says so, and goes on when it is back",
+  "a server whose PostgreSQL is gone answers 503, and goes on when it is back",
   { ...ON_CLUSTER, timeout: 60_000 },
-  withCluster(async (cluster) => {
-    await inNewFolder(async (cwd) => {
-      const env = { DATABASE_URL: await cluster.newDatabase() };
-      const server = await startMain({ cwd, env });
-      assert.equal((await ask(server, "GET", "/readyz")).status, 200);
-      await cluster.stop();
+  withCluster(async (cluster, t) => {
+    const env = { DATABASE_URL: await cluster.newDatabase() };
+    const server = await startMain(t, { env });
+    assert.equal((await ask(server, "GET", "/readyz")).status, 200);
+    await cluster.stop();
 
-      const ready = await ask(server, "GET", "/readyz");
-      assert.equal(ready.status, 503);
-      assert.equal(ready.headers.get("retry-after"), "1");
-      assert.equal((await ask(server, "GET", "/livez")).status, 200);
-      const create = { body: REX_JSON };
-      for (const [method, sent] of [["GET", {}], ["POST", create]] as const) {
-        const answer = await ask(server, method, "/v1/pets", sent);
-        assert.equal(answer.status, 503);
-        assert.equal(answer.headers.get("retry-after"), "1");
-        assert.equal(JSON.parse(answer.text).code, "service_unavailable");
-      }
-      // An operator reads what is wrong, and not where in the code.
-      const lines = () => server.stderr().match(/^\{.*\}$/gm) ?? [];
-      await until("each fault has its line", async () => lines().length >= 3);
-      const faults = lines().map((line) => JSON.parse(line));
-      assert.equal(faults.length, 3);
-      for (const { error } of faults) {
-        assert.match(
-          error,
-          /^Cannot .* at 127\.0\.0\.1:[0-9]+: .+ \(unavailable\)$/,
-        );
-      }
-
-      await cluster.start();
-      assert.equal((await ask(server, "GET", "/readyz")).status, 200);
-      assert.equal(
-        (await ask(server, "POST", "/v1/pets", { body: REX_JSON })).status,
-        201,
+    const ready = await ask(server, "GET", "/readyz");
+    assert.equal(ready.status, 503);
+    assert.equal(ready.headers.get("retry-after"), "1");
+    assert.equal((await ask(server, "GET", "/livez")).status, 200);
+    const create = { body: REX_JSON };
+    for (const [method, sent] of [["GET", {}], ["POST", create]] as const) {
+      const answer = await ask(server, method, "/v1/pets", sent);
+      assert.equal(answer.status, 503);
+      assert.equal(answer.headers.get("retry-after"), "1");
+      assert.equal(JSON.parse(answer.text).code, "service_unavailable");
+    }
+    // An operator reads what is wrong, and not where in the code.
+    const lines = () => server.stderr().match(/^\{.*\}$/gm) ?? [];
+    await until("each fault has its line", async () => lines().length >= 3);
+    const faults = lines().map((line) => JSON.parse(line));
+    assert.equal(faults.length, 3);
+    for (const { error } of faults) {
+      assert.match(
+        error,
+        /^Cannot .* at 127\.0\.0\.1:[0-9]+: .+ \(unavailable\)$/,
       );
-      assert.equal(await server.end(), 0);
-      assert.ok(!server.stderr().includes("sesame"));
-    });
+    }
+
+    await cluster.start();
+    assert.equal((await ask(server, "GET", "/readyz")).status, 200);
+    assert.equal(
+      (await ask(server, "POST", "/v1/pets", { body: REX_JSON })).status,
+      201,
+    );
+    assert.equal(await server.end(), 0);
+    assert.ok(!server.stderr().includes("sesame"));
   }, { password: PASSWORD }),
 );
 
 test(
   "a server writes a line when another PostgreSQL host is used from now on",
   ON_CLUSTER,
-  withCluster(async (old) => {
-    await inNewFolder(async (cwd) => {
-      const database = await old.newDatabase();
-      const { pathname } = new URL(database);
-      await (await postgresStorage(database)).close();
-      const standby = await startCopy(old);
-      const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
-      const url = `postgres://postgres@${hosts}${pathname}`;
-      const server = await startMain({ cwd, env: { DATABASE_URL: url } });
-      try {
-        await standby.promote();
-        const [, promoted] = hosts;
-        await until("the server has moved", async () => {
-          await ask(server, "GET", "/readyz");
-          return server.stderr().includes("moved to");
-        });
-        const [line = ""] = server.stderr().match(/^\{.*moved.*\}$/gm) ?? [];
-        const { time, ...message } = JSON.parse(line);
-        assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000, time);
-        assert.deepEqual(message, {
-          message: `moved to ${promoted}, timeline 2`,
-        });
-        assert.equal(await server.end(), 0);
-      } finally {
-        await standby.close();
-      }
-    });
+  withCluster(async (old, t) => {
+    const database = await old.newDatabase();
+    const { pathname } = new URL(database);
+    await (await postgresStorage(database)).close();
+    const standby = await startCopy(old);
+    const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
+    const url = `postgres://postgres@${hosts}${pathname}`;
+    const server = await startMain(t, { env: { DATABASE_URL: url } });
+    try {
+      await standby.promote();
+      const [, promoted] = hosts;
+      await until("the server has moved", async () => {
+        await ask(server, "GET", "/readyz");
+        return server.stderr().includes("moved to");
+      });
+      const [line = ""] = server.stderr().match(/^\{.*moved.*\}$/gm) ?? [];
+      const { time, ...message } = JSON.parse(line);
+      assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000, time);
+      assert.deepEqual(message, {
+        message: `moved to ${promoted}, timeline 2`,
+      });
+      assert.equal(await server.end(), 0);
+    } finally {
+      await standby.close();
+    }
   }),
 );
 
 test(
   "a server on a read replica starts, answers reads, and refuses creates",
   { ...ON_CLUSTER, skip: NO_CLUSTER || skipping(await missingStandby()) },
-  withCluster(async (primary) => {
+  withCluster(async (primary, t) => {
     const { pathname } = new URL(await primary.newDatabase());
     const standby = await startStandby(primary);
     try {
-      await inNewFolder(async (cwd) => {
-        const start = ({ url }: Pick<Cluster, "url">) =>
-          startMain({ cwd, env: { DATABASE_URL: url(pathname.slice(1)) } });
-        const writer = await start(primary);
-        assert.equal(
-          (await ask(writer, "POST", "/v1/pets", { body: REX_JSON })).status,
-          201,
-        );
-        const reader = await start(standby);
-        await until("the replica has the pet", async () => {
-          const { text } = await ask(reader, "GET", "/v1/pets");
-          return text.includes("Rex");
-        });
-        assert.equal(
-          (await ask(reader, "POST", "/v1/pets", { body: REX_JSON })).status,
-          503,
-        );
-        for (const server of [reader, writer]) {
-          assert.equal(await server.end(), 0);
-        }
+      const start = ({ url }: Pick<Cluster, "url">) =>
+        startMain(t, { env: { DATABASE_URL: url(pathname.slice(1)) } });
+      const writer = await start(primary);
+      assert.equal(
+        (await ask(writer, "POST", "/v1/pets", { body: REX_JSON })).status,
+        201,
+      );
+      const reader = await start(standby);
+      await until("the replica has the pet", async () => {
+        const { text } = await ask(reader, "GET", "/v1/pets");
+        return text.includes("Rex");
       });
+      assert.equal(
+        (await ask(reader, "POST", "/v1/pets", { body: REX_JSON })).status,
+        503,
+      );
+      for (const server of [reader, writer]) {
+        assert.equal(await server.end(), 0);
+      }
     } finally {
       await standby.close();
     }

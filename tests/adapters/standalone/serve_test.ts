@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import test from "node:test";
+import test, { type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { run } from "../../support/process.ts";
@@ -12,14 +12,14 @@ import {
   skipping,
   testUnless,
 } from "../../support/runtime.ts";
-import { Wire } from "../../contract/wire.ts";
-import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
 import {
   NO_TERMINAL,
   openSlowCreate,
   startServe,
+  tellToStop,
 } from "../../support/standalone.ts";
+import { openWire, rawRequest } from "../../support/wire.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
@@ -28,11 +28,12 @@ const NOT_DENO = RUNTIME !== "deno" && "only deno serve has --parallel";
 for (const parallel of [false, true]) {
   const how = parallel ? "with several workers" : "as one";
   const skip = parallel && NOT_DENO;
-  const it = (what: string, check: (cwd: string) => Promise<void>) =>
-    testUnless(skip)(`serve.ts ${how} ${what}`, (t) => check(newFolder(t)));
+  const it = (what: string, check: (t: TestContext) => Promise<void>) =>
+    testUnless(skip)(`serve.ts ${how} ${what}`, check);
 
-  it("greets once, lists, and exits with 0", async (cwd) => {
-    const server = await startServe({ cwd, parallel });
+  it("greets once, lists, and exits with 0", async (t) => {
+    const server = await startServe(t, { parallel });
+    const { cwd } = server;
     for (let i = 0; i < 10; i++) {
       assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
     }
@@ -43,7 +44,7 @@ for (const parallel of [false, true]) {
     assert.equal(server.stdout().match(lines)?.length, 10);
     assert.doesNotMatch(server.stdout(), /secret/);
 
-    const again = await startServe({ cwd, parallel });
+    const again = await startServe(t, { cwd, parallel });
     assert.equal(await again.end("SIGINT"), 0);
     assert.deepEqual(readdirSync(cwd), ["petstore.db"], "it was closed");
   });
@@ -51,34 +52,31 @@ for (const parallel of [false, true]) {
   testUnless(skip || skipping(NO_TERMINAL))(
     `serve.ts ${how} issues one first key on a terminal`,
     async (t) => {
-      const cwd = newFolder(t);
-      const server = await startServe({ cwd, parallel, isTerminal: true });
+      const server = await startServe(t, { parallel, isTerminal: true });
       assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
       await server.end();
       assert.equal(server.stderr().match(/^ {4}pet_/gm)?.length, 1);
     },
   );
 
-  it("ends in time although clients have sent half a request", async (cwd) => {
-    const server = await startServe({ cwd, parallel });
-    const wire = await Wire.to(server.origin, "GET /v1/pets HTTP/1.1\r\nHos");
+  it("ends in time although clients have sent half a request", async (t) => {
+    const server = await startServe(t, { parallel });
+    await openWire(t, server, rawRequest("GET /v1/pets").slice(0, -10));
     await ask(server, "GET", "/livez"); // by now it has seen the half one
     assert.equal(await server.end(), 0);
     assert.doesNotMatch(server.stderr(), /did not finish/);
-    wire.close();
   });
 
-  it("answers every create under way after SIGTERM", async (cwd) => {
-    const server = await startServe({ cwd, parallel });
+  it("answers every create under way after SIGTERM", async (t) => {
+    const server = await startServe(t, { parallel });
     // Several connections, so that with several workers more than one has something in flight.
     const creates = await Promise.all(
       Array.from(
         { length: 8 },
-        () => openSlowCreate(server),
+        () => openSlowCreate(t, server),
       ),
     );
-    server.kill("SIGTERM");
-    await until("it says so", () => server.stderr().includes("SIGTERM"));
+    await tellToStop(server);
     const answers: string[] = [];
     for (const create of creates) answers.push(await create.finish());
     // deno serve may cut bodies short when it is told to stop: nothing happened, and that is said.
@@ -89,17 +87,15 @@ for (const parallel of [false, true]) {
 }
 
 testUnless(NOT_DENO)(
-  "serve.ts with several workers sends a slow answer of one although the others have nothing to do",
+  "serve.ts with several workers sends the slow answer of one after SIGTERM",
   async (t) => {
-    const cwd = newFolder(t);
-    const server = await startServe({ cwd, parallel: true });
-    const other = new DatabaseSync(join(cwd, "petstore.db"));
+    const server = await startServe(t, { parallel: true });
+    const other = new DatabaseSync(join(server.cwd, "petstore.db"));
     other.exec("BEGIN IMMEDIATE");
     const create = ask(server, "POST", "/v1/pets", { body: REX_JSON })
       .then(({ status }) => status, String);
     await setTimeout(100); // it arrives
-    server.kill("SIGTERM");
-    await until("it says so", () => server.stderr().includes("SIGTERM"));
+    await tellToStop(server);
     await Promise.race([server.exited, setTimeout(500)]);
     other.exec("COMMIT");
     other.close();
@@ -134,9 +130,8 @@ testUnless(RUNTIME !== "deno" && "only Deno tells when a response is sent")(
 test(
   "serve.ts says on which port it listens if it is told to take any",
   async (t) => {
-    const cwd = newFolder(t);
     const env = { DATABASE_URL: "memory:" };
-    const server = await startServe({ cwd, env, port: 0 });
+    const server = await startServe(t, { env, port: 0 });
     assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
     assert.equal(await server.end(), 0);
   },
@@ -145,8 +140,7 @@ test(
 test(
   "serve.ts refuses a wrong setting with a message and exit code 1",
   async (t) => {
-    const cwd = newFolder(t);
-    const started = startServe({ cwd, env: { BASE_URL: "v1" } });
+    const started = startServe(t, { env: { BASE_URL: "v1" } });
     await assert.rejects(started, /BASE_URL: it must be a path/);
   },
 );
@@ -160,7 +154,7 @@ for (
   testUnless(NOT_DENO)(
     `serve.ts refuses ${name}, because ${reason}`,
     async (t) => {
-      const started = startServe({ cwd: newFolder(t), env: { [name]: "1" } });
+      const started = startServe(t, { env: { [name]: "1" } });
       const message = `Cannot read ${name}: ${reason}.* use main.ts start\n`;
       await assert.rejects(started, RegExp(message));
     },
@@ -170,10 +164,9 @@ for (
 testUnless(RUNTIME !== "deno" && "only deno serve takes it")(
   "serve.ts refuses a DENO_SERVE_ADDRESS that is no TCP address",
   async (t) => {
-    const cwd = newFolder(t);
-    const address = `unix:${cwd}/socket`;
+    const address = "unix:/tmp/socket";
     const env = { DATABASE_URL: "memory:", DENO_SERVE_ADDRESS: address };
-    const started = startServe({ cwd, env });
+    const started = startServe(t, { env });
     await assert.rejects(started, /DENO_SERVE_ADDRESS must be a TCP address/);
   },
 );

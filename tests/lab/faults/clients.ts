@@ -2,7 +2,7 @@
 
 import { get } from "node:http";
 import { connect } from "node:net";
-import { Wire } from "../../contract/wire.ts";
+import { rawRequest, Wire } from "../../contract/wire.ts";
 
 /** The bytes that a client sends. */
 export interface Dripping {
@@ -42,7 +42,7 @@ export function drip(
   });
 }
 
-const ASK = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
+const LIVEZ = rawRequest("GET /livez");
 const PAUSE = 10;
 
 /**
@@ -61,7 +61,7 @@ export async function longestLivez(
   try {
     while (!isOver) {
       const start = performance.now();
-      wire.write(ASK);
+      wire.write(LIVEZ);
       const { status } = await wire.answer();
       if (status !== 200) throw new Error(`/livez is ${status}`);
       longest = Math.max(longest, performance.now() - start);

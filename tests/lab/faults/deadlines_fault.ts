@@ -1,12 +1,12 @@
 /** Silent and dripping clients are ended in time. Deno ends none: see `nginx_fault.ts`. */
 import assert from "node:assert/strict";
-import { Wire } from "../../contract/wire.ts";
 import { drip, type Dripping } from "./clients.ts";
 import { testsOn } from "../../support/standalone.ts";
 import { findRuntimes } from "../../support/runtime.ts";
+import { openWire, rawRequest, WITH_KEY } from "../../support/wire.ts";
 
-const KEY = "Authorization: Bearer secret\r\n";
-const POST = "POST /v1/pets HTTP/1.1\r\nHost: a\r\n";
+const POST = "POST /v1/pets";
+const LIVEZ = rawRequest("GET /livez");
 /** Deno is watched for so many ms: longer than its body deadline. */
 const DENO_PATIENCE = 15_000;
 const PATIENCE = 60_000;
@@ -28,30 +28,30 @@ const CASES: Readonly<Record<string, Case>> = {
     seconds: { bun: 12, node: 11 },
   },
   "a header that drips": {
-    sent: "GET /livez HTTP/1.1\r\nX: ",
+    sent: LIVEZ.slice(0, -4), // the end of Host
     drop: "y",
     status: SILENT,
     seconds: { bun: 12, node: 11 },
   },
   "an idle connection": {
-    sent: "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n",
+    sent: LIVEZ,
     status: same(200),
     seconds: { bun: 32, node: 6 },
   },
   "a body that drips on after 401": {
-    sent: `${POST}Content-Length: 60000\r\n\r\n`,
+    sent: rawRequest(POST, ["Content-Length: 60000"]),
     drop: " ",
     status: same(401),
     seconds: { bun: 32, node: 10 },
   },
   "a body that drips on after 413": {
-    sent: `${POST}${KEY}Content-Length: 600000\r\n\r\n`,
+    sent: rawRequest(POST, [WITH_KEY, "Content-Length: 600000"]),
     drop: " ",
     status: same(413),
     seconds: { bun: 32, node: 1 },
   },
   "a create that drips": {
-    sent: `${POST}${KEY}Content-Length: 60000\r\n\r\n`,
+    sent: rawRequest(POST, [WITH_KEY, "Content-Length: 60000"]),
     drop: " ",
     status: same(408),
     seconds: { bun: 40, node: 11 },
@@ -66,22 +66,21 @@ for (const runtime of findRuntimes()) {
   const isDeno = name === "deno";
   const skip = isDeno && "Deno closes some of them as it pleases";
   testsOn(runtime, { skip })(
-    "connections on which refused creates follow each other are not closed",
-    async ({ port }) => {
+    "a connection on which refused creates follow each other is not closed",
+    async (server, t) => {
       await Promise.all(
         [
-          [`${POST}${KEY}Content-Length: 2\r\n\r\n{}`, 400],
-          [`${POST}Content-Length: 2\r\n\r\n{}`, 401],
-          [`${POST}Content-Length: 600\r\n\r\n${" ".repeat(600)}`, 401],
+          [rawRequest(POST, [WITH_KEY], "{}"), 400],
+          [rawRequest(POST, [], "{}"), 401],
+          [rawRequest(POST, [], " ".repeat(600)), 401],
         ].map(async ([request, status]) => {
-          const wire = await Wire.open(port);
+          const wire = await openWire(t, server);
           const end = performance.now() + LASTING;
           while (performance.now() < end) {
             wire.write(`${request}`);
             assert.equal((await wire.answer()).status, status);
             await new Promise((resolve) => setTimeout(resolve, 20));
           }
-          wire.close();
         }),
       );
     },

@@ -8,8 +8,9 @@ import type { Cluster } from "../../support/postgres/cluster.ts";
 import { signal } from "../../support/postgres/processes.ts";
 import type { Runtime } from "../../support/runtime.ts";
 import { FIXED_KEY, type Recorder, type Target } from "./recorder.ts";
+import { launch } from "../../support/process.ts";
 import {
-  launchMain,
+  mainCommand,
   type RunningServer,
   untilListening,
 } from "../../support/standalone.ts";
@@ -135,13 +136,8 @@ export async function startServer(
   const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
   let running: RunningServer;
   async function start(): Promise<void> {
-    const program = launchMain(
-      ["start", "--port", "0"],
-      { cwd, env: all },
-      main,
-      runtime,
-    );
-    running = await untilListening(program);
+    const command = mainCommand(["start", "--port", "0"], runtime, main);
+    running = await untilListening(launch(command, { cwd, env: all }));
   }
   await start();
   return {

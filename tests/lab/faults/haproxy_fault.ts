@@ -5,14 +5,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { Wire } from "../../contract/wire.ts";
-import { freePort, launch } from "../../support/process.ts";
+import { freePort, startProgram } from "../../support/process.ts";
 import { skipping, testUnless } from "../../support/runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { listFrom } from "./clients.ts";
-import { launchMain, untilListening } from "../../support/standalone.ts";
+import { startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
+import { rawRequest, statusOf, WITH_KEY } from "../../support/wire.ts";
 
 /** Debian keeps it where only root looks. */
 const PATH = `${process.env.PATH}:/usr/sbin`;
@@ -24,26 +24,15 @@ const CONFIGURATION = readFileSync(
   fileURLToPath(new URL("../../../docs/examples/haproxy.cfg", import.meta.url)),
   "utf8",
 );
-const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
-const LIST = `GET /v1/pets?limit=1 ${FIELDS}\r\n`;
-const CREATE =
-  `POST /v1/pets ${FIELDS}Content-Length: ${REX_JSON.length}\r\n\r\n${REX_JSON}`;
+const LIST = rawRequest("GET /v1/pets?limit=1", [WITH_KEY]);
+const CREATE = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
 
 testUnless(skip)(
-  "behind HAProxy no request fails while one server after the other ends with SHUTDOWN_DELAY, and starts again",
+  "no request fails behind HAProxy while servers end in turn with SHUTDOWN_DELAY",
   async (t) => {
     const cwd = newFolder(t);
-    const env = {
-      PETSTORE_API_KEYS: "secret",
-      METRICS: "on",
-      TRUST_PROXY: "1",
-      SHUTDOWN_DELAY: "5",
-    };
-    async function start(port: number) {
-      const args = ["start", "--port", `${port}`];
-      const server = await untilListening(launchMain(args, { cwd, env }));
-      return { ...server, port };
-    }
+    const env = { METRICS: "on", TRUST_PROXY: "1", SHUTDOWN_DELAY: "5" };
+    const start = (port: number) => startMain(t, { cwd, env, port });
     const ports = [await freePort(), await freePort()];
     const servers = await Promise.all(ports.map(start));
     const port = await freePort();
@@ -54,40 +43,34 @@ testUnless(skip)(
       );
     const path = join(cwd, "haproxy.cfg");
     writeFileSync(path, site);
-    const proxy = launch(["haproxy", "-db", "-f", path], { env: { PATH } });
-    try {
-      await until(
-        "HAProxy asks a server",
-        () => ask(port, LIST).then((status) => status === 200, () => false),
-      );
-      for (const hidden of ["/livez", "/readyz", "/metrics", "//metrics"]) {
-        assert.equal(await ask(port, `GET ${hidden} ${FIELDS}\r\n`), 404);
-      }
-      assert.equal(await listFrom("127.0.0.5", port), 200);
-      await until(
-        "the client's address is logged",
-        () =>
-          servers.some(({ stdout }) =>
-            stdout().includes('"client":"127.0.0.5"')
-          ),
-      );
-      const load = putUnderLoad(port);
-      for (const [index, server] of servers.entries()) {
-        await load.goesOn();
-        assert.equal(await server.end(), 0);
-        await load.goesOn();
-        const again = servers[index] = await start(server.port);
-        await until("HAProxy uses it again", async () => {
-          const url = `${again.origin}/metrics`;
-          return /_count\{http_route="\/v1\/pets"/
-            .test(await (await fetch(url)).text());
-        });
-      }
-      await load.end();
-    } finally {
-      await proxy.end("SIGKILL");
-      await Promise.all(servers.map((server) => server.end("SIGKILL")));
+    startProgram(t, ["haproxy", "-db", "-f", path], { env: { PATH } });
+    await until(
+      "HAProxy asks a server",
+      () => statusOf(port, LIST).then((status) => status === 200, () => false),
+    );
+    for (const hidden of ["/livez", "/readyz", "/metrics", "//metrics"]) {
+      const sent = rawRequest(`GET ${hidden}`, [WITH_KEY]);
+      assert.equal(await statusOf(port, sent), 404);
     }
+    assert.equal(await listFrom("127.0.0.5", port), 200);
+    await until(
+      "the client's address is logged",
+      () =>
+        servers.some(({ stdout }) => stdout().includes('"client":"127.0.0.5"')),
+    );
+    const load = putUnderLoad(port);
+    for (const [index, server] of servers.entries()) {
+      await load.goesOn();
+      assert.equal(await server.end(), 0);
+      await load.goesOn();
+      const again = servers[index] = await start(server.port);
+      await until("HAProxy uses it again", async () => {
+        const url = `${again.origin}/metrics`;
+        return /_count\{http_route="\/v1\/pets"/
+          .test(await (await fetch(url)).text());
+      });
+    }
+    await load.end();
   },
 );
 
@@ -96,7 +79,11 @@ function putUnderLoad(port: number) {
   let [isOver, count] = [false, 0];
   async function repeat(bytes: string, expected: number): Promise<void> {
     while (!isOver) {
-      assert.equal(await ask(port, bytes), expected, `after ${count} requests`);
+      assert.equal(
+        await statusOf(port, bytes),
+        expected,
+        `after ${count} requests`,
+      );
       count++;
     }
   }
@@ -120,12 +107,4 @@ function putUnderLoad(port: number) {
       console.log(`HAProxy, two servers: ${count} requests`);
     },
   };
-}
-
-/** The status of the answer. */
-async function ask(port: number, bytes: string): Promise<number> {
-  const wire = await Wire.open(port, bytes);
-  const { status } = await wire.answer();
-  wire.close();
-  return status;
 }

@@ -1,7 +1,7 @@
 /** A TCP address of a test's own: what is behind it can change, be far away, or be cut off. */
 
 import { connect, createServer, type Socket } from "node:net";
-import { listen } from "../../support/process.ts";
+import { portOf } from "../../support/process.ts";
 
 /** An address on 127.0.0.1. */
 export interface Line {
@@ -68,7 +68,7 @@ export async function openLine(
   }
 
   return {
-    port: await listen(listener),
+    port: await portOf(listener),
     leadTo(other) {
       port = other;
       end();

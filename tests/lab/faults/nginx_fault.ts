@@ -5,9 +5,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
-import test from "node:test";
+import test, { type TestContext } from "node:test";
 import { createClient } from "../../../adapters/client/mod.ts";
-import { type Answer, Wire } from "../../contract/wire.ts";
+import { Wire } from "../../contract/wire.ts";
+import { atEnd } from "../../support/at_end.ts";
 import {
   findRuntimes,
   type FoundRuntime,
@@ -16,19 +17,23 @@ import {
 } from "../../support/runtime.ts";
 import { freePort } from "../../support/process.ts";
 import { drip, type Dripping, listFrom } from "./clients.ts";
-import { inNewFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import {
   CANNOT_WATCH,
-  launchMain,
   openSlowCreate,
+  QUIET,
   type RunningServer,
-  type Standalone,
-  type StandaloneOptions,
-  untilListening,
-  withStandalone,
+  startMain,
 } from "../../support/standalone.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import {
+  answerTo,
+  openWire,
+  rawRequest,
+  statusOf,
+  WITH_KEY,
+} from "../../support/wire.ts";
 
 /** Debian keeps it where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
@@ -39,9 +44,7 @@ const RUNTIMES = findRuntimes();
 const [deno] = RUNTIMES.filter(({ name }) => name === "deno");
 const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
 
-function it(title: string, check: () => Promise<void>): void {
-  testUnless(skip)(title, check);
-}
+const it = testUnless(skip);
 
 const CONFIGURATION = read("examples/nginx.conf");
 /** In the example times are longer. */
@@ -50,65 +53,63 @@ const PATIENCE = 15_000;
 /** How the servers end, one after another. */
 const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
 
-const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
-const LIST = `GET /v1/pets ${FIELDS}\r\n`;
+const LIST = rawRequest("GET /v1/pets", [WITH_KEY]);
+const CREATE = "POST /v1/pets";
 
-it("behind nginx silence, half a header, idle connections and dripping bodies end", async () => {
-  await behindNginx(async (port, server) => {
-    const before = server.descriptors();
-    const post = `POST /v1/pets ${FIELDS}Content-Length:`;
-    const clients: Readonly<Record<string, Dripping>> = {
-      silence: { sent: "" },
-      "half a header": { sent: "GET /v1/pets HTTP/1.1\r\nHos" },
-      "an idle connection": { sent: LIST },
-      "half a body": { sent: `${post} 29\r\n\r\n${REX_JSON.slice(9)}` },
-      "a body that drips on after 413": {
-        sent: `${post} 90000\r\n\r\n`,
-        drop: " ",
-      },
-    };
-    const ends = await Promise.all(
-      Object.entries(clients).map(async ([what, client]) => {
-        const { seconds } = await drip(port, client, PATIENCE);
-        assert.ok(seconds !== undefined, `${what} lives on`);
-        return `${what}: ${Math.round(1000 * seconds)} ms`;
-      }),
-    );
-    console.log(`nginx, with all times ${SHORT}: ${ends.join(", ")}`);
-    const drips = await Promise.all(
-      Array.from({ length: 50 }, () => Wire.open(port, `${post} 29\r\n\r\n{`)),
-    );
-    assert.equal(await ask(port, LIST), 200);
-    const more = server.descriptors() - before;
-    assert.ok(
-      more < 10,
-      `50 dripping bodies cost the server ${more} descriptors`,
-    );
-    drips.forEach((wire) => wire.close());
-  });
+it("nginx ends silence, half a header, idle connections and dripping bodies", async (t) => {
+  const { port, server } = await behindNginx(t);
+  const before = server.descriptors();
+  const headOf = (length: number) =>
+    rawRequest(CREATE, [WITH_KEY, `Content-Length: ${length}`]);
+  const clients: Readonly<Record<string, Dripping>> = {
+    silence: { sent: "" },
+    "half a header": { sent: LIST.slice(0, 25) },
+    "an idle connection": { sent: LIST },
+    "half a body": { sent: headOf(29) + REX_JSON.slice(9) },
+    "a body that drips on after 413": {
+      sent: headOf(90_000),
+      drop: " ",
+    },
+  };
+  const ends = await Promise.all(
+    Object.entries(clients).map(async ([what, client]) => {
+      const { seconds } = await drip(port, client, PATIENCE);
+      assert.ok(seconds !== undefined, `${what} lives on`);
+      return `${what}: ${Math.round(1000 * seconds)} ms`;
+    }),
+  );
+  console.log(`nginx, with all times ${SHORT}: ${ends.join(", ")}`);
+  const drip29 = () => openWire(t, { port }, `${headOf(29)}{`);
+  await Promise.all(Array.from({ length: 50 }, drip29));
+  assert.equal(await statusOf(port, LIST), 200);
+  const more = server.descriptors() - before;
+  assert.ok(
+    more < 10,
+    `50 dripping bodies cost the server ${more} descriptors`,
+  );
 });
 
-it("behind nginx 400 silent connections do not take the descriptors of the server", async () => {
-  await behindNginx(async (port, server) => {
-    const flood = Array.from(
-      { length: 400 },
-      () => connect(port, "127.0.0.1").on("error", () => {}),
-    );
-    assert.equal(await ask(server.port, LIST), 200);
-    assert.ok(server.descriptors() < 100);
-    assert.equal(server.stderr().includes("Cannot accept"), false);
-    flood.forEach((socket) => socket.destroy());
-  });
+it("400 silent connections to nginx do not take the descriptors of the server", async (t) => {
+  const { port, server } = await behindNginx(t);
+  for (let count = 0; count < 400; count++) {
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    atEnd(t, () => socket.destroy());
+  }
+  assert.equal(await statusOf(server.port, LIST), 200);
+  assert.ok(server.descriptors() < 100);
+  assert.equal(server.stderr().includes("Cannot accept"), false);
 });
 
-it("behind nginx an offer of HTTP/2 by Upgrade, as Java's HttpClient makes it, does no harm", async () => {
-  await behindNginx(async (port, server) => {
-    const create =
-      `POST /v1/pets ${FIELDS}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
-      `HTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: ${REX_JSON.length}\r\n\r\n${REX_JSON}`;
-    assert.equal(await ask(server.port, create), 400);
-    assert.equal(await ask(port, create), 201);
-  });
+it("an offer of HTTP/2 by Upgrade, as Java makes it, does no harm behind nginx", async (t) => {
+  const { port, server } = await behindNginx(t);
+  const offer = [
+    "Connection: Upgrade, HTTP2-Settings",
+    "Upgrade: h2c",
+    "HTTP2-Settings: AAMAAABkAAQAAP__",
+  ];
+  const create = rawRequest(CREATE, [WITH_KEY, ...offer], REX_JSON);
+  assert.equal(await statusOf(server.port, create), 400);
+  assert.equal(await statusOf(port, create), 201);
 });
 
 /** Targets that are, or that some server might take for, those of a probe: nginx and URL parsers differ. */
@@ -127,72 +128,57 @@ const SHOWN =
 for (const runtime of RUNTIMES) {
   const title = `${runtime.name}: the probes are hidden behind nginx`;
   const skip = skipping(runtime.missing ?? (NGINX_MISSING || CANNOT_WATCH));
-  test(title, { skip }, async () => {
-    await behindNginx(async (port) => {
-      const get = (target: string): Promise<Answer> =>
-        send(port, `GET ${target} ${FIELDS}\r\n`);
-      for (const target of SHOWN) {
-        assert.equal((await get(target)).status, 200, target);
-      }
-      assert.match((await get("/v1/pets/7")).body, /"not_found"/);
-      for (const target of HIDDEN) {
-        const { status, body } = await get(target);
-        assert.ok(status === 404 || status === 400, `${target}: ${status}`);
-        assert.doesNotMatch(body, /petstore_|"ok"|storage/, target);
-      }
-    }, { runtime, metrics: "on" });
+  test(title, { skip }, async (t) => {
+    const { port } = await behindNginx(t, runtime, { METRICS: "on" });
+    const get = (target: string) =>
+      answerTo(port, rawRequest(`GET ${target}`, [WITH_KEY]));
+    for (const target of SHOWN) {
+      assert.equal((await get(target)).status, 200, target);
+    }
+    assert.match((await get("/v1/pets/7")).body, /"not_found"/);
+    for (const target of HIDDEN) {
+      const { status, body } = await get(target);
+      assert.ok(status === 404 || status === 400, `${target}: ${status}`);
+      assert.doesNotMatch(body, /petstore_|"ok"|storage/, target);
+    }
   });
 }
 
-it("behind nginx no GET fails while one of two servers ends, starts again or hangs, and creates sent again add one pet each", async () => {
-  await inNewFolder(async (cwd) => {
-    const env = {
-      PETSTORE_API_KEYS: "secret",
-      METRICS: "on",
-      TRUST_PROXY: "1",
-    };
-    async function start(port: number) {
-      const args = ["start", "--port", `${port}`];
-      const server = await untilListening(launchMain(args, { cwd, env }));
-      return { ...server, port };
-    }
-    const ports = [await freePort(), await freePort()];
-    const servers = await Promise.all(ports.map(start));
-    try {
-      await withNginx(ports, async (port) => {
-        assert.equal(await listFrom("127.0.0.5", port), 200);
-        const isLogged = ({ stdout }: RunningServer) =>
-          stdout().includes('"client":"127.0.0.5"');
-        await until("its address is logged", () => servers.some(isLogged));
-        const load = putUnderLoad(port);
-        for (const [index, signal] of SIGNALS.entries()) {
-          await load.goesOn();
-          const server = servers[index];
-          assert.ok(server !== undefined);
-          // Until this create is whole, a server that was told to stop answers 503.
-          const slow = await openSlowCreate({ ...server, key: "secret" });
-          server.kill(signal);
-          await load.goesOn();
-          slow.abandon();
-          await server.exited;
-          const again = servers[index] = await start(server.port);
-          await until("nginx uses it again", () => isUsed(again));
-        }
-        const { names, found } = await load.end();
-        assert.deepEqual(found.toSorted(), names.toSorted());
+it("no GET fails behind nginx while one of two servers ends, or hangs", async (t) => {
+  const cwd = newFolder(t);
+  const env = { METRICS: "on", TRUST_PROXY: "1" };
+  const start = (port: number) => startMain(t, { cwd, env, port });
+  const ports = [await freePort(), await freePort()];
+  const servers = await Promise.all(ports.map(start));
+  const port = await startNginx(t, ports);
+  assert.equal(await listFrom("127.0.0.5", port), 200);
+  const isLogged = ({ stdout }: RunningServer) =>
+    stdout().includes('"client":"127.0.0.5"');
+  await until("its address is logged", () => servers.some(isLogged));
+  const load = putUnderLoad(port);
+  for (const [index, signal] of SIGNALS.entries()) {
+    await load.goesOn();
+    const server = servers[index];
+    assert.ok(server !== undefined);
+    // Until this create is whole, a server that was told to stop answers 503.
+    const slow = await openSlowCreate(t, server);
+    server.kill(signal);
+    await load.goesOn();
+    slow.abandon();
+    await server.exited;
+    const again = servers[index] = await start(server.port);
+    await until("nginx uses it again", () => isUsed(again));
+  }
+  const { names, found } = await load.end();
+  assert.deepEqual(found.toSorted(), names.toSorted());
 
-        servers[0]?.kill("SIGSTOP"); // it hangs
-        let quick = 0;
-        await until("nginx leaves it out", async () => {
-          const start = performance.now();
-          assert.equal(await ask(port, LIST), 200);
-          quick = performance.now() - start < 500 ? quick + 1 : 0;
-          return quick === 10;
-        });
-      });
-    } finally {
-      await Promise.all(servers.map((server) => server.end("SIGKILL")));
-    }
+  servers[0]?.kill("SIGSTOP"); // it hangs
+  let quick = 0;
+  await until("nginx leaves it out", async () => {
+    const start = performance.now();
+    assert.equal(await statusOf(port, LIST), 200);
+    quick = performance.now() - start < 500 ? quick + 1 : 0;
+    return quick === 10;
   });
 });
 
@@ -219,7 +205,7 @@ function putUnderLoad(port: number) {
   async function read(): Promise<void> {
     while (!isOver) {
       // Each on a connection of its own: nginx soon ends idle ones.
-      assert.equal(await ask(port, LIST), 200, `after ${gets} GETs`);
+      assert.equal(await statusOf(port, LIST), 200, `after ${gets} GETs`);
       gets++;
     }
   }
@@ -260,78 +246,63 @@ async function isUsed({ origin }: RunningServer): Promise<boolean> {
   return /duration_seconds_count\{http_route="\/v1\/pets"/.test(metrics);
 }
 
-/** Starts the server and nginx in front of it. */
+/** Starts a server, which may have 200 descriptors, and nginx in front of it. */
 async function behindNginx(
-  work: (port: number, server: Standalone) => Promise<void>,
-  { runtime = deno, ...options }: StandaloneOptions & {
-    readonly runtime?: FoundRuntime | undefined;
-  } = { maxDescriptors: 200 },
-): Promise<void> {
+  t: TestContext,
+  runtime: FoundRuntime | undefined = deno,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ readonly port: number; readonly server: RunningServer }> {
   assert.ok(runtime !== undefined);
-  await withStandalone(
-    runtime,
-    options,
-    (server) => withNginx([server.port], (port) => work(port, server)),
-  );
+  const prefix = ["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"];
+  const env = { ...QUIET, ...settings };
+  const server = await startMain(t, { runtime, prefix, env });
+  return { port: await startNginx(t, [server.port]), server };
 }
 
-/** Starts nginx in front of the servers at these ports; `work` is given its own. */
-async function withNginx(
+/** Starts nginx in front of the servers at these ports, and returns its own. */
+async function startNginx(
+  t: TestContext,
   servers: readonly number[],
-  work: (port: number) => Promise<void>,
-): Promise<void> {
-  await inNewFolder(async (folder) => {
-    const port = await freePort();
-    const site = CONFIGURATION
-      .replaceAll(
-        /\n\tserver 127\.0\.0\.1:800(\d)(.*;)/g,
-        (_, index, checks) =>
-          servers[index] === undefined
-            ? ""
-            : `\n\tserver 127.0.0.1:${servers[index]}${checks}`,
-      )
-      .replace("listen 80;", `listen 127.0.0.1:${port};`)
-      .replaceAll(/(timeout|time) \d+s;/g, `$1 ${SHORT};`)
-      .replace("limit_conn petstore 100;", "limit_conn petstore 1000;");
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-      .map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
-    writeFileSync(
-      join(folder, "nginx.conf"),
-      `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
+): Promise<number> {
+  const folder = newFolder(t);
+  const port = await freePort();
+  const site = CONFIGURATION
+    .replaceAll(
+      /\n\tserver 127\.0\.0\.1:800(\d)(.*;)/g,
+      (_, index, checks) =>
+        servers[index] === undefined
+          ? ""
+          : `\n\tserver 127.0.0.1:${servers[index]}${checks}`,
+    )
+    .replace("listen 80;", `listen 127.0.0.1:${port};`)
+    .replaceAll(/(timeout|time) \d+s;/g, `$1 ${SHORT};`)
+    .replace("limit_conn petstore 100;", "limit_conn petstore 1000;");
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
 events { worker_connections 2048; }
 http { access_log off;\n${temporary}\n${site}}\n`,
-    );
-    const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
-      env,
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    const ended = new Promise((resolve) => nginx.once("close", resolve));
-    try {
-      await until(
-        "nginx listens",
-        () =>
-          Wire.open(port).then((wire) => wire.close()).then(
-            () => true,
-            () => false,
-          ),
-      );
-      await work(port);
-    } finally {
-      nginx.kill("SIGKILL");
-      await ended;
-    }
+  );
+  const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
   });
-}
-
-async function ask(port: number, bytes: string): Promise<number> {
-  return (await send(port, bytes)).status;
-}
-
-async function send(port: number, bytes: string): Promise<Answer> {
-  const wire = await Wire.open(port, bytes);
-  const answer = await wire.answer();
-  wire.close();
-  return answer;
+  const ended = new Promise((resolve) => nginx.once("close", resolve));
+  atEnd(t, () => {
+    nginx.kill("SIGKILL");
+    return ended;
+  });
+  await until(
+    "nginx listens",
+    () =>
+      Wire.open(port).then((wire) => wire.close()).then(
+        () => true,
+        () => false,
+      ),
+  );
+  return port;
 }
 
 function read(path: string): string {

@@ -5,8 +5,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startMain } from "../../support/standalone.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { newFolder } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { rawRequest, WITH_KEY } from "../../support/wire.ts";
 
 /** It is measured again up to so many times, because other programs may use this machine. */
 const TRIES = 10;
@@ -20,28 +20,13 @@ const CONNECTIONS = 4000;
 
 const postgres = await sharedPostgres();
 
-const CREATE = [
-  "POST /v1/pets HTTP/1.1",
-  "Host: localhost",
-  "Authorization: Bearer secret",
-  "Content-Type: application/json",
-  `Content-Length: ${REX_JSON.length}`,
-  "",
-  REX_JSON,
-].join("\r\n");
+const CREATE = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
 
 /** Starts a server, on SQLite unless told otherwise, and returns its port. */
 async function start(t: TestContext, url?: string): Promise<number> {
-  const server = await startMain({
-    cwd: newFolder(t),
-    env: {
-      PETSTORE_API_KEYS: "secret",
-      REQUEST_LOG: "off",
-      ...url !== undefined && { DATABASE_URL: url },
-    },
-  });
-  t.after(() => server.end());
-  return Number(new URL(server.origin).port);
+  const database = url === undefined ? {} : { DATABASE_URL: url };
+  const env = { REQUEST_LOG: "off", ...database };
+  return (await startMain(t, { env })).port;
 }
 
 /** Measures until a server adds enough at twice its load; otherwise fails. Returns how many it refused. */

@@ -2,15 +2,15 @@
 import assert from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
-import { Wire } from "../../contract/wire.ts";
 import { longestLivez } from "./clients.ts";
-import { type Standalone, testsOn } from "../../support/standalone.ts";
+import { type RunningServer, testsOn } from "../../support/standalone.ts";
 import { findRuntimes } from "../../support/runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { rawRequest, statusOf, WITH_KEY } from "../../support/wire.ts";
 
-const HEAD =
-  "POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n" +
-  "Content-Type: application/json\r\n";
+/** The head of a create whose body has this field. */
+const headOf = (field: string): string =>
+  rawRequest("POST /v1/pets", [WITH_KEY, field]);
 /** Below the limit of 64 KiB. */
 const PIECES = 65_000;
 const BLANKS = " ".repeat(PIECES);
@@ -28,11 +28,8 @@ async function sendChunks(port: number, body: string): Promise<number> {
   const chunks = body === BLANKS
     ? BLANK_CHUNKS
     : body.replaceAll(/./g, "1\r\n$&\r\n");
-  const wire = await Wire.open(port);
-  wire.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
-  const { status } = await wire.answer();
-  wire.close();
-  return status;
+  const head = headOf("Transfer-Encoding: chunked");
+  return await statusOf(port, `${head}${chunks}0\r\n\r\n`);
 }
 
 async function sendWrites(port: number, body: string): Promise<number> {
@@ -44,7 +41,7 @@ async function sendWrites(port: number, body: string): Promise<number> {
       resolve();
     }).on("error", () => resolve()).on("close", () => resolve());
   });
-  await written(socket, `${HEAD}Content-Length: ${body.length}\r\n\r\n`);
+  await written(socket, headOf(`Content-Length: ${body.length}`));
   for (let i = 0; i < body.length && answer === ""; i++) {
     await written(socket, body.charAt(i));
     if (i % 16 === 0) await nextTurn(); // this process asks for /livez meanwhile
@@ -87,7 +84,7 @@ function nextTurn(): Promise<void> {
 }
 
 /** Sends a body while another client asks; returns the longest wait of that one, and the growth of the memory. */
-async function bear(server: Standalone, work: () => Promise<void>) {
+async function bear(server: RunningServer, work: () => Promise<void>) {
   const before = server.memory();
   const livez = await longestLivez(server.port, work);
   return { livez, memory: server.memory() - before };

@@ -9,8 +9,9 @@ import { connect, type Socket } from "node:net";
 import process from "node:process";
 import { Wire } from "../../contract/wire.ts";
 import { findRuntimes, skipping } from "../../support/runtime.ts";
-import { type Standalone, testsOn } from "../../support/standalone.ts";
+import { type RunningServer, testsOn } from "../../support/standalone.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { rawRequest, statusOf, WITH_KEY } from "../../support/wire.ts";
 
 const IDLE = 10_000;
 const BUSY = 64;
@@ -29,17 +30,15 @@ const QUIET = 500;
 const enough = Number(execFileSync("sh", ["-c", "ulimit -n"])) >= IDLE + 2000;
 const skip = skipping(!enough && `ulimit -n is below ${IDLE + 2000}`);
 
-const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
-const POST = `POST /v1/pets ${FIELDS}Content-Length:`;
 /** Requests that change no pet, and the statuses of their answers. */
 const REQUESTS = [
-  [`GET /v1/pets?limit=5 ${FIELDS}\r\n`, 200],
-  [`GET /v1/pets/1 ${FIELDS}\r\n`, 200],
-  [`GET /v1/pets/2 ${FIELDS}\r\n`, 404],
-  ["GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer no\r\n\r\n", 401],
-  [`${POST} 2\r\n\r\n{}`, 400],
-  [`${POST} 600\r\n\r\n${" ".repeat(600)}`, 400],
-  ["GET /livez HTTP/1.1\r\nHost: a\r\n\r\n", 200],
+  [rawRequest("GET /v1/pets?limit=5", [WITH_KEY]), 200],
+  [rawRequest("GET /v1/pets/1", [WITH_KEY]), 200],
+  [rawRequest("GET /v1/pets/2", [WITH_KEY]), 404],
+  [rawRequest("GET /v1/pets", ["Authorization: Bearer no"]), 401],
+  [rawRequest("POST /v1/pets", [WITH_KEY], "{}"), 400],
+  [rawRequest("POST /v1/pets", [WITH_KEY], " ".repeat(600)), 400],
+  [rawRequest("GET /livez"), 200],
 ] as const;
 
 for (const runtime of findRuntimes()) {
@@ -84,13 +83,9 @@ for (const runtime of findRuntimes()) {
 }
 
 /** Adds the one pet, and has the runtime compile what it compiles. */
-async function warmUp(server: Standalone): Promise<void> {
-  const wire = await Wire.open(
-    server.port,
-    `${POST} ${REX_JSON.length}\r\n\r\n${REX_JSON}`,
-  );
-  assert.equal((await wire.answer()).status, 201);
-  wire.close();
+async function warmUp(server: RunningServer): Promise<void> {
+  const create = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
+  assert.equal(await statusOf(server.port, create), 201);
   await load(server, WARM_UP);
 }
 
@@ -100,7 +95,7 @@ interface Use {
 }
 
 /** Measures a server once nothing changes any more: it has noticed which clients are gone. */
-async function use(server: Standalone): Promise<Use> {
+async function use(server: RunningServer): Promise<Use> {
   let descriptors = -1;
   while (server.descriptors() !== descriptors) {
     descriptors = server.descriptors();
@@ -128,7 +123,7 @@ async function connectMany(port: number): Promise<readonly Socket[]> {
 
 /** Keeps connections busy, each with one request after the other. */
 async function load(
-  { port }: Standalone,
+  { port }: RunningServer,
   seconds: number,
 ): Promise<{ count: number; rate: number; longest: number }> {
   const end = performance.now() + 1000 * seconds;

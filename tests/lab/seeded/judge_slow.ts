@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../../support/process.ts";
+import { freePort, run, startProgram } from "../../support/process.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import {
-  inNewFolder,
+  newFolder,
   temporaryFiles,
 } from "../../support/temporary_directory.ts";
 import { INTERFACE_CLAUSES } from "../../contract/interface_contract.ts";
@@ -20,15 +20,13 @@ import {
 } from "../../judge/judge.ts";
 import { CLAUSES, MISTAKES } from "./mistakes.ts";
 import { type Change, storeWith } from "./switchable_store.ts";
-import { launch, run } from "../../support/process.ts";
 import {
   commandLine,
-  findRuntime,
   findRuntimes,
   RUNTIME,
   type Runtime,
 } from "../../support/runtime.ts";
-import { withStandalone } from "../../support/standalone.ts";
+import { QUIET, startMain } from "../../support/standalone.ts";
 import { until } from "../../support/time.ts";
 
 const KEY = ["--key", "secret"];
@@ -64,16 +62,15 @@ for (const runtime of findRuntimes()) {
   for (const [storage, open] of Object.entries(DATABASES)) {
     const skip = missing ?? (storage === "PostgreSQL" && postgres.skip);
     test(
-      `the judge on ${name} finds no fault with our own server there, with ${storage}`,
+      `the judge on ${name} finds no fault with our server there on ${storage}`,
       { skip },
-      async () => {
-        const database = await open();
-        await withStandalone(runtime, { database }, async ({ port }) => {
-          const address = `http://127.0.0.1:${port}/v1`;
-          const { code, text } = await runJudge([address, ...KEY], { runtime });
-          assert.equal(code, 0, text);
-          assert.match(text, /: \d+ hold, 0 fail, 0 can.*\n.*, 0 fail, 1 can/);
-        });
+      async (t) => {
+        const env = { ...QUIET, DATABASE_URL: await open() };
+        const { origin } = await startMain(t, { runtime, env });
+        const args = [`${origin}/v1`, ...KEY];
+        const { code, text } = await runJudge(args, { runtime });
+        assert.equal(code, 0, text);
+        assert.match(text, /: \d+ hold, 0 fail, 0 can.*\n.*, 0 fail, 1 can/);
       },
     );
   }
@@ -81,37 +78,33 @@ for (const runtime of findRuntimes()) {
 
 const skip = RUNTIME !== "deno" && "the naive store runs on Deno";
 const SHOWN = "docs/judge.md shows what the judge says of a naive pet store";
-test(SHOWN, { skip }, () =>
-  inNewFolder(async (cwd) => {
-    const port = String(await freePort());
-    const naive = readFileSync(new URL("naive.ts", EXAMPLES), "utf8");
-    writeFileSync(join(cwd, "naive.ts"), naive.replace("3000", port));
-    const config = fileURLToPath(new URL("deno.json", EXAMPLES));
-    const flags = ["-A", "--frozen", "--config", config];
-    const store = launch(commandLine("naive.ts", flags), { cwd });
-    const mask = (text: string): string =>
-      text.replaceAll(/Seed: .*|\(\d+ characters/g, "")
-        .replaceAll(/Rex[a-z]{9}/g, "Rex").replaceAll(port, "3000");
-    try {
-      const address = `http://localhost:${port}/v1`;
-      await until("the naive store answers", () => answers(address));
-      const judged = await runJudge([address, "--only", "spec", ...KEY]);
-      assert.equal(judged.code, 1, judged.text);
-      const page = readFileSync(PAGE, "utf8");
-      const [shown = ""] = page.split(/^\$ deno .*\n|^```$/m).slice(-2);
-      let rest = mask(judged.text);
-      for (const part of mask(shown).split(/^ *…\n/m)) {
-        assert.ok(
-          rest.includes(part),
-          `not there, or not then: ${part}\nThe rest: ${rest}`,
-        );
-        rest = rest.slice(rest.indexOf(part) + part.length);
-      }
-      assert.equal(rest, "");
-    } finally {
-      await store.end("SIGKILL");
-    }
-  }));
+test(SHOWN, { skip }, async (t) => {
+  const cwd = newFolder(t);
+  const port = String(await freePort());
+  const naive = readFileSync(new URL("naive.ts", EXAMPLES), "utf8");
+  writeFileSync(join(cwd, "naive.ts"), naive.replace("3000", port));
+  const config = fileURLToPath(new URL("deno.json", EXAMPLES));
+  const flags = ["-A", "--frozen", "--config", config];
+  startProgram(t, commandLine("naive.ts", flags), { cwd });
+  const mask = (text: string): string =>
+    text.replaceAll(/Seed: .*|\(\d+ characters/g, "")
+      .replaceAll(/Rex[a-z]{9}/g, "Rex").replaceAll(port, "3000");
+  const address = `http://localhost:${port}/v1`;
+  await until("the naive store answers", () => answers(address));
+  const judged = await runJudge([address, "--only", "spec", ...KEY]);
+  assert.equal(judged.code, 1, judged.text);
+  const page = readFileSync(PAGE, "utf8");
+  const [shown = ""] = page.split(/^\$ deno .*\n|^```$/m).slice(-2);
+  let rest = mask(judged.text);
+  for (const part of mask(shown).split(/^ *…\n/m)) {
+    assert.ok(
+      rest.includes(part),
+      `not there, or not then: ${part}\nThe rest: ${rest}`,
+    );
+    rest = rest.slice(rest.indexOf(part) + part.length);
+  }
+  assert.equal(rest, "");
+});
 
 function answers(address: string): Promise<boolean> {
   return fetch(address).then(
@@ -120,21 +113,20 @@ function answers(address: string): Promise<boolean> {
   );
 }
 
-test("the judge takes the key from PETSTORE_KEY, and prints JSON", async () => {
-  await withStandalone(findRuntime(RUNTIME), {}, async ({ port }) => {
-    const address = `http://127.0.0.1:${port}/v1`;
-    const args = [address, "--only", "spec", "--json"];
-    const env = { PETSTORE_KEY: "secret" };
-    const { code, text } = await runJudge(args, { env });
-    assert.equal(code, 0, text);
-    const report: Report = JSON.parse(text);
-    assert.equal(report.address, address);
-    assert.equal(report.mendFirst, null);
-    assert.ok(report.petsAdded > 100);
-    for (const { source, outcome, sentence } of report.clauses) {
-      assert.deepEqual([source, outcome], ["interface", "holds"], sentence);
-    }
-  });
+test("the judge takes the key from PETSTORE_KEY, and prints JSON", async (t) => {
+  const { origin } = await startMain(t, { env: QUIET });
+  const address = `${origin}/v1`;
+  const args = [address, "--only", "spec", "--json"];
+  const env = { PETSTORE_KEY: "secret" };
+  const { code, text } = await runJudge(args, { env });
+  assert.equal(code, 0, text);
+  const report: Report = JSON.parse(text);
+  assert.equal(report.address, address);
+  assert.equal(report.mendFirst, null);
+  assert.ok(report.petsAdded > 100);
+  for (const { source, outcome, sentence } of report.clauses) {
+    assert.deepEqual([source, outcome], ["interface", "holds"], sentence);
+  }
 });
 
 test("the judge refuses what it cannot judge, in a sentence", async () => {
@@ -162,7 +154,7 @@ test("the judge blames no choice that a store makes", async () => {
   assert.ok(Object.keys({ ...CHOICES, ...CHANCES }).length >= 60);
 });
 
-test("the judge blames each mistake by the clause of its name, whatever choice the store makes", async () => {
+test("the judge blames each mistake by its clause, whatever choice the store makes", async () => {
   for (const [mistake, sentence] of Object.entries(CLAUSES)) {
     const clause = INTERFACE_CLAUSES[sentence] ?? assert.fail(sentence);
     for (const [choice, change] of Object.entries(CHOICES)) {
@@ -174,7 +166,7 @@ test("the judge blames each mistake by the clause of its name, whatever choice t
   }
 });
 
-test("each clause blames a mistake after all other clauses, even if no page links the next", async () => {
+test("each clause blames its mistake after all other clauses, and without links", async () => {
   const linkless = "no page links the next";
   const judged = new Set<string>();
   for (const [mistake, sentence] of Object.entries(CLAUSES)) {

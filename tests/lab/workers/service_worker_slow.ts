@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { serve } from "../../../adapters/http/deno/mod.ts";
 import { docs } from "../../../adapters/docs/mod.ts";
+import { atEnd } from "../../support/at_end.ts";
 import { placeExample } from "../../support/examples.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { skipping } from "../../support/runtime.ts";
@@ -24,29 +25,25 @@ test("a Service Worker serves all without a server", options, async (t) => {
     return await showDocs(request) ??
       new Response(body, { headers: { "content-type": type } });
   }, { port: 0 });
-  const { page, close } = await openPage({});
-  try {
-    await page.goto(server.url);
-    await page.evaluate(`navigator.serviceWorker.register("/worker.js")
-      .then(() => navigator.serviceWorker.ready).then(() => {})`);
-    await server.close();
+  atEnd(t, () => server.close());
+  const { page } = await openPage(t);
+  await page.goto(server.url);
+  await page.evaluate(`navigator.serviceWorker.register("/worker.js")
+    .then(() => navigator.serviceWorker.ready).then(() => {})`);
+  await server.close();
 
-    await page.goto(`${server.url}/docs`);
-    await page.locator(".opblock").first().waitFor();
-    const rex = '"name":"Rex","categoryId":9007199254740993';
-    const answers = await page.evaluate(`(async () => {
-      const headers = { authorization: "Bearer secret" };
-      const body = new Blob(['{${rex}}'], { type: "application/json" });
-      const added = await fetch("/v1/pets", { headers, method: "POST", body });
-      const listed = await fetch("/v1/pets", { headers });
-      const unknown = { headers: { "if-none-match": '"x"' } };
-      const document = await fetch("/v1/openapi.json", unknown);
-      return [await added.text(), await listed.text(), document.status];
-    })()`);
-    const added = `{"id":1,${rex},"status":"available"}`;
-    assert.deepEqual(answers, [added, `[${added}]`, 200]);
-  } finally {
-    await close();
-    await server.close();
-  }
+  await page.goto(`${server.url}/docs`);
+  await page.locator(".opblock").first().waitFor();
+  const rex = '"name":"Rex","categoryId":9007199254740993';
+  const answers = await page.evaluate(`(async () => {
+    const headers = { authorization: "Bearer secret" };
+    const body = new Blob(['{${rex}}'], { type: "application/json" });
+    const added = await fetch("/v1/pets", { headers, method: "POST", body });
+    const listed = await fetch("/v1/pets", { headers });
+    const unknown = { headers: { "if-none-match": '"x"' } };
+    const document = await fetch("/v1/openapi.json", unknown);
+    return [await added.text(), await listed.text(), document.status];
+  })()`);
+  const added = `{"id":1,${rex},"status":"available"}`;
+  assert.deepEqual(answers, [added, `[${added}]`, 200]);
 });

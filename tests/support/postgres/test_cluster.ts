@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TestOptions } from "node:test";
+import type { TestContext, TestOptions } from "node:test";
+import { atEnd } from "../at_end.ts";
 import { freePort } from "../process.ts";
 import { skipping } from "../runtime.ts";
 import { until } from "../time.ts";
@@ -29,17 +30,16 @@ export const ON_CLUSTER: TestOptions = { skip: NO_CLUSTER, timeout: 150_000 };
 
 /** Makes a test of `work`, which is given a server, and may leave it paused. */
 export function withCluster(
-  work: (cluster: Cluster) => Promise<void>,
+  work: (cluster: Cluster, t: TestContext) => Promise<void>,
   options?: ClusterOptions,
-): () => Promise<void> {
-  return async () => {
+): (t: TestContext) => Promise<void> {
+  return async (t) => {
     const cluster = await startCluster(options);
-    try {
-      await work(cluster);
-    } finally {
+    atEnd(t, () => {
       cluster.resume();
-      await cluster.close();
-    }
+      return cluster.close();
+    });
+    await work(cluster, t);
   };
 }
 

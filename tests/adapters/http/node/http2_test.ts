@@ -3,7 +3,7 @@ import { connect, constants, createServer } from "node:http2";
 import { toHandler } from "../../../../core/handler.ts";
 import { toNodeListener } from "../../../../adapters/http/node/mod.ts";
 import { LINGER } from "../../../../adapters/http/node/unread_body.ts";
-import { listen } from "../../../support/process.ts";
+import { portOf } from "../../../support/process.ts";
 import { echo, ok, pets, streamOf, testOnNode as test } from "./on_node.ts";
 import { REX_JSON } from "../../../support/pets.ts";
 
@@ -16,7 +16,7 @@ async function ask(
   body?: string,
 ): Promise<readonly [number, string]> {
   const server = createServer(toNodeListener(handle) as () => void);
-  const port = await listen(server as never);
+  const port = await portOf(server as never);
   const session = connect(`http://127.0.0.1:${port}`);
   try {
     const stream = session.request({ ...KEY, ...fields });
@@ -80,7 +80,7 @@ test("a client that cancels its HTTP/2 request cancels the body of the answer", 
     return ok(endless());
   }));
   const server = createServer(listener as () => void);
-  const session = connect(`http://127.0.0.1:${await listen(server as never)}`);
+  const session = connect(`http://127.0.0.1:${await portOf(server as never)}`);
   const stream = session.request({ ":path": "/endless" }).resume();
   leave = () => stream.close(constants.NGHTTP2_CANCEL);
   assert.match(
@@ -98,7 +98,7 @@ test("requests of an HTTP/2 connection leave no listener on it", async () => {
   server.on("connection", (socket) => {
     server.on("request", () => counts.push(socket.listenerCount("close")));
   });
-  const session = connect(`http://127.0.0.1:${await listen(server as never)}`);
+  const session = connect(`http://127.0.0.1:${await portOf(server as never)}`);
   for (let i = 0; i < 5; i++) {
     const stream = session.request({ ":path": "/" }).setEncoding("utf8");
     let text = "";

@@ -19,7 +19,7 @@ import {
   memoryStorage,
 } from "../../../../mod.ts";
 import { Wire } from "../../../contract/wire.ts";
-import { listen } from "../../../support/process.ts";
+import { portOf } from "../../../support/process.ts";
 import { RUNTIME } from "../../../support/runtime.ts";
 
 const isNode = RUNTIME === "node";
@@ -67,7 +67,7 @@ export async function speakingTo(
   use: (wire: Wire) => Promise<void>,
 ): Promise<void> {
   const server = createServer(listener);
-  const wire = await Wire.open(await listen(server));
+  const wire = await Wire.open(await portOf(server));
   try {
     await use(wire);
   } finally {

@@ -9,7 +9,7 @@ import { clientsOf } from "../../../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import type { StorageError } from "../../../../core/pets/pet_storage.ts";
-import { freePort, listen } from "../../../support/process.ts";
+import { freePort, portOf } from "../../../support/process.ts";
 import { type Line, openLine } from "../../../lab/faults/line.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
@@ -145,7 +145,7 @@ it("a create that failed does not wait until other hosts were looked at", async 
     else silent.push(socket.on("error", () => {}));
   });
   const there = new URL(url);
-  const hosts = `${there.host},127.0.0.1:${await listen(server)}`;
+  const hosts = `${there.host},127.0.0.1:${await portOf(server)}`;
   const storage = await open(url.replace(there.host, hosts), {
     connectTimeout: 20_000,
     queryTimeout: 2000,
@@ -353,7 +353,7 @@ async function pretend(t: TestContext, answer: Buffer) {
   });
   // No connection is left open.
   t.after(() => new Promise((closed) => server.close(closed)));
-  return { host: `127.0.0.1:${await listen(server)}`, received };
+  return { host: `127.0.0.1:${await portOf(server)}`, received };
 }
 
 test("postgresStorage takes the password from PGPASSWORD if the address has none, and says so if that is missing", async (t) => {
@@ -377,7 +377,7 @@ test("postgresStorage tries each host of its address once, in turn, and names wh
     tries++;
     socket.destroy();
   });
-  const ports = [await freePort(), await listen(server), await freePort()];
+  const ports = [await freePort(), await portOf(server), await freePort()];
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   const opening = postgresStorage(`postgres://ann:s3cret@${hosts}/pets`, {
     openTimeout: 0,

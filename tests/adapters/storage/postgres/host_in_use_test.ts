@@ -10,7 +10,7 @@ import {
 } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import type { Cluster } from "../../../support/postgres/cluster.ts";
-import { listen } from "../../../support/process.ts";
+import { portOf } from "../../../support/process.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
 import { runSql } from "../../../support/postgres/sql.ts";
 import {
@@ -348,7 +348,7 @@ it("postgresStorage has one connection to another host at a time, and none once 
   });
   const both = new URL(url);
   both.searchParams.set("host", `${both.hostname},127.0.0.1`);
-  const port = await listen(server);
+  const port = await portOf(server);
   both.searchParams.set("port", `${both.port || 5432},${port}`);
   const storage = await open(both.href, { connectTimeout: 300 });
   for (let i = 0; i < 20; i++) {

@@ -1,0 +1,52 @@
+/** Services behind a server of this process, and the standalone service without one. All are closed after the test. */
+
+import type { Server as NodeServer } from "node:net";
+import type { TestContext } from "node:test";
+import type { ServeOptions, Server } from "../../adapters/http/server.ts";
+import { readConfig } from "../../adapters/standalone/config.ts";
+import { openService } from "../../adapters/standalone/service.ts";
+import { loadServe } from "../../adapters/standalone/start.ts";
+import type { Handler } from "../../core/handler.ts";
+import type { OpenService } from "../contract/ask.ts";
+import { atEnd } from "./at_end.ts";
+import { portOf } from "./process.ts";
+
+/** A service that `ask` can ask, by paths such as `/v1/pets`. */
+type Asked = Pick<OpenService, "fetch" | "base" | "key">;
+
+/** Serves a handler on any port of this machine. */
+export async function listen(
+  t: TestContext,
+  handle: Handler,
+  options: ServeOptions = {},
+): Promise<Server & Asked> {
+  const serve = await loadServe();
+  const server = await serve(handle, { port: 0, ...options });
+  atEnd(t, () => server.close());
+  return { ...server, fetch, base: server.url, key: "secret" };
+}
+
+/** Opens the service of the standalone server; its pets are in memory, unless settings say otherwise. */
+export async function openStandalone(
+  t: TestContext,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Awaited<ReturnType<typeof openService>> & Asked> {
+  const service = await openService(readConfig({
+    DATABASE_URL: "memory:",
+    PETSTORE_API_KEYS: "secret",
+    REQUEST_LOG: "off",
+    ...settings,
+  }));
+  atEnd(t, () => service.close());
+  const base = "http://localhost";
+  return { ...service, fetch: service.handle, base, key: "secret" };
+}
+
+/** Has a server of Node's listen on any port, which is returned. */
+export async function listenOn(
+  t: TestContext,
+  server: NodeServer,
+): Promise<number> {
+  atEnd(t, () => server.close());
+  return await portOf(server);
+}

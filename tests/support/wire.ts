@@ -1,0 +1,36 @@
+/** Bytes for servers: how tests send what `fetch` would not. What they send is a {@linkcode rawRequest}. */
+
+import type { TestContext } from "node:test";
+import { type Answer, Wire } from "../contract/wire.ts";
+import { atEnd } from "./at_end.ts";
+
+export { rawRequest } from "../contract/wire.ts";
+
+/** A field with the key of the tests' services. */
+export const WITH_KEY = "Authorization: Bearer secret";
+
+/** Opens a connection to a server, and sends bytes, a character each; it is closed after the test. */
+export async function openWire(
+  t: TestContext,
+  { port }: { readonly port: number },
+  bytes = "",
+): Promise<Wire> {
+  const wire = await Wire.open(port, bytes);
+  atEnd(t, () => wire.close());
+  return wire;
+}
+
+/** Sends bytes on a connection of their own, and returns the first answer. */
+export async function answerTo(port: number, bytes: string): Promise<Answer> {
+  const wire = await Wire.open(port, bytes);
+  try {
+    return await wire.answer(bytes.split(" ", 1)[0]);
+  } finally {
+    wire.close();
+  }
+}
+
+/** Sends bytes on a connection of their own, and returns the status of the first answer. */
+export async function statusOf(port: number, bytes: string): Promise<number> {
+  return (await answerTo(port, bytes)).status;
+}
