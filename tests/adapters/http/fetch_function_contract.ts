@@ -6,12 +6,13 @@ import type {
   ServeOptions,
   Server,
 } from "../../../adapters/http/server.ts";
-import { Wire } from "../../contract/wire.ts";
-import { GET, POST, staging } from "./stage.ts";
+import { atEnd } from "../../support/at_end.ts";
+import { openWire, rawRequest } from "../../support/wire.ts";
+import { GET, staging } from "./stage.ts";
 
 /** Registers the tests of one `serve`. */
 export function fetchFunctionContract(
-  register: (title: string, check: () => Promise<void>) => unknown,
+  register: Parameters<typeof staging>[0],
   serve: (handle: FetchFunction, options: ServeOptions) => Promise<Server>,
 ): void {
   const it = staging(register, serve);
@@ -23,8 +24,8 @@ export function fetchFunctionContract(
       const body = await request.text();
       return Response.json([method, url, headers.get("X-A"), body]);
     });
-    wire.write("PUT /a/b?c=%20d HTTP/1.1\r\nHost: example.com:8080\r\n");
-    wire.write("x-a: \xe9\r\nContent-Length: 5\r\n\r\nhello");
+    const sent = rawRequest("PUT /a/b?c=%20d", ["x-a: \xe9"], "hello");
+    wire.write(sent.replace("Host: a", "Host: example.com:8080"));
     const { status, body } = await wire.answer("PUT");
     assert.equal(status, 200);
     assert.deepEqual(JSON.parse(Buffer.from(body, "latin1").toString()), [
@@ -39,8 +40,7 @@ export function fetchFunctionContract(
     const wire = await speak((request) =>
       new Response(request.headers.get("authorization"))
     );
-    wire.write("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\n");
-    wire.write("Authorization: c\r\n\r\n");
+    wire.write(rawRequest("GET /", ["Authorization: b", "Authorization: c"]));
     assert.equal((await wire.answer()).body, "b, c");
   });
 
@@ -54,7 +54,7 @@ export function fetchFunctionContract(
     const hosts = ["a", "a b/c", "x/v1?", "x#", "u@x", "a:99999", "[::", ""];
     for (const host of hosts) {
       for (const target of ["/p/q?r", "http://b/p/q?r"]) {
-        wire.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        wire.write(rawRequest(`GET ${target}`).replace(/(?<=Host: )a/, host));
         assert.equal((await wire.answer()).body, `${host} /p/q?r`);
       }
     }
@@ -62,7 +62,7 @@ export function fetchFunctionContract(
 
   it("CONNECT is refused", async ({ speak }) => {
     const wire = await speak(() => assert.fail("it is asked"));
-    wire.write("CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n");
+    wire.write(rawRequest("CONNECT example.com:443"));
     const { status, body } = await wire.answer("CONNECT");
     assert.deepEqual(JSON.parse(body), {
       code: "bad_request",
@@ -97,7 +97,7 @@ export function fetchFunctionContract(
       assert.equal(given.length, 1);
       return new Response(given[0].body);
     });
-    wire.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+    wire.write(rawRequest("POST /", ["Transfer-Encoding: chunked"]));
     wire.write("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n");
     assert.equal((await wire.answer()).body, "hello world");
   });
@@ -129,50 +129,55 @@ export function fetchFunctionContract(
     ],
   ];
   for (const [what, message, handle] of failures) {
-    it(`a fetch function that ${what} is answered for with 500, and reported`, async () => {
-      const errors: unknown[] = [];
-      const onError = (error: unknown): never => {
-        errors.push(error);
-        throw new Error("the reporter fails too");
-      };
-      const server = await serve(
-        (request) =>
-          request.url.endsWith("/ok") ? new Response("ok") : handle(request),
-        { port: 0, onError },
-      );
-      const wire = await Wire.open(server.port, GET);
-      const { status, lines, body } = await wire.answer();
-      assert.equal(status, 500);
-      assert(lines.includes("content-type: application/json"), lines.join());
-      assert.deepEqual(JSON.parse(body), {
-        code: "internal_error",
-        message: "Something went wrong on our side",
-        status: 500,
-      });
-      const [error, ...more] = errors;
-      assert(error instanceof Error);
-      assert.match(error.message, message);
-      assert.deepEqual(more, []);
-      wire.write(GET.replace("/", "/ok"));
-      assert.equal((await wire.answer()).body, "ok");
-      wire.close();
-      await server.close();
-    });
+    it(
+      `a fetch function that ${what} is answered for with 500, and reported`,
+      async (_, t) => {
+        const errors: unknown[] = [];
+        const onError = (error: unknown): never => {
+          errors.push(error);
+          throw new Error("the reporter fails too");
+        };
+        const server = await serve(
+          (request) =>
+            request.url.endsWith("/ok") ? new Response("ok") : handle(request),
+          { port: 0, onError },
+        );
+        atEnd(t, () => server.close());
+        const wire = await openWire(t, server, GET);
+        const { status, lines, body } = await wire.answer();
+        assert.equal(status, 500);
+        assert(lines.includes("content-type: application/json"), lines.join());
+        assert.deepEqual(JSON.parse(body), {
+          code: "internal_error",
+          message: "Something went wrong on our side",
+          status: 500,
+        });
+        const [error, ...more] = errors;
+        assert(error instanceof Error);
+        assert.match(error.message, message);
+        assert.deepEqual(more, []);
+        wire.write(rawRequest("GET /ok"));
+        assert.equal((await wire.answer()).body, "ok");
+      },
+    );
   }
 
-  it("a client that goes away aborts the signal of its request", async ({ speak, atEnd }) => {
-    const aborted = Promise.withResolvers<void>();
-    atEnd(aborted.resolve);
-    const called = Promise.withResolvers<void>();
-    const wire = await speak(async ({ signal }) => {
-      called.resolve();
-      signal.addEventListener("abort", () => aborted.resolve());
+  it(
+    "a client that goes away aborts the signal of its request",
+    async ({ speak }, t) => {
+      const aborted = Promise.withResolvers<void>();
+      atEnd(t, aborted.resolve);
+      const called = Promise.withResolvers<void>();
+      const wire = await speak(async ({ signal }) => {
+        called.resolve();
+        signal.addEventListener("abort", () => aborted.resolve());
+        await aborted.promise;
+        return new Response();
+      });
+      wire.write(GET);
+      await called.promise;
+      wire.close();
       await aborted.promise;
-      return new Response();
-    });
-    wire.write(GET);
-    await called.promise;
-    wire.close();
-    await aborted.promise;
-  });
+    },
+  );
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { serve as serveOnBun } from "../../../adapters/http/bun/mod.ts";
 import { serve as serveOnDeno } from "../../../adapters/http/deno/mod.ts";
 import { serve as serveOnNode } from "../../../adapters/http/node/mod.ts";
@@ -7,9 +7,10 @@ import { loadServe } from "../../../adapters/standalone/start.ts";
 import { toHandler } from "../../../core/handler.ts";
 import { fetchFunctionContract } from "./fetch_function_contract.ts";
 import { serverContract } from "./server_contract.ts";
+import { atEnd } from "../../support/at_end.ts";
 import { RUNTIME, testUnless } from "../../support/runtime.ts";
 
-const register = (title: string, check: () => Promise<void>) =>
+const register = (title: string, check: (t: TestContext) => Promise<void>) =>
   test(`${RUNTIME}: ${title}`, check);
 serverContract(register, await loadServe());
 if (RUNTIME !== "node") {
@@ -43,12 +44,12 @@ it(
   },
 );
 
-it("serve on Bun takes bodies up to its limit", async () => {
+it("serve on Bun takes bodies up to its limit", async (t) => {
   const options = { port: 0, maxRequestBodySize: 5 };
   const { url, close } = await serveOnBun(() => new Response(), options);
+  atEnd(t, close);
   for (const [body, status] of [["12345", 200], ["123456", 413]] as const) {
     const answer = await fetch(url, { method: "POST", body });
     assert.equal(answer.status, status);
   }
-  await close();
 });

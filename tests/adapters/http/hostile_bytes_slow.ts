@@ -3,17 +3,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HOSTILE_BYTES_CLAUSES } from "../../contract/hostile_bytes_contract.ts";
 import { registerClauses } from "../../contract/register.ts";
-import { Wire } from "../../contract/wire.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { until } from "../../support/time.ts";
 import { onEveryRuntime } from "../../support/process.ts";
+import {
+  answerTo,
+  openWire,
+  rawRequest,
+  WITH_KEY,
+} from "../../support/wire.ts";
 
 const newPath = temporaryFiles();
-const FIELDS = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n";
-const LIST = `GET /v1/pets ${FIELDS}\r\n`;
-const CREATE =
-  `POST /v1/pets ${FIELDS}Content-Length: ${REX_JSON.length}\r\n\r\n${REX_JSON}`;
+const LIST = rawRequest("GET /v1/pets", [WITH_KEY]);
+const CREATE = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
 
 onEveryRuntime("bytes meant to confuse", (name, open) => {
   registerClauses(
@@ -30,16 +33,13 @@ onEveryRuntime("bytes meant to confuse", (name, open) => {
   );
 
   // Seen in Bun 1.4: docs/reliability.md tells clients what to do. If this fails, that can go.
-  test("bun closes a connection if a request comes while a create waits for the disk, which adds its pet", async () => {
-    const { port } = await openOnDisk();
-    const wire = await Wire.open(port, CREATE + LIST);
+  test("bun closes a connection if a request comes while a create waits for the disk", async (t) => {
+    const server = await openOnDisk();
+    const wire = await openWire(t, server, CREATE + LIST);
     assert.equal(await wire.rest(), "");
-    wire.close();
     // The connection may be closed before the pet is on the disk.
     await until("the pet is listed", async () => {
-      const other = await Wire.open(port, LIST);
-      const { body } = await other.answer();
-      other.close();
+      const { body } = await answerTo(server.port, LIST);
       return body.includes('"name":"Rex"');
     });
   });

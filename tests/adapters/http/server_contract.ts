@@ -6,11 +6,18 @@ import { type Handler, toHandler } from "../../../core/handler.ts";
 import type { Answer, Service } from "../../../core/http/message.ts";
 import { Refusal } from "../../../core/http/refusal.ts";
 import { parseTarget } from "../../../core/http/target.ts";
+import { atEnd } from "../../support/at_end.ts";
 import { freePort } from "../../support/process.ts";
 import { RUNTIME } from "../../support/runtime.ts";
-import { aMoment, GET, POST, staging } from "./stage.ts";
+import { openWire, rawRequest } from "../../support/wire.ts";
+import { aMoment, GET, staging } from "./stage.ts";
 
 const MANY_BYTES = 8 * 1024 * 1024;
+
+/** The head of a request with a body of so many bytes. */
+function headOf(length: number, ...fields: readonly string[]): string {
+  return rawRequest("POST /", [`Content-Length: ${length}`, ...fields]);
+}
 
 /** A service that tells when it is called. */
 function told(
@@ -49,7 +56,7 @@ const sendBack: Service = async ({ headers }, _connection, readBody) => {
 
 /** Registers the tests of one `serve`. */
 export function serverContract(
-  register: (title: string, check: () => Promise<void>) => unknown,
+  register: Parameters<typeof staging>[0],
   serve: (handle: Handler, options: ServeOptions) => Promise<Server>,
 ): void {
   const it = staging(
@@ -65,21 +72,21 @@ export function serverContract(
     assert.equal(await response.text(), "hello");
   });
 
-  it("a handler of another copy of the package is asked for its answer, and passed the connection", async () => {
-    const call = () => Promise.reject(new Error("called"));
-    const answer: Service = async (_request, connection) => ({
-      status: 200,
-      headers: {},
-      body: typeof connection,
-    });
-    const handle: Handler = Object.assign(call, { answer });
-    const server = await serve(handle, { port: 0 });
-    try {
+  it(
+    "a handler of another copy of the package is asked for its answer",
+    async (_, t) => {
+      const call = () => Promise.reject(new Error("called"));
+      const answer: Service = async (_request, connection) => ({
+        status: 200,
+        headers: {},
+        body: typeof connection,
+      });
+      const handle: Handler = Object.assign(call, { answer });
+      const server = await serve(handle, { port: 0 });
+      atEnd(t, () => server.close());
       assert.equal(await (await fetch(server.url)).text(), "object");
-    } finally {
-      await server.close();
-    }
-  });
+    },
+  );
 
   it("serve refuses an option that it does not have, and names those it has", async () => {
     const options = { port: 0, basePath: "/v2" };
@@ -101,7 +108,7 @@ export function serverContract(
 
   it("OPTIONS * is answered", async ({ speak }) => {
     const wire = await speak(sendPath);
-    wire.write("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
+    wire.write(rawRequest("OPTIONS *"));
     const { status, body } = await wire.answer("OPTIONS");
     // Bun refuses it by itself.
     assert.deepEqual(
@@ -115,7 +122,7 @@ export function serverContract(
       const target = parseTarget(request);
       return target instanceof Refusal ? target : assert.fail("a target");
     });
-    wire.write("CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n");
+    wire.write(rawRequest("CONNECT example.com:443"));
     const { status, body } = await wire.answer("CONNECT");
     assert.deepEqual(JSON.parse(body), {
       code: "bad_request",
@@ -124,7 +131,7 @@ export function serverContract(
     });
   });
 
-  it("HEAD is answered with the header of GET, or the length that is given, and no body", async ({ speak }) => {
+  it("HEAD is answered with the header of GET, or a length that is given, and no body", async ({ speak }) => {
     const headers = { "content-length": "7" };
     const wire = await speak(async ({ url }) =>
       url.endsWith("/7")
@@ -132,7 +139,7 @@ export function serverContract(
         : { status: 200, headers: {}, body: "hello" }
     );
     for (const [path, length] of [["/", 5], ["/7", 7]]) {
-      wire.write(GET.replace("GET /", `HEAD ${path}`));
+      wire.write(rawRequest(`HEAD ${path}`));
       const { lines } = await wire.answer("HEAD");
       assert(lines.includes(`content-length: ${length}`), lines.join());
     }
@@ -147,7 +154,7 @@ export function serverContract(
       return { status, headers: {}, body };
     });
     for (const status of [204, 304, 200]) {
-      wire.write(`GET /${status} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      wire.write(rawRequest(`GET /${status}`));
       const answer = await wire.answer();
       assert.equal(answer.status, status);
       const hasLength = answer.lines.join().includes("content-length");
@@ -199,8 +206,9 @@ export function serverContract(
   it("pipelined requests are answered in order", async ({ speak }) => {
     // All are answered at once: Bun closes the connection if an answer has to wait.
     const wire = await speak(sendPath);
-    wire.write(["/1", "/2", "/3"].map((p) => GET.replace("/", p)).join(""));
-    for (const path of ["/1", "/2", "/3"]) {
+    const paths = ["/1", "/2", "/3"];
+    wire.write(paths.map((path) => rawRequest(`GET ${path}`)).join(""));
+    for (const path of paths) {
       assert.equal((await wire.answer()).body, path);
     }
   });
@@ -213,7 +221,7 @@ export function serverContract(
       return answer;
     });
     const wire = await speak(service);
-    wire.write(`${POST}Content-Length: 9\r\n\r\nabc`);
+    wire.write(`${headOf(9)}abc`);
     await called;
     wire.close();
     const { body } = await failed.promise;
@@ -236,78 +244,85 @@ export function serverContract(
   it("an answer given before a long body has come reaches the client", async ({ speak }) => {
     const wire = await speak(saying("no", 413));
     const half = "a".repeat(200_000);
-    wire.write(`${POST}Content-Length: 400000\r\n\r\n${half}`);
+    wire.write(headOf(400_000) + half);
     const { status, body } = await wire.answer("POST");
     assert.equal(status, 413);
     assert.equal(body, "no");
   });
 
-  it("a client that expects 100 is told so when its body is read; other expectations are ignored", async ({ speak }) => {
+  it("a client that expects 100 is told so when its body is read", async ({ speak }) => {
     const wire = await speak(sendBack);
-    const start = `${POST}Content-Length: 5\r\n`;
-    wire.write(`${start}Expect: 100-continue\r\n\r\n`);
+    wire.write(headOf(5, "Expect: 100-continue"));
     assert.equal((await wire.answer()).status, 100);
     wire.write("hello");
     assert.equal((await wire.answer()).body, "hello");
-    wire.write(`${start}Expect: more\r\n\r\nhello`);
+    wire.write(`${headOf(5, "Expect: more")}hello`);
     assert.equal((await wire.answer()).body, "hello");
   });
 
-  it("close is prompt if connections are idle, and may be called again", async ({ listen, open }) => {
-    const server = await listen(saying("ok"), await freePort());
-    const idle = await open(server, GET);
-    await idle.answer();
-    await open(server); // silent
-    const halfway = await open(server, "GET / HTTP/1.1\r\nHo");
-    await aMoment();
-    const start = Date.now();
-    await Promise.all([server.close(), server.close()]);
-    await server.close();
-    assert(Date.now() - start < 4000); // Node would wait 5 s for the idle one
-    // Of the silent one Bun has never heard: Linux holds it back until it sends something.
-    for (const wire of [idle, halfway]) assert.equal(await wire.rest(), "");
-    await assert.rejects(open(server));
-  });
+  it(
+    "close is prompt if connections are idle, and may be called again",
+    async ({ listen }, t) => {
+      const server = await listen(saying("ok"), await freePort());
+      const idle = await openWire(t, server, GET);
+      await idle.answer();
+      await openWire(t, server); // silent
+      const halfway = await openWire(t, server, GET.slice(0, 18));
+      await aMoment();
+      const start = Date.now();
+      await Promise.all([server.close(), server.close()]);
+      await server.close();
+      assert(Date.now() - start < 4000); // Node would wait 5 s for the idle one
+      // Of the silent one Bun has never heard: Linux holds it back until it sends something.
+      for (const wire of [idle, halfway]) assert.equal(await wire.rest(), "");
+      await assert.rejects(openWire(t, server));
+    },
+  );
 
   for (const isOnItsWay of [false, true]) {
     const what = isOnItsWay ? "an answer on its way" : "a request";
-    it(`close waits until ${what} is answered in full`, async ({ listen, open, atEnd }) => {
-      const answer = Promise.withResolvers<Answer>();
-      const body = "a".repeat(MANY_BYTES);
-      const give = () => answer.resolve({ status: 200, headers: {}, body });
-      atEnd(give);
-      const { service, called } = told(() => answer.promise);
-      const server = await listen(service, await freePort());
-      const wire = await open(server, GET);
-      wire.pause();
-      await called;
-      if (isOnItsWay) give();
-      await aMoment();
-      let isClosed = false;
-      void server.close();
-      // Whoever asks again waits as well.
-      const closed = server.close().then(() => isClosed = true);
-      await assert.rejects(open(server));
-      give();
-      await aMoment();
-      assert.equal(isClosed, false);
-      wire.resume();
-      assert.equal((await wire.answer()).body.length, MANY_BYTES);
-      await closed;
-    });
+    it(
+      `close waits until ${what} is answered in full`,
+      async ({ listen }, t) => {
+        const answer = Promise.withResolvers<Answer>();
+        const body = "a".repeat(MANY_BYTES);
+        const give = () => answer.resolve({ status: 200, headers: {}, body });
+        atEnd(t, give);
+        const { service, called } = told(() => answer.promise);
+        const server = await listen(service, await freePort());
+        const wire = await openWire(t, server, GET);
+        wire.pause();
+        await called;
+        if (isOnItsWay) give();
+        await aMoment();
+        let isClosed = false;
+        void server.close();
+        // Whoever asks again waits as well.
+        const closed = server.close().then(() => isClosed = true);
+        await assert.rejects(openWire(t, server));
+        give();
+        await aMoment();
+        assert.equal(isClosed, false);
+        wire.resume();
+        assert.equal((await wire.answer()).body.length, MANY_BYTES);
+        await closed;
+      },
+    );
   }
 
-  it("close waits for a request body that is on its way", async ({ listen, open }) => {
-    const { service, called } = told(sendBack);
-    const server = await listen(service);
-    const start = `${POST}Content-Length: 10\r\n\r\nhalf `;
-    const wire = await open(server, start);
-    await called;
-    const closed = server.close();
-    await aMoment();
-    wire.write("whole");
-    const { status, body } = await wire.answer();
-    assert.deepEqual([status, body], [200, "half whole"]);
-    await closed;
-  });
+  it(
+    "close waits for a request body that is on its way",
+    async ({ listen }, t) => {
+      const { service, called } = told(sendBack);
+      const server = await listen(service);
+      const wire = await openWire(t, server, `${headOf(10)}half `);
+      await called;
+      const closed = server.close();
+      await aMoment();
+      wire.write("whole");
+      const { status, body } = await wire.answer();
+      assert.deepEqual([status, body], [200, "half whole"]);
+      await closed;
+    },
+  );
 }

@@ -1,58 +1,61 @@
-/** What tests of a server share: a server and its clients, opened and closed for each test. */
+/** What tests of a server share: servers that report no error which the test does not take, and clients of them. */
 
 import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
 import type { ServeOptions, Server } from "../../../adapters/http/server.ts";
-import { Wire } from "../../contract/wire.ts";
+import type { Wire } from "../../contract/wire.ts";
+import { atEnd } from "../../support/at_end.ts";
+import { openWire, rawRequest } from "../../support/wire.ts";
+
+/** The smallest request. */
+export const GET = rawRequest("GET /");
+
+/** A server that is closed after the test, which fails for what is left in `errors`. */
+export interface Watched extends Server {
+  /** What was reported. */
+  readonly errors: unknown[];
+}
+
+/** Serves with options that a test chooses, on a free port unless they name one. */
+export async function watch<Options extends ServeOptions>(
+  t: TestContext,
+  serve: (options: Options) => Promise<Server>,
+  options: Options,
+): Promise<Watched> {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): number => errors.push(error);
+  atEnd(t, () => assert.deepEqual(errors, []));
+  const server = await serve({ port: 0, ...options, onError });
+  atEnd(t, () => inTime(server.close()));
+  return { ...server, errors };
+}
 
 /** Opens what a test needs; `Handle` is what a server serves. */
 export interface Stage<Handle> {
-  /** Serves a function on a free port. */
-  readonly listen: (handle: Handle, port?: number) => Promise<Server>;
-  /** Connects to a server, and sends a text. */
-  readonly open: (server: Server, text?: string) => Promise<Wire>;
+  /** Serves a function. */
+  readonly listen: (handle: Handle, port?: number) => Promise<Watched>;
   /** Serves a function, and connects to the server. */
   readonly speak: (handle: Handle) => Promise<Wire>;
-  /** Lets go at the end of what a server that closes would wait for, also if the test failed before. */
-  readonly atEnd: (act: () => unknown) => void;
 }
 
-export const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-/** The start of a request with a body. */
-export const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
-
-/** Makes the function that registers a test; what that opens is closed at its end, and fails it if it reported an error. */
+/** Makes the function that registers a test; it fails if it takes longer than 30 s. */
 export function staging<Handle>(
-  register: (title: string, check: () => Promise<void>) => unknown,
+  register: (
+    title: string,
+    check: (t: TestContext) => Promise<void>,
+  ) => unknown,
   serve: (handle: Handle, options: ServeOptions) => Promise<Server>,
-): (title: string, check: (stage: Stage<Handle>) => Promise<void>) => void {
+): (
+  title: string,
+  check: (stage: Stage<Handle>, t: TestContext) => Promise<void>,
+) => void {
   return (title, check) => {
-    register(title, async () => {
-      const errors: unknown[] = [];
-      const servers: Server[] = [];
-      const ends: (() => unknown)[] = [];
-      const stage: Stage<Handle> = {
-        async listen(handle, port = 0) {
-          const onError = (error: unknown) => errors.push(error);
-          const server = await serve(handle, { port, onError });
-          servers.push(server);
-          return server;
-        },
-        async open({ port }, text) {
-          const wire = await Wire.open(port, text);
-          ends.push(() => wire.close());
-          return wire;
-        },
-        speak: async (handle) => stage.open(await stage.listen(handle)),
-        atEnd: (act) => void ends.push(act),
-      };
-      try {
-        await inTime(check(stage));
-      } finally {
-        // First what they would wait for.
-        for (const end of ends) end();
-        await inTime(Promise.all(servers.map((server) => server.close())));
-      }
-      assert.deepEqual(errors, []);
+    register(title, (t) => {
+      const listen = (handle: Handle, port = 0) =>
+        watch(t, (options) => serve(handle, options), { port });
+      const speak = async (handle: Handle) =>
+        await openWire(t, await listen(handle));
+      return inTime(check({ listen, speak }, t));
     });
   };
 }

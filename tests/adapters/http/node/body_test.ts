@@ -2,68 +2,57 @@
 import assert from "node:assert/strict";
 import { toHandler } from "../../../../core/handler.ts";
 import type { Answer, Service } from "../../../../core/http/message.ts";
-import {
-  echo,
-  ok,
-  readAll,
-  speakingWell,
-  testOnNode as test,
-} from "./on_node.ts";
+import { echo, ok, readAll, speak, testOnNode as test } from "./on_node.ts";
+import { rawRequest } from "../../../support/wire.ts";
+import { GET } from "../stage.ts";
 
-const HEAD = "POST /a HTTP/1.1\r\nHost: c\r\nContent-Length: 3\r\n\r\n";
-const CHUNKED = HEAD.replace(/Con.*3/, "Transfer-Encoding: chunked");
+const HEAD = rawRequest("POST /a", ["Content-Length: 3"]);
+const CHUNKED = rawRequest("POST /a", ["Transfer-Encoding: chunked"]);
 
-test("a body of a known length, or in chunks, is read, whatever packets it comes in", async () => {
-  await speakingWell(echo, async (wire) => {
-    const bodies = [
-      [[`${HEAD}abc`], "abc"],
-      [[HEAD, "a", "bc"], "abc"],
-      [[`${CHUNKED}3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`], "abcde"],
-      [[`${CHUNKED}3\r\nabc\r\n`, "2\r\nde\r\n0\r\n\r\n"], "abcde"],
-    ] as const;
-    for (const [packets, body] of bodies) {
-      for (const packet of packets) {
-        wire.write(packet);
-        await new Promise((go) => setTimeout(go, 20));
-      }
-      assert.equal((await wire.answer()).body, body);
+test("a body of a known length or in chunks is read, whatever packets it comes in", async (t) => {
+  const { wire } = await speak(t, echo);
+  const bodies = [
+    [[`${HEAD}abc`], "abc"],
+    [[HEAD, "a", "bc"], "abc"],
+    [[`${CHUNKED}3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`], "abcde"],
+    [[`${CHUNKED}3\r\nabc\r\n`, "2\r\nde\r\n0\r\n\r\n"], "abcde"],
+  ] as const;
+  for (const [packets, body] of bodies) {
+    for (const packet of packets) {
+      wire.write(packet);
+      await new Promise((go) => setTimeout(go, 20));
     }
-  });
+    assert.equal((await wire.answer()).body, body);
+  }
 });
 
-test("a body without bytes is empty, however often it is read", async () => {
+test("a body without bytes is empty, however often it is read", async (t) => {
   const handle = toHandler(async (_request, _connection, readBody) => {
     await readAll(readBody);
     return await readAll(readBody);
   });
-  await speakingWell(handle, async (wire) => {
-    const heads = [
-      "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-      "POST / HTTP/1.1\r\nHost: a\r\n\r\n",
-      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
-    ];
-    for (const head of heads) {
-      wire.write(head);
-      assert.equal((await wire.answer()).body, "");
-    }
-  });
+  const { wire } = await speak(t, handle);
+  const requests = [GET, rawRequest("POST /"), rawRequest("POST /", [], "")];
+  for (const request of requests) {
+    wire.write(request);
+    assert.equal((await wire.answer()).body, "");
+  }
 });
 
-test("a service is given all values of a field, whatever the case of its name", async () => {
+test("a service is given all values of a field, whatever the case of its name", async (t) => {
   const names = ["host", "X-Y", "z", "undefined"];
   const handle = toHandler(async ({ headers }) =>
     ok(names.map((name) => headers.get(name)).join("; "))
   );
-  await speakingWell(handle, async (wire) => {
-    wire.write("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n");
-    wire.write("x-y: c\r\nX-Y: HOST\r\nA: z\r\n\r\n");
-    assert.equal((await wire.answer()).body, "a, b; c, HOST; ; ");
-  });
+  const { wire } = await speak(t, handle);
+  const fields = ["Host: b", "x-y: c", "X-Y: HOST", "A: z"];
+  wire.write(rawRequest("GET /", fields));
+  assert.equal((await wire.answer()).body, "a, b; c, HOST; ; ");
 });
 
 for (const isLate of [false, true]) {
   const reader = isLate ? "before it is read" : "while it is read";
-  test(`a body whose client goes away ${reader} is cut short`, async () => {
+  test(`a body whose client goes away ${reader} is cut short`, async (t) => {
     const begun = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<Answer>();
@@ -74,13 +63,12 @@ for (const isLate of [false, true]) {
       answered.resolve(answer);
       return answer;
     };
-    await speakingWell(toHandler(service), async (wire) => {
-      wire.write(HEAD + "a");
-      await begun.promise;
-      wire.close();
-      if (isLate) setTimeout(left.resolve, 50);
-      assert.match(String((await answered.promise).body), /cut short/);
-    });
+    const { wire } = await speak(t, toHandler(service));
+    wire.write(HEAD + "a");
+    await begun.promise;
+    wire.close();
+    if (isLate) setTimeout(left.resolve, 50);
+    assert.match(String((await answered.promise).body), /cut short/);
   });
 }
 
@@ -95,7 +83,7 @@ function reading(limits: Parameters<Parameters<Service>[2]>[0]) {
   });
 }
 
-test("a body in chunks is refused at the cap, and in too many tiny pieces", async () => {
+test("a body in chunks is refused at the cap, and in too many tiny pieces", async (t) => {
   const limits = { maxBodyBytes: 1000, bodyTimeout: 30_000 };
   const chunks = (size: number, count: number) =>
     CHUNKED +
@@ -107,27 +95,25 @@ test("a body in chunks is refused at the cap, and in too many tiny pieces", asyn
     [chunks(1, 257), 413, "more than 256 tiny pieces"],
   ] as const;
   for (const [sent, status, text] of cases) {
-    await speakingWell(reading(limits), async (wire) => {
-      wire.write(`${sent}0\r\n\r\n`);
-      const answer = await wire.answer();
-      assert.equal(answer.status, status);
-      assert(answer.body.includes(text), answer.body);
-    });
+    const { wire } = await speak(t, reading(limits));
+    wire.write(`${sent}0\r\n\r\n`);
+    const answer = await wire.answer();
+    assert.equal(answer.status, status);
+    assert(answer.body.includes(text), answer.body);
   }
 });
 
-test("a body that stops coming is 408, and one that came along with the header needs no timer", async (t) => {
+test("a body that stops coming is 408, and one that came with the header has no timer", async (t) => {
   const { mock } = t.mock.method(globalThis, "setTimeout");
   const limits = { maxBodyBytes: 1000, bodyTimeout: 23 };
   const timers = () => mock.calls.filter((call) => call.arguments[1] === 23);
-  await speakingWell(reading(limits), async (wire) => {
-    wire.write(`${HEAD}abc`);
-    assert.equal((await wire.answer()).body, "3");
-    assert.equal(timers().length, 0);
-    wire.write(`${HEAD}a`);
-    assert.equal((await wire.answer()).status, 408);
-    assert.equal(timers().length, 1);
-    wire.write("bc");
-    assert.equal(await wire.rest(), "");
-  });
+  const { wire } = await speak(t, reading(limits));
+  wire.write(`${HEAD}abc`);
+  assert.equal((await wire.answer()).body, "3");
+  assert.equal(timers().length, 0);
+  wire.write(`${HEAD}a`);
+  assert.equal((await wire.answer()).status, 408);
+  assert.equal(timers().length, 1);
+  wire.write("bc");
+  assert.equal(await wire.rest(), "");
 });

@@ -1,37 +1,52 @@
 import assert from "node:assert/strict";
-import { connect, constants, createServer } from "node:http2";
+import {
+  type ClientHttp2Session,
+  connect,
+  constants,
+  createServer,
+  type Http2Server,
+} from "node:http2";
+import type { TestContext } from "node:test";
 import { toHandler } from "../../../../core/handler.ts";
 import { toNodeListener } from "../../../../adapters/http/node/mod.ts";
 import { LINGER } from "../../../../adapters/http/node/unread_body.ts";
-import { portOf } from "../../../support/process.ts";
+import { atEnd } from "../../../support/at_end.ts";
+import { listenOn } from "../../../support/server.ts";
 import { echo, ok, pets, streamOf, testOnNode as test } from "./on_node.ts";
 import { REX_JSON } from "../../../support/pets.ts";
 
 const KEY = { authorization: "Bearer secret" };
 
-/** Sends a request to a server of Node's `http2`, whose listener is `handle`, and returns status and body. */
-async function ask(
+/** Sends a request to a server of Node's `http2`, and returns status and body. */
+async function askHttp2(
+  t: TestContext,
   handle: Parameters<typeof toNodeListener>[0],
   fields: Readonly<Record<string, string>>,
   body?: string,
 ): Promise<readonly [number, string]> {
+  const session = await openSession(t, handle);
+  const stream = session.request({ ...KEY, ...fields });
+  stream.end(body);
+  stream.setEncoding("utf8");
+  let text = "";
+  const status = new Promise<number>((resolve) =>
+    stream.once("response", (answer) => resolve(Number(answer[":status"])))
+  );
+  for await (const chunk of stream) text += chunk;
+  return [await status, text];
+}
+
+/** Connects to a server of Node's `http2`, which `look` may look at. */
+async function openSession(
+  t: TestContext,
+  handle: Parameters<typeof toNodeListener>[0],
+  look: (server: Http2Server) => void = () => {},
+): Promise<ClientHttp2Session> {
   const server = createServer(toNodeListener(handle) as () => void);
-  const port = await portOf(server as never);
-  const session = connect(`http://127.0.0.1:${port}`);
-  try {
-    const stream = session.request({ ...KEY, ...fields });
-    stream.end(body);
-    stream.setEncoding("utf8");
-    let text = "";
-    const status = new Promise<number>((resolve) =>
-      stream.once("response", (answer) => resolve(Number(answer[":status"])))
-    );
-    for await (const chunk of stream) text += chunk;
-    return [await status, text];
-  } finally {
-    session.close();
-    server.close();
-  }
+  look(server);
+  const session = connect(`http://127.0.0.1:${await listenOn(t, server)}`);
+  atEnd(t, () => session.close());
+  return session;
 }
 
 test("toNodeListener serves HTTP/2: a list, a create, and a create without a body", async (t) => {
@@ -47,27 +62,30 @@ test("toNodeListener serves HTTP/2: a list, a create, and a create without a bod
     setTimeout: (then: () => void, ms: number) =>
       ms === LINGER ? setTimeout(linger, 10_000, then) : setTimeout(then, ms),
   });
-  assert.deepEqual(await ask(pets(), { ":path": "/v1/pets" }), [200, "[]"]);
+  assert.deepEqual(await askHttp2(t, pets(), { ":path": "/v1/pets" }), [
+    200,
+    "[]",
+  ]);
   const post = { ":path": "/v1/pets", ":method": "POST" };
-  assert.equal((await ask(pets(), post, REX_JSON))[0], 201);
+  assert.equal((await askHttp2(t, pets(), post, REX_JSON))[0], 201);
   const typed = { ...post, "content-length": `${REX_JSON.length}` };
-  assert.equal((await ask(pets(), typed, REX_JSON))[0], 201);
+  assert.equal((await askHttp2(t, pets(), typed, REX_JSON))[0], 201);
   const text = { ...post, "content-type": "text/plain" };
-  const [missing, why] = await ask(pets(), text);
+  const [missing, why] = await askHttp2(t, pets(), text);
   assert.equal(missing, 400);
   assert.match(why, /is missing/);
   assert.equal(lingered, 0, "answers that wait for the end of their requests");
 });
 
-test("toNodeListener reads an HTTP/2 body of several frames", async () => {
+test("toNodeListener reads an HTTP/2 body of several frames", async (t) => {
   const post = { ":path": "/echo", ":method": "POST" };
   // Frames that Node hands over as slices of one memory.
   for (const body of ["abc", "0123456789".repeat(30_000)]) {
-    assert.deepEqual(await ask(echo, post, body), [200, body]);
+    assert.deepEqual(await askHttp2(t, echo, post, body), [200, body]);
   }
 });
 
-test("a client that cancels its HTTP/2 request cancels the body of the answer", async () => {
+test("a client that cancels its HTTP/2 request cancels the body of the answer", async (t) => {
   const cancelled = Promise.withResolvers<unknown>();
   let leave = (): void => {};
   const endless = () =>
@@ -75,38 +93,33 @@ test("a client that cancels its HTTP/2 request cancels the body of the answer", 
       pull: (controller) => controller.enqueue(new Uint8Array(1)),
       cancel: cancelled.resolve,
     });
-  const listener = toNodeListener(toHandler(async () => {
+  const handle = toHandler(async () => {
     setImmediate(() => leave());
     return ok(endless());
-  }));
-  const server = createServer(listener as () => void);
-  const session = connect(`http://127.0.0.1:${await portOf(server as never)}`);
+  });
+  const session = await openSession(t, handle);
   const stream = session.request({ ":path": "/endless" }).resume();
   leave = () => stream.close(constants.NGHTTP2_CANCEL);
   assert.match(
     String(await cancelled.promise),
     /^AbortError: The client closed the connection/,
   );
-  session.close();
-  server.close();
 });
 
-test("requests of an HTTP/2 connection leave no listener on it", async () => {
+test("requests of an HTTP/2 connection leave no listener on it", async (t) => {
   const handle = toHandler(async () => ok(streamOf("a", "b")));
   const counts: number[] = [];
-  const server = createServer(toNodeListener(handle) as () => void);
-  server.on("connection", (socket) => {
-    server.on("request", () => counts.push(socket.listenerCount("close")));
+  const session = await openSession(t, handle, (server) => {
+    server.on("connection", (socket) => {
+      server.on("request", () => counts.push(socket.listenerCount("close")));
+    });
   });
-  const session = connect(`http://127.0.0.1:${await portOf(server as never)}`);
   for (let i = 0; i < 5; i++) {
     const stream = session.request({ ":path": "/" }).setEncoding("utf8");
     let text = "";
     for await (const chunk of stream) text += chunk;
     assert.equal(text, "ab");
   }
-  session.close();
-  server.close();
   assert.equal(counts.length, 5);
   assert.equal(new Set(counts).size, 1, counts.join());
 });

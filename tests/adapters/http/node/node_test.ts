@@ -2,81 +2,80 @@ import assert from "node:assert/strict";
 import type { Server as HttpServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { PassThrough } from "node:stream";
+import type { TestContext } from "node:test";
 import { clientErrorListener } from "../../../../adapters/http/node/client_error.ts";
 import { endLater } from "../../../../adapters/http/node/unread_body.ts";
 import {
   type NodeListener,
+  type NodeServeOptions,
   serve,
   toNodeListener,
 } from "../../../../adapters/http/node/mod.ts";
 import { memoryStorage, type ServiceRequest } from "../../../../mod.ts";
 import { type Handler, toHandler } from "../../../../core/handler.ts";
-import { type Answer, Wire } from "../../../contract/wire.ts";
 import {
   echo,
-  GET,
   ok,
   pets,
-  POST,
   readAll,
   saying,
-  speaking,
-  speakingTo,
-  speakingWell,
+  speak,
+  speakTo,
   streamOf,
   testOnNode as test,
-  withKey,
 } from "./on_node.ts";
+import { GET } from "../stage.ts";
+import { atEnd } from "../../../support/at_end.ts";
 import { until } from "../../../support/time.ts";
 import { REX_JSON } from "../../../support/pets.ts";
+import { openWire, rawRequest, WITH_KEY } from "../../../support/wire.ts";
 
-const CHUNKED = "Transfer-Encoding: chunked\r\n\r\n";
-const FIVE = "Content-Length: 5\r\n\r\n";
+const CHUNKED = rawRequest("POST /", ["Transfer-Encoding: chunked"]);
+const FIVE = rawRequest("POST /", ["Content-Length: 5"]);
 
 /** Sends bytes to a server of `handle`, and returns its answer and the errors that were reported. */
 async function answerOf(
+  t: TestContext,
   handle: Handler,
   bytes = GET,
-  options: Parameters<typeof speaking>[2] = {},
+  options: NodeServeOptions = {},
 ) {
-  let answer: Answer = { status: 0, lines: [], body: "" };
-  const errors = await speaking(handle, async (wire) => {
-    wire.write(bytes);
-    answer = await wire.answer(bytes.split(" ")[0]);
-  }, options);
-  return { ...answer, errors };
+  const { wire, errors, close } = await speak(t, handle, options);
+  wire.write(bytes);
+  const answer = await wire.answer(bytes.split(" ")[0]);
+  await close();
+  return { ...answer, errors: errors.splice(0) };
 }
 
-test("a handler of createHandler is answered without Request, Response, Headers, stream or signal", async () => {
+test("a handler is answered without Request, Response, Headers, stream or signal", async (t) => {
   const names = ["Request", "Response", "Headers", "ReadableStream"]
     .concat("AbortController", "URL");
   const globals = globalThis as unknown as Record<string, unknown>;
   const kept = names.map((name) => globals[name]);
-  await speakingWell(pets(), async (wire) => {
-    names.forEach((name) => globals[name] = undefined);
-    try {
-      wire.write(withKey("POST /v1/pets", REX_JSON));
-      assert.equal((await wire.answer()).status, 201);
-      wire.write(withKey("GET /v1/pets/1"));
-      const { lines, body } = await wire.answer();
-      assert(lines.includes("content-type: application/json"));
-      const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
-      assert.equal(body, pet);
-    } finally {
-      names.forEach((name, i) => globals[name] = kept[i]);
-    }
-  });
+  const { wire } = await speak(t, pets());
+  names.forEach((name) => globals[name] = undefined);
+  try {
+    wire.write(rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON));
+    assert.equal((await wire.answer()).status, 201);
+    wire.write(rawRequest("GET /v1/pets/1", [WITH_KEY]));
+    const { lines, body } = await wire.answer();
+    assert(lines.includes("content-type: application/json"));
+    const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+    assert.equal(body, pet);
+  } finally {
+    names.forEach((name, i) => globals[name] = kept[i]);
+  }
 });
 
-test("onError of a handler is given the request that failed", async () => {
+test("onError of a handler is given the request that failed", async (t) => {
   const cause = new Error("broken");
   const told: [unknown, ServiceRequest][] = [];
   const handle = pets({
     storage: { ...memoryStorage(), create: () => Promise.reject(cause) },
     onError: (cause, request) => void told.push([cause, request]),
   });
-  const sent = withKey("POST /v1/pets", REX_JSON);
-  const { status, body, errors } = await answerOf(handle, sent);
+  const sent = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
+  const { status, body, errors } = await answerOf(t, handle, sent);
   assert.equal(status, 500);
   assert.equal(JSON.parse(body).message, "Something went wrong on our side");
   assert.deepEqual(errors, [], "it is the handler's to report");
@@ -88,21 +87,22 @@ test("onError of a handler is given the request that failed", async () => {
   assert.equal(request.headers.get("host"), "a");
 });
 
-test("the status text is that of the status, even of a 500 in place of an answer that could not be sent", async () => {
+test("the status text is that of the status, even of a 500 in place of an answer", async (t) => {
   const texts = [
     [{}, "200 OK"],
     [{ "x-a": "\u0001" }, "500 Internal Server Error"],
   ] as const;
   for (const [headers, expected] of texts) {
-    await speaking(saying("a", { headers }), async (wire) => {
-      wire.write("GET / HTTP/1.0\r\n\r\n");
-      const [line] = (await wire.rest()).split("\r\n");
-      assert.equal(line, `HTTP/1.1 ${expected}`);
-    });
+    const { wire, errors, close } = await speak(t, saying("a", { headers }));
+    wire.write("GET / HTTP/1.0\r\n\r\n");
+    const [line] = (await wire.rest()).split("\r\n");
+    assert.equal(line, `HTTP/1.1 ${expected}`);
+    await close();
+    assert.equal(errors.splice(0).length, expected === "200 OK" ? 0 : 1);
   }
 });
 
-test("a stream whose head cannot be sent is cancelled, and what cancel throws is not reported", async () => {
+test("a stream whose head cannot be sent is cancelled, and only the head is reported", async (t) => {
   let reason: unknown;
   const body = new ReadableStream({
     cancel(given) {
@@ -111,13 +111,13 @@ test("a stream whose head cannot be sent is cancelled, and what cancel throws is
     },
   });
   const headers = { "x-a": "\u0001" };
-  const { status, errors } = await answerOf(saying(body, { headers }));
+  const { status, errors } = await answerOf(t, saying(body, { headers }));
   assert.equal(status, 500);
   assert.match(String(reason), /Invalid character in header content/);
   assert.deepEqual(errors, [reason]);
 });
 
-test("a wrong length or coding in an answer is put right, and fields of the connection are not sent", async () => {
+test("a wrong length or coding is put right, and fields of the connection are not sent", async (t) => {
   const headers = {
     "content-type": "text/plain;charset=UTF-8",
     "content-length": "3",
@@ -127,55 +127,37 @@ test("a wrong length or coding in an answer is put right, and fields of the conn
     "proxy-connection": "keep-alive",
     "Upgrade": "h2c",
   };
-  await speaking(saying("hello", { headers }), async (wire) => {
-    wire.write(GET + GET);
-    for (let i = 0; i < 2; i++) {
-      const { lines, body } = await wire.answer();
-      assert.equal(body, "hello");
-      assert.deepEqual(lines.map((line) => line.replace(/^date: .*/, "date")), [
-        "content-type: text/plain;charset=UTF-8",
-        "content-length: 5",
-        "date",
-        "connection: keep-alive",
-        "keep-alive: timeout=5",
-      ]);
-    }
-  });
+  const { wire } = await speak(t, saying("hello", { headers }));
+  wire.write(GET + GET);
+  for (let i = 0; i < 2; i++) {
+    const { lines, body } = await wire.answer();
+    assert.equal(body, "hello");
+    assert.deepEqual(lines.map((line) => line.replace(/^date: .*/, "date")), [
+      "content-type: text/plain;charset=UTF-8",
+      "content-length: 5",
+      "date",
+      "connection: keep-alive",
+      "keep-alive: timeout=5",
+    ]);
+  }
   const empty = { status: 204, headers: { "content-length": "0" } };
-  const { lines } = await answerOf(saying(null, empty));
+  const { lines } = await answerOf(t, saying(null, empty));
   assert(!lines.join().includes("content-length"));
 });
 
 for (const length of [1, 9]) {
-  test(`a stream announced as ${length} bytes that has 4 breaks the connection off`, async () => {
+  test(`a stream announced as ${length} bytes that has 4 breaks the connection off`, async (t) => {
     const headers = { "content-length": String(length) };
-    const errors = await speaking(
-      saying(streamOf("ab", "cd"), { headers }),
-      async (wire) => {
-        wire.write(GET);
-        assert(!(await wire.rest()).includes("abcd"));
-      },
-    );
-    assert.equal(errors.length, 1);
+    const handle = saying(streamOf("ab", "cd"), { headers });
+    const { wire, errors, close } = await speak(t, handle);
+    wire.write(GET);
+    assert(!(await wire.rest()).includes("abcd"));
+    await close();
+    assert.equal(errors.splice(0).length, 1);
   });
 }
 
-test("a stream that is longer than announced is cancelled", async () => {
-  const { promise, resolve } = Promise.withResolvers<unknown>();
-  const body = new ReadableStream({
-    pull: (controller) => controller.enqueue(new TextEncoder().encode("abcd")),
-    cancel: resolve,
-  });
-  const headers = { "content-length": "2" };
-  const speak = async (wire: Wire) => {
-    wire.write(GET);
-    await wire.rest();
-  };
-  assert.equal((await speaking(saying(body, { headers }), speak)).length, 1);
-  assert.match(String(await promise), /Content-Length/i);
-});
-
-test("a stream that fails later breaks the connection off, and is reported", async () => {
+test("a stream that fails later breaks the connection off, and is reported", async (t) => {
   const error = new Error("secret");
   const { promise, resolve: fail } = Promise.withResolvers<void>();
   async function* chunks() {
@@ -185,18 +167,18 @@ test("a stream that fails later breaks the connection off, and is reported", asy
   }
   const body = ReadableStream.from(chunks())
     .pipeThrough(new TextEncoderStream());
-  const errors = await speaking(saying(body), async (wire) => {
-    wire.write(GET);
-    await until("the head has come", () => wire.received !== "");
-    fail();
-    const rest = await wire.rest();
-    assert.match(rest, /^HTTP\/1\.1 200 /);
-    assert(!rest.includes("\r\n0\r\n"), "it must not look complete");
-  });
-  assert.deepEqual(errors, [error]);
+  const { wire, errors, close } = await speak(t, saying(body));
+  wire.write(GET);
+  await until("the head has come", () => wire.received !== "");
+  fail();
+  const rest = await wire.rest();
+  assert.match(rest, /^HTTP\/1\.1 200 /);
+  assert(!rest.includes("\r\n0\r\n"), "it must not look complete");
+  await close();
+  assert.deepEqual(errors.splice(0), [error]);
 });
 
-test("the body of a HEAD, or of a client that goes away, is cancelled, and what cancel throws is reported", async () => {
+test("the body of a HEAD, or of a client that goes away, is cancelled", async (t) => {
   const error = new Error("secret");
   const cancel = (): never => {
     throw error;
@@ -214,45 +196,50 @@ test("the body of a HEAD, or of a client that goes away, is cancelled, and what 
       if (isLate) await new Promise((go) => socket.once("close", go));
       return ok(stream);
     });
-    const errors = await speaking(handle, async (wire) => {
-      wire.write(GET.replace("GET", method));
-      await until("a head", () => isLate ? isAsked : wire.received !== "");
-    });
+    const { wire, errors, close } = await speak(t, handle);
+    wire.write(rawRequest(`${method} /`));
+    await until("a head", () => isLate ? isAsked : wire.received !== "");
+    await close();
     await until("a report", () => errors.length > 0);
-    assert.deepEqual(errors, [error]);
+    assert.deepEqual(errors.splice(0), [error]);
   }
 });
 
-test("a request without Host, or to no URL, is 400, and no function is asked", async () => {
-  const requests = ["GET / HTTP/1.1\r\n\r\n", GET.replace("/", "http://[")];
+test("a request without Host, or to no URL, is 400, and no function is asked", async (t) => {
+  const requests = [GET.replace("Host: a\r\n", ""), rawRequest("GET http://[")];
   for (const request of requests) {
     const handle = toHandler(() => assert.fail("it is asked"));
-    const { body, errors } = await answerOf(handle, request);
+    const { body, errors } = await answerOf(t, handle, request);
     assert.equal(JSON.parse(body).code, "bad_request", request);
     assert.deepEqual(errors, []);
   }
 });
 
-test("a body of 64 KiB that nobody reads keeps the connection, and a longer one ends it", async () => {
+test("a body that nobody reads keeps the connection, unless it has more than 64 KiB", async (t) => {
   const size = 65_536;
-  const post = (length: number) => `${POST}Content-Length: ${length}\r\n\r\n`;
-  await speaking(saying("ok"), async (wire) => {
-    wire.write(post(size));
-    assert.equal((await wire.answer()).body, "ok");
-    wire.write("a".repeat(size) + post(size + 1));
-    const { lines } = await wire.answer();
-    assert(lines.includes("connection: close"), lines.join());
-  });
+  const post = (length: number) =>
+    rawRequest("POST /", [`Content-Length: ${length}`]);
+  const { wire } = await speak(t, saying("ok"));
+  wire.write(post(size));
+  assert.equal((await wire.answer()).body, "ok");
+  wire.write("a".repeat(size) + post(size + 1));
+  const { lines } = await wire.answer();
+  assert(lines.includes("connection: close"), lines.join());
 });
 
 const cases = [
-  ["the rest of a body that is answered", 10_000, `${FIVE}ab`],
-  ["reading why it was cut off", 1000, CHUNKED],
-  ["reading why it was refused", 1000, "garbage\r\n\r\n"],
-  ["reading why 100 does not come", 1000, `Expect: 100-continue\r\n${FIVE}`],
-  ["nothing once all is sent", 0, "Connection: close\r\n\r\n"],
+  ["the rest of a body that is answered", 10_000, "Content-Length: 5", "ab"],
+  ["reading why it was cut off", 1000, "Transfer-Encoding: chunked", ""],
+  ["reading why it was refused", 1000, "garbage", ""],
+  [
+    "reading why 100 does not come",
+    1000,
+    "Expect: 100-continue\r\nContent-Length: 5",
+    "",
+  ],
+  ["nothing once all is sent", 0, "Connection: close", ""],
 ] as const;
-for (const [what, ms, sent] of cases) {
+for (const [what, ms, field, body] of cases) {
   test(`a client has ${ms} ms for ${what}`, async (t) => {
     const { setTimeout } = globalThis;
     const asked: unknown[] = [];
@@ -263,17 +250,16 @@ for (const [what, ms, sent] of cases) {
     });
     const empty = saying(null, { status: 204 });
     for (const handle of [saying("ok"), empty, pets()]) {
-      await speaking(handle, async (wire) => {
-        wire.write(POST + sent);
-        assert((await wire.answer()).status >= 200);
-        assert.equal(await wire.rest(), "");
-      }, { keepAliveTimeout: 0 });
+      const { wire } = await speak(t, handle, { keepAliveTimeout: 0 });
+      wire.write(rawRequest("POST /", [field]) + body);
+      assert((await wire.answer()).status >= 200);
+      assert.equal(await wire.rest(), "");
     }
     assert.deepEqual(asked, ms === 0 ? [] : [ms, ms, ms]);
   });
 }
 
-test("of a body that nobody wants 64 KiB are read before the last answer; tiny chunks count as 64 bytes", async () => {
+test("a body that nobody wants is read for 64 KiB; tiny chunks count as 64 bytes", async () => {
   for (const [size, count] of [[32_768, 2], [64, 1024], [1, 1024]] as const) {
     const req = Object.assign(new PassThrough(), { complete: false });
     const res = new PassThrough();
@@ -290,7 +276,7 @@ test("of a body that nobody wants 64 KiB are read before the last answer; tiny c
   }
 });
 
-test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until the next, unless told otherwise", async () => {
+test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until the next", async (t) => {
   const cases = [
     [{}, [10_000, 30_000, 5000]],
     [{ requestTimeout: 7000, keepAliveTimeout: 1 }, [7000, 7000, 1]],
@@ -303,11 +289,11 @@ test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until th
       const { headersTimeout, requestTimeout, keepAliveTimeout } = server;
       return ok(`${[headersTimeout, requestTimeout, keepAliveTimeout]}`);
     });
-    assert.equal((await answerOf(handle, GET, options)).body, `${times}`);
+    assert.equal((await answerOf(t, handle, GET, options)).body, `${times}`);
   }
 });
 
-test("a body that is read in part does not stop the next request", async () => {
+test("a body that is read in part does not stop the next request", async (t) => {
   const refused = Promise.withResolvers<void>();
   const sent = Promise.withResolvers<void>();
   const handle = toHandler(async ({ method }, _connection, readBody) => {
@@ -318,20 +304,18 @@ test("a body that is read in part does not stop the next request", async () => {
     await sent.promise;
     return answer instanceof Uint8Array ? ok("whole") : answer;
   });
-  await speakingWell(handle, async (wire) => {
-    wire.write(`${POST}Content-Length: 50000\r\n\r\nab`);
-    await refused.promise;
-    wire.write("a".repeat(49_998) + GET);
-    setTimeout(sent.resolve, 20);
-    assert.equal((await wire.answer()).status, 413);
-    assert.equal((await wire.answer()).body, "next");
-  });
+  const { wire } = await speak(t, handle);
+  wire.write(`${rawRequest("POST /", ["Content-Length: 50000"])}ab`);
+  await refused.promise;
+  wire.write("a".repeat(49_998) + GET);
+  setTimeout(sent.resolve, 20);
+  assert.equal((await wire.answer()).status, 413);
+  assert.equal((await wire.answer()).body, "next");
 });
 
-test("a header that is too large is 400, and the message says so", async () => {
-  const field = `X: ${"a".repeat(20_000)}`;
-  const large = `GET / HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`;
-  const { status, body } = await answerOf(saying("ok"), large);
+test("a header that is too large is 400, and the message says so", async (t) => {
+  const large = rawRequest("GET /", [`X: ${"a".repeat(20_000)}`]);
+  const { status, body } = await answerOf(t, saying("ok"), large);
   assert.deepEqual(JSON.parse(body), {
     code: "bad_request",
     message: "Cannot read the request: its header is too large",
@@ -339,7 +323,7 @@ test("a header that is too large is 400, and the message says so", async () => {
   });
 });
 
-test("a malformed chunk of a body fails its reader, and is 400 unless the answer has begun", async () => {
+test("a malformed chunk fails the reader, and is 400 unless the answer has begun", async (t) => {
   const never = new Promise<string>(() => {});
   for (const isBegun of [false, true]) {
     const failure = Promise.withResolvers<unknown>();
@@ -348,21 +332,20 @@ test("a malformed chunk of a body fails its reader, and is 400 unless the answer
       reading.then(({ body }) => failure.resolve(body));
       return isBegun ? ok(streamOf("ok", never)) : await reading;
     });
-    await speaking(handle, async (wire) => {
-      wire.write(POST + CHUNKED);
-      if (isBegun) await until("a head", () => wire.received !== "");
-      wire.write("3\r\nabc\r\nzz\r\n");
-      const answered = isBegun ? /200 .*ok\r\n$/s : /400 (?!.*HTTP\/1)/s;
-      assert.match(await wire.rest(), answered);
-      assert.match(String(await failure.promise), /cut short/);
-    });
+    const { wire } = await speak(t, handle);
+    wire.write(CHUNKED);
+    if (isBegun) await until("a head", () => wire.received !== "");
+    wire.write("3\r\nabc\r\nzz\r\n");
+    const answered = isBegun ? /200 .*ok\r\n$/s : /400 (?!.*HTTP\/1)/s;
+    assert.match(await wire.rest(), answered);
+    assert.match(String(await failure.promise), /cut short/);
   }
 });
 
-test("a client that is too slow with the head or the body of a request is told 408", async () => {
+test("a client that is too slow with the head or the body of a request is told 408", async (t) => {
   const answers = await Promise.all([
-    answerOf(echo, "GET / HTTP/1.1\r\n", { headersTimeout: 50 }),
-    answerOf(echo, `${POST}${FIVE}ab`, { requestTimeout: 50 }),
+    answerOf(t, echo, GET.slice(0, -2), { headersTimeout: 50 }),
+    answerOf(t, echo, `${FIVE}ab`, { requestTimeout: 50 }),
   ]);
   for (const { status, body } of answers) {
     assert.deepEqual(JSON.parse(body), {
@@ -373,7 +356,7 @@ test("a client that is too slow with the head or the body of a request is told 4
   }
 });
 
-test("the answer after close is the last of its connection, begun or not", async () => {
+test("the answer after close is the last of its connection, begun or not", async (t) => {
   for (const isBegun of [false, true]) {
     const { promise: rest, resolve } = Promise.withResolvers<string>();
     let isAsked = false;
@@ -382,7 +365,8 @@ test("the answer after close is the last of its connection, begun or not", async
       return ok(isBegun ? streamOf(rest) : await rest);
     });
     const server = await serve(handle, { port: 0, keepAliveTimeout: 0 });
-    const wire = await Wire.open(server.port, GET);
+    atEnd(t, () => server.close());
+    const wire = await openWire(t, server, GET);
     await until("a request", () => isBegun ? wire.received !== "" : isAsked);
     const closed = server.close();
     resolve("ok");
@@ -394,18 +378,18 @@ test("the answer after close is the last of its connection, begun or not", async
   }
 });
 
-test("a 408 is the last answer of its connection", async () => {
-  const { lines } = await answerOf(saying("", { status: 408 }));
+test("a 408 is the last answer of its connection", async (t) => {
+  const { lines } = await answerOf(t, saying("", { status: 408 }));
   assert(lines.includes("connection: close"), lines.join());
 });
 
-test("toNodeListener sees the URL that was sent, also below a mount and with a framework's header", async () => {
+test("toNodeListener sees the URL that was sent, also below a mount", async (t) => {
   const headers = { "content-type": "text/plain" };
   const listener = toNodeListener(
     toHandler(async ({ url }) => ({ status: 200, headers, body: url })),
   );
   const counts = new Set<number>();
-  await speakingTo((req, res) => {
+  const wire = await speakTo(t, (req, res) => {
     counts.add(req.socket.listenerCount("close"));
     // As Express does for app.use("/shop", listener).
     res.setHeader("X-Powered-By", "Express");
@@ -416,27 +400,25 @@ test("toNodeListener sees the URL that was sent, also below a mount and with a f
       Object.assign(req, { originalUrl: url, url: url.slice("/shop".length) });
     }
     listener(req, res);
-  }, async (wire) => {
-    const cases = [
-      ["/shop/v1/pets?limit=1", "http"],
-      ["/v1/pets", "http"],
-      ["/tls/v1/pets", "https"],
-    ];
-    for (const [path, scheme] of cases) {
-      wire.write(
-        `GET ${path} HTTP/1.1\r\nHost: a\r\noriginalUrl: /b\r\nX-Original-URL: /b\r\n\r\n`,
-      );
-      const { lines, body } = await wire.answer();
-      assert(lines.includes("x-powered-by: Express"), lines.join());
-      assert(lines.includes("content-type: text/plain"));
-      assert(!lines.includes("content-type: text/html"));
-      assert.equal(body, `${scheme}://a${path}`);
-    }
   });
+  const cases = [
+    ["/shop/v1/pets?limit=1", "http"],
+    ["/v1/pets", "http"],
+    ["/tls/v1/pets", "https"],
+  ];
+  for (const [path, scheme] of cases) {
+    const fields = ["originalUrl: /b", "X-Original-URL: /b"];
+    wire.write(rawRequest(`GET ${path}`, fields));
+    const { lines, body } = await wire.answer();
+    assert(lines.includes("x-powered-by: Express"), lines.join());
+    assert(lines.includes("content-type: text/plain"));
+    assert(!lines.includes("content-type: text/html"));
+    assert.equal(body, `${scheme}://a${path}`);
+  }
   assert.equal(counts.size, 1, "the connection keeps no listener of a request");
 });
 
-test("a create behind another parser is a 500, and onError is told what to do", async () => {
+test("a create behind another parser is a 500, and onError is told what to do", async (t) => {
   const causes: unknown[] = [];
   const handle = pets({ onError: (cause) => void causes.push(cause) });
   const parsers: readonly ((next: NodeListener) => NodeListener)[] = [
@@ -446,30 +428,28 @@ test("a create behind another parser is a 500, and onError is told what to do", 
     (next) => (req, res) => next(req.setEncoding("utf8"), res),
   ];
   for (const parser of parsers) {
-    await speakingTo(parser(toNodeListener(handle)), async (wire) => {
-      wire.write(withKey("POST /v1/pets", "right"));
-      assert.equal((await wire.answer()).status, 500);
-      assert.match(String(causes.pop()), /mount the pet store before body/);
-    });
+    const wire = await speakTo(t, parser(toNodeListener(handle)));
+    wire.write(rawRequest("POST /v1/pets", [WITH_KEY], "right"));
+    assert.equal((await wire.answer()).status, 500);
+    assert.match(String(causes.pop()), /mount the pet store before body/);
   }
 });
 
-test("a client that leaves while another parser reads its body ends no server", async () => {
+test("a client that leaves while another parser reads its body ends no server", async (t) => {
   const listener = toNodeListener(
     toHandler(async (_request, _connection, readBody) =>
       await readAll(readBody, 5).catch((error) => ok(`${error}`))
     ),
   );
-  await speakingTo((req, res) => {
+  const wire = await speakTo(t, (req, res) => {
     req.on("error", () => {}).once("data", () => req.socket.destroy())
       .once("close", () => listener(req, res));
-  }, async (wire) => {
-    wire.write(`${POST}${FIVE}rig`);
-    assert.equal(await wire.rest(), "");
   });
+  wire.write(`${FIVE}rig`);
+  assert.equal(await wire.rest(), "");
 });
 
-test("a body that another parser reads while the service runs is gone for it, and whole for the parser", async () => {
+test("a body that another parser reads meanwhile is gone, but whole for the parser", async (t) => {
   let read = "";
   const whole = Promise.withResolvers<void>();
   const handle = toHandler(async (_request, _connection, readBody) => {
@@ -477,7 +457,7 @@ test("a body that another parser reads while the service runs is gone for it, an
     return await readAll(readBody, 5).catch((error) => ok(`${error}`));
   });
   const listener = toNodeListener(handle);
-  await speakingTo((req, res) => {
+  const wire = await speakTo(t, (req, res) => {
     req.on("data", (chunk) => {
       read += chunk;
       if (read === "right") whole.resolve();
@@ -485,37 +465,35 @@ test("a body that another parser reads while the service runs is gone for it, an
       listener(req, res);
       req.resume();
     });
-  }, async (wire) => {
-    wire.write(`${POST}${FIVE}rig`);
-    setTimeout(() => wire.write("ht"), 20);
-    assert.match((await wire.answer()).body, /it was read before/);
   });
+  wire.write(`${FIVE}rig`);
+  setTimeout(() => wire.write("ht"), 20);
+  assert.match((await wire.answer()).body, /it was read before/);
 });
 
 test("toNodeListener reports to console.error unless told otherwise", async (t) => {
   const { mock } = t.mock.method(console, "error", () => {});
   const error = new Error("secret");
   const listener = toNodeListener(toHandler(() => Promise.reject(error)));
-  await speakingTo(listener, async (wire) => {
-    wire.write(GET);
-    assert.equal((await wire.answer()).status, 500);
-  });
+  const wire = await speakTo(t, listener);
+  wire.write(GET);
+  assert.equal((await wire.answer()).status, 500);
   assert.deepEqual(mock.calls.map((call) => call.arguments), [[error]]);
 });
 
-test("a client that resets its CONNECT does not end the process", async () => {
+test("a client that resets its CONNECT does not end the process", async (t) => {
   const server = await serve(pets(), { port: 0 });
+  atEnd(t, () => server.close());
   for (let i = 0; i < 30; i++) {
     const socket = connect(server.port, "127.0.0.1");
     socket.on("error", () => {});
     const closed = new Promise((resolve) => socket.once("close", resolve));
-    socket.write("CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n");
+    socket.write(rawRequest("CONNECT x:1"));
     const reset = () => setImmediate(() => socket.resetAndDestroy());
     socket.once("connect", reset);
     await closed;
   }
   assert.equal((await fetch(`${server.url}/v1/pets`)).status, 401);
-  await server.close();
 });
 
 test("a client that keeps sending garbage is told once what is wrong", () => {
@@ -552,37 +530,32 @@ test("serve and toNodeListener refuse any other fetch function, and say what to 
   await assert.rejects(serve(other), refusal("serve"));
 });
 
-test("a field of the connection that a framework has set does not keep a connection that must be closed", async () => {
+test("a framework's Connection field does not keep a connection that must be closed", async (t) => {
   const listener = toNodeListener(saying("a"));
-  await speakingTo((req, res) => {
+  const wire = await speakTo(t, (req, res) => {
     res.setHeader("Connection", "keep-alive");
     listener(req, res);
-  }, async (wire) => {
-    wire.write(
-      `GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n`,
-    );
-    const { lines } = await wire.answer();
-    assert.match(lines.join(), /connection: close/i);
-    assert.equal(await wire.rest(), "");
   });
+  wire.write(rawRequest("GET /", ["Upgrade: x", "Connection: upgrade"]));
+  const { lines } = await wire.answer();
+  assert.match(lines.join(), /connection: close/i);
+  assert.equal(await wire.rest(), "");
 });
 
-test("a stream that is shorter than announced, to a client that is still sending, ends no process, and is reported", async () => {
+test("a stream shorter than announced is reported, while its client is still sending", async (t) => {
   const headers = { "content-length": "9" };
-  const errors = await speaking(
-    saying(streamOf("ab"), { headers }),
-    async (wire) => {
-      wire.write(POST + CHUNKED);
-      assert(!(await wire.rest()).includes("HTTP/1.1 500"));
-    },
-  );
+  const handle = saying(streamOf("ab"), { headers });
+  const { wire, errors, close } = await speak(t, handle);
+  wire.write(CHUNKED);
+  assert(!(await wire.rest()).includes("HTTP/1.1 500"));
+  await close();
   assert.equal(errors.length, 1);
-  assert.match(String(errors), /Content-Length/i);
+  assert.match(String(errors.splice(0)), /Content-Length/i);
 });
 
-test("an answer that says so is the last of its connection", async () => {
+test("an answer that says so is the last of its connection", async (t) => {
   const headers = { connection: "close" };
-  const { lines } = await answerOf(saying("a", { headers }));
+  const { lines } = await answerOf(t, saying("a", { headers }));
   assert(lines.includes("connection: close"), lines.join());
   assert(!lines.includes("connection: keep-alive"), lines.join());
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import process from "node:process";
-import { after, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import {
   type NodeListener,
   type NodeServeOptions,
@@ -18,9 +18,11 @@ import {
   type HandlerOptions,
   memoryStorage,
 } from "../../../../mod.ts";
-import { Wire } from "../../../contract/wire.ts";
-import { portOf } from "../../../support/process.ts";
+import type { Wire } from "../../../contract/wire.ts";
 import { RUNTIME } from "../../../support/runtime.ts";
+import { listenOn } from "../../../support/server.ts";
+import { openWire } from "../../../support/wire.ts";
+import { watch } from "../stage.ts";
 
 const isNode = RUNTIME === "node";
 
@@ -34,50 +36,34 @@ after(async () => {
   assert(!left.includes("Timeout"), "a timer outlives its client");
 });
 
-/** Serves `handle` while `use` speaks to it; returns the errors that were reported. */
-export async function speaking(
+/** A connection to a server, which fails the test with what it reports and is left in `errors`. */
+export interface Spoken {
+  readonly wire: Wire;
+  readonly errors: unknown[];
+  /** Hangs up and closes the server: by then it has reported what there was. */
+  close(): Promise<void>;
+}
+
+/** Serves `handle`, and connects to it. */
+export async function speak(
+  t: TestContext,
   handle: Handler,
-  use: (wire: Wire) => Promise<void>,
   options: NodeServeOptions = {},
-): Promise<readonly unknown[]> {
-  const errors: unknown[] = [];
-  const onError = (error: unknown): number => errors.push(error);
-  const server = await serve(handle, { ...options, port: 0, onError });
-  const wire = await Wire.open(server.port);
-  try {
-    await use(wire);
-  } finally {
-    wire.close();
-    await server.close();
-  }
-  return errors;
+): Promise<Spoken> {
+  const all = await watch(t, (all) => serve(handle, all), options);
+  const wire = await openWire(t, all);
+  const close = () => (wire.close(), all.close());
+  return { wire, errors: all.errors, close };
 }
 
-/** As {@linkcode speaking}; asserts that no error was reported. */
-export async function speakingWell(
-  handle: Handler,
-  use: (wire: Wire) => Promise<void>,
-): Promise<void> {
-  assert.deepEqual(await speaking(handle, use), []);
-}
-
-/** As {@linkcode speaking}, to a server that is somebody else's. */
-export async function speakingTo(
+/** Serves a listener on a server that is somebody else's, and connects to it. */
+export async function speakTo(
+  t: TestContext,
   listener: NodeListener,
-  use: (wire: Wire) => Promise<void>,
-): Promise<void> {
-  const server = createServer(listener);
-  const wire = await Wire.open(await portOf(server));
-  try {
-    await use(wire);
-  } finally {
-    wire.close();
-    server.close();
-  }
+): Promise<Wire> {
+  const port = await listenOn(t, createServer(listener));
+  return await openWire(t, { port });
 }
-
-export const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-export const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 
 /** The service, with the key `secret`. */
 export function pets(options: Partial<HandlerOptions> = {}): Handler {
@@ -119,15 +105,6 @@ export async function readAll(
   return bytes instanceof Uint8Array
     ? ok(new TextDecoder().decode(bytes))
     : bytes;
-}
-
-/** The bytes of a request with the key. */
-export function withKey(
-  line: string,
-  body = "",
-  fields = `Content-Length: ${body.length}\r\n`,
-): string {
-  return `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n${fields}\r\n${body}`;
 }
 
 export function streamOf(

@@ -5,20 +5,13 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { toHandler } from "../../../../core/handler.ts";
 import { memoryStorage } from "../../../../mod.ts";
-import {
-  GET,
-  ok,
-  pets,
-  POST,
-  speaking,
-  streamOf,
-  testOnNode as test,
-  withKey,
-} from "./on_node.ts";
+import { ok, pets, speak, streamOf, testOnNode as test } from "./on_node.ts";
+import { GET } from "../stage.ts";
 import { until } from "../../../support/time.ts";
 import { REX_JSON } from "../../../support/pets.ts";
+import { rawRequest, WITH_KEY } from "../../../support/wire.ts";
 
-test("of pipelined requests, eight are begun before the first is answered", async () => {
+test("of pipelined requests, eight are begun before the first is answered", async (t) => {
   let begun = 0;
   const warnings: unknown[] = [];
   process.once("warning", (warning) => warnings.push(warning));
@@ -30,36 +23,34 @@ test("of pipelined requests, eight are begun before the first is answered", asyn
     await first.promise;
     return ok(streamOf("ok"));
   });
-  await speaking(handle, async (wire) => {
-    const methods = Array(4).fill(["GET", "HEAD", "OPTIONS"]).flat();
-    wire.write(methods.map((method) => GET.replace("GET", method)).join(""));
-    await arrived.promise;
-    assert.equal(begun, 8);
-    first.resolve();
-    for (const method of methods) {
-      assert.equal((await wire.answer(method)).status, 200);
-    }
-  });
+  const { wire } = await speak(t, handle);
+  const methods = Array(4).fill(["GET", "HEAD", "OPTIONS"]).flat();
+  wire.write(methods.map((method) => rawRequest(`${method} /`)).join(""));
+  await arrived.promise;
+  assert.equal(begun, 8);
+  first.resolve();
+  for (const method of methods) {
+    assert.equal((await wire.answer(method)).status, 200);
+  }
   assert.deepEqual(warnings, [], "Node warns of too many listeners");
 });
 
-test("Node reads no further while more than 32 requests wait, and closes the connection if more than 256 do", async () => {
+test("Node stops reading while more than 32 requests wait, and hangs up at 257", async (t) => {
   const handle = toHandler(async (_request, socket) => {
     await new Promise(setImmediate); // all came in one piece
     return ok(String((socket as Socket).isPaused()));
   });
-  await speaking(handle, async (wire) => {
-    for (const waiting of [256, 33, 32]) {
-      wire.write(`${POST}\r\n${GET.repeat(waiting)}`);
-      assert.equal((await wire.answer()).body, String(waiting > 32));
-      for (let i = 0; i < waiting; i++) await wire.answer();
-    }
-    wire.write(`${POST}\r\n${GET.repeat(257)}`);
-    assert.equal(await wire.rest(), "");
-  });
+  const { wire } = await speak(t, handle);
+  for (const waiting of [256, 33, 32]) {
+    wire.write(rawRequest("POST /") + GET.repeat(waiting));
+    assert.equal((await wire.answer()).body, String(waiting > 32));
+    for (let i = 0; i < waiting; i++) await wire.answer();
+  }
+  wire.write(rawRequest("POST /") + GET.repeat(257));
+  assert.equal(await wire.rest(), "");
 });
 
-test("a pipelined request begins when those before it are answered, or at once if it and they are safe", async () => {
+test("a pipelined request begins at once if it and those before it are safe", async (t) => {
   const begun: string[] = [];
   const handle = toHandler(async (request) => {
     const step = `${request.method} ${new URL(request.url).pathname}`;
@@ -68,25 +59,23 @@ test("a pipelined request begins when those before it are answered, or at once i
     begun.push(`${step} is answered`);
     return ok(step);
   });
-  await speaking(handle, async (wire) => {
-    const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
-    const fields = " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
-    wire.write(steps.map((step) => step + fields).join(""));
-    for (const step of steps) assert.equal((await wire.answer()).body, step);
-    const inTurn = (step: string) => [step, `${step} is answered`];
-    assert.deepEqual(begun, [
-      ...inTurn("POST /1"),
-      "GET /2",
-      "GET /3",
-      "GET /2 is answered",
-      "GET /3 is answered",
-      ...inTurn("DELETE /4"),
-      ...inTurn("GET /5"),
-    ]);
-  });
+  const { wire } = await speak(t, handle);
+  const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
+  wire.write(steps.map((step) => rawRequest(step, [], "")).join(""));
+  for (const step of steps) assert.equal((await wire.answer()).body, step);
+  const inTurn = (step: string) => [step, `${step} is answered`];
+  assert.deepEqual(begun, [
+    ...inTurn("POST /1"),
+    "GET /2",
+    "GET /3",
+    "GET /2 is answered",
+    "GET /3 is answered",
+    ...inTurn("DELETE /4"),
+    ...inTurn("GET /5"),
+  ]);
 });
 
-test("a client that goes away cancels the bodies of its pipelined requests, and only another error is reported", async () => {
+test("a client that goes away cancels the bodies of its pipelined requests", async (t) => {
   const error = new Error("secret");
   const reasons: unknown[] = [];
   const handle = toHandler(async () =>
@@ -100,71 +89,67 @@ test("a client that goes away cancels the bodies of its pipelined requests, and 
       }),
     )
   );
-  const errors = await speaking(handle, async (wire) => {
-    wire.write(GET + GET);
-    await until("a head", () => wire.received !== "");
-    wire.close();
-    await until("both are cancelled", () => reasons.length === 2);
-    await new Promise(setImmediate);
-  });
+  const { wire, errors, close } = await speak(t, handle);
+  wire.write(GET + GET);
+  await until("a head", () => wire.received !== "");
+  wire.close();
+  await until("both are cancelled", () => reasons.length === 2);
+  await new Promise(setImmediate);
+  await close();
   assert.match(String(reasons[0]), /AbortError/);
-  assert.deepEqual(errors, [error]);
+  assert.deepEqual(errors.splice(0), [error]);
 });
 
-test("garbage does not cut off the answer to the request before it", async () => {
+test("garbage does not cut off the answer to the request before it", async (t) => {
   for (const isBegun of [false, true]) {
     const { promise: rest, resolve } = Promise.withResolvers<string>();
     const handle = toHandler(async () =>
       ok(isBegun ? streamOf(rest) : await rest)
     );
-    await speaking(handle, async (wire) => {
-      wire.write(GET);
-      if (isBegun) await until("a head", () => wire.received !== "");
-      wire.write("hello world\r\n\r\n");
-      setTimeout(resolve, 20, "ok");
-      const { lines, body } = await wire.answer();
-      assert.equal(body, "ok");
-      assert.equal(lines.includes("connection: close"), !isBegun);
-      assert.equal(await wire.rest(), "");
-    }, { keepAliveTimeout: 0 });
+    const { wire } = await speak(t, handle, { keepAliveTimeout: 0 });
+    wire.write(GET);
+    if (isBegun) await until("a head", () => wire.received !== "");
+    wire.write("hello world\r\n\r\n");
+    setTimeout(resolve, 20, "ok");
+    const { lines, body } = await wire.answer();
+    assert.equal(body, "ok");
+    assert.equal(lines.includes("connection: close"), !isBegun);
+    assert.equal(await wire.rest(), "");
   }
 });
 
-test("a CONNECT behind a create does not take the place of its answer", async () => {
-  await speaking(pets(), async (wire) => {
-    const create = withKey("POST /v1/pets", REX_JSON);
-    wire.write(`${create}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
-    assert.match(await wire.rest(), /^HTTP\/1\.1 201 /);
-    assert.equal(wire.received.split("HTTP/1.1 ").length, 2);
-  });
+test("a CONNECT behind a create does not take the place of its answer", async (t) => {
+  const { wire } = await speak(t, pets());
+  const create = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
+  wire.write(create + rawRequest("CONNECT x:1"));
+  assert.match(await wire.rest(), /^HTTP\/1\.1 201 /);
+  assert.equal(wire.received.split("HTTP/1.1 ").length, 2);
 });
 
-test("the middle of a body that follows the offer of another protocol is no request, whatever fields a rate limit adds", async () => {
+test("a body after the offer of another protocol is no request, despite a rate limit", async (t) => {
   const storage = memoryStorage();
   const headers = { connection: "keep-alive", "keep-alive": "timeout=60" };
   const rateLimit = () => ({ allowed: true, headers });
-  await speaking(pets({ storage, rateLimit }), async (wire) => {
-    const offer = "Connection: Upgrade\r\nUpgrade: other\r\n";
-    const inner = withKey("POST /v1/pets", REX_JSON);
-    const outer =
-      `POST /v1/no HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n`;
-    wire.write(withKey("GET /v1/pets", "", offer) + outer);
-    await until("an answer", () => wire.received.endsWith("[]"));
-    wire.write(inner);
-    await wire.rest();
-    assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
-  });
+  const { wire } = await speak(t, pets({ storage, rateLimit }));
+  const offer = [WITH_KEY, "Connection: Upgrade", "Upgrade: other"];
+  const inner = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
+  const outer = rawRequest("POST /v1/no", [`Content-Length: ${inner.length}`]);
+  wire.write(rawRequest("GET /v1/pets", offer) + outer);
+  await until("an answer", () => wire.received.endsWith("[]"));
+  wire.write(inner);
+  await wire.rest();
+  assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
 });
 
-test("a create behind an answer that closes the connection is not carried out", async () => {
+test("a create behind an answer that closes the connection is not carried out", async (t) => {
   const storage = memoryStorage();
-  await speaking(pets({ storage }), async (wire) => {
-    const text = "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n";
-    wire.write(withKey("POST /v1/pets", "", text));
-    await until("an answer", () => /connection: close/i.test(wire.received));
-    wire.write(`3\r\nabc\r\n0\r\n\r\n${withKey("POST /v1/pets", REX_JSON)}`);
-    assert.match(await wire.rest(), /^HTTP\/1\.1 415 /);
-    assert.equal(wire.received.split("HTTP/1.1 ").length, 2);
-    assert.deepEqual((await storage.list({ limit: 9 })).pets, []);
-  });
+  const { wire } = await speak(t, pets({ storage }));
+  const text = ["Content-Type: text/plain", "Transfer-Encoding: chunked"];
+  wire.write(rawRequest("POST /v1/pets", [WITH_KEY, ...text]));
+  await until("an answer", () => /connection: close/i.test(wire.received));
+  const create = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
+  wire.write(`3\r\nabc\r\n0\r\n\r\n${create}`);
+  assert.match(await wire.rest(), /^HTTP\/1\.1 415 /);
+  assert.equal(wire.received.split("HTTP/1.1 ").length, 2);
+  assert.deepEqual((await storage.list({ limit: 9 })).pets, []);
 });
