@@ -79,14 +79,16 @@ for (const [cwd, command, ...args] of embeddings) {
   });
 }
 
-test("deno serve runs the package's entry ./serve, with the page", async () => {
+test("deno serve runs the package's entry ./serve, with the page", async (t) => {
   const flags = ["--allow-env", "--allow-sys=uid", "--allow-read=."];
   const address = ["--host", "127.0.0.1", "--port", `${await freePort()}`];
   const entry = "npm:@petstore/service/serve";
   const words = ["serve", "-q", "--no-prompt", ...address, ...flags, entry];
   const env = { PETSTORE_API_KEYS: "secret", DATABASE_URL: "memory:" };
-  const program = launch([process.execPath, ...words], { cwd: full, env });
-  const server = await untilListening(program);
+  const command = [process.execPath, ...words];
+  const server = await untilListening(
+    startProgram(t, command, { cwd: full, env }),
+  );
   const page = await fetch(`${server.origin}/docs`);
   assert.equal(page.status, 200);
   await page.text();
