@@ -69,8 +69,8 @@ const SERIES: Readonly<Record<string, readonly Series[]>> = {
 test("each alert is tested, and docs/operating.md says what to do", () => {
   assert.deepEqual(Object.keys(SERIES), names);
   const page = new URL("../../docs/operating.md", import.meta.url);
-  const rows = readFileSync(page, "utf8").matchAll(/^\| `(Petstore\w+)`/gm);
-  assert.deepEqual(Array.from(rows, ([, name]) => name), names);
+  const named = readFileSync(page, "utf8").match(/(?<=`)Petstore\w+/g);
+  assert.deepEqual(named?.sort(), names.toSorted());
 });
 
 for (const [alert, series] of Object.entries(SERIES)) {

@@ -367,7 +367,7 @@ test("every program and permission in an sh block is right", () => {
     for (const line of text.replaceAll("\\\n", "").trimEnd().split("\n")) {
       assert.match(
         line,
-        /^(?:\w+=\S+ )*(?:npm|npx|pnpm|deno|bun|node|sqlite3|git) /,
+        /^(?:\w+=\S+ )*(?:npm|npx|pnpm|deno|bun|node|sqlite3|pg_dump|psql|git) /,
       );
       for (const [program] of line.matchAll(/(?<=\s)[\w/]+\.ts\b/g)) {
         const exists = [".", "docs/examples"]
