@@ -3,7 +3,12 @@
 import process from "node:process";
 import { parsePetId } from "../../core/pets/pet.ts";
 import { PETS } from "../storage/transfer.ts";
-import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
+import {
+  parseArguments,
+  printable,
+  PROGRAM,
+  UsageError,
+} from "./command_line.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { describeDatabase, openTransfer } from "./open_storage.ts";
 
@@ -61,7 +66,6 @@ export async function runIds(args: readonly string[]): Promise<void> {
   } finally {
     await transfer.close();
   }
-  process.stdout.write(
-    `New pets in ${describeDatabase(database)} get ids from ${from}\n`,
-  );
+  const name = describeDatabase(database);
+  process.stdout.write(printable(`New pets in ${name} get ids from ${from}\n`));
 }

@@ -6,7 +6,7 @@ import { knownMethod } from "../../core/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import type { PoolCounts } from "../storage/postgres/pool.ts";
-import { metric, processMetrics } from "./process_metrics.ts";
+import { processMetrics } from "./process_metrics.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /** As OpenTelemetry's semantic conventions have them. */
@@ -98,23 +98,20 @@ export class Metrics {
   };
 
   #text(): string {
-    let text = metric(
-      "http_server_active_requests",
-      "Requests being answered, this one too.",
-      this.#active,
-    ) + metric(
-      "petstore_creates_waiting",
-      "Creates that the storage was given and has not finished.",
-      this.#creates,
-    ) + metric(
-      "petstore_reads_waiting",
-      "Reads that the storage was given and has not finished.",
-      this.#reads,
-    ) + metric(
-      "petstore_storage_faults_total",
-      "Requests refused because of a fault of the storage.",
-      this.#faults,
-    ) + `# HELP ${NAME} Time from a request to its answer.
+    let text =
+      `# HELP http_server_active_requests Requests being answered, this one too.
+# TYPE http_server_active_requests gauge
+http_server_active_requests ${this.#active}
+# HELP petstore_creates_waiting Creates that the storage was given and has not finished.
+# TYPE petstore_creates_waiting gauge
+petstore_creates_waiting ${this.#creates}
+# HELP petstore_reads_waiting Reads that the storage was given and has not finished.
+# TYPE petstore_reads_waiting gauge
+petstore_reads_waiting ${this.#reads}
+# HELP petstore_storage_faults_total Requests refused because of a fault of the storage.
+# TYPE petstore_storage_faults_total counter
+petstore_storage_faults_total ${this.#faults}
+# HELP ${NAME} Time from a request to its answer.
 # TYPE ${NAME} histogram
 `;
     for (const [labels, [sum, counts]] of this.#durations) {
@@ -128,25 +125,23 @@ export class Metrics {
     text += processMetrics();
     if (this.#pool !== undefined) {
       const { open, waiting, lost } = this.#pool();
-      text += metric(
-        "petstore_postgres_connections",
-        "Open connections to PostgreSQL.",
-        open,
-      ) + metric(
-        "petstore_postgres_waiting",
-        "Statements that wait for a connection to PostgreSQL.",
-        waiting,
-      ) + metric(
-        "petstore_postgres_lost_total",
-        "Connections to PostgreSQL that ended or stopped answering.",
-        lost,
-      );
+      text +=
+        `# HELP petstore_postgres_connections Open connections to PostgreSQL.
+# TYPE petstore_postgres_connections gauge
+petstore_postgres_connections ${open}
+# HELP petstore_postgres_waiting Statements that wait for a connection to PostgreSQL.
+# TYPE petstore_postgres_waiting gauge
+petstore_postgres_waiting ${waiting}
+# HELP petstore_postgres_lost_total Connections to PostgreSQL that ended or stopped answering.
+# TYPE petstore_postgres_lost_total counter
+petstore_postgres_lost_total ${lost}
+`;
     }
     if (this.#log === undefined) return text;
-    return text + metric(
-      "petstore_sqlite_log_bytes",
-      "Size of SQLite's log, which grows while another program reads.",
-      statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0,
-    );
+    const size = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
+    return `${text}# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.
+# TYPE petstore_sqlite_log_bytes gauge
+petstore_sqlite_log_bytes ${size}
+`;
   }
 }

@@ -26,17 +26,6 @@ function readDescriptors() {
   }
 }
 
-/** Writes a metric with one value: a counter if its name says so, otherwise a gauge. */
-export function metric(
-  name: string,
-  help: string,
-  value: number | string,
-  labels = "",
-): string {
-  const type = name.endsWith("_total") ? "counter" : "gauge";
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}${labels} ${value}\n`;
-}
-
 /** The metrics as text. */
 export function processMetrics(): string {
   const { user, system } = process.cpuUsage(); // in µs
@@ -46,27 +35,26 @@ export function processMetrics(): string {
     ? "bun"
     : "node";
   const version = process.versions[runtime];
-  const text = metric(
-    "process_cpu_seconds_total",
-    "Processor time that was used.",
-    (user + system) / 1e6,
-  ) + metric(
-    "process_resident_memory_bytes",
-    "Memory in use.",
-    process.memoryUsage.rss(),
-  ) + metric(
-    "process_start_time_seconds",
-    "When the process began, in seconds since 1970.",
-    START,
-  ) + metric(
-    "petstore_build_info",
-    "Always 1: the labels tell what runs.",
-    1,
-    `{version="${VERSION}",runtime="${runtime}",runtime_version="${version}"}`,
-  );
+  const text = `# HELP process_cpu_seconds_total Processor time that was used.
+# TYPE process_cpu_seconds_total counter
+process_cpu_seconds_total ${(user + system) / 1e6}
+# HELP process_resident_memory_bytes Memory in use.
+# TYPE process_resident_memory_bytes gauge
+process_resident_memory_bytes ${process.memoryUsage.rss()}
+# HELP process_start_time_seconds When the process began, in seconds since 1970.
+# TYPE process_start_time_seconds gauge
+process_start_time_seconds ${START}
+# HELP petstore_build_info Always 1: the labels tell what runs.
+# TYPE petstore_build_info gauge
+petstore_build_info{version="${VERSION}",runtime="${runtime}",runtime_version="${version}"} 1
+`;
   const descriptors = readDescriptors();
   if (descriptors === undefined) return text;
-  const { open, max } = descriptors;
-  return text + metric("process_open_fds", "Descriptors that are open.", open) +
-    metric("process_max_fds", "Descriptors that may be open.", max);
+  return `${text}# HELP process_open_fds Descriptors that are open.
+# TYPE process_open_fds gauge
+process_open_fds ${descriptors.open}
+# HELP process_max_fds Descriptors that may be open.
+# TYPE process_max_fds gauge
+process_max_fds ${descriptors.max}
+`;
 }
