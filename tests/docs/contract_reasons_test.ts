@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { operations } from "../../core/operations/operations.ts";
 
 const DOCUMENT = new URL("../../docs/contract.md", import.meta.url);
 
@@ -17,5 +18,19 @@ test("contract.md gives a reason for each answer that the interface leaves open"
     for (const [question, , why] of rows) {
       assert.ok(why, `${question} has no reason`);
     }
+  }
+});
+
+test("contract.md and the README say how many operations there are", () => {
+  const numbers = "no one two three four five six seven eight nine".split(" ");
+  const keyed = operations.filter(({ isPublic }) => isPublic !== true);
+  const words = `${numbers[keyed.length]} operations`;
+  for (const path of ["docs/contract.md", "README.md"]) {
+    const text = readFileSync(
+      new URL(`../../${path}`, import.meta.url),
+      "utf8",
+    );
+    const isSaid = text.replaceAll(/\s+/g, " ").includes(words);
+    assert.ok(isSaid, `say in ${path} that there are ${words}`);
   }
 });
