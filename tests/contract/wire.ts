@@ -11,8 +11,8 @@ export interface Answer {
 }
 
 /**
- * The bytes of a request to the host `a`, one for each character: the line has no version, a field is
- * `Name: value`, and a body brings its `Content-Length`.
+ * The bytes of a request, one for each character: the line has no version, a field is `Name: value`, and a body
+ * brings its `Content-Length`. Its host is `a`, unless a field names another.
  *
  * `rawRequest("GET /livez")` is `GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`.
  */
@@ -21,8 +21,9 @@ export function rawRequest(
   fields: readonly string[] = [],
   body?: string,
 ): string {
+  const host = fields.some((field) => /^host:/i.test(field)) ? [] : ["Host: a"];
   const length = body === undefined ? [] : [`Content-Length: ${body.length}`];
-  const lines = [`${line} HTTP/1.1`, "Host: a", ...fields, ...length];
+  const lines = [`${line} HTTP/1.1`, ...host, ...fields, ...length];
   return `${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
 }
 

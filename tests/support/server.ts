@@ -47,6 +47,7 @@ export async function listenOn(
   t: TestContext,
   server: NodeServer,
 ): Promise<number> {
-  atEnd(t, () => server.close());
+  // No connection is left open.
+  atEnd(t, () => new Promise((closed) => server.close(closed)));
   return await portOf(server);
 }

@@ -1,89 +1,72 @@
 /** The client, and the example for its developers, over real HTTP on the runtime that runs the tests. */
 import assert from "node:assert/strict";
-import { createServer, type Socket } from "node:net";
-import test from "node:test";
+import { createServer } from "node:net";
+import test, { type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import { loadServe } from "../../../adapters/standalone/start.ts";
 import { toHandler } from "../../../core/handler.ts";
 import type { Service } from "../../../core/http/message.ts";
 import { placeExample } from "../../support/examples.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
-import { portOf, run } from "../../support/process.ts";
+import { atEnd } from "../../support/at_end.ts";
+import { run } from "../../support/process.ts";
+import { listen, listenOn } from "../../support/server.ts";
 import { commandLine } from "../../support/runtime.ts";
 import { failure, inProcess, KEY } from "./scripted.ts";
 
-/** Listens with a service while a test runs. */
-async function serving(
-  service: Service,
-  check: (baseUrl: string) => Promise<void>,
-): Promise<void> {
-  const serve = await loadServe();
-  const server = await serve(toHandler(service), {
-    port: 0,
-    onError: () => {},
-  });
-  try {
-    await check(`${server.url}/v1`);
-  } finally {
-    await server.close();
-  }
+/** Listens with a service, and returns its base address. */
+async function baseUrlOf(t: TestContext, service: Service): Promise<string> {
+  const server = await listen(t, toHandler(service), { onError: () => {} });
+  return `${server.url}/v1`;
 }
 
 function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl, key: KEY, ...options });
 }
 
-test("over HTTP a create tells its media type and its length, and a page where the next one is", async () => {
+test("over HTTP a create tells its type and length, and a page where the next is", async (t) => {
   const { handle } = inProcess();
   const fields: (string | null)[] = [];
-  await serving((request, ...rest) => {
+  const baseUrl = await baseUrlOf(t, (request, ...rest) => {
     fields.push(request.headers.get("content-type"));
     fields.push(request.headers.get("content-length"));
     return handle.answer(request, ...rest);
-  }, async (baseUrl) => {
-    const client = clientOf(baseUrl);
-    const pet = await client.createPet({ name: "Zoë", categoryId: 1n });
-    assert.deepEqual(fields, ["application/json", "30"]);
-    await client.createPet({ name: "Rex", categoryId: 1n });
-    assert.deepEqual(await client.listPets({ limit: 1 }), {
-      pets: [pet],
-      next: `${baseUrl}/pets?limit=1&after=1`,
-    });
+  });
+  const client = clientOf(baseUrl);
+  const pet = await client.createPet({ name: "Zoë", categoryId: 1n });
+  assert.deepEqual(fields, ["application/json", "30"]);
+  await client.createPet({ name: "Rex", categoryId: 1n });
+  assert.deepEqual(await client.listPets({ limit: 1 }), {
+    pets: [pet],
+    next: `${baseUrl}/pets?limit=1&after=1`,
   });
 });
 
-test("a redirect over HTTP is not followed, and the key stays", async () => {
+test("a redirect over HTTP is not followed, and the key stays", async (t) => {
   const asked: (string | null)[] = [];
-  await serving(async (request) => {
+  const location = await baseUrlOf(t, async (request) => {
     asked.push(request.headers.get("authorization"));
     return { status: 200, headers: {}, body: "[]" };
-  }, async (elsewhere) => {
-    for (const status of [301, 302, 307, 308]) {
-      await serving(
-        async () => ({ status, headers: { location: elsewhere }, body: null }),
-        async (baseUrl) => {
-          const client = clientOf(baseUrl);
-          const read = await failure(client.listPets());
-          assert.equal(read.code, "http_error");
-          assert.equal(read.status, status);
-          await failure(client.createPet({ name: "Rex", categoryId: 1n }));
-        },
-      );
-    }
   });
+  for (const status of [301, 302, 307, 308]) {
+    const answer = { status, headers: { location }, body: null };
+    const client = clientOf(await baseUrlOf(t, async () => answer));
+    const read = await failure(client.listPets());
+    assert.equal(read.code, "http_error");
+    assert.equal(read.status, status);
+    await failure(client.createPet({ name: "Rex", categoryId: 1n }));
+  }
   assert.deepEqual(asked, []);
 });
 
 test("a create whose connection breaks is sent once", async (t) => {
   // Answers what has no body with no pets, and keeps the connection; breaks it if a pet comes.
   const created: string[] = [];
-  const sockets: Socket[] = [];
   const server = createServer((socket) => {
-    sockets.push(socket);
+    atEnd(t, () => socket.destroy());
     let received = "";
     socket.on("error", () => {}).on("data", (chunk) => {
       received += chunk;
@@ -99,13 +82,8 @@ test("a create whose connection breaks is sent once", async (t) => {
       }
     });
   });
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const client = clientOf(`http://127.0.0.1:${await portOf(server)}/v1`, {
-    idempotentCreates: false,
-  });
+  const baseUrl = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
+  const client = clientOf(baseUrl, { idempotentCreates: false });
   for (const categoryId of [1n, 2n, 3n]) {
     await client.listPets(); // so that there is a connection to use again
     const error = await failure(client.createPet({ name: "Rex", categoryId }));
@@ -129,20 +107,23 @@ function runExample(PETSTORE_URL: string, PETSTORE_KEY: string) {
   });
 }
 
-test("the example adds a pet and lists those that are available; it ends with 1 and says why if the key is wrong", async () => {
+test("the example adds a pet and lists those that are available", async (t) => {
   const { handle, client } = inProcess();
   await client.createPet({ name: "Tom", categoryId: 1n });
   await client.createPet({ name: "Kit", categoryId: 1n, status: "sold" });
-  await serving(handle.answer, async (baseUrl) => {
-    const added = "Added Rex as number 3\n";
-    const listed = "1 Tom, category 1\n3 Rex, category 9007199254740993\n";
-    assert.deepEqual(await runExample(baseUrl, KEY), {
-      code: 0,
-      stdout: added + listed,
-      stderr: "",
-    });
-    const { code, stdout, stderr } = await runExample(baseUrl, "guess");
-    assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(stderr, /API key is invalid: it is unknown or revoked/);
+  const baseUrl = await baseUrlOf(t, handle.answer);
+  const added = "Added Rex as number 3\n";
+  const listed = "1 Tom, category 1\n3 Rex, category 9007199254740993\n";
+  assert.deepEqual(await runExample(baseUrl, KEY), {
+    code: 0,
+    stdout: added + listed,
+    stderr: "",
   });
+});
+
+test("the example ends with 1, and says why, if its key is wrong", async (t) => {
+  const baseUrl = await baseUrlOf(t, inProcess().handle.answer);
+  const { code, stdout, stderr } = await runExample(baseUrl, "guess");
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /API key is invalid: it is unknown or revoked/);
 });

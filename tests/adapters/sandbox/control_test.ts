@@ -1,6 +1,6 @@
 /** The control address, on each runtime. */
 import assert from "node:assert/strict";
-import { Wire } from "../../contract/wire.ts";
+import { answerTo, openWire, rawRequest } from "../../support/wire.ts";
 import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
 
 const it = onEverySandbox();
@@ -180,12 +180,9 @@ it("a body must be JSON and no larger than 16 MiB", async (sandbox) => {
       headers,
     }, 415);
   }
-  const wire = await Wire.to(
-    control,
-    `PUT /sandbox/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n`,
-  );
-  assert.equal((await wire.answer()).status, 413);
-  wire.close();
+  const fields = ["Host: localhost", "Content-Length: 16777217"];
+  const sent = rawRequest("PUT /sandbox/pets", fields);
+  assert.equal((await answerTo(sandbox.port, sent)).status, 413);
   assert.deepEqual(await state(sandbox), [50, 0, 0]);
 });
 
@@ -216,48 +213,39 @@ it("another path is 404, and another method 405 with Allow", async ({ control })
   }
 });
 
-it("a web page of another origin is refused, and so is a host that is not its own", async (sandbox) => {
-  const { control } = sandbox;
-  const { host } = new URL(control);
-  const reset = async (fields: string) => {
-    const wire = await Wire.to(
-      control,
-      `POST /sandbox/reset HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`,
-    );
-    return Number((await wire.rest()).split(" ")[1]);
-  };
-  await sandbox.drive("POST", "/faults", { lose: true });
-  for (
-    const fields of [
-      `Host: ${host}\r\nOrigin: http://a.example\r\n`,
-      `Host: ${host}\r\nOrigin: null\r\n`,
-      `Host: ${host}\r\nOrigin: http://127.0.0.1:1\r\n`,
-      `Host: ${host}\r\nOrigin: https://${host}\r\n`,
-      `Host: ${host}\r\nSec-Fetch-Site: cross-site\r\n`,
-      "Host: a.example\r\n",
-      "Host: a.example\r\nOrigin: http://a.example\r\n",
-      "Host: localhost.a.example\r\n",
-    ]
-  ) {
-    assert.equal(await reset(fields), 403, fields);
-  }
-  assert.equal(await reset(""), 400);
-  assert.deepEqual(await state(sandbox), [50, 1, 0]);
-  for (
-    const name of [
-      "localhost:1",
-      "a.localhost",
-      "127.0.0.2",
-      "[::1]:80",
-      "LOCALHOST",
-    ]
-  ) {
-    assert.equal(await reset(`Host: ${name}\r\n`), 204, name);
-  }
-  assert.equal(
-    await reset(
-      `Host: ${host}\r\nOrigin: http://${host}\r\nSec-Fetch-Site: same-origin\r\n`,
-    ),
-    204,
-  );
-});
+it(
+  "the control address refuses a page of another origin, and hosts not its own",
+  async (sandbox, t) => {
+    const { host } = new URL(sandbox.control);
+    const own = `Host: ${host}`;
+    const reset = async (...fields: readonly string[]) => {
+      const all = ["Connection: close", ...fields];
+      const sent = rawRequest("POST /sandbox/reset", all);
+      const wire = await openWire(t, sandbox, sent.replace("Host: a\r\n", ""));
+      return Number((await wire.rest()).split(" ")[1]);
+    };
+    await sandbox.drive("POST", "/faults", { lose: true });
+    for (
+      const fields of [
+        [own, "Origin: http://a.example"],
+        [own, "Origin: null"],
+        [own, "Origin: http://127.0.0.1:1"],
+        [own, `Origin: https://${host}`],
+        [own, "Sec-Fetch-Site: cross-site"],
+        ["Host: a.example"],
+        ["Host: a.example", "Origin: http://a.example"],
+        ["Host: localhost.a.example"],
+      ]
+    ) {
+      assert.equal(await reset(...fields), 403, fields.join());
+    }
+    assert.equal(await reset(), 400);
+    assert.deepEqual(await state(sandbox), [50, 1, 0]);
+    const names = ["localhost:1", "a.localhost", "127.0.0.2", "[::1]:80"];
+    for (const name of [...names, "LOCALHOST"]) {
+      assert.equal(await reset(`Host: ${name}`), 204, name);
+    }
+    const page = [`Origin: http://${host}`, "Sec-Fetch-Site: same-origin"];
+    assert.equal(await reset(own, ...page), 204);
+  },
+);

@@ -1,9 +1,9 @@
 /** Starts the sandbox's program as a tester would, on any of the runtimes. */
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Wire } from "../../contract/wire.ts";
+import { rawRequest, Wire } from "../../contract/wire.ts";
 import {
   launch,
   type Program,
@@ -29,6 +29,7 @@ export interface Address {
 /** A sandbox that listens. */
 export interface RunningSandbox extends Address {
   readonly program: Program;
+  readonly port: number;
   /** Sends a request to the control address; returns its status and its JSON, if it has any. */
   drive(
     method: string,
@@ -59,9 +60,11 @@ export async function startSandbox(
   const line = await program.nextLine();
   if (line === undefined) throw new Error(program.stderr());
   const address: Address = JSON.parse(line);
+  const port = Number(new URL(address.url).port);
   return {
     ...address,
     program,
+    port,
     async drive(method, path = "", body) {
       const response = await fetch(address.control + path, {
         method,
@@ -78,22 +81,14 @@ export async function startSandbox(
     },
     async send(request, body) {
       const [line = "", ...fields] = request.split("\n");
-      const head = [
-        `${line} HTTP/1.1`,
+      const all = [
         `Host: ${new URL(address.url).host}`,
         "Connection: close",
         `Authorization: Bearer ${address.key}`,
         ...fields,
-        ...body === undefined ? [] : [
-          "Content-Type: application/json",
-          `Content-Length: ${body.length}`,
-        ],
+        ...body === undefined ? [] : ["Content-Type: application/json"],
       ];
-      const wire = await Wire.to(
-        address.url,
-        `${head.join("\r\n")}\r\n\r\n${body ?? ""}`,
-      );
-      return await wire.rest();
+      return await (await Wire.open(port, rawRequest(line, all, body))).rest();
     },
   };
 }
@@ -101,7 +96,7 @@ export async function startSandbox(
 /** Registers a test for each runtime, with one sandbox of fifty pets, which is reset before each test. */
 export function onEverySandbox(): (
   title: string,
-  check: (sandbox: RunningSandbox) => Promise<void>,
+  check: (sandbox: RunningSandbox, t: TestContext) => Promise<void>,
 ) => void {
   const all = findRuntimes().map((runtime) => {
     let started: Promise<RunningSandbox> | undefined;
@@ -118,12 +113,12 @@ export function onEverySandbox(): (
   return (title, check) => {
     for (const { runtime: { name, missing }, start } of all) {
       const skip = missing ?? false;
-      test(`${name}: ${title}`, { skip }, async () => {
+      test(`${name}: ${title}`, { skip }, async (t) => {
         const sandbox = await start();
         await sandbox.drive("PUT", "/pets", 50);
         const { status } = await sandbox.drive("POST", "/reset");
         assert.equal(status, 204);
-        await check(sandbox);
+        await check(sandbox, t);
       });
     }
   };

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RecordedRequest } from "../../../adapters/sandbox/journal.ts";
 import { sandbox } from "../../../adapters/sandbox/mod.ts";
-import { Wire } from "../../contract/wire.ts";
 import { until } from "../../support/time.ts";
+import { openWire, rawRequest } from "../../support/wire.ts";
 import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
 
 const it = onEverySandbox();
 const REX = '{"name":"Rex","categoryId":1}';
+const LIST = rawRequest("GET /v1/pets");
 
 async function requests(
   { drive }: RunningSandbox,
@@ -16,11 +17,18 @@ async function requests(
   return (await drive("GET", "/requests")).json as readonly RecordedRequest[];
 }
 
+/** The head of a create with a body of so many bytes. */
+function headOf({ key }: RunningSandbox, length: number): string {
+  const authorization = `Authorization: Bearer ${key}`;
+  const fields = ["Connection: close", `Content-Length: ${length}`];
+  return rawRequest("POST /v1/pets", [authorization, ...fields]);
+}
+
 async function ends(sandbox: RunningSandbox) {
   return (await requests(sandbox)).map(({ status, open }) => [status, open]);
 }
 
-it("a lost answer closes the connection without a byte; with work the pet was added", async (sandbox) => {
+it("a lost answer closes the connection without a byte, with its work done or not", async (sandbox) => {
   const { drive, send } = sandbox;
   await drive("POST", "/faults", { lose: true });
   assert.equal(await send("POST /v1/pets", REX), "");
@@ -36,29 +44,27 @@ it("a lost answer closes the connection without a byte; with work the pet was ad
   ]);
 });
 
-it("a lost answer ends the connection in order, although the body comes late", async ({ url, key, drive }) => {
-  await drive("POST", "/faults", { lose: true });
-  const head = [
-    "POST /v1/pets HTTP/1.1",
-    "Host: localhost",
-    `Authorization: Bearer ${key}`,
-    "Content-Type: application/json",
-    `Content-Length: ${REX.length}`,
-  ];
-  const wire = await Wire.to(url, `${head.join("\r\n")}\r\n\r\n`);
-  await until(
-    "the fault is taken",
-    async () =>
-      ((await drive("GET", "")).json as { faults: unknown[] }).faults.length ===
-        0,
-  );
-  assert.equal(wire.isClosed, false);
-  wire.write(REX);
-  assert.equal(await wire.rest(), "");
-});
+it(
+  "a lost answer ends the connection in order, although the body comes late",
+  async (sandbox, t) => {
+    const { drive } = sandbox;
+    await drive("POST", "/faults", { lose: true });
+    const wire = await openWire(t, sandbox, headOf(sandbox, REX.length));
+    await until(
+      "the fault is taken",
+      async () =>
+        ((await drive("GET", "")).json as { faults: unknown[] }).faults
+          .length ===
+          0,
+    );
+    assert.equal(wire.isClosed, false);
+    wire.write(REX);
+    assert.equal(await wire.rest(), "");
+  },
+);
 
 for (const cut of [40, 0]) {
-  it(`a body that is cut after ${cut} bytes breaks off there, and its length is the whole one`, async (sandbox) => {
+  it(`a body that is cut after ${cut} bytes breaks off there, with the whole length`, async (sandbox) => {
     const { drive, send } = sandbox;
     const whole = await send("GET /v1/pets?limit=5");
     const body = whole.slice(whole.indexOf("\r\n\r\n") + 4);
@@ -94,93 +100,94 @@ it("a body that drips is whole in the end", async ({ drive, send }) => {
   );
 });
 
-it("an entry is open until its answer begins, or its client goes away", async (sandbox) => {
-  const { url, drive, send } = sandbox;
-  await drive("POST", "/faults", [{ delay: 60_000 }, {
-    delay: 60_000,
-    answer: { status: 500 },
-  }]);
-  const waiting = [
-    await Wire.to(url, "GET /v1/pets HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-    await Wire.to(url, "GET /v1/pets HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-  ];
-  await until(
-    "both have come",
-    async () => (await requests(sandbox)).length === 2,
-  );
-  assert.deepEqual(await ends(sandbox), [[null, true], [null, true]]);
-  for (const wire of waiting) wire.close();
-  await until(
-    "both have ended",
-    async () =>
-      (await requests(sandbox)).every(({ open }) => open === undefined),
-  );
-  assert.deepEqual(await ends(sandbox), [[null, undefined], [null, undefined]]);
-  await send("GET /v1/pets");
-  assert.deepEqual((await ends(sandbox)).at(-1), [200, undefined]);
-});
+it(
+  "an entry is open until its answer begins, or its client goes away",
+  async (sandbox, t) => {
+    const { drive, send } = sandbox;
+    await drive("POST", "/faults", [{ delay: 60_000 }, {
+      delay: 60_000,
+      answer: { status: 500 },
+    }]);
+    const waiting = [
+      await openWire(t, sandbox, LIST),
+      await openWire(t, sandbox, LIST),
+    ];
+    await until(
+      "both have come",
+      async () => (await requests(sandbox)).length === 2,
+    );
+    assert.deepEqual(await ends(sandbox), [[null, true], [null, true]]);
+    for (const wire of waiting) wire.close();
+    await until(
+      "both have ended",
+      async () =>
+        (await requests(sandbox)).every(({ open }) => open === undefined),
+    );
+    assert.deepEqual(await ends(sandbox), [[null, undefined], [
+      null,
+      undefined,
+    ]]);
+    await send("GET /v1/pets");
+    assert.deepEqual((await ends(sandbox)).at(-1), [200, undefined]);
+  },
+);
 
-it("the journal has the target and the header fields as they came, also those that Node would drop", async (sandbox) => {
-  const { url, key } = sandbox;
-  const lines = [
-    "GET /v1/pets?limit=%31 HTTP/1.1",
-    "Host: localhost",
-    "Connection: close",
-    "X-A: 1",
-    "x-a: 2",
-    `AUTHORIZATION: Bearer ${key}`,
-    "Authorization: Bearer other",
-  ];
-  const wire = await Wire.to(url, `${lines.join("\r\n")}\r\n\r\n`);
-  assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
-  const [entry] = await requests(sandbox);
-  assert.equal(entry?.target, "/v1/pets?limit=%31");
-  assert.equal(entry?.headers["x-a"], "1, 2");
-  assert.equal(entry?.headers.authorization, `Bearer ${key}, Bearer other`);
-  assert.deepEqual([entry?.method, entry?.status, entry?.body], [
-    "GET",
-    401,
-    null,
-  ]);
-});
+it(
+  "the journal has the target and all header fields as they came",
+  async (sandbox, t) => {
+    const { key } = sandbox;
+    const fields = ["Connection: close", "X-A: 1", "x-a: 2"].concat(
+      `AUTHORIZATION: Bearer ${key}`,
+      "Authorization: Bearer other", // which Node would drop
+    );
+    const sent = rawRequest("GET /v1/pets?limit=%31", fields);
+    const wire = await openWire(t, sandbox, sent);
+    assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
+    const [entry] = await requests(sandbox);
+    assert.equal(entry?.target, "/v1/pets?limit=%31");
+    assert.equal(entry?.headers["x-a"], "1, 2");
+    assert.equal(entry?.headers.authorization, `Bearer ${key}, Bearer other`);
+    assert.deepEqual([entry?.method, entry?.status, entry?.body], [
+      "GET",
+      401,
+      null,
+    ]);
+  },
+);
 
-it("the journal has the text of a body that comes in pieces, whatever characters they divide", async (sandbox) => {
-  const { url, key } = sandbox;
-  const body = JSON.stringify({ name: "\u{1F43E}".repeat(200), categoryId: 1 });
-  const bytes = new TextEncoder().encode(body);
-  const head = [
-    "POST /v1/pets HTTP/1.1",
-    "Host: localhost",
-    "Connection: close",
-    `Authorization: Bearer ${key}`,
-    `Content-Length: ${bytes.byteLength}`,
-  ];
-  const wire = await Wire.to(url, `${head.join("\r\n")}\r\n\r\n`);
-  await until(
-    "it has come",
-    async () => (await requests(sandbox)).length === 1,
-  );
-  const latin1 = String.fromCharCode(...bytes);
-  wire.write(latin1.slice(0, 10));
-  assert.equal((await requests(sandbox))[0]?.body, null);
-  wire.write(latin1.slice(10));
-  assert.match(await wire.rest(), /^HTTP\/1.1 201 /);
-  assert.equal((await requests(sandbox))[0]?.body, body);
-});
+it(
+  "the journal has the text of a body whose pieces divide characters",
+  async (sandbox, t) => {
+    const body = JSON.stringify({
+      name: "\u{1F43E}".repeat(200),
+      categoryId: 1,
+    });
+    const bytes = new TextEncoder().encode(body);
+    const wire = await openWire(t, sandbox, headOf(sandbox, bytes.byteLength));
+    await until(
+      "it has come",
+      async () => (await requests(sandbox)).length === 1,
+    );
+    const latin1 = String.fromCharCode(...bytes);
+    wire.write(latin1.slice(0, 10));
+    assert.equal((await requests(sandbox))[0]?.body, null);
+    wire.write(latin1.slice(10));
+    assert.match(await wire.rest(), /^HTTP\/1.1 201 /);
+    assert.equal((await requests(sandbox))[0]?.body, body);
+  },
+);
 
-it("pipelined requests have an entry and a fault each", async (sandbox) => {
-  const { url, key, drive } = sandbox;
+it("pipelined requests have an entry and a fault each", async (sandbox, t) => {
+  const { key, drive } = sandbox;
   await drive("POST", "/faults", [
     { answer: { status: 429 } },
     { delay: 50, when: { path: "/v1/pets/1" } },
   ]);
-  const request = (path: string, more = "") =>
-    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n${more}\r\n`;
-  const wire = await Wire.to(
-    url,
-    request("/v1/pets") + request("/v1/pets/1") +
-      request("/v1/pets/99", "Connection: close\r\n"),
-  );
+  const get = (path: string, ...more: readonly string[]) =>
+    rawRequest(`GET ${path}`, [`Authorization: Bearer ${key}`, ...more]);
+  const sent = get("/v1/pets") + get("/v1/pets/1") +
+    get("/v1/pets/99", "Connection: close");
+  const wire = await openWire(t, sandbox, sent);
   const answers = [
     await wire.answer(),
     await wire.answer(),
@@ -193,30 +200,28 @@ it("pipelined requests have an entry and a fault each", async (sandbox) => {
   );
 });
 
-it("a request that is no good for any service is answered and recorded too", async (sandbox) => {
-  const wire = await Wire.to(
-    sandbox.url,
-    "GET /v1/pets HTTP/1.1\r\nConnection: close\r\n\r\n",
-  );
-  assert.match(await wire.rest(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
-  await until(
-    "the entry is closed",
-    async () => (await ends(sandbox)).every(([, open]) => open === undefined),
-  );
-  assert.deepEqual(await ends(sandbox), [[400, undefined]]);
-});
+it(
+  "a request that is no good for any service is answered and recorded too",
+  async (sandbox, t) => {
+    const sent = LIST.replace("Host: a", "Connection: close");
+    const wire = await openWire(t, sandbox, sent);
+    assert.match(await wire.rest(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
+    await until(
+      "the entry is closed",
+      async () => (await ends(sandbox)).every(([, open]) => open === undefined),
+    );
+    assert.deepEqual(await ends(sandbox), [[400, undefined]]);
+  },
+);
 
 for (
   const [what, request] of [
     ["no HTTP", "GARBAGE\r\n\r\n"],
-    [
-      "the offer of a tunnel",
-      "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n",
-    ],
+    ["the offer of a tunnel", rawRequest("CONNECT a.example:443")],
   ] as const
 ) {
-  it(`${what} is answered 400`, async ({ url }) => {
-    const wire = await Wire.to(url, request);
+  it(`${what} is answered 400`, async (sandbox, t) => {
+    const wire = await openWire(t, sandbox, request);
     assert.match(await wire.rest(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
   });
 }
@@ -230,7 +235,7 @@ it("an expectation that is unknown is ignored", async ({ send }) => {
   assert.match(created, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
 });
 
-it("every origin may read what the service answers, but nothing of the control address", async ({ control, send }) => {
+it("every origin may read what the service answers, and nothing of the control", async ({ control, send }) => {
   assert.match(
     await send("GET /v1/pets\nOrigin: http://a.example"),
     /access-control-allow-origin: \*/i,
@@ -239,7 +244,7 @@ it("every origin may read what the service answers, but nothing of the control a
   assert.equal(headers.get("access-control-allow-origin"), null);
 });
 
-test("serve closes its port and every connection, and may be called again", async () => {
+test("serve closes its port and every connection, and may be called again", async (t) => {
   const store = sandbox({ pets: 1, key: "k" });
   const [first, second] = [
     await store.serve(),
@@ -249,17 +254,12 @@ test("serve closes its port and every connection, and may be called again", asyn
   assert.match(first.url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
   assert.equal(first.control, first.url.replace("/v1", "/sandbox"));
   assert.match(second.url, /^http:\/\/localhost:\d+\/v1$/);
-  const idle = await Wire.to(
-    first.url,
-    "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-  );
+  const port = Number(new URL(first.url).port);
+  const idle = await openWire(t, { port }, rawRequest("GET /"));
   await idle.answer();
   store.reset();
   store.add({ delay: 60_000 });
-  const waiting = await Wire.to(
-    first.url,
-    "GET /v1/pets HTTP/1.1\r\nHost: localhost\r\n\r\n",
-  );
+  const waiting = await openWire(t, { port }, LIST);
   await until("it has come", () => store.requests.length === 1);
   await Promise.all([first.close(), first.close()]);
   assert.equal(await idle.rest() + await waiting.rest(), "");

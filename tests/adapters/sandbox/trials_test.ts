@@ -6,6 +6,7 @@ import { type Client, makeClient } from "../../../adapters/client/client.ts";
 import type { PetStoreError } from "../../../adapters/client/mod.ts";
 import { readOptions } from "../../../adapters/client/options.ts";
 import { type Fault, sandbox } from "../../../adapters/sandbox/mod.ts";
+import { atEnd } from "../../support/at_end.ts";
 
 interface Trial {
   readonly title: string;
@@ -44,40 +45,37 @@ test("there are ten trials", () => {
 });
 
 for (const { title, call, faults, good, journal, pets } of trials) {
-  test(`our client, when ${title}, ${good}`, async () => {
+  test(`our client, when ${title}, ${good}`, async (t) => {
     const store = sandbox({ pets: 150 });
     const { url: baseUrl, key, close } = await store.serve();
+    atEnd(t, close);
     const settings = readOptions({ baseUrl, key, timeout: 5000 });
     const client = makeClient({
       ...settings,
       // Ten times as fast: pauses and time limits alike.
       setTimer: (ms, callback) => settings.setTimer(ms / 10, callback),
     });
-    try {
-      store.add(faults);
-      const result = await CALLS[call](client)
-        .catch((error: PetStoreError) => error.code);
-      const seen = store.requests.map(({ method, target, status }) => {
-        const after = /\bafter=\d+/.exec(target)?.[0];
-        return [method, `${status}`, after].filter((part) => part !== undefined)
-          .join(" ");
-      });
-      assert.deepEqual(seen, journal);
-      if (title in FAILS) assert.equal(result, FAILS[title]);
-      else assert.equal(typeof result, "object", `${result}`);
-      if (title.startsWith("ids")) {
-        const [rex] = result as { id: bigint; categoryId: bigint }[];
-        assert.deepEqual(
-          [rex?.id, rex?.categoryId],
-          [9007199254740993n, -9007199254740993n],
-        );
-      }
-      const keys = store.requests.filter(({ method }) => method === "POST")
-        .map(({ headers }) => headers["idempotency-key"]);
-      assert.ok(new Set(keys).size <= 1, "each has the same Idempotency-Key");
-      assert.equal((await Array.fromAsync(client.pets())).length, pets);
-    } finally {
-      await close();
+    store.add(faults);
+    const result = await CALLS[call](client)
+      .catch((error: PetStoreError) => error.code);
+    const seen = store.requests.map(({ method, target, status }) => {
+      const after = /\bafter=\d+/.exec(target)?.[0];
+      return [method, `${status}`, after].filter((part) => part !== undefined)
+        .join(" ");
+    });
+    assert.deepEqual(seen, journal);
+    if (title in FAILS) assert.equal(result, FAILS[title]);
+    else assert.equal(typeof result, "object", `${result}`);
+    if (title.startsWith("ids")) {
+      const [rex] = result as { id: bigint; categoryId: bigint }[];
+      assert.deepEqual(
+        [rex?.id, rex?.categoryId],
+        [9007199254740993n, -9007199254740993n],
+      );
     }
+    const keys = store.requests.filter(({ method }) => method === "POST")
+      .map(({ headers }) => headers["idempotency-key"]);
+    assert.ok(new Set(keys).size <= 1, "each has the same Idempotency-Key");
+    assert.equal((await Array.fromAsync(client.pets())).length, pets);
   });
 }

@@ -9,7 +9,8 @@ import { clientsOf } from "../../../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import type { StorageError } from "../../../../core/pets/pet_storage.ts";
-import { freePort, portOf } from "../../../support/process.ts";
+import { freePort } from "../../../support/process.ts";
+import { listenOn } from "../../../support/server.ts";
 import { type Line, openLine } from "../../../lab/faults/line.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
@@ -145,7 +146,7 @@ it("a create that failed does not wait until other hosts were looked at", async 
     else silent.push(socket.on("error", () => {}));
   });
   const there = new URL(url);
-  const hosts = `${there.host},127.0.0.1:${await portOf(server)}`;
+  const hosts = `${there.host},127.0.0.1:${await listenOn(t, server)}`;
   const storage = await open(url.replace(there.host, hosts), {
     connectTimeout: 20_000,
     queryTimeout: 2000,
@@ -166,7 +167,6 @@ it("a create that failed does not wait until other hosts were looked at", async 
     await storage.create(REX);
   } finally {
     await locker.end();
-    server.close();
     for (const socket of silent) socket.destroy();
   }
 });
@@ -351,9 +351,8 @@ async function pretend(t: TestContext, answer: Buffer) {
       });
     });
   });
-  // No connection is left open.
-  t.after(() => new Promise((closed) => server.close(closed)));
-  return { host: `127.0.0.1:${await portOf(server)}`, received };
+  const port = await listenOn(t, server);
+  return { host: `127.0.0.1:${port}`, received };
 }
 
 test("postgresStorage takes the password from PGPASSWORD if the address has none, and says so if that is missing", async (t) => {
@@ -371,13 +370,13 @@ test("postgresStorage takes the password from PGPASSWORD if the address has none
   assert.match(received.join(), /s3cret/);
 });
 
-test("postgresStorage tries each host of its address once, in turn, and names what is wrong with each, without the password", async () => {
+test("postgresStorage tries each host once, in turn, and names what is wrong with each", async (t) => {
   let tries = 0;
   const server = createServer((socket) => {
     tries++;
     socket.destroy();
   });
-  const ports = [await freePort(), await portOf(server), await freePort()];
+  const ports = [await freePort(), await listenOn(t, server), await freePort()];
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   const opening = postgresStorage(`postgres://ann:s3cret@${hosts}/pets`, {
     openTimeout: 0,
@@ -396,7 +395,6 @@ test("postgresStorage tries each host of its address once, in turn, and names wh
     return true;
   });
   assert.equal(tries, 1);
-  server.close();
 });
 
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
