@@ -47,6 +47,11 @@ function read(name: string, title: string, target: string): Case {
   return { name, title, target, status: 200, fields, body: null };
 }
 
+/** The title of a case, by its name. */
+export function titleOf(name: string): string {
+  return CASES.find((one) => one.name === name)?.title ?? name;
+}
+
 /** The request of a case as it goes over the wire. */
 export function requestText({ target, fields, body }: Case): string {
   const method = body === null ? "GET" : "POST";

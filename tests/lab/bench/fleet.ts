@@ -37,7 +37,7 @@ interface FleetTurn extends Turn {
 export async function measureFleet(
   database: DatabaseName,
   runtimeName: RuntimeName,
-  { ours: [one], cases, pets, rounds, seconds }: MeasureOptions,
+  { contestants: [one], cases, pets, rounds, seconds }: MeasureOptions,
 ): Promise<void> {
   const runtime = findRuntime(runtimeName);
   if (one === undefined) throw new TypeError("No server is to be measured");
@@ -83,7 +83,7 @@ async function fleetTurn({ fleet, processes, work, pets, seconds }: {
   readonly seconds: number;
 }): Promise<FleetTurn> {
   const before = processorTime(processes());
-  const done = await turn(fleet, work, pets, seconds);
+  const done = await turn(fleet, { work, pets, seconds, connections: 64 });
   const time = processorTime(processes()) - before;
   return { ...done, databaseCpu: time / done.requests };
 }

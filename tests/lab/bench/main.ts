@@ -2,88 +2,105 @@
  * The bench: `deno task bench`.
  */
 
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { writeFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+import { resolve } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { CASES } from "./cases.ts";
 import { DATABASES } from "./databases.ts";
+import { readSpeed, render, STORED } from "./document.ts";
 import { measureFleet } from "./fleet.ts";
-import { measure, type Measured } from "./measure.ts";
-import { printFigures, printTimes, writeReport } from "./report.ts";
+import { install } from "./install.ts";
+import { measure } from "./measure.ts";
+import { printFigures, printTimes } from "./report.ts";
 import { RUNTIMES } from "./runtimes.ts";
-import { ours, SETTINGS, toCheckout } from "./settings.ts";
+import { LOADS, ours, peer, SETTINGS, sources } from "./settings.ts";
+import { busyCores, toSetting, toSpeed } from "./speed.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 
 const HELP = `deno task bench [OPTIONS]
 
-  --database LIST  sqlite,postgresql (both)
-  --runtime LIST   deno,bun,node (all)
-  --case LIST      ${CASES.map(({ name }) => name).join(",")} (all)
-  --pets N         how many pets there are before (30000)
-  --rounds N       how often everything has its turn (5)
-  --seconds S      how long a turn is (1)
-  --before FOLDER  measures another checkout of this project too
-  --fleet          measures several servers of ours on one database instead
-  --write          writes docs/speed.md and docs/speed.svg
-  --quick          measures nothing, but shows that all run and answer alike
+  --database LIST     sqlite,postgresql (both)
+  --runtime LIST      deno,bun,node (all)
+  --case LIST         ${CASES.map(({ name }) => name).join(",")} (all)
+  --connections LIST  64,16,4,1,paced (all)
+  --pets N            how many pets there are before (30000)
+  --rounds N          how often everything has its turn (5)
+  --seconds S         how long a turn is (0.4)
+  --before FOLDER     measures another checkout of this project too
+  --fleet             measures several servers of ours on one database instead
+  --write             writes docs/speed.json, and from it docs/speed.md,
+                      docs/speed.svg and a sentence of the README
+  --render            writes them from docs/speed.json, without measuring
+  --quick             measures nothing, but shows that all run and answer alike
 `;
 
-/** Installs the packages of the peers, which the service itself does not need. */
-function install(): void {
-  const cwd = fileURLToPath(new URL("contestants", import.meta.url));
-  if (existsSync(`${cwd}/node_modules/postgres`)) return;
-  console.error("Installing the packages of the bench");
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-  execFileSync("npm", args, { cwd, stdio: "ignore" });
-}
-
-/** Those of some names that are in a list, or all; throws when one is not among them. */
-function choose<T extends string>(
-  names: readonly T[],
+/** Those of some that are in a list of names, or all; throws when one is not among them. */
+function choose<T>(
+  all: readonly T[],
   list: string | undefined,
+  nameOf: (one: T) => string = String,
 ): readonly T[] {
-  const wanted = list?.split(",") ?? names;
-  const known = new Set<string>(names);
-  const unknown = wanted.find((name) => !known.has(name));
-  if (unknown === undefined) return names.filter((n) => wanted.includes(n));
+  if (list === undefined) return all;
+  const names = all.map(nameOf);
+  const unknown = list.split(",").find((name) => !names.includes(name));
+  if (unknown === undefined) {
+    return all.filter((one) => list.split(",").includes(nameOf(one)));
+  }
   throw new TypeError(`${unknown} is none of ${names.join(", ")}`);
 }
 
-async function main(args: string[]): Promise<void> {
+async function main(args: string[]): Promise<number> {
   const text = { type: "string" } as const;
   const flag = { type: "boolean", default: false } as const;
   const { values } = parseArgs({
     args,
     options: {
-      ...{ database: text, runtime: text, case: text, before: text },
-      ...{ fleet: flag, write: flag, quick: flag, help: flag },
+      ...{ database: text, runtime: text, case: text, connections: text },
+      ...{ before: text, fleet: flag, write: flag, render: flag, quick: flag },
+      help: flag,
       pets: { type: "string", default: "30000" },
       rounds: { type: "string", default: "5" },
-      seconds: { type: "string", default: "1" },
+      seconds: { type: "string", default: "0.4" },
     },
   });
-  if (values.help) return console.log(HELP);
   const { quick, before, write } = values;
-  const names = choose(CASES.map(({ name }) => name), values.case);
+  if (values.help) return console.log(HELP), 0;
+  if (values.render) return writeDocuments(), 0;
+  const cases = choose(CASES, values.case, ({ name }) => name);
+  const loads = choose(
+    LOADS,
+    values.connections,
+    ({ connections, isPaced }) => isPaced ? "paced" : `${connections}`,
+  );
   const databases = choose(DATABASES, values.database);
   const runtimes = choose(RUNTIMES, values.runtime);
-  const cases = CASES.filter(({ name }) => names.includes(name));
   const settings = SETTINGS.filter(({ database, runtime }) =>
     databases.includes(database) && runtimes.includes(runtime)
   );
   const isWhole = cases.length === CASES.length &&
-    settings.length === SETTINGS.length && !quick && !values.fleet;
-  if (write && !isWhole) throw new TypeError("--write needs all figures");
-  install();
+    loads.length === LOADS.length && settings.length === SETTINGS.length;
+  if (write && (!isWhole || quick || values.fleet)) {
+    throw new TypeError("--write needs all figures");
+  }
 
-  const others = before === undefined
-    ? []
-    : [ours("before", toCheckout(before))];
+  const busy = busyCores();
+  const started = performance.now();
+  const minutes = () =>
+    `${((performance.now() - started) / 60_000).toFixed(1)} min`;
+  console.error("Packing and installing");
+  const installed = install();
+  const own = [ours("ours", ROOT, installed)];
+  if (before !== undefined) {
+    const checkout = pathToFileURL(`${resolve(before)}/`);
+    own.push(ours("before", checkout, installed));
+  }
+  own.push(sources(ROOT));
   const options = {
-    ...{ ours: [ours("ours", ROOT), ...others], cases, quick },
+    ...{ cases, loads, quick },
     pets: quick ? 200 : Number(values.pets),
     rounds: quick ? 1 : Number(values.rounds),
     seconds: Number(values.seconds),
@@ -91,27 +108,56 @@ async function main(args: string[]): Promise<void> {
   if (values.fleet) {
     for (const database of databases) {
       for (const runtime of runtimes) {
-        await measureFleet(database, runtime, options);
+        const contestants = own;
+        await measureFleet(database, runtime, { ...options, contestants });
       }
     }
-    return;
+    return 0;
   }
-  const all: Measured[] = [];
-  for (const setting of settings) {
-    const { database, runtime, peer } = setting;
-    console.error(`${database}, ${runtime}: ours and ${peer.name}`);
-    const measured = await measure(setting, options);
-    all.push(measured);
-    if (!quick) printFigures(measured);
+  const all = [];
+  let failed = 0;
+  for (const [index, setting] of settings.entries()) {
+    const { database, runtime, peerName } = setting;
+    const contestants = [...own, peer(peerName, installed)];
+    const which = `${index + 1} of ${settings.length}: ${database}, ${runtime}`;
+    console.error(`${which}: ours and ${peerName} (${minutes()})`);
+    try {
+      const measured = await measure(setting, { ...options, contestants });
+      all.push(measured);
+      if (!quick) printFigures(toSetting(measured));
+    } catch (error) { // such as a runtime that is missing: the others are measured all the same
+      console.error(error);
+      failed++;
+    }
   }
-  if (quick) return console.error("All contestants run and answer alike");
-  printTimes(all);
-  if (write) writeReport(all, options);
+  if (!quick) printTimes(all.map(toSetting));
+  else if (failed === 0) console.error("All contestants run and answer alike");
+  if (write && all.length > 0) {
+    const machine = `${availableParallelism()} cores (${
+      cpus()[0]?.model.trim()
+    })`;
+    const speed = toSpeed(all, { ...options, machine, busy });
+    writeFileSync(STORED, toText(speed));
+    writeDocuments();
+  }
+  console.error(`${minutes()}, ${failed} of ${settings.length} failed`);
+  return Math.min(failed, 1);
+}
+
+/** Writes what the documents say of the stored figures. */
+function writeDocuments(): void {
+  for (const [file, text] of render(readSpeed())) writeFileSync(file, text);
+}
+
+/** JSON with a line for each cell. */
+function toText(speed: ReturnType<typeof toSpeed>): string {
+  const isLine = /\{\n *("name": "\w+",[^\[]*?\})\n *\}/g;
+  return JSON.stringify(speed, null, 1)
+    .replaceAll(isLine, (cell) => cell.replaceAll(/\n */g, " ")) + "\n";
 }
 
 try {
-  await main(process.argv.slice(2));
-  process.exit();
+  process.exit(await main(process.argv.slice(2)));
 } catch (error) {
   console.error(error);
   process.exit(1);

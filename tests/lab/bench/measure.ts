@@ -12,7 +12,7 @@ import { inTurns } from "./figures.ts";
 import { type Count, load } from "./load/load.ts";
 import { type Process, startProcess } from "./process.ts";
 import { findRuntime, type Runtime } from "./runtimes.ts";
-import type { Contestant, Setting } from "./settings.ts";
+import type { Contestant, Load, Setting } from "./settings.ts";
 
 /** What a contestant did in its turn. */
 export interface Turn extends Count {
@@ -25,13 +25,22 @@ export interface Turn extends Count {
 /** The figures of a contestant, round by round. */
 export type Rounds<Figure> = ReadonlyMap<Contestant, readonly Figure[]>;
 
+/** A kind of request under a load, and what each contestant did. */
+export interface Cell {
+  readonly work: Case;
+  readonly load: Load;
+  /** Requests a second, if the load is paced. */
+  readonly rate: number | undefined;
+  readonly turns: Rounds<Turn>;
+}
+
 /** What was measured in a setting. */
 export interface Measured extends Setting {
   /** `PostgreSQL 17.2`, or only `SQLite`; `Deno 2.9.6`. */
   readonly databaseTitle: string;
   readonly runtimeTitle: string;
   readonly contestants: readonly Contestant[];
-  readonly cases: ReadonlyMap<Case, Rounds<Turn>>;
+  readonly cells: readonly Cell[];
   /** How long it took from before a process is started to its first page, in ms. */
   readonly starts: Rounds<number>;
   /** The resident memory of each before the load, in bytes. */
@@ -40,9 +49,10 @@ export interface Measured extends Setting {
 
 /** How a setting is measured. */
 export interface MeasureOptions {
-  /** Beside the peer; the others must answer as the first one does. */
-  readonly ours: readonly Contestant[];
+  /** The last one is the peer; all must answer as the first one does. */
+  readonly contestants: readonly Contestant[];
   readonly cases: readonly Case[];
+  readonly loads: readonly Load[];
   /** How many pets there are before. */
   readonly pets: number;
   readonly rounds: number;
@@ -51,9 +61,6 @@ export interface MeasureOptions {
   /** Nothing is measured: servers only have to run and to answer alike. */
   readonly quick: boolean;
 }
-
-const CONNECTIONS = 64;
-const METERED = new URL("contestants/metered.ts", import.meta.url);
 
 /** A contestant that listens. */
 export interface Server {
@@ -67,9 +74,8 @@ export async function measure(
   setting: Setting,
   options: MeasureOptions,
 ): Promise<Measured> {
-  const { pets, cases, rounds, quick } = options;
+  const { contestants, pets, cases, rounds, quick } = options;
   const runtime = findRuntime(setting.runtime);
-  const contestants = [...options.ours, setting.peer];
   const databases = await openDatabases(setting.database);
   const urls = new Map<Contestant, string>();
   const servers: Server[] = [];
@@ -91,15 +97,10 @@ export async function measure(
     }
     for (const work of cases) await compare(servers, work, pets);
 
-    const measured = new Map<Case, Rounds<Turn>>();
+    const cells: Cell[] = [];
     for (const work of cases) {
       if (!quick) console.error(`  ${work.title}`);
-      const seconds = quick ? 0.02 : options.seconds;
-      const turns = servers.map((server) =>
-        [server.contestant, () => turn([server], work, pets, seconds)] as const
-      );
-      const warmUp = quick ? 0 : 1 + Math.ceil(1 / seconds);
-      measured.set(work, await inTurns(new Map(turns), { rounds, warmUp }));
+      cells.push(...await measureCase(servers, work, options));
     }
 
     for (const server of servers) await checkWork(server);
@@ -114,7 +115,7 @@ export async function measure(
     // Once before: what a runtime keeps of compiled code is there afterwards.
     const turns = quick ? { rounds: 0, warmUp: 0 } : { rounds, warmUp: 1 };
     return {
-      ...{ ...setting, ...titles, contestants, cases: measured, rest },
+      ...{ ...setting, ...titles, contestants, cells, rest },
       starts: await inTurns(new Map(starts), turns),
     };
   } finally {
@@ -123,17 +124,53 @@ export async function measure(
   }
 }
 
+/** Measures a kind of request: in its turn, a server has all loads one after the other. */
+async function measureCase(
+  servers: readonly Server[],
+  work: Case,
+  { loads, pets, rounds, seconds: length, quick }: MeasureOptions,
+): Promise<readonly Cell[]> {
+  const seconds = quick ? 0.02 : length;
+  const closed = { work, pets, seconds, connections: 64 };
+  // The peer is warm after it; the others are after a round.
+  const peer = await turn(servers.slice(-1), closed);
+  const rate = Math.ceil(peer.requests / peer.seconds / 200) * 100;
+  const turns = servers.map((server) => {
+    const { contestant } = server;
+    const own = contestant.isBrief ? loads.slice(0, 1) : loads;
+    const all = async () => {
+      const done: Turn[] = [];
+      for (const { connections, isPaced } of own) {
+        const pace = isPaced ? { rate } : {};
+        done.push(await turn([server], { ...closed, connections, ...pace }));
+      }
+      return done;
+    };
+    return [contestant, all] as const;
+  });
+  const warmUp = quick ? 0 : 1;
+  const found = await inTurns(new Map(turns), { rounds, warmUp });
+  return loads.map((load, index) => ({
+    ...{ work, load, rate: load.isPaced ? rate : undefined },
+    turns: new Map(
+      [...found].map(([one, done]) =>
+        [one, done.flatMap((turns) => turns[index] ?? [])] as const
+      ),
+    ),
+  }));
+}
+
 /** Starts a server, and waits for its first page. */
 export async function startServer(
   runtime: Runtime,
   contestant: Contestant,
   DATABASE_URL: string,
 ): Promise<Server> {
-  const { file, args, env } = contestant;
+  const { file, meter, args, env } = contestant;
   const port = await freePort();
   const process = startProcess(
     runtime,
-    METERED,
+    meter,
     [fileURLToPath(file), ...args],
     {
       ...{ NODE_ENV: "production", PETSTORE_API_KEYS: KEY },
@@ -181,18 +218,26 @@ async function checkWork({ contestant, port, process }: Server): Promise<void> {
   if (!answer.startsWith("401\n")) throw new Error(`${name} asks for no key`);
 }
 
+/** What a turn is. */
+export interface TurnOptions {
+  readonly work: Case;
+  readonly pets: number;
+  readonly seconds: number;
+  readonly connections: number;
+  /** Requests a second. Default: as many as are answered. */
+  readonly rate?: number;
+}
+
 /** Puts servers under load together; each gets as many of the connections. */
 export async function turn(
   servers: readonly Server[],
-  work: Case,
-  pets: number,
-  seconds: number,
+  { work, ...options }: TurnOptions,
 ): Promise<Turn> {
   const ports = servers.map(({ port }) => port);
-  const task = { ports, request: requestText(work), pets, seconds };
+  const statuses = [work.status];
+  const request = requestText(work);
   const before = await usage(servers);
-  const { status } = work;
-  const count = await load({ ...task, status, connections: CONNECTIONS });
+  const count = await load({ ...options, ports, request, statuses });
   const { cpu, memory } = await usage(servers);
   return { ...count, cpu: (cpu - before.cpu) / count.requests, memory };
 }

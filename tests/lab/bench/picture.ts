@@ -3,7 +3,7 @@
  * follows the reader's light or dark colors.
  */
 
-/** What is drawn: for each database, how many times as fast ours is, by runtime and case. */
+/** How many times as fast ours is, by runtime and case. */
 export interface Panel {
   readonly title: string;
   readonly bars: readonly {
@@ -15,7 +15,7 @@ export interface Panel {
 
 const HEADING = "Times as fast as Hono or Fastify on the same database";
 const WIDTH = 810;
-/** Left of the bars of a panel: the names of the cases, in the first one alone. */
+/** Left of the bars of a panel; two are beside each other. */
 const LEFT = [165, 500] as const;
 /** How long the longest bar is; beside it stands its figure. */
 const LONGEST = 250;
@@ -43,31 +43,30 @@ export function drawPicture(panels: readonly Panel[]): string {
   const runtimes = [...new Set(bars.map(({ runtime }) => runtime))];
   const scale = LONGEST / Math.max(...bars.map(({ times }) => times));
   const group = runtimes.length * BAR + GAP;
-  const bottom = TOP + cases.length * group;
+  const row = cases.length * group + 60;
 
   const title = text(16, 30, HEADING, "title");
   const legend = runtimes.flatMap((runtime, index) => [
     rectangle(LEFT[1] + 90 * index, 19, 12, 12, runtime.toLowerCase()),
     text(LEFT[1] + 90 * index + 18, 30, runtime),
   ]);
-  const names = cases.map((title, index) =>
-    text(
-      LEFT[0] - 12,
-      TOP + index * group + (group - GAP) / 2 + 5,
-      title,
-      "right",
-    )
-  );
   const drawn = panels.flatMap(({ title, bars }, index) => {
-    const left = LEFT[index] ?? 0;
+    const left = LEFT[index % 2] ?? 0;
+    const above = TOP + Math.floor(index / 2) * row;
+    const bottom = above + cases.length * group;
     const one = left + scale;
+    const names = index % 2 > 0 ? [] : cases.map((title, index) => {
+      const y = above + index * group + (group - GAP) / 2 + 5;
+      return text(left - 12, y, title, "right");
+    });
     return [
-      text(left, 82, title, "title"),
-      `<path class="peer" stroke-dasharray="3 3" d="M${round(one)} ${TOP - 6}V${
-        bottom - 4
-      }"/>`,
+      text(left, above - 22, title, "title"),
+      ...names,
+      `<path class="peer" stroke-dasharray="3 3" d="M${round(one)} ${
+        above - 6
+      }V${bottom - 4}"/>`,
       ...bars.flatMap(({ runtime, title, times }) => {
-        const top = TOP + cases.indexOf(title) * group +
+        const top = above + cases.indexOf(title) * group +
           runtimes.indexOf(runtime) * BAR;
         const width = times * scale;
         return [
@@ -85,13 +84,13 @@ export function drawPicture(panels: readonly Panel[]): string {
       ).join("; ")
     }.`
   ).join(" ");
-  const height = bottom + 28;
+  const height = TOP + Math.ceil(panels.length / 2) * row - 32;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="title desc">
 <title id="title">${HEADING}</title>
 <desc id="desc">${described}</desc>
 <style>${STYLE}</style>
 <rect class="paper" width="${WIDTH}" height="${height}" rx="8"/>
-${[title, ...legend, ...names, ...drawn].join("\n")}
+${[title, ...legend, ...drawn].join("\n")}
 </svg>
 `;
 }

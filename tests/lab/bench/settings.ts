@@ -3,27 +3,47 @@
  * the driver that its users know best.
  */
 
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { DatabaseName, Tables } from "./databases.ts";
+import type { Installed } from "./install.ts";
 import type { RuntimeName } from "./runtimes.ts";
 
 /** A server that takes part. */
 export interface Contestant {
   readonly name: string;
   readonly file: URL;
+  /** The program that runs `file`, and tells what it takes. */
+  readonly meter: URL;
   /** The arguments of the program. Its port and its database are in the environment. */
   readonly args: readonly string[];
   readonly tables: Tables;
   /** `STORE`: the driver of a peer. */
   readonly env: Readonly<Record<string, string>>;
+  /** Only the first of {@linkcode LOADS}, because it runs the same code as another one. */
+  readonly isBrief?: boolean;
 }
+
+/** A number of connections; at its own pace each sends as soon as it is answered. */
+export interface Load {
+  readonly connections: number;
+  /** At half the rate that the peer has with as many connections, however long an answer takes. */
+  readonly isPaced: boolean;
+}
+
+/** All loads. */
+export const LOADS: readonly Load[] = [
+  { connections: 64, isPaced: false },
+  { connections: 16, isPaced: false },
+  { connections: 4, isPaced: false },
+  { connections: 1, isPaced: false },
+  { connections: 64, isPaced: true },
+];
 
 /** A database on a runtime. */
 export interface Setting {
   readonly database: DatabaseName;
   readonly runtime: RuntimeName;
-  readonly peer: Contestant;
+  /** `Hono, node:sqlite`. */
+  readonly peerName: string;
   /** How many times as fast as the peer ours should be at least, by the name of a case. */
   readonly targets: Readonly<Record<string, number>>;
 }
@@ -52,30 +72,36 @@ export const SETTINGS: readonly Setting[] = [
 function setting(
   database: DatabaseName,
   runtime: RuntimeName,
-  name: string,
+  peerName: string,
   targets: Setting["targets"],
 ): Setting {
-  const [framework = "", driver = ""] = name.split(", ");
-  const program = `contestants/${framework.toLowerCase()}.ts`;
+  return { database, runtime, peerName, targets };
+}
+
+/** The server of a peer. */
+export function peer(name: string, { peer, meter }: Installed): Contestant {
+  const [framework = "", driver = ""] = name.toLowerCase().split(", ");
   const STORE = driver.replace(/.*:/, "").replace(".", "_");
-  const file = new URL(program, import.meta.url);
-  const peer = {
-    name,
-    file,
-    args: [],
-    tables: "peer",
-    env: { STORE },
-  } as const;
-  return { database, runtime, peer, targets };
+  const file = peer(framework);
+  return { name, file, meter, args: [], tables: "peer", env: { STORE } };
 }
 
-/** The server that `deno task start` runs, from a checkout of this project; with its log. */
-export function ours(name: string, checkout: URL): Contestant {
-  const file = new URL("adapters/standalone/main.ts", checkout);
-  return { name, file, args: ["start"], tables: "ours", env: {} };
+/** The server of ours, with its log: `npx petstore start`, as the package has it. */
+export function ours(
+  name: string,
+  checkout: URL,
+  { pack, meter }: Installed,
+): Contestant {
+  const file = pack(checkout);
+  return { name, file, meter, args: ["start"], tables: "ours", env: {} };
 }
 
-/** A folder, as the address of a checkout. */
-export function toCheckout(path: string): URL {
-  return pathToFileURL(`${resolve(path)}/`);
+/** The server that `deno task start` runs. */
+export function sources(checkout: URL): Contestant {
+  return {
+    name: "sources",
+    file: new URL("adapters/standalone/main.ts", checkout),
+    meter: new URL("contestants/metered.ts", import.meta.url),
+    ...{ args: ["start"], tables: "ours", env: {}, isBrief: true },
+  };
 }

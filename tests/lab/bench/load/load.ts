@@ -1,5 +1,6 @@
 /**
- * The load: as many requests as a server answers, with one under way on each connection.
+ * The load on a server: either one request after the other on each connection, or so many a second,
+ * however long the answers take.
  */
 
 import { type Process, startProcess } from "../process.ts";
@@ -12,19 +13,32 @@ export interface LoadTask {
   readonly connections: number;
   /** A whole request, in which `RANDOM` stands for the id of any pet. */
   readonly request: string;
-  /** How many pets there are. */
-  readonly pets: number;
-  /** What every answer must have: a server that fails fast does not win. */
-  readonly status: number;
+  /** How many pets there are. Default: 1. */
+  readonly pets?: number;
+  /** What answers may have: a server that fails fast does not win. */
+  readonly statuses: readonly number[];
   readonly seconds: number;
+  /** Seconds of load before those that count. Default: 0. */
+  readonly warmUp?: number;
+  /**
+   * Requests a second, at random times. One for which no connection is idle waits for it. Default: as
+   * many as are answered.
+   */
+  readonly rate?: number;
+  /** The most requests that are sent. Default: any number. */
+  readonly requests?: number;
 }
 
-/** What the generator counted: answers, in how long, and their latencies in ms. */
+/** What the generator counted. */
 export interface Count {
+  /** Answers, also those that came after the last request, and in how many seconds. */
   readonly requests: number;
   readonly seconds: number;
+  /** Latencies in ms, from when a request should have been sent. */
   readonly p50: number;
   readonly p99: number;
+  /** The number of answers by status, without those that came after the last request. */
+  readonly statuses: Readonly<Record<number, number>>;
 }
 
 let generator: Process | undefined;
@@ -34,4 +48,10 @@ export async function load(task: LoadTask): Promise<Count> {
   const file = new URL("generator.ts", import.meta.url);
   generator ??= startProcess(findRuntime("bun"), file);
   return await generator.ask(task) as Count;
+}
+
+/** Ends the generator, which otherwise runs until this process ends. */
+export async function endLoad(): Promise<void> {
+  await generator?.stop();
+  generator = undefined;
 }
