@@ -1,21 +1,23 @@
 /**
- * `docs/speed.md`, its picture and the README's sentence, made from `docs/speed.json`.
+ * `docs/speed.md`, its picture and the README's sentence, made from `speed.json`.
  */
 
 import { readFileSync } from "node:fs";
 import { CASES, titleOf } from "./cases.ts";
 import { drawPicture, formatTimes } from "./picture.ts";
 import { timesOf } from "./report.ts";
-import type { SettingSpeed, Speed } from "./speed.ts";
+import type { Figures, SettingSpeed, Speed } from "./speed.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const BEGIN = "<!-- Written by `deno task bench --write`: -->\n\n";
 const END = "\n<!-- Until here. -->";
-const SENTENCE = /^If 64 clients create pets at once,[^]*?\.$/m;
+const SENTENCE = /^With 64 clients at once,[^]*?\n\n/m;
 const CONNECTIONS = [1, 4, 16, 64];
+const LATENCIES = ["1 connection", "16", "64", "64, fixed rate"];
+const SERVERS = ["start, ms", "at rest, MB", "under load, MB"];
 
 /** Where the figures are kept. */
-export const STORED: URL = new URL("docs/speed.json", ROOT);
+export const STORED: URL = new URL("speed.json", import.meta.url);
 
 /** Reads the figures. */
 export function readSpeed(): Speed {
@@ -29,11 +31,13 @@ export function render(speed: Speed): ReadonlyMap<URL, string> {
   const old = readFileSync(document, "utf8");
   const [start, end] = [old.indexOf(BEGIN) + BEGIN.length, old.indexOf(END)];
   if (end < start) throw new Error("docs/speed.md has no place for figures");
-  const sentence = wrap(headline(speed.settings));
+  const front = readFileSync(readme, "utf8");
+  if (!SENTENCE.test(front)) throw new Error("README.md has no such sentence");
+  const sentence = `${wrap(headline(speed.settings))}\n\n`;
   return new Map([
     [document, old.slice(0, start) + section(speed) + old.slice(end)],
     [new URL("docs/speed.svg", ROOT), picture(speed.settings)],
-    [readme, readFileSync(readme, "utf8").replace(SENTENCE, sentence)],
+    [readme, front.replace(SENTENCE, sentence)],
   ]);
 }
 
@@ -41,16 +45,17 @@ function headline(all: readonly SettingSpeed[]): string {
   const onSqlite = all.filter(({ database }) => database === "SQLite");
   const range = (connections: number) => {
     const times = onSqlite.map((one) => timesOf(one, "create", connections))
-      .toSorted((a, b) => a - b);
+      .filter((each) => !Number.isNaN(each)).toSorted((a, b) => a - b);
     const [least = NaN, most = NaN] = [times[0], times.at(-1)];
-    return [least, most].map((each) => Number(each.toPrecision(2))).join(
-      " to ",
-    );
+    return [least, most].map((each) =>
+      plain(each, each < 5 || each > 10 ? 2 : 1)
+    )
+      .join(" to ");
   };
-  return "If 64 clients create pets at once, SQLite takes " +
-    `[${range(64)} times as many](docs/speed.md) for the same processor time ` +
-    "as from the same service on Hono or Fastify, because creates that arrive " +
-    `together share a transaction; from one client, ${range(1)} times.`;
+  return `With 64 clients at once, it adds [${range(64)} times as many ` +
+    "pets](docs/speed.md) to SQLite for the same processor time as the same " +
+    "service on Hono or Fastify, because creates that arrive together share a " +
+    `transaction. With one client, it adds ${range(1)} times as many.`;
 }
 
 function section(speed: Speed): string {
@@ -64,53 +69,90 @@ function section(speed: Speed): string {
     pets.toLocaleString("en")
   } pets, medians of ${rounds} rounds of ${seconds} s. One machine with ${machine} ran the server, the database and the load: ${
     versions.join(", ")
-  }.${load} [All figures](speed.json)`;
-  return [
-    "Times as fast, with 1, 4, 16 and 64 connections:",
+  }.${load} [All figures](../tests/lab/bench/speed.json)`;
+  const titles = CASES.map(({ title }) => title);
+  const times = table(
+    titles,
+    settings.map((one) => [
+      `${one.database}, ${one.runtime}`,
+      ...CASES.map(({ name }) =>
+        CONNECTIONS.map((n) => shown(timesOf(one, name, n))).join(", ")
+      ),
+    ]),
+  );
+  const rates = table(
+    titles,
+    databasesOf(settings).map((database) => [
+      database,
+      ...CASES.map(({ name }) =>
+        settings.filter((one) => one.database === database).map((one) =>
+          plain((figuresOf(one, name, 64)[0]?.perSecond ?? NaN) / 1000, 2)
+        ).join(", ")
+      ),
+    ]),
+  );
+  const latencies = (name: string) =>
     table(
-      CASES.map(({ title }) => title),
-      settings,
-      (one) =>
-        CASES.map(({ name }) =>
-          CONNECTIONS.map((n) =>
-            formatTimes(timesOf(one, name, n)).slice(0, -1)
-          )
-            .join(", ")
-        ),
-    ),
-    "Thousands of requests a second that ours answers, with 64 connections:",
-    table(
-      CASES.map(({ title }) => title),
-      settings,
-      (one) =>
-        CASES.map(({ name }) => {
-          const { perSecond = NaN } = figuresOf(one, name, 64)?.[0] ?? {};
-          return `${Number((perSecond / 1000).toPrecision(2))}`;
-        }),
-    ),
-    ...["pages", "create"].flatMap((name) => [
-      `Latency of ${
-        name === "create" ? "a create" : "random pages"
-      } in ms, p50/p99, and the peer's; the last column is at a fixed rate, half of what the peer can do, from when a request was due:`,
-      table(["1 connection", "16", "64", "64, fixed rate"], settings, (one) =>
-        [
+      LATENCIES,
+      settings.map((one) => [
+        `${one.database}, ${one.runtime}`,
+        ...[
           figuresOf(one, name, 1),
           figuresOf(one, name, 16),
           figuresOf(one, name, 64),
           figuresOf(one, name, 64, true),
-        ].map((pair) =>
-          (pair ?? []).map(({ p50, p99 }) => `${p50}/${p99}`).join(", ")
-        )),
-    ]),
-    "The package, and the peer: from start to the first answer, and memory:",
-    table(["start, ms", "at rest, MB", "at most, MB"], settings, (one) => {
+        ].map((pair) => pair.map(percentiles).join(", ")),
+      ]),
+    );
+  const servers = table(
+    SERVERS,
+    settings.map((one) => {
       const { ours, [one.peer]: peer } = one.servers;
-      return (["start", "rest", "peak"] as const).map((what) =>
-        [ours, peer].map((each) => each?.[what].toFixed(0)).join(", ")
-      );
+      return [
+        `${one.database}, ${one.runtime}`,
+        ...(["start", "rest", "peak"] as const).map((what) =>
+          [ours, peer].map((each) => plain(each?.[what], 3)).join(", ")
+        ),
+      ];
     }),
+  );
+  const runtimes = new Set(settings.map(({ runtime }) => runtime));
+  return [
+    "Times as fast, with 1, 4, 16 and 64 connections:",
+    times,
+    `Thousands of requests a second, with 64 connections (${
+      [...runtimes].join(", ")
+    }):`,
+    rates,
+    wrap(
+      "Latency of random pages in ms, p50/p99, and the peer's. At the fixed " +
+        "rate, half of what the peer can do, it counts from when a request is due:",
+    ),
+    latencies("pages"),
+    "Latency of creates:",
+    latencies("create"),
+    "Time from start to the first answer, memory at rest and under that load:",
+    servers,
     wrap(conditions),
   ].map((part) => `${part}\n`).join("\n");
+}
+
+function databasesOf(all: readonly SettingSpeed[]): readonly string[] {
+  return [...new Set(all.map(({ database }) => database))];
+}
+
+/** Two digits, `1.0` too; a dash if it was not measured. */
+function shown(value: number): string {
+  return Number.isNaN(value) ? "–" : formatTimes(value).slice(0, -1);
+}
+
+/** A number of so many digits without zeros at its end; a dash if it was not measured. */
+function plain(value: number = NaN, digits: number): string {
+  return Number.isNaN(value) ? "–" : `${Number(value.toPrecision(digits))}`;
+}
+
+function percentiles({ p50, p99 }: Figures): string {
+  return `${plain(p50, 2)}/${plain(p99, 2)}`;
 }
 
 /** The figures of ours and of its peer. */
@@ -119,20 +161,19 @@ function figuresOf(
   name: string,
   connections: number,
   isPaced = false,
-) {
+): readonly Figures[] {
   const cell = cells.find((cell) =>
     cell.name === name && cell.connections === connections &&
     isPaced === (cell.rate !== undefined)
   );
   const { ours, [peer]: theirs } = cell?.servers ?? {};
-  return ours && theirs && [ours, theirs];
+  return ours && theirs ? [ours, theirs] : [];
 }
 
 function picture(all: readonly SettingSpeed[]): string {
-  const databases = [...new Set(all.map(({ database }) => database))];
   return drawPicture(
     [64, 1].flatMap((connections) =>
-      databases.map((database) => ({
+      databasesOf(all).map((database) => ({
         title: `${database}, ${connections} connection${
           connections > 1 ? "s" : ""
         }`,
@@ -141,25 +182,19 @@ function picture(all: readonly SettingSpeed[]): string {
             runtime: one.runtime,
             title: titleOf(name),
             times: timesOf(one, name, connections),
-          }))
+          })).filter(({ times }) => !Number.isNaN(times))
         ),
       }))
     ),
   );
 }
 
-/** A table with a row for each setting, as `deno fmt` writes it. */
+/** A table as `deno fmt` writes it; the first column has no title. */
 function table(
   titles: readonly string[],
-  settings: readonly SettingSpeed[],
-  cells: (setting: SettingSpeed) => readonly string[],
+  body: readonly (readonly string[])[],
 ): string {
-  const rows = [
-    ["", ...titles],
-    ...settings.map((
-      one,
-    ) => [`${one.database}, ${one.runtime}`, ...cells(one)]),
-  ];
+  const rows = [["", ...titles], ...body];
   const widths =
     rows[0]?.map((_, column) =>
       Math.max(3, ...rows.map((row) => row[column]?.length ?? 0))

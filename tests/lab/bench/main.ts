@@ -17,7 +17,7 @@ import { measure } from "./measure.ts";
 import { printFigures, printTimes } from "./report.ts";
 import { RUNTIMES } from "./runtimes.ts";
 import { LOADS, ours, peer, SETTINGS, sources } from "./settings.ts";
-import { busyCores, toSetting, toSpeed } from "./speed.ts";
+import { busyCores, storedText, toSetting, toSpeed } from "./speed.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 
@@ -32,9 +32,9 @@ const HELP = `deno task bench [OPTIONS]
   --seconds S         how long a turn is (0.4)
   --before FOLDER     measures another checkout of this project too
   --fleet             measures several servers of ours on one database instead
-  --write             writes docs/speed.json, and from it docs/speed.md,
+  --write             writes speed.json, and from it docs/speed.md,
                       docs/speed.svg and a sentence of the README
-  --render            writes them from docs/speed.json, without measuring
+  --render            writes them from speed.json, without measuring
   --quick             measures nothing, but shows that all run and answer alike
 `;
 
@@ -137,7 +137,7 @@ async function main(args: string[]): Promise<number> {
       cpus()[0]?.model.trim()
     })`;
     const speed = toSpeed(all, { ...options, machine, busy });
-    writeFileSync(STORED, toText(speed));
+    writeFileSync(STORED, storedText(speed));
     writeDocuments();
   }
   console.error(`${minutes()}, ${failed} of ${settings.length} failed`);
@@ -147,13 +147,6 @@ async function main(args: string[]): Promise<number> {
 /** Writes what the documents say of the stored figures. */
 function writeDocuments(): void {
   for (const [file, text] of render(readSpeed())) writeFileSync(file, text);
-}
-
-/** JSON with a line for each cell. */
-function toText(speed: ReturnType<typeof toSpeed>): string {
-  const isLine = /\{\n *("name": "\w+",[^\[]*?\})\n *\}/g;
-  return JSON.stringify(speed, null, 1)
-    .replaceAll(isLine, (cell) => cell.replaceAll(/\n */g, " ")) + "\n";
 }
 
 try {

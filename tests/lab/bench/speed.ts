@@ -1,5 +1,5 @@
 /**
- * What a run of the bench found, as `docs/speed.json` keeps it: medians of all rounds.
+ * What a run of the bench found, as `speed.json` keeps it: medians of all rounds.
  */
 
 import { loadavg } from "node:os";
@@ -134,6 +134,16 @@ export function toSpeed(
     versions: [...new Set(titles)].filter((title) => title.includes(" ")),
     settings: all.map(toSetting),
   };
+}
+
+/** The text of a run: JSON with a line for each cell. */
+export function storedText(speed: Speed): string {
+  const lines = (key: string, value: unknown) =>
+    key === "cells" && Array.isArray(value)
+      ? value.map((cell) => JSON.stringify(cell))
+      : value;
+  return JSON.stringify(speed, lines, 1)
+    .replaceAll(/"\{.*\}"/g, (cell) => JSON.parse(cell)) + "\n";
 }
 
 /** A title without its version. */

@@ -1,0 +1,55 @@
+/** The careful peer, judged as the README says. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { judge } from "../../judge/mod.ts";
+import { KEY } from "./cases.ts";
+import { openDatabases } from "./databases.ts";
+import { install } from "./install.ts";
+import { startServer } from "./measure.ts";
+import { findRuntime } from "./runtimes.ts";
+import { peer } from "./settings.ts";
+
+const README = new URL("../../../README.md", import.meta.url);
+
+test("the README's table says what the bench's peer on Hono does", async () => {
+  const contestant = peer("Hono, node:sqlite", install());
+  const databases = await openDatabases("sqlite");
+  const url = await databases.create();
+  await databases.fill(url, "peer", 1);
+  const { port, process } = await startServer(
+    findRuntime("deno"),
+    contestant,
+    url,
+  );
+  try {
+    const baseUrl = `http://127.0.0.1:${port}/v1`;
+    const create = async (body: string) => {
+      const authorization = `Bearer ${KEY}`;
+      const headers = { authorization, "content-type": "application/json" };
+      const init = { method: "POST", body, headers };
+      const answer = await fetch(`${baseUrl}/pets`, init);
+      const type = answer.headers.get("content-type") ?? "";
+      return `${answer.status} ${type.split(";")[0]} ${await answer.text()}`;
+    };
+    const options = { baseUrl, key: KEY, onlyInterface: true };
+    const { clauses } = await judge(options);
+    const failed = clauses.filter(({ outcome }) => outcome === "fails");
+    const judged = `${failed.length} of ${clauses.length} clauses fail`;
+    const big = await create('{"name":"Rex","categoryId":9007199254740993}');
+    assert.match(big, /^400 application\/json .*Invalid safe integer/);
+    assert.match(await create(""), /^400 text\/plain /);
+    const column = readFileSync(README, "utf8").split("\n")
+      .filter((line) => line.startsWith("| "))
+      .slice(0, 6).map((line) => line.split("|")[3]?.trim());
+    assert.deepEqual(column.slice(2), [
+      judged,
+      "refused, as a number",
+      "400, but no Error body",
+      "adds a second pet",
+    ]);
+  } finally {
+    await process.stop();
+    await databases.close();
+  }
+});
