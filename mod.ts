@@ -54,5 +54,9 @@ export {
 export { type PetStorage, StorageError } from "./core/pets/pet_storage.ts";
 export { memoryStorage } from "./adapters/storage/memory/mod.ts";
 
-export { type ApiKeys, apiKeys } from "./core/keys/api_keys.ts";
+export {
+  type ApiKeys,
+  apiKeys,
+  type VerifiedKey,
+} from "./core/keys/api_keys.ts";
 export { type IssuedKeys, issuedKeys } from "./core/keys/issued_keys.ts";

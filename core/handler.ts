@@ -9,6 +9,7 @@ import {
   toResponse,
 } from "./http/message.ts";
 import { webBody } from "./http/web_body.ts";
+import type { VerifiedKey } from "./keys/api_keys.ts";
 import { checkRuntime } from "./json.ts";
 import type { Endpoint } from "./operations/operation.ts";
 import {
@@ -42,8 +43,20 @@ export interface Handler {
 export interface HandlerOptions {
   /** Keeps the pets. */
   readonly storage: PetStorage;
-  /** Says which API keys are valid: those for which `verify` returns `true`, or a promise of it. */
-  readonly keys: { verify(key: string): boolean | Promise<boolean> };
+  /**
+   * Says which API keys are valid: those for which `verify` returns, or promises, `true` or an object
+   * with the key's `id`, which stands for it in logs and traces. `false` and `undefined` are answered 401,
+   * and anything else 500.
+   */
+  readonly keys: {
+    verify(
+      key: string,
+    ):
+      | VerifiedKey
+      | boolean
+      | undefined
+      | Promise<VerifiedKey | boolean | undefined>;
+  };
   /**
    * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
    * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
@@ -74,14 +87,16 @@ export interface HandlerOptions {
    */
   readonly docs?: { readonly endpoints: readonly Endpoint[] };
   /**
-   * Receives the cause of every 500 and 503, which the client never sees; the request; and its route, such
-   * as `/v1/pets/{petId}`, or `undefined` if it is not known yet. If it fails itself, that is ignored.
+   * Receives the cause of every 500 and 503, which the client never sees; the request; its route, such
+   * as `/v1/pets/{petId}`; and the id of its API key. The last two are `undefined` if they are not known
+   * (yet). If it fails itself, that is ignored.
    * Default: `console.error`.
    */
   readonly onError?: (
     cause: unknown,
     request: ServiceRequest,
     route: string | undefined,
+    keyId: string | number | undefined,
   ) => void;
 }
 

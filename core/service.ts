@@ -18,7 +18,8 @@ import {
 import { createRouter, type Found } from "./http/router.ts";
 import { staticContent } from "./http/static_content.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
-import { invalidKey, parseBearer } from "./keys/authenticate.ts";
+import { invalidKey, parseBearer, readKeyId } from "./keys/authenticate.ts";
+import type { VerifiedKey } from "./keys/api_keys.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
@@ -33,9 +34,14 @@ export interface RateLimitResult {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What `verify` says of a key: its id, or true, if it is valid. */
+type KeyResult = VerifiedKey | boolean | undefined;
+
 /** Who may call, how often, and who is told the cause of a 500 or 503. */
 export interface PipelineOptions {
-  readonly keys: { verify(key: string): boolean | Promise<boolean> };
+  readonly keys: {
+    verify(key: string): KeyResult | Promise<KeyResult>;
+  };
   readonly rateLimit?:
     | ((key: string) => RateLimitResult | Promise<RateLimitResult>)
     | undefined;
@@ -43,6 +49,7 @@ export interface PipelineOptions {
     cause: unknown,
     request: ServiceRequest,
     route: string | undefined,
+    keyId: VerifiedKey["id"] | undefined,
   ) => void;
 }
 
@@ -96,6 +103,7 @@ export function createPipeline(
   return async (request, _connection, readBody) => {
     let endpoint: Endpoint | undefined;
     let limitFields: Fields | undefined;
+    let keyId: VerifiedKey["id"] | undefined;
     try {
       const target = parseTarget(request);
       if (target instanceof Refusal) return target;
@@ -107,25 +115,27 @@ export function createPipeline(
       if (endpoint.isPublic !== true) {
         const key = parseBearer(request.headers.get("authorization"));
         if (key instanceof Refusal) return complete(key, endpoint);
-        if (await keys.verify(key) !== true) {
+        const verified = await keys.verify(key);
+        if (verified === false || verified === undefined) {
           return complete(invalidKey, endpoint);
         }
+        keyId = readKeyId(verified);
         apiKey = key;
         const counted = rateLimit && await rateLimit(key);
         if (counted !== undefined) {
           limitFields = readFields(counted);
           if (!counted.allowed) {
-            return complete(tooManyRequests, endpoint, limitFields);
+            return complete(tooManyRequests, endpoint, keyId, limitFields);
           }
         }
       }
       const { query } = target;
       const call = { request, query, parameter, apiKey, readBody };
-      return complete(await endpoint.run(call), endpoint, limitFields);
+      return complete(await endpoint.run(call), endpoint, keyId, limitFields);
     } catch (cause) {
-      report(() => onError(cause, request, endpoint?.path));
+      report(() => onError(cause, request, endpoint?.path, keyId));
       const refused = { ...refusalFor(cause), cause };
-      return complete(refused, endpoint, limitFields);
+      return complete(refused, endpoint, keyId, limitFields);
     }
   };
 }
@@ -147,10 +157,11 @@ function readFields({ allowed, headers }: RateLimitResult): Fields {
   );
 }
 
-/** Adds to an answer the route and the header fields of its endpoint, and the fields of a rate limit. */
+/** Adds to an answer the route and header fields of its endpoint, the key's id, and the fields of a rate limit. */
 function complete(
   answer: Answer,
   endpoint: Endpoint | undefined,
+  keyId?: VerifiedKey["id"],
   limitFields?: Fields,
 ): Answer {
   const { status, headers, body, code } = answer;
@@ -158,7 +169,8 @@ function complete(
   const all = fields === undefined && limitFields === undefined
     ? headers // no copy: it would cost 2 to 5 % of a request
     : { ...headers, ...fields, ...limitFields };
-  const completed = { status, headers: all, body, code, route: endpoint?.path };
+  const route = endpoint?.path;
+  const completed = { status, headers: all, body, code, route, keyId };
   return "cause" in answer ? { ...completed, cause: answer.cause } : completed;
 }
 

@@ -26,20 +26,24 @@ export function findContexts():
   return Reflect.get(globalThis, api)?.context;
 }
 
-/** Gives the span of each request `http.route`, and a name such as `GET /v1/pets/{petId}`. */
+/**
+ * Gives the span of each request `http.route`, a name such as `GET /v1/pets/{petId}`, and the id of the API key as
+ * `enduser.id` (OpenTelemetry's semantic conventions, "Enduser").
+ */
 export const traceLayer: Layer = (service) => {
   const contexts = findContexts();
   if (contexts === undefined) return service;
   return async (request, ...rest) => {
     const answer = await service(request, ...rest);
-    const { route } = answer;
+    const { route, keyId } = answer;
     if (route === undefined) return answer;
     const context = contexts.active();
     const rpc = context.getValue<{ route?: string }>(RPC);
-    const span = rpc ? undefined : context.getValue<Span>(SPAN);
-    if (rpc !== undefined) rpc.route = route;
+    const span = context.getValue<Span>(SPAN);
+    if (keyId !== undefined) span?.setAttribute("enduser.id", `${keyId}`);
     const name = `${knownMethod(request) ?? "HTTP"} ${route}`;
-    span?.setAttribute("http.route", route).updateName(name);
+    if (rpc !== undefined) rpc.route = route;
+    else span?.setAttribute("http.route", route).updateName(name);
     return answer;
   };
 };

@@ -71,7 +71,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "sha256.ts": [],
   "trace.ts": ["http"],
   pets: ["http", "json.ts", "name.ts"],
-  keys: ["http", "name.ts", "sha256.ts"],
+  keys: ["http", "name.ts", "options.ts", "report.ts", "sha256.ts"],
   openapi: ["http", "name.ts", "pets", "keys"],
   operations: ["http", "json.ts", "sha256.ts", "pets", "keys", "openapi"],
   "service.ts": ["http", "keys", "openapi", "operations", "pets", "report.ts"],

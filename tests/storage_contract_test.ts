@@ -404,6 +404,41 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     findKey.returned((record) =>
       record?.revoked === undefined ? record : undefined
     ),
+  "apiKeys: insert, if the storage has markUsed, keeps the expiry": {
+    "drops the expiry": ofKeys(({ insert }) => ({
+      insert: ({ name, digest, created }) => insert({ name, digest, created }),
+    })),
+    "finds no key": ofKeys(() => ({ find: async () => undefined })),
+    "does not find the expiry": findKey.returned((record) => {
+      if (record === undefined) return undefined;
+      const { expires: _, ...others } = record;
+      return others;
+    }),
+  },
+  "apiKeys: insertFirst, if the storage has markUsed, keeps the expiry": ofKeys(
+    ({ insertFirst }) => ({
+      insertFirst: ({ name, digest, created }) =>
+        insertFirst({ name, digest, created }),
+    }),
+  ),
+  "apiKeys: markUsed, if the storage has it, sets the latest day": {
+    "notes nothing": ofKeys(() => ({ markUsed: async () => {} })),
+    "notes any key": ofKeys(({ markUsed }) => ({
+      markUsed: async (_, day) => await markUsed?.(2, day),
+    })),
+    "goes back": ofKeys((apiKeys) => {
+      let last: Date | undefined;
+      return {
+        async markUsed(id, day) {
+          if (id === 1) last = day;
+        },
+        list: async () =>
+          (await apiKeys.list()).map((record) =>
+            record.id === 1 && last ? { ...record, lastUsed: last } : record
+          ),
+      };
+    }),
+  },
   "apiKeys: revoke keeps the time of the first revocation": revokeKey.returned((
     record,
     _,
@@ -590,11 +625,18 @@ for (const [title, changes] of Object.entries(CHANGES)) {
   }
 }
 
-test("a storage without a fault keeps every clause, and so does one that cannot find a key by its digest", async () => {
-  const without: Fault = ({ apiKeys: { find: _, ...apiKeys } }) => ({
-    apiKeys,
+test("a storage without a fault keeps every clause, and so does one without find and markUsed", async () => {
+  const older: Fault = ({ apiKeys: { markUsed: _, ...apiKeys } }) => ({
+    apiKeys: {
+      ...apiKeys,
+      insert: ({ expires: _, ...record }) => apiKeys.insert(record),
+    },
   });
-  for (const fault of [undefined, without]) {
+  const without: Fault = (...sound) => {
+    const { find: _, ...apiKeys } = older(...sound).apiKeys ?? assert.fail();
+    return { apiKeys };
+  };
+  for (const fault of [undefined, older, without]) {
     for (const [title, check] of clausesOf(fault)) {
       await assert.doesNotReject(check, title);
     }

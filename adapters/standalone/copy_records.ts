@@ -52,8 +52,7 @@ export async function copyAll(job: Job) {
   try {
     // Both tables are compared before anything is written. A key may have been revoked since.
     const pets = await compare(PETS, job);
-    const columns = API_KEYS.columns.filter((name) => name !== "revoked");
-    const apiKeys = await compare({ ...API_KEYS, columns }, job);
+    const apiKeys = await compare(keysWithout("revoked", "last_used"), job);
     if (pets.count !== 0) {
       job.tell(
         `TO has ${pets.count} pets of FROM already: going on after the id ${pets.last}`,
@@ -61,14 +60,14 @@ export async function copyAll(job: Job) {
     }
     const copiedPets = await copyTable(PETS, job, pets);
     await copyIdempotencyKeys(job);
-    // From the first key on, to revoke it if it was revoked since.
+    // From the first key on, because it may have been revoked or used since.
     const copiedKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
     // If nothing is new, the first comparison is the proof. That of keys does not tell whether they
     // are revoked.
     const isNew = copiedPets.copied !== 0 || copiedKeys.copied !== 0;
     const both = {
       pets: await verify(PETS, copiedPets, job, isNew ? undefined : pets.sides),
-      apiKeys: await verify(API_KEYS, copiedKeys, job),
+      apiKeys: await verify(keysWithout("last_used"), copiedKeys, job),
     };
     const results = Object.values(both);
     const equal = results.every(({ from, to }) => from.sha256 === to.sha256);
@@ -83,6 +82,12 @@ export async function copyAll(job: Job) {
       `${cause.message}\nRun the same command again: it goes on after the last pet that TO has`;
     throw new StorageError(cause.kind, message, { cause });
   }
+}
+
+/** The table of keys, without what may differ. */
+function keysWithout(...names: readonly string[]): Table {
+  const columns = API_KEYS.columns.filter((name) => !names.includes(name));
+  return { ...API_KEYS, columns };
 }
 
 /** Compares all rows of TO with those of FROM. Changes nothing. */

@@ -23,20 +23,24 @@ import { describeDatabase, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
 
-Usage:    ${PROGRAM} keys (issue NAME | list | revoke ID | revoke KEY) [--json | --quiet]
+Usage:    ${PROGRAM} keys (issue NAME [--expires 90d] | list | revoke ID | revoke KEY) [--json | --quiet]
 Example:  ${PROGRAM} keys issue "mobile app"
 
   issue NAME    issues a key for NAME and shows it, once
-  list          lists all keys, without their secret
+  list          lists all keys, without their secret, and the day (UTC) on which each was last used
   revoke ID     revokes the key with this id; servers refuse it within a second
   revoke KEY    revokes this key; if KEY is -, it is read from standard input, where nobody sees it
 
+  --expires 90d servers refuse the key after so many days, up to 3650
   --json        prints JSON
   --quiet       prints nothing but the key that was issued
 
 DATABASE_URL says where the keys are kept (sqlite:petstore.db), as it does for start. Standard error
 names that database.
 `;
+
+const HEAD = ["ID", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "NAME"];
+const DAY = 86_400_000;
 
 /** Performs an action, and returns what to print: as JSON, as text, and the key that was issued. */
 type Action = (keys: IssuedKeys) => Promise<{
@@ -50,14 +54,22 @@ type Action = (keys: IssuedKeys) => Promise<{
 /** Runs the command with the arguments that follow `keys`. */
 export async function runKeys(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, {
+    expires: { type: "string" },
     json: { type: "boolean" },
     quiet: { type: "boolean" },
   });
   if (values.help || positionals.length === 0) {
     return void process.stdout.write(HELP);
   }
-  const act = await readAction(positionals);
+  const { expires } = values;
+  const days = typeof expires === "string"
+    ? check("--expires", () => readDays(expires), UsageError)
+    : undefined;
+  const act = await readAction(positionals, days);
   const isIssue = positionals[0] === "issue";
+  if (days !== undefined && !isIssue) {
+    throw new UsageError("--expires is for keys issue");
+  }
   if (values.quiet && (values.json || !isIssue)) {
     throw new UsageError("--quiet is for keys issue, without --json");
   }
@@ -95,11 +107,12 @@ export async function runKeys(args: readonly string[]): Promise<void> {
 
 async function readAction(
   [name, operand, ...more]: readonly string[],
+  days?: number,
 ): Promise<Action> {
   if (name === "list" && operand === undefined) return list;
   if (operand !== undefined && more.length === 0) {
     if (name === "revoke") return await revoke(operand);
-    if (name === "issue") return issue(operand);
+    if (name === "issue") return issue(operand, days);
   }
   throw new UsageError(
     "keys takes one of: issue NAME (in quotes if it has spaces), list, revoke ID, revoke KEY",
@@ -111,16 +124,18 @@ const list: Action = async (keys) => {
   return { json: records.map(toJson), text: table(records) };
 };
 
-function issue(name: string): Action {
+function issue(name: string, days?: number): Action {
   const { issues } = v.safeParse(nameSchema, name);
   if (issues !== undefined) {
     throw new UsageError(`Cannot read NAME: it ${issues[0].message}`);
   }
   return async (keys) => {
-    const { key, record } = await keys.issue(name);
-    const { id } = record;
+    const until = days && { expires: new Date(Date.now() + days * DAY) };
+    const { key, record } = await keys.issue(name, until || {});
+    const { id, expires } = record;
+    const what = expires ? `, valid until ${time(expires)}` : "";
     const text =
-      `Key ${id} for ${name}. It will not be shown again:\n\n    ${key}\n\n`;
+      `Key ${id} for ${name}${what}. It will not be shown again:\n\n    ${key}\n\n`;
     const ifLost =
       `Key ${id} is valid, but could not be shown. To revoke it, run: ${PROGRAM} keys revoke ${id}\n`;
     return { json: { ...toJson(record), key }, text, key, ifLost };
@@ -140,6 +155,14 @@ async function revoke(operand: string): Promise<Action> {
       `Key ${record.id} for ${record.name} has been revoked since ${since}\n`;
     return { json: toJson(record), text };
   };
+}
+
+function readDays(text: string): number {
+  const days = /^[1-9][0-9]{0,3}(?=d$)/.exec(text)?.[0];
+  if (Number(days) <= 3650) return Number(days);
+  throw new Error(
+    `it must be days, such as 90d, up to 3650d, not ${JSON.stringify(text)}`,
+  );
 }
 
 /** Its errors do not show what was given: it may be a key. */
@@ -162,17 +185,36 @@ async function readIdOrKey(operand: string): Promise<number | string> {
 }
 
 function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
-  return { ...record, revoked: record.revoked ?? null };
+  const { revoked = null, expires = null, lastUsed } = record;
+  return {
+    ...record,
+    revoked,
+    expires,
+    lastUsed: lastUsed ? day(lastUsed) : null,
+  };
 }
 
 function table(records: readonly ApiKeyRecord[]): string {
-  const time = (date?: Date) => (date?.toISOString() ?? "-").padEnd(24);
-  const rows = records.map(({ id, created, revoked, name }) =>
-    `${`${id}`.padEnd(5)} ${time(created)} ${time(revoked)} ${name}\n`
+  const rows = records.map(
+    ({ id, created, lastUsed, expires, revoked, name }) => [
+      `${id}`,
+      time(created),
+      lastUsed === undefined ? "-" : day(lastUsed),
+      time(expires),
+      time(revoked),
+      name,
+    ],
   );
-  const gap = " ".repeat(18);
-  return `ID    CREATED${gap}REVOKED${gap}NAME\n${rows.join("")}`;
+  const widths = [5, 20, 10, 20, 20, 0];
+  return [HEAD, ...rows].map((row) =>
+    row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" ") + "\n"
+  ).join("");
 }
+
+/** A time to the second, and a day. */
+const time = (date?: Date): string =>
+  date?.toISOString().replace(/\.\d+/, "") ?? "-";
+const day = (date: Date): string => date.toISOString().slice(0, 10);
 
 /** JSON whose strings have no character that a terminal would act on, but its escape. */
 function toPrintableJson(value: unknown): string {

@@ -18,13 +18,16 @@ export interface RequestLine extends Pick<Answer, "route" | "status"> {
   readonly ms: number;
   /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
   readonly id: string;
+  /** The id of the API key. */
+  readonly key?: Answer["keyId"];
   /** The client's address, behind proxies. */
   readonly client?: string;
 }
 
 export interface Log {
   request(line: RequestLine): void;
-  fault(cause: unknown, id: string): void;
+  /** @param of the request: its id, and the id of its API key. */
+  fault(cause: unknown, of?: Pick<RequestLine, "id" | "key">): void;
   /**
    * Writes text for people to standard error. Fulfilled once it is written; never if it cannot be.
    */
@@ -54,10 +57,10 @@ export function logLayer(
     const client = proxies > 0 &&
       { client: clientAddress(request, connection, proxies) };
     const answer = await service(request, connection, readBody);
-    const { status, route } = answer;
-    if ("cause" in answer) log.fault(answer.cause, id);
+    const { status, route, keyId: key } = answer;
+    if ("cause" in answer) log.fault(answer.cause, { id, key });
     const ms = performance.now() - start;
-    log.request({ method, route, status, ms, id, ...client });
+    log.request({ method, route, status, ms, id, key, ...client });
     return withFields(answer, { "x-request-id": id });
   };
 }
@@ -72,7 +75,7 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
       .replace(/^0+$/, "") || undefined;
 
   return {
-    request({ method, route = null, status, ms, id, client }) {
+    request({ method, route = null, status, ms, id, key, client }) {
       if (!requests) return;
       if (millisecond !== Date.now()) {
         millisecond = Date.now();
@@ -85,18 +88,19 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
         status,
         ms: Math.round(1000 * ms) / 1000,
         id,
+        key,
         client,
         trace_id: traceId(),
       };
       standardOutput.write(`${JSON.stringify(line)}\n`);
     },
-    fault(cause, id) {
+    fault(cause, of) {
       const time = new Date();
       // Every request may have a storage error, so it is shown without its stack and causes.
       const error = cause instanceof StorageError
         ? `${cause.message} (${cause.kind})`
         : inspect(cause);
-      const line = { time, id, trace_id: traceId(), error };
+      const line = { time, ...of, trace_id: traceId(), error };
       standardError.write(`${JSON.stringify(line)}\n`);
     },
     tell: (text) => standardError.write(text),

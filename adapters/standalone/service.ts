@@ -32,8 +32,11 @@ export async function openService(
 ) {
   const { idempotencyRetention, maxBodyBytes } = config;
   const storage = await open(config.database, { idempotencyRetention });
-  const issued = issuedKeys(storage.apiKeys);
   const log = createLog({ requests: config.requestLog });
+  let isClosed = false;
+  const issued = issuedKeys(storage.apiKeys, {
+    onError: (error) => isClosed || log.fault(error),
+  });
   const { baseUrl, database, fixedKeys, cors, rateLimit } = config;
   const { path } = parseBaseUrl(baseUrl);
   const page = createPage({
@@ -121,7 +124,10 @@ export async function openService(
       }
       if (problem !== undefined) log.tell(`${problem.message}\n`);
     },
-    close: (): Promise<void> => storage.close(),
+    close(): Promise<void> {
+      isClosed = true;
+      return storage.close();
+    },
   };
 }
 

@@ -1,17 +1,25 @@
 /** Stores the records of issued API keys, in SQL that every database understands. */
 
-import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
+import type {
+  ApiKeyRecord,
+  ApiKeyStorage,
+  NewApiKeyRecord,
+} from "../../core/keys/issued_keys.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
+
+/** The action of a look-up. */
+export const FIND = "check API key";
 
 /** Runs a statement and resolves to its rows. `action` names it in messages. */
 export type Run = (
   action: string,
   sql: string,
-  ...values: (string | number)[]
+  ...values: (string | number | null)[]
 ) => Promise<readonly unknown[]>;
 
-const INSERT = `INSERT INTO api_keys (name, digest, created)
-  SELECT CAST(? AS text), CAST(? AS text), CAST(? AS bigint)`;
+const INSERT = `INSERT INTO api_keys (name, digest, created, expires)
+  SELECT CAST(? AS text), CAST(? AS text), CAST(? AS bigint), CAST(? AS bigint)`;
+const SELECT = `SELECT ${API_KEY_COLUMNS} FROM api_keys`;
 const RETURNING = `RETURNING ${API_KEY_COLUMNS}`;
 
 /**
@@ -19,38 +27,43 @@ const RETURNING = `RETURNING ${API_KEY_COLUMNS}`;
  *
  * @param read runs a query.
  * @param write runs a change; one after the other, whichever process they come from.
+ * @param findRow finds the row with a digest, if `read` is not to do that.
  */
-export function apiKeyStorage(read: Run, write: Run): ApiKeyStorage {
+export function apiKeyStorage(
+  read: Run,
+  write: Run,
+  findRow: (digest: string) => Promise<unknown> = async (digest) =>
+    (await read(FIND, `${SELECT} WHERE digest = ?`, digest))[0],
+): ApiKeyStorage {
+  async function find(digest: string): Promise<ApiKeyRecord | undefined> {
+    const row = await findRow(digest);
+    return row === undefined ? undefined : toApiKeyRecord(row);
+  }
+
   return {
-    async insert({ name, digest, created }) {
+    async insert(record) {
       const sql = `${INSERT} ${RETURNING}`;
-      const values = [name, digest, created.getTime()];
-      const [row] = await write("keep API key", sql, ...values);
+      const [row] = await write("keep API key", sql, ...toValues(record));
       return toApiKeyRecord(row);
     },
 
-    async insertFirst({ name, digest, created }) {
+    async insertFirst(record) {
       const sql =
         `${INSERT} WHERE NOT EXISTS (SELECT * FROM api_keys) ${RETURNING}`;
-      const values = [name, digest, created.getTime()];
-      const rows = await write("keep first API key", sql, ...values);
+      const rows = await write("keep first API key", sql, ...toValues(record));
       return rows.map(toApiKeyRecord)[0];
     },
 
     async isActive(digest) {
-      const sql =
-        "SELECT id FROM api_keys WHERE digest = ? AND revoked IS NULL";
-      return (await read("check API key", sql, digest)).length > 0;
+      const record = await find(digest);
+      return record !== undefined && record.revoked === undefined;
     },
 
-    async find(digest) {
-      const sql = `SELECT ${API_KEY_COLUMNS} FROM api_keys WHERE digest = ?`;
-      return (await read("find API key", sql, digest)).map(toApiKeyRecord)[0];
-    },
+    find,
 
     async list() {
-      const sql = `SELECT ${API_KEY_COLUMNS} FROM api_keys ORDER BY id`;
-      return (await read("list API keys", sql)).map(toApiKeyRecord);
+      const rows = await read("list API keys", `${SELECT} ORDER BY id`);
+      return rows.map(toApiKeyRecord);
     },
 
     async revoke(id, time) {
@@ -60,5 +73,17 @@ export function apiKeyStorage(read: Run, write: Run): ApiKeyStorage {
       const rows = await write("revoke API key", sql, time.getTime(), id);
       return rows.map(toApiKeyRecord)[0];
     },
+
+    async markUsed(id, day) {
+      const time = day.getTime();
+      const sql = `UPDATE api_keys SET last_used = ?
+        WHERE id = ? AND coalesce(last_used, 0) < ?`;
+      await write("note the use of API key", sql, time, id, time);
+    },
   };
+}
+
+/** The values of `INSERT`. */
+function toValues({ name, digest, created, expires }: NewApiKeyRecord) {
+  return [name, digest, created.getTime(), expires?.getTime() ?? null];
 }

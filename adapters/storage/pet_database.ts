@@ -12,9 +12,9 @@ export interface PetDatabase extends PetStorage {
 /** The default time that an idempotency key is kept, in ms: 24 hours. */
 export const DEFAULT_RETENTION = 86_400_000;
 
-/** The reason to refuse a database that is only read and has no tables. */
+/** The reason to refuse a database that is only read and lacks tables, or columns of them. */
 export const NO_TABLES =
-  "it has no tables of this program; nothing was changed";
+  "it lacks tables or columns of this program, which a server adds when it starts; nothing was changed";
 
 /** @throws {Error} if this program does not know the version of the tables. */
 export function assertVersion(version: number, known: number): void {

@@ -1,6 +1,6 @@
 /** The tables, in SQLite's SQL. */
 
-/** The version of the tables: raise it when {@linkcode TABLES} changes. */
+/** The version of the tables: raise it when {@linkcode TABLES} changes, unless it only gets columns. */
 export const SCHEMA_VERSION = 1;
 
 /** Creates the tables. AUTOINCREMENT makes sure that the id of a deleted row is never reused. */
@@ -17,7 +17,9 @@ export const TABLES: readonly string[] = [
       name TEXT NOT NULL,
       digest TEXT NOT NULL UNIQUE,
       created INTEGER NOT NULL,
-      revoked INTEGER
+      revoked INTEGER,
+      expires INTEGER,
+      last_used INTEGER
     ) STRICT`,
   `CREATE TABLE IF NOT EXISTS idempotency_keys (
       key TEXT PRIMARY KEY,
@@ -26,4 +28,10 @@ export const TABLES: readonly string[] = [
     ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX IF NOT EXISTS idempotency_keys_by_created
       ON idempotency_keys (created)`,
+];
+
+/** Adds the columns of {@linkcode TABLES} that came later, to a table `api_keys` without them. */
+export const NEW_COLUMNS: readonly string[] = [
+  "ALTER TABLE api_keys ADD COLUMN expires INTEGER",
+  "ALTER TABLE api_keys ADD COLUMN last_used INTEGER",
 ];

@@ -27,13 +27,22 @@ export function toPet(row: unknown): Pet {
 }
 
 /** The columns that {@linkcode toApiKeyRecord} reads. */
-export const API_KEY_COLUMNS = "id, name, created, revoked";
+export const API_KEY_COLUMNS = "id, name, created, revoked, expires, last_used";
 
 /** Makes the record of an API key of a row of {@linkcode API_KEY_COLUMNS}. */
 export function toApiKeyRecord(row: unknown): ApiKeyRecord {
-  type Row = readonly [bigint, string, bigint, bigint | null];
-  const [id, name, created, revoked] = row as Row;
-  const record = { id: Number(id), name, created: new Date(Number(created)) };
-  if (revoked === null) return record;
-  return { ...record, revoked: new Date(Number(revoked)) };
+  type Time = bigint | number | null;
+  type Row = readonly [bigint, string, bigint, Time, Time, Time];
+  const [id, name, created, ...times] = row as Row;
+  const [revoked, expires, lastUsed] = times.map((time) =>
+    time === null ? undefined : new Date(Number(time))
+  );
+  return {
+    id: Number(id),
+    name,
+    created: new Date(Number(created)),
+    ...revoked && { revoked },
+    ...expires && { expires },
+    ...lastUsed && { lastUsed },
+  };
 }

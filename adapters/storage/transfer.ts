@@ -18,13 +18,23 @@ export const PETS: Table = {
   onConflict: "DO NOTHING",
 };
 
-/** An API key changes only by being revoked. */
+/** An API key changes only by being revoked or used. */
 export const API_KEYS: Table = {
   name: "api_keys",
   plural: "API keys",
-  columns: ["id", "name", "digest", "created", "revoked"],
-  onConflict: `DO UPDATE SET revoked = excluded.revoked
-    WHERE api_keys.digest = excluded.digest AND api_keys.revoked IS NULL`,
+  columns: [
+    "id",
+    "name",
+    "digest",
+    "created",
+    "revoked",
+    "expires",
+    "last_used",
+  ],
+  onConflict:
+    `DO UPDATE SET revoked = coalesce(api_keys.revoked, excluded.revoked),
+      last_used = coalesce(excluded.last_used, api_keys.last_used)
+    WHERE api_keys.digest = excluded.digest`,
 };
 
 export const IDEMPOTENCY_KEYS: Table = {

@@ -62,6 +62,8 @@ export interface Answer {
   readonly code?: ErrorCode | undefined;
   /** The path as a template, `/v1/pets/{petId}`, for logs and traces; absent if there is no such path. */
   readonly route?: string | undefined;
+  /** The id of the API key, for logs and traces; absent if it has none, or was not valid. */
+  readonly keyId?: string | number | undefined;
   /** The error, for the server's log; present if this is a 500, or the 503 of a storage. */
   readonly cause?: unknown;
 }

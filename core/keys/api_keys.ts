@@ -5,10 +5,16 @@
 
 import { sha256 } from "../sha256.ts";
 
+/** A valid key that has an id, which stands for it in logs and traces. */
+export interface VerifiedKey {
+  /** 1 to 64 characters, or a safe integer. It is no secret. */
+  readonly id: string | number;
+}
+
 /** The port by which {@linkcode createHandler} checks bearer tokens. */
 export interface ApiKeys {
-  /** Resolves to true if the key is valid now. */
-  verify(key: string): Promise<boolean>;
+  /** Resolves to the key's id, or to true if it has none, if the key is valid now; else to false. */
+  verify(key: string): Promise<VerifiedKey | boolean>;
 }
 
 const MAX_REMEMBERED = 10_000;
@@ -47,7 +53,7 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   let digests: Promise<readonly string[]> | undefined;
   return rememberKeys(async (digest) => {
     digests ??= Promise.all(unhashed.splice(0).map(sha256));
-    return (await digests).includes(digest);
+    return (await digests).includes(digest) ? { result: true } : undefined;
   }, { maxAge: Infinity, now: () => 0 }); // a look at the clock costs 3 % of a request
 }
 
@@ -56,23 +62,32 @@ export function anyOf(...all: readonly ApiKeys[]): ApiKeys {
   return {
     async verify(key) {
       for (const keys of all) {
-        if (await keys.verify(key) === true) return true;
+        const result = await keys.verify(key);
+        if (result !== false) return result;
       }
       return false;
     },
   };
 }
 
+/** A valid key that was looked up. */
+export interface FoundKey {
+  /** What `verify` returns. */
+  readonly result: VerifiedKey | true;
+  /** Time until the key expires, in ms. Default: never. */
+  readonly validFor?: number;
+}
+
 /**
  * Makes {@linkcode ApiKeys} that look up keys by their SHA-256 digests, unless `canBeKey` returns
  * false.
  *
- * A key that was valid at most `maxAge` ms ago is neither hashed nor looked up again. Only valid
- * keys are remembered, so guesses take no memory. `forget` forgets them all, for example when one
+ * A key that was valid at most `maxAge` ms ago, and has not expired, is neither hashed nor looked up
+ * again. Only valid keys are remembered, so guesses take no memory. `forget` forgets them all, for example when one
  * is revoked.
  */
 export function rememberKeys(
-  isActive: (digest: string) => Promise<boolean>,
+  lookUp: (digest: string) => Promise<FoundKey | undefined>,
   { maxAge, canBeKey = () => true, now = () => performance.now() }: {
     readonly maxAge: number;
     readonly canBeKey?: (text: string) => boolean;
@@ -81,25 +96,31 @@ export function rememberKeys(
 ): ApiKeys & { forget(): void } {
   let seen = new Map<
     string,
-    { readonly digest: string; readonly askedAt: number }
+    Pick<FoundKey, "result"> & {
+      readonly digest: string;
+      readonly until: number;
+    }
   >();
   return {
     async verify(key) {
       const known = seen.get(key);
       const askedAt = now();
-      if (known !== undefined && askedAt - known.askedAt < maxAge) return true;
+      if (known !== undefined && askedAt < known.until) return known.result;
       // This depends on the guess alone, so its timing reveals nothing about existing keys.
       if (known === undefined && !canBeKey(key)) return false;
       const remembering = seen;
       const digest = known?.digest ?? await sha256(key);
-      if (!await isActive(digest)) {
+      const found = await lookUp(digest);
+      if (found === undefined) {
         remembering.delete(key); // another look-up may have remembered it meanwhile
         return false;
       }
       if (remembering.size >= MAX_REMEMBERED) remembering.clear();
       // forget() replaces the map, so an answer from before it is not kept.
-      remembering.set(key, { digest, askedAt });
-      return true;
+      const { result, validFor = Infinity } = found;
+      const until = askedAt + Math.min(maxAge, validFor);
+      remembering.set(key, { result, digest, until });
+      return result;
     },
     forget() {
       seen = new Map();

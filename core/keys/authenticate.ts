@@ -1,7 +1,7 @@
 /** HTTP bearer authentication (RFC 6750) with an API key as the token. */
 
 import { Refusal } from "../http/refusal.ts";
-import { isSendable } from "./api_keys.ts";
+import { isSendable, type VerifiedKey } from "./api_keys.ts";
 
 const CHALLENGE = 'Bearer realm="petstore"';
 
@@ -17,7 +17,7 @@ export const missingKey: Refusal = new Refusal(
 /** The 401 for a key that is not valid. */
 export const invalidKey: Refusal = new Refusal(
   "unauthorized",
-  "API key is invalid: it is unknown or revoked",
+  "API key is invalid: it is unknown, expired or revoked",
   { "www-authenticate": `${CHALLENGE}, error="invalid_token"` },
 );
 
@@ -29,4 +29,25 @@ export function parseBearer(header: string | null): string | Refusal {
   const token = header?.match(/^bearer +([^ ].*)$/is)?.[1];
   if (token === undefined) return missingKey;
   return isSendable(token) ? token : invalidKey;
+}
+
+/**
+ * Reads the id of a key from what `verify` returned for it: `undefined` if it has none.
+ *
+ * @throws {TypeError} if that is neither `true` nor an object with an id of its own: an object such
+ * as `{ valid: false }` must let nobody in.
+ */
+export function readKeyId(result: unknown): VerifiedKey["id"] | undefined {
+  if (result === true) return undefined;
+  if (
+    typeof result === "object" && result !== null && Object.hasOwn(result, "id")
+  ) {
+    const { id } = result as { readonly id: unknown };
+    if (typeof id === "string" && id !== "" && id.length <= 64) return id;
+    if (typeof id === "number" && Number.isSafeInteger(id)) return id;
+  }
+  throw new TypeError(
+    "Wrong result of keys.verify: it must be true, false, undefined, or an object with an id " +
+      "that is a string of 1 to 64 characters or a safe integer",
+  );
 }

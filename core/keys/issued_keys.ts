@@ -1,10 +1,12 @@
 /** API keys that the service issues itself. An adapter stores their records. */
 
 import * as v from "valibot";
-import { type ApiKeys, rememberKeys } from "./api_keys.ts";
+import { type ApiKeys, type FoundKey, rememberKeys } from "./api_keys.ts";
 import { sha256 } from "../sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
 import { nameSchema } from "../name.ts";
+import { checkFunction, checkNames } from "../options.ts";
+import { report } from "../report.ts";
 
 /** The record of an issued key; none of it is secret. */
 export interface ApiKeyRecord {
@@ -14,13 +16,17 @@ export interface ApiKeyRecord {
   readonly name: string;
   /** When it was issued. */
   readonly created: Date;
-  /** When it was revoked; absent if it is valid. */
+  /** When it was revoked; absent if it was not. */
   readonly revoked?: Date;
+  /** From when on it is refused; absent if it does not expire. */
+  readonly expires?: Date;
+  /** The start of the day, in UTC, on which it was last used; absent if it was never used. */
+  readonly lastUsed?: Date;
 }
 
-/** A record to store. `created` is exact to the millisecond. */
+/** A record to store. Its times are exact to the millisecond. */
 export interface NewApiKeyRecord
-  extends Pick<ApiKeyRecord, "name" | "created"> {
+  extends Pick<ApiKeyRecord, "name" | "created" | "expires"> {
   /** SHA-256 of the key: 64 lower-case hexadecimal digits. */
   readonly digest: string;
 }
@@ -41,7 +47,8 @@ export interface ApiKeyStorage {
   isActive(digest: string): Promise<boolean>;
   /**
    * Returns the record with this digest, even if it is revoked; `undefined` if it is not found. A
-   * storage may leave this method out; then keys can be revoked only by their ids.
+   * storage may leave this method out; then keys can be revoked only by their ids, and logs do not
+   * have these.
    */
   find?(digest: string): Promise<ApiKeyRecord | undefined>;
   /** Returns all records, ascending by id. */
@@ -52,6 +59,11 @@ export interface ApiKeyStorage {
    * @returns the record; `undefined` if it is not found.
    */
   revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
+  /**
+   * Sets `lastUsed`, unless it is later already or the record is not found. A storage may leave this
+   * method out; one that has it also has `find`, and keeps `expires`.
+   */
+  markUsed?(id: number, day: Date): Promise<void>;
 }
 
 /** A key that was just issued, and its record. */
@@ -68,9 +80,14 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
    * Issues a key. Only the result has the key itself.
    *
    * @param name the purpose or owner of the key, by the rules of a pet's name.
-   * @throws {RangeError} if the name breaks those rules.
+   * @param options `expires` says from when on the key is refused. Default: it does not expire.
+   * @throws {RangeError} if the name breaks those rules, or `expires` is not in the future.
+   * @throws {TypeError} if the storage cannot keep `expires`: it has no {@linkcode ApiKeyStorage.markUsed}.
    */
-  issue(name: string): Promise<IssuedKey>;
+  issue(
+    name: string,
+    options?: { readonly expires?: Date },
+  ): Promise<IssuedKey>;
   /** Issues the very first key. Returns `undefined` if a key was ever issued. */
   issueFirst(name: string): Promise<IssuedKey | undefined>;
   /**
@@ -83,11 +100,15 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
   revoke(idOrKey: number | string): Promise<ApiKeyRecord | undefined>;
 }
 
+/** In ms. */
+const DAY = 86_400_000;
+
 /** The longest that a process goes on accepting a key that another process revoked, in ms. */
 export const REVOCATION_DELAY = 1000;
 
 /**
- * Issues, lists, revokes and verifies keys whose records are stored.
+ * Issues, lists, revokes and verifies keys whose records are stored. `verify` returns the id of a
+ * valid key, and notes once a day that the key is used; no request waits for that.
  *
  * @example Issue a key and revoke it
  * ```ts
@@ -96,20 +117,41 @@ export const REVOCATION_DELAY = 1000;
  *
  * const keys = issuedKeys(memoryStorage().apiKeys);
  * const { key, record } = await keys.issue("mobile app");
- * assert.equal(await keys.verify(key), true);
+ * assert.deepEqual(await keys.verify(key), { id: record.id });
  *
  * await keys.revoke(record.id);
  * assert.equal(await keys.verify(key), false);
  * ```
  *
  * @param storage the `apiKeys` of a storage, or your own.
+ * @param options `onError` receives the error, once a day at most, if the use of keys cannot be
+ * noted. Default: `console.error`.
  * @returns the `keys` option of `createHandler`, which can also issue, list and revoke.
  */
-export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
-  const remembered = rememberKeys((digest) => storage.isActive(digest), {
+export function issuedKeys(
+  storage: ApiKeyStorage,
+  options: { readonly onError?: (error: unknown) => void } = {},
+): IssuedKeys {
+  checkNames(options, ["onError"], "issuedKeys");
+  const { onError = console.error } = options;
+  checkFunction(onError, "onError");
+  const noteUse = useNotes(storage, onError);
+  const remembered = rememberKeys(lookUp, {
     maxAge: REVOCATION_DELAY,
     canBeKey: isIssuedForm,
   });
+
+  async function lookUp(digest: string): Promise<FoundKey | undefined> {
+    if (storage.find === undefined) {
+      return await storage.isActive(digest) ? { result: true } : undefined;
+    }
+    const record = await storage.find(digest);
+    if (record === undefined || record.revoked !== undefined) return undefined;
+    const validFor = (record.expires?.getTime() ?? Infinity) - Date.now();
+    if (validFor <= 0) return undefined;
+    noteUse(record);
+    return { result: Object.freeze({ id: record.id }), validFor };
+  }
 
   async function findId(key: string): Promise<number | undefined> {
     if (storage.find === undefined) {
@@ -122,9 +164,16 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
 
   return {
     verify: remembered.verify,
-    async issue(name) {
+    async issue(name, options = {}) {
+      checkNames(options, ["expires"], "issue");
+      const { expires } = options;
+      if (expires !== undefined) checkExpires(expires, storage);
       const { key, ...made } = await makeKey(name);
-      return { key, record: await storage.insert(made) };
+      const record = await storage.insert({
+        ...made,
+        ...expires && { expires },
+      });
+      return { key, record };
     },
     async issueFirst(name) {
       // Looks first, because a database that accepts no writes, such as a read replica, may have
@@ -143,6 +192,46 @@ export function issuedKeys(storage: ApiKeyStorage): IssuedKeys {
       return record;
     },
   };
+}
+
+/** Makes a function that notes on which day a key is used, one key after the other. */
+function useNotes(storage: ApiKeyStorage, onError: (error: unknown) => void) {
+  /** The start of the day, in ms, and the ids of the keys that were used since. */
+  let today = 0;
+  let noted = new Set<number>();
+  let hasFailed = false;
+  let noting = Promise.resolve();
+  return ({ id, lastUsed }: ApiKeyRecord): void => {
+    const now = Date.now();
+    const day = now - now % DAY;
+    if (day !== today) {
+      today = day;
+      noted = new Set();
+      hasFailed = false;
+    }
+    if (noted.has(id) || Number(lastUsed ?? 0) >= day) return;
+    noted.add(id);
+    noting = noting.then(() => storage.markUsed?.(id, new Date(day)))
+      .catch((error) => {
+        if (!hasFailed) report(() => onError(error));
+        hasFailed = true;
+      });
+  };
+}
+
+/** @throws {RangeError | TypeError} as {@linkcode IssuedKeys.issue} does. */
+function checkExpires(
+  expires: Date,
+  { find, markUsed }: ApiKeyStorage,
+): void {
+  if (find === undefined || markUsed === undefined) {
+    throw new TypeError("Cannot issue key: this storage keeps no expiry");
+  }
+  if (!(expires instanceof Date && expires.getTime() > Date.now())) {
+    throw new RangeError(
+      "Cannot issue key: expires must be a date in the future",
+    );
+  }
 }
 
 async function makeKey(name: string) {

@@ -35,7 +35,7 @@ const trials: Readonly<Record<string, Trial>> = {
   "404 Cannot find this path: /v1/openapi.json describes those of the service": { url: "/v1/x" },
   "405 Method not allowed on /v1/pets; allowed: GET, HEAD, POST, OPTIONS": { method: "PUT" },
   '401 API key is missing: send it in the header "Authorization: Bearer <API_KEY>"': { headers: { authorization: "" } },
-  "401 API key is invalid: it is unknown or revoked": { headers: { authorization: "Bearer wrong" } },
+  "401 API key is invalid: it is unknown, expired or revoked": { headers: { authorization: "Bearer wrong" } },
   "429 Too many requests: wait as long as Retry-After says. Nothing was changed": { options: { rateLimit: () => Promise.resolve({ allowed: false, headers: {} }) } },
   "415 Cannot read the body: its Content-Type must be application/json, in UTF-8": { headers: { "content-type": "text/plain" } },
   "415 Cannot read the body: it must be sent without a Content-Encoding": { headers: { "content-encoding": "gzip" } },

@@ -8,7 +8,7 @@ test("without OpenTelemetry a service stays as it is, so that tracing costs noth
   assert.equal(traceLayer(service), service);
 });
 
-test("a span gets the route and a name with it, unless Node's instrumentation does that, and only if there is one", async () => {
+test("a span gets the key's id; and the route and a name with it, unless Node's instrumentation does that", async () => {
   const told: string[][] = [];
   const span = {
     setAttribute(...attribute: string[]) {
@@ -28,8 +28,8 @@ test("a span gets the route and a name with it, unless Node's instrumentation do
   const before = Reflect.get(globalThis, api);
   try {
     Reflect.set(globalThis, api, { context });
-    const ask = async (route?: string, method = "GET") => {
-      const answer = { status: 200, headers: {}, body: null };
+    const ask = async (route?: string, method = "GET", keyId?: number) => {
+      const answer = { status: 200, headers: {}, body: null, keyId };
       const service = traceLayer(async () =>
         route ? { ...answer, route } : answer
       );
@@ -40,12 +40,12 @@ test("a span gets the route and a name with it, unless Node's instrumentation do
       );
     };
     await ask("/v1/pets");
-    await ask("/v1/pets", "X");
+    await ask("/v1/pets", "X", 3);
     await ask();
     rpc = {};
     await ask();
     assert.deepEqual(rpc, {});
-    await ask("/v1/pets/{petId}");
+    await ask("/v1/pets/{petId}", "GET", 0);
     assert.deepEqual(rpc, { route: "/v1/pets/{petId}" });
   } finally {
     Reflect.set(globalThis, api, before);
@@ -53,7 +53,9 @@ test("a span gets the route and a name with it, unless Node's instrumentation do
   assert.deepEqual(told, [
     ["http.route", "/v1/pets"],
     ["GET /v1/pets"],
+    ["enduser.id", "3"],
     ["http.route", "/v1/pets"],
     ["HTTP /v1/pets"],
+    ["enduser.id", "0"],
   ]);
 });

@@ -97,12 +97,12 @@ const RUNS: Readonly<Record<string, readonly typeof RUNTIME[]>> = {
 /** The output of the examples that are no servers. */
 const PRINTS: Readonly<Record<string, string>> = {
   "client_errors.ts":
-    "API key is invalid: it is unknown or revoked (unauthorized)\n",
+    "API key is invalid: it is unknown, expired or revoked (unauthorized)\n",
   "hide_sold.ts":
     '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]\n',
   "jwt_keys.ts": `Ann added pet 1
 201 {"id":1,"name":"Rex","categoryId":1,"status":"available"}
-401 {"code":"unauthorized","message":"API key is invalid: it is unknown or revoked","status":401}
+401 {"code":"unauthorized","message":"API key is invalid: it is unknown, expired or revoked","status":401}
 `,
   "rate_limit.ts": "200 null\n200 null\n429 10\n",
 };

@@ -248,7 +248,6 @@ export const COVERED: Readonly<Record<string, string>> = {
   "core/messages_test.ts": "core/http/message.ts core/http/refusal.ts",
   "core/keys/api_keys_test.ts": "core/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
-  "laws/authorization_test.ts": "core/keys/authenticate.ts",
   "laws/openapi_examples_test.ts": "core/openapi/examples.ts",
   "laws/openapi_test.ts": "core/openapi/responses.ts core/openapi/schemas.ts",
   "core/openapi/openapi_test.ts": "core/openapi/document.ts",

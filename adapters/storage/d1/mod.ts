@@ -18,7 +18,7 @@ import {
   DEFAULT_RETENTION,
   type PetDatabase,
 } from "../pet_database.ts";
-import { TABLES } from "../sqlite_tables.ts";
+import { NEW_COLUMNS, TABLES } from "../sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../stored_row.ts";
 import { d1Fault } from "./fault.ts";
 
@@ -37,7 +37,7 @@ export interface D1Binding {
 /** A prepared statement: the part of it that is used. */
 export interface D1Statement {
   /** Makes a statement with values for its parameters. */
-  bind(...values: (string | number)[]): D1Statement;
+  bind(...values: (string | number | null)[]): D1Statement;
 }
 
 // Without aliases: ORDER BY would take them (SQLite's document SELECT, "The ORDER BY clause"), and sort text.
@@ -86,7 +86,7 @@ export function d1Storage(
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
 
-  const prepare = (sql: string, ...values: (string | number)[]) =>
+  const prepare = (sql: string, ...values: (string | number | null)[]) =>
     binding.prepare(sql).bind(...values);
 
   async function run(
@@ -162,7 +162,7 @@ export function d1Storage(
   };
 }
 
-/** Runs statements in one transaction; creates the tables if one is missing. */
+/** Runs statements in one transaction; creates the tables or columns if one is missing. */
 async function batch(
   binding: D1Binding,
   statements: D1Statement[],
@@ -170,10 +170,22 @@ async function batch(
   try {
     return await binding.batch(statements);
   } catch (error) {
-    if (!/no such table/.test(String(error))) throw error;
+    const message = String(error);
+    if (/no such column|has no column/.test(message)) {
+      // Fails if another isolate is quicker; the statements then succeed all the same.
+      await batchAll(binding, NEW_COLUMNS).catch(() => {});
+    } else if (/no such table/.test(message)) {
+      await batchAll(binding, TABLES);
+    } else throw error;
   }
-  await binding.batch(TABLES.map((sql) => binding.prepare(sql)));
   return await binding.batch(statements);
+}
+
+function batchAll(
+  binding: D1Binding,
+  texts: readonly string[],
+): ReturnType<D1Binding["batch"]> {
+  return binding.batch(texts.map((sql) => binding.prepare(sql)));
 }
 
 /** Reads a pet from a row of `COLUMNS`. */

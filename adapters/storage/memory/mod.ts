@@ -122,11 +122,14 @@ function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
   const records: ApiKeyRecord[] = [];
   const digests: string[] = [];
 
-  function keep({ name, digest, created }: NewApiKeyRecord): ApiKeyRecord {
+  function keep(
+    { name, digest, created, expires }: NewApiKeyRecord,
+  ): ApiKeyRecord {
     if (digests.includes(digest)) {
       throw new Error("Cannot keep API key: its digest exists already");
     }
-    const record = { id: digests.push(digest), name, created };
+    const id = digests.push(digest);
+    const record = { id, name, created, ...expires && { expires } };
     records.push(structuredClone(record));
     return structuredClone(record);
   }
@@ -164,6 +167,15 @@ function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
       if (record === undefined) return undefined;
       records[id - 1] = structuredClone({ revoked: time, ...record });
       return structuredClone(records[id - 1]);
+    },
+
+    async markUsed(id, day) {
+      assertOpen();
+      const record = records[id - 1];
+      if (record === undefined || Number(record.lastUsed ?? 0) >= Number(day)) {
+        return;
+      }
+      records[id - 1] = structuredClone({ ...record, lastUsed: day });
     },
   };
 }

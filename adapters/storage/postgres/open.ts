@@ -111,18 +111,16 @@ export async function openPostgres(
   return {
     idempotencyRetention,
     pool: connections.counts,
-    apiKeys: {
-      ...apiKeyStorage(
-        (action, sql, ...values) => read(action, numbered(sql), values),
-        (action, sql, ...values) =>
-          transaction(
-            action,
-            API_KEYS_LOCK,
-            (send) => send(numbered(sql), values),
-          ),
-      ),
-      isActive: lookUps.run,
-    },
+    apiKeys: apiKeyStorage(
+      (action, sql, ...values) => read(action, numbered(sql), values),
+      (action, sql, ...values) =>
+        transaction(
+          action,
+          API_KEYS_LOCK,
+          (send) => send(numbered(sql), values),
+        ),
+      lookUps.run,
+    ),
 
     ...pets,
 

@@ -6,9 +6,15 @@ import {
   rowsToRead,
   toPage,
 } from "../../../core/pets/page.ts";
+import { FIND } from "../api_keys.ts";
 import { type Grouped, grouped } from "../grouped.ts";
 import type { GroupedPetsOptions } from "../grouped_pets.ts";
-import { PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
+import {
+  API_KEY_COLUMNS,
+  PET_COLUMNS,
+  STATUS_CODE,
+  toPet,
+} from "../stored_row.ts";
 import type { PostgresConnections } from "./connections.ts";
 import { prepared, type Row } from "./statement.ts";
 
@@ -51,8 +57,8 @@ export const LIST_ALL = prepared(`SELECT page.*, place
     FROM unnest($5::int[], $6::bigint[], $7::int[]) AS asked (place, after, size),
       ${page("id > after ORDER BY id")}`);
 
-const ACTIVE = prepared(
-  "SELECT digest FROM api_keys WHERE digest = ANY ($1) AND revoked IS NULL",
+const FIND_KEYS = prepared(
+  `SELECT digest, ${API_KEY_COLUMNS} FROM api_keys WHERE digest = ANY ($1)`,
 );
 
 /** Makes the functions that read groups of pets and pages. */
@@ -111,23 +117,22 @@ export function groupReads(
 }
 
 /**
- * Makes `isActive` of the port, in groups: strangers can force look-ups with made-up keys of valid
- * form.
+ * Makes the function that finds the row of an API key, in groups: strangers can force look-ups with
+ * made-up keys of valid form.
  */
 export function groupLookUps(
   read: PostgresConnections["read"],
   limits: GroupedPetsOptions["reads"],
-): Grouped<string, boolean> {
-  const action = "check API key";
+): Grouped<string, Row | undefined> {
   return grouped({
     ...limits,
     sendsLoneItem: true,
-    action,
+    action: FIND,
     keyOf: (digest) => digest,
     async send(digests) {
-      const rows = await read(action, ACTIVE, [digests]);
-      const active = new Set(rows.map(([digest]) => digest));
-      return digests.map((digest) => active.has(digest));
+      const rows = await read(FIND, FIND_KEYS, [digests]);
+      const byDigest = new Map(rows.map(([digest, ...row]) => [digest, row]));
+      return digests.map((digest) => byDigest.get(digest));
     },
   });
 }

@@ -11,7 +11,7 @@ import { assertVersion, NO_TABLES } from "../pet_database.ts";
 
 const ACTION = "open the database";
 
-/** The version of the tables: raise it when {@linkcode TABLES} changes. */
+/** The version of the tables: raise it when {@linkcode TABLES} changes, unless it only gets columns. */
 const SCHEMA_VERSION = 1;
 
 /**
@@ -33,7 +33,9 @@ const TABLES: readonly string[] = [
     name text NOT NULL,
     digest text NOT NULL UNIQUE,
     created bigint NOT NULL,
-    revoked bigint
+    revoked bigint,
+    expires bigint,
+    last_used bigint
   )`,
   `CREATE TABLE idempotency_keys (
     key text COLLATE "C" PRIMARY KEY,
@@ -45,12 +47,20 @@ const TABLES: readonly string[] = [
   `INSERT INTO petstore_schema VALUES (${SCHEMA_VERSION})`,
 ];
 
+/** Adds the columns that came later, to a table `api_keys` without them. */
+const NEW_COLUMNS: readonly string[] = [
+  "ALTER TABLE api_keys ADD COLUMN expires bigint, ADD COLUMN last_used bigint",
+];
+
 // Not to_regclass(): it remembers that a table was missing, even after the wait for the lock.
 const LOOK = {
   text: `SELECT current_setting('server_encoding'),
     current_setting('transaction_isolation'),
     count(*) FILTER (WHERE tablename = 'petstore_schema') > 0,
-    count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0
+    count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0,
+    EXISTS (SELECT FROM information_schema.columns
+      WHERE table_schema::name = ANY (current_schemas(false))
+        AND table_name::name = 'api_keys' AND column_name::name = 'expires')
     FROM pg_tables WHERE schemaname = ANY (current_schemas(false))`,
 };
 /** What the owner of the database should know, a column for each caution. */
@@ -124,17 +134,19 @@ async function createTables(
   const send: Send = (statement) => connections.read(ACTION, statement);
   // First without the lock, which a standby cannot take, and a user who may not create tables need
   // not.
-  if (await hasTables(send)) return;
+  if ((await findChanges(send)).length === 0) return;
   if (access === "read") throw new Error(NO_TABLES);
   await connections.transaction(ACTION, SCHEMA_LOCK, async (send) => {
-    if (await hasTables(send)) return;
-    for (const text of TABLES) await send({ text });
+    for (const text of await findChanges(send)) await send({ text });
   });
 }
 
-/** Finds out if the tables exist. Throws if the database cannot be used. */
-async function hasTables(send: Send): Promise<boolean> {
-  const [[encoding, isolation, isOurs, isTaken] = []] = await send(LOOK);
+/**
+ * Finds the statements that make the tables what they should be: none, if they are that already.
+ * Throws if the database cannot be used.
+ */
+async function findChanges(send: Send): Promise<readonly string[]> {
+  const [[encoding, isolation, isOurs, isTaken, isNew] = []] = await send(LOOK);
   if (encoding !== "UTF8") {
     throw new Error(
       `its encoding is ${encoding}, and names need UTF8 (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0)`,
@@ -149,12 +161,12 @@ async function hasTables(send: Send): Promise<boolean> {
   if (isOurs === true) {
     const [[version] = []] = await send(VERSION);
     assertVersion(Number(version), SCHEMA_VERSION);
-    return true;
+    return isNew === true ? [] : NEW_COLUMNS;
   }
   if (isTaken === true) {
     throw new Error(
       "another program has a table named pets, api_keys or idempotency_keys there; nothing was changed",
     );
   }
-  return false;
+  return TABLES;
 }

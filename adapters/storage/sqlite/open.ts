@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { assertVersion, NO_TABLES } from "../pet_database.ts";
-import { SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
+import { NEW_COLUMNS, SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import type { Access } from "../transfer.ts";
 import { fault, faultReason, isAccessFault, isBusy } from "./fault.ts";
 import { retryWhileLocked, SqliteFile } from "./file.ts";
@@ -137,7 +137,8 @@ function setUp(db: DatabaseSync, access: Access): void {
   // First, because the file may belong to another program. In a transaction, because another
   // process may be creating the tables.
   db.prepare("BEGIN").run();
-  if (!hasTables(db) && access === "read") throw new Error(NO_TABLES);
+  const isMissing = findChanges(db).length > 0;
+  if (isMissing && access === "read") throw new Error(NO_TABLES);
   db.prepare("COMMIT").run();
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
@@ -155,34 +156,39 @@ function setUp(db: DatabaseSync, access: Access): void {
   // In KiB. It holds the pages of a thousand pets spread over a million.
   db.prepare("PRAGMA cache_size = -16000").run();
   db.prepare("BEGIN IMMEDIATE").run();
-  if (!hasTables(db)) {
-    // Not by db.exec(): on Deno 2.9 its errors have no result code (denoland/deno#28289).
-    for (const sql of TABLES) db.prepare(sql).run();
-    db.prepare(`PRAGMA application_id = ${APPLICATION_ID}`).run();
-    db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
-  }
+  // Not by db.exec(): on Deno 2.9 its errors have no result code (denoland/deno#28289).
+  for (const sql of findChanges(db)) db.prepare(sql).run();
   // In a file that is read-only for this user, BEGIN IMMEDIATE succeeds, and this fails.
   if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
   db.prepare("COMMIT").run();
 }
 
 /**
- * Returns whether the tables exist, or false if the database is new and empty. Call it inside a
- * transaction, so that it reads one state.
+ * Finds the statements that make the tables what they should be: none, if they are that already.
+ * Call it inside a transaction, so that it reads one state.
  *
  * @throws {Error} if the database belongs to another program, or to another version of this one.
  */
-function hasTables(db: DatabaseSync): boolean {
-  const { id, version, tables } = db.prepare(
+function findChanges(db: DatabaseSync): readonly string[] {
+  const { id, version, tables, columns } = db.prepare(
     `SELECT application_id AS id, user_version AS version,
-      (SELECT count(*) FROM sqlite_schema) AS tables
+      (SELECT count(*) FROM sqlite_schema) AS tables,
+      (SELECT count(*) FROM pragma_table_info('api_keys') WHERE name = 'expires') AS columns
       FROM pragma_application_id, pragma_user_version`,
-  ).get() as Readonly<Record<"id" | "version" | "tables", number>>;
+  ).get() as Readonly<
+    Record<"id" | "version" | "tables" | "columns", number>
+  >;
   if (id === APPLICATION_ID) {
     assertVersion(version, SCHEMA_VERSION);
-    return true;
+    return columns === 0 ? NEW_COLUMNS : [];
   }
-  if (id === 0 && version === 0 && tables === 0) return false;
+  if (id === 0 && version === 0 && tables === 0) {
+    return [
+      ...TABLES,
+      `PRAGMA application_id = ${APPLICATION_ID}`,
+      `PRAGMA user_version = ${SCHEMA_VERSION}`,
+    ];
+  }
   throw new Error(
     "it is the database of another program; nothing in it was changed",
   );

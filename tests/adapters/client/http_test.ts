@@ -125,5 +125,5 @@ test("the example ends with 1, and says why, if its key is wrong", async (t) => 
   const baseUrl = await baseUrlOf(t, inProcess().handle.answer);
   const { code, stdout, stderr } = await runExample(baseUrl, "guess");
   assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /API key is invalid: it is unknown or revoked/);
+  assert.match(stderr, /API key is invalid: it is unknown, expired or revoked/);
 });

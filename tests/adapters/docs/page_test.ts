@@ -34,7 +34,7 @@ const LIST = "#operations-animals-listPets";
 const CREATE = "#operations-animals-createPet";
 const GET = "#operations-animals-getPet";
 
-const INVALID = "API key is invalid: it is unknown or revoked";
+const INVALID = "API key is invalid: it is unknown, expired or revoked";
 
 const BACKGROUND = "getComputedStyle(document.body).backgroundColor";
 const DARK_BACKGROUND = "rgb(28, 32, 34)";

@@ -5,20 +5,19 @@ import type { RequestLine } from "../../../adapters/standalone/log.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
 import { toHandler } from "../../../core/handler.ts";
-import { apiKeys, memoryStorage, type PetStorage } from "../../../mod.ts";
+import { memoryStorage, type PetStorage } from "../../../mod.ts";
 
 function open(storage: PetStorage = memoryStorage()) {
   const lines: RequestLine[] = [];
-  const faults: { readonly cause: unknown; readonly id: string | undefined }[] =
-    [];
+  const faults: object[] = [];
   const { answer, drain } = createApp({
     storage,
-    keys: apiKeys(["secret"]),
+    keys: { verify: (key) => key === "secret" && { id: 3 } },
     metrics: new Metrics(),
     limitAddress: createRateLimiter("address", { requests: 1, seconds: 60 }),
     log: {
       request: (line) => void lines.push(line),
-      fault: (cause, id) => void faults.push({ cause, id }),
+      fault: (cause, of) => void faults.push({ cause, ...of }),
     },
   });
   const handle = toHandler(answer);
@@ -42,7 +41,7 @@ test("the app makes an id of its own if X-Request-Id is missing or not 1 to 128 
   }
 });
 
-test("the app logs method, route template, status, time and id, and nothing else", async () => {
+test("the app logs method, route template, status, time, id and the key's id, and nothing else", async () => {
   const { handle, lines } = open();
   await handle(get("/v1/pets/7?secret=1", { "x-request-id": "r1" }));
   await handle(get("/v1/pets/7/secret", { "x-request-id": "r2" }));
@@ -55,11 +54,11 @@ test("the app logs method, route template, status, time and id, and nothing else
     assert.ok(ms >= 0);
     return rest;
   });
-  const common = { method: "GET", status: 404 };
+  const common = { method: "GET", status: 404, key: undefined };
   assert.deepEqual(logged, [
-    { ...common, route: "/v1/pets/{petId}", id: "r1" },
+    { ...common, route: "/v1/pets/{petId}", id: "r1", key: 3 },
     { ...common, route: undefined, id: "r2" },
-    { ...common, route: "/v1/pets", status: 200, id: "r3" },
+    { ...common, route: "/v1/pets", status: 200, id: "r3", key: 3 },
     { ...common, route: "/v1/pets/{petId}", status: 401, id: "r4" },
     { ...common, route: "/v1/pets/{petId}", status: 429, id: "r5" },
   ]);
@@ -85,7 +84,8 @@ test("livez answers 200 without a key; readyz too, but 503 while the storage doe
     const expected = isBroken ? "Cannot reach the storage now" : undefined;
     assert.equal(message, expected);
     const id = ready.headers.get("x-request-id") ?? "";
-    assert.deepEqual(faults.splice(0), isBroken ? [{ cause, id }] : []);
+    const fault = { cause, id, key: undefined };
+    assert.deepEqual(faults.splice(0), isBroken ? [fault] : []);
   }
 });
 

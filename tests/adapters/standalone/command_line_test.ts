@@ -61,6 +61,14 @@ const cases = [
   ["keys issue a --quiet --json", /^--quiet is for keys issue/],
   ["keys issue ", /^Cannot read NAME: it must not be empty\n/],
   ["keys issue two words", /issue NAME \(in quotes if it has spaces\)/],
+  ...["90", "0d", "3651d", "1.5d", "-1d", "90D", "1d2d"].map((days) =>
+    [
+      `keys issue a --expires=${days}`,
+      /^Cannot read --expires: it must be days, such as 90d, up to 3650d, not "/,
+    ] as const
+  ),
+  ["keys issue a --expires", /^--expires needs a value$/m],
+  ["keys list --expires 1d", /^--expires is for keys issue$/m],
   ["keys revoke", /issue NAME/],
   ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
   ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],

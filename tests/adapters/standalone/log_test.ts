@@ -84,15 +84,24 @@ test("a line has what is known of a request, a fault or a trace", (t) => {
   t.after(() => Reflect.deleteProperty(globalThis, api));
   Reflect.set(globalThis, api, { context });
   const log = createLog({ requests: true });
-  log.request({ method: "X".repeat(21), status: 405, ms: 12.3456, id: "1" });
+  log.request({
+    method: "X".repeat(21),
+    status: 405,
+    ms: 12.3456,
+    id: "1",
+    key: 3,
+  });
   traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
-  log.fault(new StorageError("unavailable", "Gone", { cause: "why" }), "2");
-  log.fault(["a mistake"], "3");
+  log.fault(new StorageError("unavailable", "Gone", { cause: "why" }), {
+    id: "2",
+    key: "b",
+  });
+  log.fault(["a mistake"]);
   const time = /(?<=^\{"time":")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
   assert.deepEqual(lines.map((line) => line.replace(time, "TIME")), [
-    '{"time":"TIME","method":"XXXXXXXXXXXXXXXXXXXX","route":null,"status":405,"ms":12.346,"id":"1"}\n',
-    `{"time":"TIME","id":"2","trace_id":"${traceId}","error":"Gone (unavailable)"}\n`,
-    `{"time":"TIME","id":"3","trace_id":"${traceId}","error":"[ 'a mistake' ]"}\n`,
+    '{"time":"TIME","method":"XXXXXXXXXXXXXXXXXXXX","route":null,"status":405,"ms":12.346,"id":"1","key":3}\n',
+    `{"time":"TIME","id":"2","key":"b","trace_id":"${traceId}","error":"Gone (unavailable)"}\n`,
+    `{"time":"TIME","trace_id":"${traceId}","error":"[ 'a mistake' ]"}\n`,
   ]);
 });
 

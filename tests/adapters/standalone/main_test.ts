@@ -151,10 +151,17 @@ test("keys issues a key, lists it, and revokes it, also for a running server", a
   const other = { ...server, key };
   assert.equal((await ask(other, "GET", "/v1/pets")).status, 200);
 
+  await until("the use of the key is noted", async () => {
+    const { stdout } = await runMain(["keys", "list", "--json"], { cwd });
+    return /"lastUsed":"\d{4}-\d\d-\d\d"/.test(stdout);
+  });
   const table = await runMain(["keys", "list"], { cwd });
   assert.match(
     table.stdout,
-    /^ID {4}CREATED {18}REVOKED {18}NAME\n1 {5}\S{24} - {24}two \uFFFDwords\uFFFD\n$/,
+    RegExp(
+      "^ID {4}CREATED {14}LAST USED {2}EXPIRES {14}REVOKED {14}NAME\n" +
+        String.raw`1 {5}\S{20} [\d-]{10} - {20}- {20}two \uFFFDwords\uFFFD\n$`,
+    ),
   );
   assert.doesNotMatch(table.stdout, /pet_/);
 
@@ -178,6 +185,22 @@ test("keys issues a key, lists it, and revokes it, also for a running server", a
   assert.deepEqual(listed.map((one: { revoked: unknown }) => one.revoked), [
     record.revoked,
   ]);
+});
+
+test("keys issue shows when a key expires, and keys list too", async (t) => {
+  const cwd = newFolder(t);
+  const began = Date.now();
+  const issue = ["keys", "issue", "guest", "--expires", "90d"];
+  const issued = await runMain(issue, { cwd });
+  const until = String.raw`valid until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\.`;
+  const told = RegExp(`^Key 1 for guest, ${until} `).exec(issued.stdout);
+  const list = await runMain(["keys", "list"], { cwd });
+  assert.match(list.stdout, RegExp(`Z - {10}${told?.[1]} - {20}guest\n$`));
+  const json = await runMain(["keys", "list", "--json"], { cwd });
+  const [{ expires, lastUsed }] = JSON.parse(json.stdout);
+  const days = (Date.parse(expires) - began) / 86_400_000;
+  assert.ok(days >= 90 && days < 90.1, expires);
+  assert.equal(lastUsed, null);
 });
 
 testUnless(skip)(

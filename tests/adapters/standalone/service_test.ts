@@ -5,7 +5,8 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { standardError } from "../../../adapters/standalone/output.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { run } from "../../support/process.ts";
-import { memoryStorage, StorageError } from "../../../mod.ts";
+import { turns } from "../../support/time.ts";
+import { issuedKeys, memoryStorage, StorageError } from "../../../mod.ts";
 
 test("greet says once that the first key cannot be issued, unless it is a mistake, and tries again every second", async (t) => {
   const reasons = [new Error("a mistake")];
@@ -74,6 +75,36 @@ test("greet issues no key, which is shown once, while nothing can be written", a
   await greeted;
   assert.equal((await storage.apiKeys.list()).length, 1);
   await close();
+});
+
+test("a server logs once a day that it cannot note the use of keys, but not once it is closed", async (t) => {
+  const storage = memoryStorage();
+  const { record: _, key } = await issuedKeys(storage.apiKeys).issue("a");
+  const told: string[] = [];
+  t.mock.method(
+    standardError,
+    "write",
+    async (text: string) => told.push(text),
+  );
+  for (const isLate of [false, true]) {
+    const failing = Promise.withResolvers<void>();
+    const config = readConfig({ DATABASE_URL: "memory:", REQUEST_LOG: "off" });
+    const { handle, close } = await openService(config, {
+      open: async () => ({
+        ...storage,
+        apiKeys: { ...storage.apiKeys, markUsed: () => failing.promise },
+        close: async () => {},
+      }),
+    });
+    const headers = { authorization: `Bearer ${key}` };
+    const request = new Request("http://localhost/v1/pets", { headers });
+    assert.equal((await handle(request)).status, 200);
+    if (isLate) await close();
+    failing.reject(new StorageError("unavailable", "full"));
+    await turns();
+    assert.equal(told.splice(0).length, isLate ? 0 : 1);
+    await close();
+  }
 });
 
 test("the commands that greet prints take any base address literally in a shell", async (t) => {

@@ -10,9 +10,13 @@ test("each statement on API keys says in a fault what it was to do", async () =>
     ["keep API key", storage.insert(record)],
     ["keep first API key", storage.insertFirst(record)],
     ["check API key", storage.isActive("b")],
-    ["find API key", storage.find?.("b") ?? Promise.resolve()],
+    ["check API key", storage.find?.("b") ?? Promise.resolve()],
     ["list API keys", storage.list()],
     ["revoke API key", storage.revoke(1, new Date(0))],
+    [
+      "note the use of API key",
+      storage.markUsed?.(1, new Date(0)) ?? Promise.resolve(),
+    ],
   ] as const;
   for (const [action, call] of cases) {
     await assert.rejects(call, { message: action });

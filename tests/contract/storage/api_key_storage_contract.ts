@@ -109,6 +109,45 @@ export function apiKeyStorageContract(
     await assertFound(apiKeys, { 1: first, 2: revoked });
   });
 
+  it("insert, if the storage has markUsed, keeps the expiry", async ({ apiKeys }) => {
+    if (apiKeys.markUsed === undefined) return;
+    const expires = new Date("2026-02-28T23:59:59.999Z");
+    const first = { ...sampleRecord(1), expires };
+    const expected = plain({ id: 1, ...first });
+    assertSame(plain(await apiKeys.insert(first)), expected, "the record");
+    await insert(apiKeys, sampleRecord(2), 2);
+    await assertFound(apiKeys, { 1: expected });
+    await revoke(apiKeys, expected, new Date(5000));
+  });
+
+  it("insertFirst, if the storage has markUsed, keeps the expiry", async ({ apiKeys }) => {
+    if (apiKeys.markUsed === undefined) return;
+    const first = { ...sampleRecord(1), expires: new Date(7000) };
+    const record = await apiKeys.insertFirst(first);
+    assertSame(
+      record && plain(record),
+      plain({ id: 1, ...first }),
+      "the record",
+    );
+  });
+
+  it("markUsed, if the storage has it, sets the latest day", async ({ apiKeys }) => {
+    if (apiKeys.markUsed === undefined) return;
+    const first = await insert(apiKeys, sampleRecord(1), 1);
+    const second = await insert(apiKeys, sampleRecord(2), 2);
+    const day = (count: number) => new Date(86_400_000 * count);
+    for (const count of [20_000, 20_001, 19_999]) {
+      await apiKeys.markUsed(1, day(count));
+    }
+    for (const id of [0, 3]) {
+      await apiKeys.markUsed(id, day(30_000));
+    }
+    const used = { ...first, lastUsed: day(20_001) };
+    await assertListed(apiKeys, [used, second]);
+    await assertFound(apiKeys, { 1: used });
+    await revoke(apiKeys, used, new Date(5000));
+  });
+
   it("revoke keeps the time of the first revocation", async ({ apiKeys }) => {
     const record = await insert(apiKeys, sampleRecord(1), 1);
     const revoked = await revoke(apiKeys, record, new Date(5000));
@@ -147,6 +186,9 @@ export function apiKeyStorageContract(
       ...apiKeys.find && { find: async () => await apiKeys.find?.("") },
       list: () => apiKeys.list(),
       revoke: () => apiKeys.revoke(1, new Date(5000)),
+      ...apiKeys.markUsed && {
+        markUsed: async () => await apiKeys.markUsed?.(1, new Date(5000)),
+      },
     });
   });
 
@@ -255,9 +297,17 @@ async function assertFound(
 }
 
 /** The members of a record that the service reads, to compare them. */
-function plain({ id, name, created, revoked }: ApiKeyRecord): ApiKeyRecord {
-  const record = { id, name, created };
-  return revoked === undefined ? record : { ...record, revoked };
+function plain(
+  { id, name, created, revoked, expires, lastUsed }: ApiKeyRecord,
+): ApiKeyRecord {
+  return {
+    id,
+    name,
+    created,
+    ...revoked && { revoked },
+    ...expires && { expires },
+    ...lastUsed && { lastUsed },
+  };
 }
 
 function sampleRecord(number: number): NewApiKeyRecord {

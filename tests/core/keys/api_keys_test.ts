@@ -1,7 +1,12 @@
 import { sha256 } from "../../../core/sha256.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { apiKeys, rememberKeys } from "../../../core/keys/api_keys.ts";
+import {
+  anyOf,
+  apiKeys,
+  type FoundKey,
+  rememberKeys,
+} from "../../../core/keys/api_keys.ts";
 
 test("apiKeys takes its keys and no others, also at once and after the caller's array changes", async () => {
   const list = ["one", "two"];
@@ -50,13 +55,21 @@ test("sha256 is SHA-256 in lower-case hexadecimal", async () => {
   );
 });
 
+const VALID: FoundKey = { result: true };
+
 /** Keys that are remembered for 1000 ms of a clock that the test sets, and what was asked; an answer takes `takes` ms. */
 function remembered() {
-  const state = { time: 0, takes: 0, isValid: true, asked: [] as string[] };
+  const state = {
+    time: 0,
+    takes: 0,
+    isValid: true,
+    found: VALID,
+    asked: [] as string[],
+  };
   const keys = rememberKeys((digest) => {
     state.asked.push(digest);
     state.time += state.takes;
-    return Promise.resolve(state.isValid);
+    return Promise.resolve(state.isValid ? state.found : undefined);
   }, { maxAge: 1000, now: () => state.time });
   return { keys, state };
 }
@@ -71,6 +84,35 @@ test("rememberKeys asks by digest, and once while a valid key is fresh", async (
   state.time = 6000;
   assert.equal(await keys.verify("abc"), true);
   assert.equal(state.asked.length, 2);
+});
+
+test("rememberKeys remembers what was found, and no longer than that is valid", async () => {
+  const { keys, state } = remembered();
+  const result = { id: "a" };
+  state.found = { result, validFor: 300 };
+  for (const time of [5000, 5299]) {
+    state.time = time;
+    assert.equal(await keys.verify("abc"), result);
+    assert.equal(state.asked.length, 1);
+  }
+  state.time = 5300;
+  state.found = { result, validFor: 5000 };
+  for (const [time, asked] of [[5300, 2], [6299, 2], [6300, 3]] as const) {
+    state.time = time;
+    assert.equal(await keys.verify("abc"), result);
+    assert.equal(state.asked.length, asked);
+  }
+});
+
+test("anyOf returns what the first of several keys is that knows it", async () => {
+  const [one, two] = [{ id: 1 }, { id: 2 }];
+  const keys = anyOf(
+    { verify: async (key) => key === "fixed" },
+    { verify: async (key) => key === "one" && one },
+    { verify: async (key) => key !== "none" && two },
+  );
+  const results = ["fixed", "one", "other", "none"].map(keys.verify);
+  assert.deepEqual(await Promise.all(results), [true, one, two, false]);
 });
 
 test("rememberKeys counts the age from when it asked, not from when it was answered", async () => {
@@ -109,13 +151,13 @@ test("rememberKeys forgets a key that has become invalid, and every key when it 
 });
 
 /** Keys whose first look-up answers when told to, and the later ones at once; that look-up is under way. */
-async function withSlowLookUp(...later: readonly boolean[]) {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
+async function withSlowLookUp(...later: readonly FoundKey[]) {
+  const { promise, resolve } = Promise.withResolvers<FoundKey | undefined>();
   const asked = Promise.withResolvers<void>();
   const answers = [promise, ...later];
   const keys = rememberKeys(async () => {
     asked.resolve();
-    return await answers.shift() ?? false;
+    return await answers.shift();
   }, { maxAge: Infinity });
   const early = keys.verify("x");
   await asked.promise;
@@ -123,9 +165,9 @@ async function withSlowLookUp(...later: readonly boolean[]) {
 }
 
 test("a key that one of two look-ups calls invalid is not kept, whatever the other said", async () => {
-  const { keys, early, answer } = await withSlowLookUp(true);
+  const { keys, early, answer } = await withSlowLookUp(VALID);
   assert.equal(await keys.verify("x"), true);
-  answer(false);
+  answer(undefined);
   assert.equal(await early, false);
   assert.equal(await keys.verify("x"), false);
 });
@@ -133,7 +175,7 @@ test("a key that one of two look-ups calls invalid is not kept, whatever the oth
 test("an answer from before forget is not kept", async () => {
   const { keys, early, answer } = await withSlowLookUp();
   keys.forget(); // as the key is revoked
-  answer(true);
+  answer(VALID);
   assert.equal(await early, true);
   assert.equal(await keys.verify("x"), false);
 });
@@ -142,7 +184,7 @@ test("rememberKeys keeps no answer if the look-up fails, and asks again", async 
   let turn = 0;
   const keys = rememberKeys(
     () =>
-      turn++ === 0 ? Promise.reject(new Error("down")) : Promise.resolve(true),
+      turn++ === 0 ? Promise.reject(new Error("down")) : Promise.resolve(VALID),
     { maxAge: Infinity },
   );
   await assert.rejects(keys.verify("x"), /down/);

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import test, { type TestContext } from "node:test";
 import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import { sha256 } from "../../../core/sha256.ts";
 import { generateKey } from "../../../core/keys/key_form.ts";
 import {
+  type ApiKeyStorage,
+  type IssuedKey,
+  type IssuedKeys,
   issuedKeys,
   type NewApiKeyRecord,
 } from "../../../core/keys/issued_keys.ts";
@@ -39,7 +42,7 @@ test("issueFirst issues the very first key, and writes nothing if there is one, 
   const { apiKeys } = memoryStorage();
   const keys = issuedKeys(apiKeys);
   const first = await keys.issueFirst("first key");
-  assert.equal(await keys.verify(first?.key ?? ""), true);
+  assert.deepEqual(await keys.verify(first?.key ?? ""), { id: 1 });
   const insertFirst = () => assert.fail("it wrote");
   const replica = issuedKeys({ ...apiKeys, insertFirst });
   assert.equal(await replica.issueFirst("second"), undefined);
@@ -52,17 +55,17 @@ test("revoke makes a key invalid at once, and that key alone; list shows both, w
   const keys = issuedKeys(memoryStorage().apiKeys);
   const one = await keys.issue("one");
   const two = await keys.issue("two");
-  assert.equal(await keys.verify(one.key), true);
-  assert.equal(await keys.verify(two.key), true);
+  assert.deepEqual(await keys.verify(one.key), { id: 1 });
+  assert.deepEqual(await keys.verify(two.key), { id: 2 });
   const revoked = await keys.revoke(one.record.id);
   assert.ok(revoked?.revoked instanceof Date);
   assert.equal(await keys.verify(one.key), false);
-  assert.equal(await keys.verify(two.key), true);
+  assert.deepEqual(await keys.verify(two.key), { id: 2 });
   const list = await keys.list();
   const members = list.map((each) => Object.keys(each).sort());
   assert.deepEqual(members, [
-    ["created", "id", "name", "revoked"],
-    ["created", "id", "name"],
+    ["created", "id", "lastUsed", "name", "revoked"],
+    ["created", "id", "lastUsed", "name"],
   ]);
   assert.deepEqual(list.map(({ id }) => id), [1, 2]);
 });
@@ -72,7 +75,7 @@ test("revoke takes the key itself: the storage finds its record by the digest, o
   const keys = issuedKeys({ ...others, ...find && { find } });
   const { key, record } = await keys.issue("leaked");
   assert.equal(await keys.revoke(generateKey()), undefined);
-  assert.equal(await keys.verify(key), true);
+  assert.deepEqual(await keys.verify(key), { id: record.id });
   const refused = { name: "TypeError", message: /finds keys only by id$/ };
   await assert.rejects(issuedKeys(others).revoke(key), refused);
   assert.equal((await keys.revoke(key))?.id, record.id);
@@ -85,10 +88,10 @@ test("a key that another process revoked is refused a second after it was looked
   const { apiKeys } = memoryStorage();
   const keys = issuedKeys(apiKeys);
   const { key, record } = await keys.issue("shop");
-  assert.equal(await keys.verify(key), true);
+  assert.deepEqual(await keys.verify(key), { id: record.id });
   await apiKeys.revoke(record.id, new Date());
   time = 5999;
-  assert.equal(await keys.verify(key), true);
+  assert.deepEqual(await keys.verify(key), { id: record.id });
   time = 6000;
   assert.equal(await keys.verify(key), false);
 });
@@ -97,6 +100,7 @@ test("verify refuses what does not have the form of an issued key without a look
   const keys = issuedKeys({
     ...memoryStorage().apiKeys,
     isActive: () => assert.fail("looked up"),
+    find: () => assert.fail("looked up"),
   });
   const key = generateKey();
   const last = key.endsWith("0") ? "1" : "0";
@@ -106,4 +110,139 @@ test("verify refuses what does not have the form of an issued key without a look
   for (const guess of guesses) {
     assert.equal(await keys.verify(guess), false, guess);
   }
+});
+
+/** A storage of keys, with what was noted, and the time, which the test sets. */
+function watched(t: TestContext) {
+  const { apiKeys } = memoryStorage();
+  const noted: (readonly [id: number, day: string])[] = [];
+  const state = { time: Date.parse("2026-11-26T23:59:58.500Z") };
+  t.mock.method(Date, "now", () => state.time);
+  t.mock.method(performance, "now", () => state.time);
+  const storage: ApiKeyStorage = {
+    ...apiKeys,
+    async markUsed(id, day) {
+      noted.push([id, day.toISOString()]);
+      await apiKeys.markUsed?.(id, day);
+    },
+  };
+  return { storage, noted, state };
+}
+
+test("a key's use is noted once a day, at the first request of the day, by each server that nobody preceded", async (t) => {
+  const { storage, noted, state } = watched(t);
+  const keys = issuedKeys(storage);
+  const [one, two] = [await keys.issue("one"), await keys.issue("two")];
+  const use = async (keys: IssuedKeys, ...all: readonly IssuedKey[]) => {
+    await Promise.all(all.map(({ key }) => keys.verify(key)));
+    await new Promise(setImmediate);
+  };
+  await use(keys, one, one, two); // at once
+  state.time += 1000;
+  await use(keys, one); // looked up again
+  await use(issuedKeys(storage), one, two); // another server
+  const day = "2026-11-26T00:00:00.000Z";
+  assert.deepEqual(noted.splice(0), [[1, day], [2, day]]);
+  state.time += 1000;
+  await use(keys, one);
+  const next = "2026-11-27T00:00:00.000Z";
+  assert.deepEqual(noted, [[1, next]]);
+  const days = (await keys.list()).map((key) => key.lastUsed?.toISOString());
+  assert.deepEqual(days, [next, day]);
+});
+
+test("no request waits until a key's use is noted, one after the other; onError is told once a day if that fails", async (t) => {
+  const { storage, state } = watched(t);
+  const told: unknown[] = [];
+  const begun: number[] = [];
+  const writes: PromiseWithResolvers<void>[] = [];
+  const keys = issuedKeys({
+    ...storage,
+    markUsed(id) {
+      begun.push(id);
+      const write = Promise.withResolvers<void>();
+      writes.push(write);
+      return write.promise;
+    },
+  }, {
+    onError(error) {
+      told.push(error);
+      throw error;
+    },
+  });
+  const settle = async (error?: Error) => {
+    if (error === undefined) writes.pop()?.resolve();
+    else writes.pop()?.reject(error);
+    await new Promise(setImmediate);
+  };
+  for (const id of [1, 2, 3]) {
+    const { key } = await keys.issue("key");
+    assert.deepEqual(await keys.verify(key), { id });
+  }
+  assert.deepEqual(begun, [1]);
+  await settle(new Error("one"));
+  assert.deepEqual(begun, [1, 2]);
+  await settle();
+  await settle(new Error("three"));
+  assert.deepEqual(begun, [1, 2, 3]);
+  assert.deepEqual(told.splice(0), [new Error("one")]);
+  state.time += 2000; // the next day
+  await keys.verify((await keys.issue("key")).key);
+  await new Promise(setImmediate);
+  await settle(new Error("four"));
+  assert.deepEqual(told, [new Error("four")]);
+});
+
+test("an expired key is refused from its time on, although it was looked up before", async (t) => {
+  const { storage, state } = watched(t);
+  const keys = issuedKeys(storage);
+  const expires = new Date(state.time + 2500);
+  const { key, record } = await keys.issue("guest", { expires });
+  assert.deepEqual(record.expires, expires);
+  for (
+    const [passed, isValid] of [[0, true], [2400, true], [99, true], [
+      1,
+      false,
+    ]] as const
+  ) {
+    state.time += passed;
+    assert.equal(await keys.verify(key) !== false, isValid, `${state.time}`);
+  }
+  assert.deepEqual((await keys.list())[0]?.expires, expires);
+});
+
+test("issue throws for an expiry that is no date in the future, a wrong option, or a storage that keeps none", async (t) => {
+  const { storage, state } = watched(t);
+  const keys = issuedKeys(storage);
+  for (const time of [state.time, NaN]) {
+    const expires = new Date(time);
+    await assert.rejects(keys.issue("a", { expires }), RangeError);
+  }
+  const wrong = { expires: "2030-01-01" } as unknown as { expires: Date };
+  await assert.rejects(keys.issue("a", wrong), RangeError);
+  const expires = new Date(state.time + 1);
+  const typo = { expiry: expires } as object;
+  await assert.rejects(
+    keys.issue("a", typo),
+    /Unknown option expiry: issue has expires/,
+  );
+  const { find, markUsed, ...others } = storage;
+  for (const part of [{ find }, { markUsed }, {}]) {
+    const lacking = issuedKeys({ ...others, ...part } as ApiKeyStorage);
+    const refused = {
+      name: "TypeError",
+      message: /this storage keeps no expiry$/,
+    };
+    await assert.rejects(lacking.issue("a", { expires }), refused);
+  }
+  assert.deepEqual(await keys.list(), []);
+});
+
+test("a storage with neither find nor markUsed verifies keys, without their ids", async () => {
+  const { find: _find, markUsed: _mark, ...storage } = memoryStorage().apiKeys;
+  const keys = issuedKeys(storage);
+  const { key, record } = await keys.issue("a");
+  assert.equal(await keys.verify(key), true);
+  await keys.revoke(record.id);
+  assert.equal(await keys.verify(key), false);
 });

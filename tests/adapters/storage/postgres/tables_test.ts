@@ -253,7 +253,7 @@ it("postgresStorage leaves a database that it cannot use as it is, without conne
   await assert.rejects(copying, {
     kind: "unavailable",
     message:
-      "Cannot open the database: it has no tables of this program; nothing was changed",
+      "Cannot open the database: it lacks tables or columns of this program, which a server adds when it starts; nothing was changed",
   });
   await runSql(url, "create table pets (id int)");
   await assert.rejects(open(url), /another program has a table named pets/);
