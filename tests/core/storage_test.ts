@@ -38,6 +38,7 @@ test("mod.ts exports what someone who embeds the service needs, and nothing else
     "memoryStorage",
     "ApiKeys",
     "apiKeys",
+    "VerifiedKey",
     "IssuedKeys",
     "issuedKeys",
   ]);
