@@ -625,7 +625,7 @@ for (const [title, changes] of Object.entries(CHANGES)) {
   }
 }
 
-test("a storage without a fault keeps every clause, and so does one without find and markUsed", async () => {
+test("a storage without a fault keeps every clause, one without find and markUsed too", async () => {
   const older: Fault = ({ apiKeys: { markUsed: _, ...apiKeys } }) => ({
     apiKeys: {
       ...apiKeys,

@@ -83,8 +83,8 @@ export interface FoundKey {
  * false.
  *
  * A key that was valid at most `maxAge` ms ago, and has not expired, is neither hashed nor looked up
- * again. Only valid keys are remembered, so guesses take no memory. `forget` forgets them all, for example when one
- * is revoked.
+ * again. Only valid keys are remembered, so guesses take no memory. `forget` forgets them all, for
+ * example when one is revoked.
  */
 export function rememberKeys(
   lookUp: (digest: string) => Promise<FoundKey | undefined>,
@@ -96,7 +96,8 @@ export function rememberKeys(
 ): ApiKeys & { forget(): void } {
   let seen = new Map<
     string,
-    Pick<FoundKey, "result"> & {
+    {
+      readonly result: FoundKey["result"];
       readonly digest: string;
       readonly until: number;
     }

@@ -135,7 +135,7 @@ export function issuedKeys(
   checkNames(options, ["onError"], "issuedKeys");
   const { onError = console.error } = options;
   checkFunction(onError, "onError");
-  const noteUse = useNotes(storage, onError);
+  const noteUse = useRecorder(storage, onError);
   const remembered = rememberKeys(lookUp, {
     maxAge: REVOCATION_DELAY,
     canBeKey: isIssuedForm,
@@ -195,12 +195,15 @@ export function issuedKeys(
 }
 
 /** Makes a function that notes on which day a key is used, one key after the other. */
-function useNotes(storage: ApiKeyStorage, onError: (error: unknown) => void) {
+function useRecorder(
+  storage: ApiKeyStorage,
+  onError: (error: unknown) => void,
+) {
   /** The start of the day, in ms, and the ids of the keys that were used since. */
   let today = 0;
   let noted = new Set<number>();
   let hasFailed = false;
-  let noting = Promise.resolve();
+  let noting: Promise<unknown> = Promise.resolve();
   return ({ id, lastUsed }: ApiKeyRecord): void => {
     const now = Date.now();
     const day = now - now % DAY;
@@ -211,7 +214,9 @@ function useNotes(storage: ApiKeyStorage, onError: (error: unknown) => void) {
     }
     if (noted.has(id) || Number(lastUsed ?? 0) >= day) return;
     noted.add(id);
-    noting = noting.then(() => storage.markUsed?.(id, new Date(day)))
+    // In another task, so that the request is answered first: SQLite commits in one turn.
+    noting = noting.then(() => new Promise((resolve) => setTimeout(resolve)))
+      .then(() => storage.markUsed?.(id, new Date(day)))
       .catch((error) => {
         if (!hasFailed) report(() => onError(error));
         hasFailed = true;

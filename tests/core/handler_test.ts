@@ -86,7 +86,7 @@ function failures(cause: unknown): readonly (() => Promise<never>)[] {
   ];
 }
 
-test("handle answers 500 whatever a storage or the check of keys throws, and tells only onError, with the request, its route and the key's id", async () => {
+test("handle answers 500 whatever is thrown, and tells only onError, with its request", async () => {
   const letIn = storageThat(() => assert.fail("let in"));
   const broken = CAUSES.flatMap((cause) =>
     failures(cause).flatMap((fail) => [

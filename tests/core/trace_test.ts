@@ -8,7 +8,7 @@ test("without OpenTelemetry a service stays as it is, so that tracing costs noth
   assert.equal(traceLayer(service), service);
 });
 
-test("a span gets the key's id; and the route and a name with it, unless Node's instrumentation does that", async () => {
+test("a span gets the key's id, and unless Node's instrumentation does it, the route", async () => {
   const told: string[][] = [];
   const span = {
     setAttribute(...attribute: string[]) {

@@ -77,7 +77,7 @@ test("greet issues no key, which is shown once, while nothing can be written", a
   await close();
 });
 
-test("a server logs once a day that it cannot note the use of keys, but not once it is closed", async (t) => {
+test("a server logs that it cannot note the use of keys, unless it is closed", async (t) => {
   const storage = memoryStorage();
   const { record: _, key } = await issuedKeys(storage.apiKeys).issue("a");
   const told: string[] = [];
@@ -87,18 +87,24 @@ test("a server logs once a day that it cannot note the use of keys, but not once
     async (text: string) => told.push(text),
   );
   for (const isLate of [false, true]) {
+    const begun = Promise.withResolvers<void>();
     const failing = Promise.withResolvers<void>();
+    const markUsed = () => {
+      begun.resolve();
+      return failing.promise;
+    };
     const config = readConfig({ DATABASE_URL: "memory:", REQUEST_LOG: "off" });
     const { handle, close } = await openService(config, {
       open: async () => ({
         ...storage,
-        apiKeys: { ...storage.apiKeys, markUsed: () => failing.promise },
+        apiKeys: { ...storage.apiKeys, markUsed },
         close: async () => {},
       }),
     });
     const headers = { authorization: `Bearer ${key}` };
     const request = new Request("http://localhost/v1/pets", { headers });
     assert.equal((await handle(request)).status, 200);
+    await begun.promise;
     if (isLate) await close();
     failing.reject(new StorageError("unavailable", "full"));
     await turns();

@@ -86,7 +86,7 @@ test("rememberKeys asks by digest, and once while a valid key is fresh", async (
   assert.equal(state.asked.length, 2);
 });
 
-test("rememberKeys remembers what was found, and no longer than that is valid", async () => {
+test("rememberKeys remembers what was found, no longer than that is valid", async () => {
   const { keys, state } = remembered();
   const result = { id: "a" };
   state.found = { result, validFor: 300 };
@@ -104,7 +104,7 @@ test("rememberKeys remembers what was found, and no longer than that is valid", 
   }
 });
 
-test("anyOf returns what the first of several keys is that knows it", async () => {
+test("anyOf returns what the first of its keys returns that knows the key", async () => {
   const [one, two] = [{ id: 1 }, { id: 2 }];
   const keys = anyOf(
     { verify: async (key) => key === "fixed" },

@@ -19,7 +19,7 @@ async function askWith(result: unknown) {
   return { answer, told };
 }
 
-test("a key is valid if verify returns true, or an object with an id of its own, or a promise of them", async () => {
+test("a key is valid if verify returns true or an object with an id, or promises it", async () => {
   const valid = {
     true: true,
     "a safe integer": { id: 2 ** 53 - 1 },
@@ -43,7 +43,7 @@ test("a key is valid if verify returns true, or an object with an id of its own,
   }
 });
 
-test("a key is refused with 401 if verify returns false or undefined, or a promise of them", async () => {
+test("a key is refused with 401 if verify returns false or undefined, or promises it", async () => {
   for (const result of [false, undefined]) {
     for (const returned of [result, Promise.resolve(result)]) {
       const { answer, told } = await askWith(returned);
@@ -58,7 +58,7 @@ function forbid(): never {
   throw FORBIDDEN;
 }
 
-test("a key opens nothing if verify returns anything else: that is a 500, and onError is told why", async () => {
+test("a key opens nothing if verify returns anything else: that is a 500", async () => {
   const wrong = {
     null: null,
     "a number": 1,
@@ -107,7 +107,7 @@ test("a key opens nothing if verify returns anything else: that is a 500, and on
   }
 });
 
-test("a key opens nothing if what verify returns fails to be read: onError is told its error", async () => {
+test("a key opens nothing if what verify returns cannot be read", async () => {
   const failing = {
     "a getter": {
       get id() {
@@ -125,7 +125,7 @@ test("a key opens nothing if what verify returns fails to be read: onError is to
   }
 });
 
-test("readKeyId reads the id once, so that a getter cannot change it after the check", () => {
+test("readKeyId reads the id once, so that a getter cannot change it later", () => {
   const ids = ["first", Symbol("second")];
   const result = {
     get id() {

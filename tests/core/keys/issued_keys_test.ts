@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import { sha256 } from "../../../core/sha256.ts";
+import { nextTask, until } from "../../support/time.ts";
 import { generateKey } from "../../../core/keys/key_form.ts";
 import {
   type ApiKeyStorage,
@@ -52,7 +53,8 @@ test("issueFirst issues the very first key, and writes nothing if there is one, 
 });
 
 test("revoke makes a key invalid at once, and that key alone; list shows both, without a secret", async () => {
-  const keys = issuedKeys(memoryStorage().apiKeys);
+  const { markUsed: _, ...storage } = memoryStorage().apiKeys;
+  const keys = issuedKeys(storage);
   const one = await keys.issue("one");
   const two = await keys.issue("two");
   assert.deepEqual(await keys.verify(one.key), { id: 1 });
@@ -64,8 +66,8 @@ test("revoke makes a key invalid at once, and that key alone; list shows both, w
   const list = await keys.list();
   const members = list.map((each) => Object.keys(each).sort());
   assert.deepEqual(members, [
-    ["created", "id", "lastUsed", "name", "revoked"],
-    ["created", "id", "lastUsed", "name"],
+    ["created", "id", "name", "revoked"],
+    ["created", "id", "name"],
   ]);
   assert.deepEqual(list.map(({ id }) => id), [1, 2]);
 });
@@ -129,29 +131,33 @@ function watched(t: TestContext) {
   return { storage, noted, state };
 }
 
-test("a key's use is noted once a day, at the first request of the day, by each server that nobody preceded", async (t) => {
+test("verify notes the use of a key once a day, on the first server that sees it", async (t) => {
   const { storage, noted, state } = watched(t);
   const keys = issuedKeys(storage);
   const [one, two] = [await keys.issue("one"), await keys.issue("two")];
-  const use = async (keys: IssuedKeys, ...all: readonly IssuedKey[]) => {
+  let expected = 0;
+  /** Uses keys at once; so many of them are then noted, each in a task of its own. */
+  const use = async (keys: IssuedKeys, count: number, ...all: IssuedKey[]) => {
     await Promise.all(all.map(({ key }) => keys.verify(key)));
-    await new Promise(setImmediate);
+    expected += count;
+    await until("they are noted", () => noted.length >= expected);
+    await nextTask();
+    await nextTask();
   };
-  await use(keys, one, one, two); // at once
+  await use(keys, 2, one, one, two);
   state.time += 1000;
-  await use(keys, one); // looked up again
-  await use(issuedKeys(storage), one, two); // another server
+  await use(keys, 0, one); // looked up again
+  await use(issuedKeys(storage), 0, one, two); // another server
   const day = "2026-11-26T00:00:00.000Z";
-  assert.deepEqual(noted.splice(0), [[1, day], [2, day]]);
   state.time += 1000;
-  await use(keys, one);
+  await use(keys, 1, one);
   const next = "2026-11-27T00:00:00.000Z";
-  assert.deepEqual(noted, [[1, next]]);
+  assert.deepEqual(noted, [[1, day], [2, day], [1, next]]);
   const days = (await keys.list()).map((key) => key.lastUsed?.toISOString());
   assert.deepEqual(days, [next, day]);
 });
 
-test("no request waits until a key's use is noted, one after the other; onError is told once a day if that fails", async (t) => {
+test("verify does not wait for notes, which are one at a time; one fault a day is told", async (t) => {
   const { storage, state } = watched(t);
   const told: unknown[] = [];
   const begun: number[] = [];
@@ -170,30 +176,30 @@ test("no request waits until a key's use is noted, one after the other; onError 
       throw error;
     },
   });
-  const settle = async (error?: Error) => {
+  /** Waits until a write has begun, and ends it. */
+  const settle = async (id: number, error?: Error) => {
+    await until(`${id} is written`, () => begun.includes(id));
+    assert.equal(begun.at(-1), id); // the next has to wait
     if (error === undefined) writes.pop()?.resolve();
     else writes.pop()?.reject(error);
-    await new Promise(setImmediate);
   };
-  for (const id of [1, 2, 3]) {
-    const { key } = await keys.issue("key");
-    assert.deepEqual(await keys.verify(key), { id });
-  }
-  assert.deepEqual(begun, [1]);
-  await settle(new Error("one"));
-  assert.deepEqual(begun, [1, 2]);
-  await settle();
-  await settle(new Error("three"));
-  assert.deepEqual(begun, [1, 2, 3]);
-  assert.deepEqual(told.splice(0), [new Error("one")]);
+  const use = async () => await keys.verify((await keys.issue("key")).key);
+  assert.deepEqual([await use(), await use(), await use()], [
+    { id: 1 },
+    { id: 2 },
+    { id: 3 },
+  ]);
+  await settle(1, new Error("one"));
+  await settle(2);
+  await settle(3, new Error("three"));
   state.time += 2000; // the next day
-  await keys.verify((await keys.issue("key")).key);
-  await new Promise(setImmediate);
-  await settle(new Error("four"));
-  assert.deepEqual(told, [new Error("four")]);
+  await use();
+  await settle(4, new Error("four"));
+  await until("it is told", () => told.length > 1);
+  assert.deepEqual(told, [new Error("one"), new Error("four")]);
 });
 
-test("an expired key is refused from its time on, although it was looked up before", async (t) => {
+test("verify refuses an expired key from its time on, although it was looked up before", async (t) => {
   const { storage, state } = watched(t);
   const keys = issuedKeys(storage);
   const expires = new Date(state.time + 2500);
@@ -211,7 +217,7 @@ test("an expired key is refused from its time on, although it was looked up befo
   assert.deepEqual((await keys.list())[0]?.expires, expires);
 });
 
-test("issue throws for an expiry that is no date in the future, a wrong option, or a storage that keeps none", async (t) => {
+test("issue throws for an expiry that is not in the future, or that is not kept", async (t) => {
   const { storage, state } = watched(t);
   const keys = issuedKeys(storage);
   for (const time of [state.time, NaN]) {
@@ -238,7 +244,7 @@ test("issue throws for an expiry that is no date in the future, a wrong option, 
   assert.deepEqual(await keys.list(), []);
 });
 
-test("a storage with neither find nor markUsed verifies keys, without their ids", async () => {
+test("verify works without find and markUsed of the storage: keys have no ids then", async () => {
   const { find: _find, markUsed: _mark, ...storage } = memoryStorage().apiKeys;
   const keys = issuedKeys(storage);
   const { key, record } = await keys.issue("a");
