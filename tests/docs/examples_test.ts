@@ -247,7 +247,8 @@ function masked(text: string): string {
     .replaceAll(/^date: .*$/gm, "date")
     .replaceAll(/\b[0-9a-f]{64}\b/g, "SHA-256")
     .replaceAll(/^x-request-id: .*$/gm, "x-request-id")
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replaceAll(/\b\d{4}-\d\d-\d\d\b/g, "DAY");
 }
 
 const { tasks, permissions }: {

@@ -1,10 +1,10 @@
 /** What docs/operating.md tells operators to type, on both databases: a backup is restored, and a pet is removed. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import type { TestContext } from "node:test";
+import test, { type TestContext } from "node:test";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { petId } from "../../core/pets/pet.ts";
@@ -12,9 +12,11 @@ import { findBinaries } from "../support/postgres/binaries.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { key, newPet, REX } from "../support/pets.ts";
+import { until } from "../support/time.ts";
+import { ask } from "../contract/ask.ts";
 import { run } from "../support/process.ts";
 import { skipping, testUnless } from "../support/runtime.ts";
-import { runMain } from "../support/standalone.ts";
+import { runMain, startMain } from "../support/standalone.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
@@ -93,6 +95,43 @@ async function operate(t: TestContext, place: Place) {
   }
   return { cwd, url, type, storage: await place.open(url, cwd) };
 }
+
+test("operating.md finds the key that added too many pets, and revokes it", async (t) => {
+  const server = await startMain(t);
+  const { cwd } = server;
+  const issued: string[] = [];
+  for (const name of ["a", "b", "c", "d"]) {
+    const issue = ["keys", "issue", name, "--quiet"];
+    issued.push((await runMain(issue, { cwd })).stdout.trim());
+  }
+  const body = '{"name":"Rex","categoryId":1}';
+  const headers = { "content-type": "application/json" };
+  const add = async (number: number, count: number) => {
+    const own = { ...server, key: issued[number - 1] ?? "" };
+    let last = 0;
+    for (let i = 0; i < count; i++) {
+      const sent = { body, headers };
+      last = (await ask(own, "POST", "/v1/pets", sent)).status;
+    }
+    return last;
+  };
+  await add(1, 2);
+  await add(3, 12);
+  await add(4, 3);
+  const lines = () => server.stdout().match(/"status":201/g)?.length;
+  await until("all is logged", () => lines() === 17);
+  writeFileSync(join(cwd, "petstore.log"), server.stdout());
+  const [count = "", revoke = "", ...more] = commandsOf(
+    "### A key adds too many pets",
+  );
+  assert.deepEqual(more, []);
+  const counted = await run(["bash", "-c", count], { cwd });
+  assert.match(counted.stdout, /\n *12 "key":3\n$/);
+  const task = /^deno task (.*)/.exec(revoke)?.[1]?.split(" ") ?? [];
+  assert.equal((await runMain(task, { cwd })).code, 0);
+  await until("it is refused", async () => await add(3, 1) === 401);
+  assert.equal(await add(4, 1), 201);
+});
 
 for (const [name, place] of Object.entries(PLACES)) {
   testUnless(place.noDump)(

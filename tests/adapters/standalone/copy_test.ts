@@ -494,7 +494,13 @@ testWay(
       /Cannot open .*a\.db: it lacks tables or columns of this program/,
     );
     assert.equal(readFileSync(join(folder, "a.db")).length, 0);
+    await fill(from, 1);
+    await from.query("alter table api_keys drop column expires");
+    await from.query("alter table api_keys drop column last_used");
+    await refused(/a\.db: it lacks tables or columns of this program/);
+    await (await from.open()).close();
     assert.equal(existsSync(join(folder, "b.db")), false);
+    await runCopy([from.url, to.url], keep);
   },
 );
 
