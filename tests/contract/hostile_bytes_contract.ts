@@ -17,7 +17,7 @@ import {
   type PetsClient,
 } from "./pets_client.ts";
 import { head, pets } from "./raw_http_contract.ts";
-import { Wire } from "./wire.ts";
+import { rawRequest, Wire } from "./wire.ts";
 
 /** A name as long as a new one, which replaces it. */
 const NAME = "R".repeat(newName().length);
@@ -85,7 +85,7 @@ export const HOSTILE_BYTES_CLAUSES: Clauses = quick({
     const other = await client.addPet();
     const offer = "Connection: Upgrade, HTTP2-Settings\r\n" +
       "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
-    const [list] = await ask(client, line(client, "GET", offer), other);
+    const [list] = await converse(client, line(client, "GET", offer), other);
     assert.equal(list?.status, 200);
     const { runtime } = client.service;
     const statuses = runtime === "deno" ? [400] : [201];
@@ -93,7 +93,9 @@ export const HOSTILE_BYTES_CLAUSES: Clauses = quick({
     const cases = [`${LENGTH}\r\n${REX}`, `${CHUNKED}\r\n${IN_CHUNKS}`];
     for (const sent of cases) {
       const start = line(client, "POST", JSON_TYPE + offer).slice(0, -2);
-      const [create] = await ask(client, start + sent, other, { until: NAME });
+      const [create] = await converse(client, start + sent, other, {
+        until: NAME,
+      });
       const { status = NOTHING, text } = create ?? {};
       assert.ok(statuses.includes(status), `It is ${status}`);
       // Deno refuses it before the service sees it, without a body.
@@ -103,7 +105,7 @@ export const HOSTILE_BYTES_CLAUSES: Clauses = quick({
 
   async "a client that ends its side is answered, or cut off"(client) {
     const other = await client.addPet();
-    const [first, ...more] = await ask(client, "", other, { end: true });
+    const [first, ...more] = await converse(client, "", other, { end: true });
     assert.deepEqual(more, []);
     if (first === undefined) {
       // Deno and Node may take it for one that went away (RFC 9112 §9.6 leaves that to them).
@@ -141,7 +143,7 @@ function createOf(
     const start = line(client, "POST", JSON_TYPE + fields);
     const message = start + body.replace(NAME, name);
     const quiet = statuses.includes(NOTHING) ? SILENCE : QUIET;
-    const answers = await ask(client, message, other, { quiet });
+    const answers = await converse(client, message, other, { quiet });
     const [first = { status: NOTHING }, second, ...more] = answers;
     const all = answers.map(({ status }) => status).join(", ");
     assert.ok(statuses.includes(first.status), `It is answered ${all}`);
@@ -163,7 +165,7 @@ function createOf(
 /** Tells whether a server runs on Bun, which alone refuses this request by itself, without a word. */
 async function isBun({ base, service }: PetsClient): Promise<boolean> {
   if (service.runtime !== undefined) return service.runtime === "bun";
-  const wire = await Wire.to(base, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
+  const wire = await Wire.to(base, rawRequest("OPTIONS *"));
   try {
     const { status, body } = await wire.answer("OPTIONS");
     return status === 400 && body === "";
@@ -196,7 +198,7 @@ function isWhole(text: string): boolean {
  * Sends bytes, and a request for a pet once they are answered or the server is silent. Reads until the
  * server closes the connection, has sent a text (by default the name of that pet), or is silent again.
  */
-async function ask(
+async function converse(
   client: PetsClient,
   bytes: string,
   pet: Pet,

@@ -13,7 +13,7 @@ import {
   petIn,
   type PetsClient,
 } from "./pets_client.ts";
-import { Wire } from "./wire.ts";
+import { rawRequest, Wire } from "./wire.ts";
 
 /** Clauses of the contract for a client that writes bytes. */
 export const RAW_HTTP_CLAUSES: Clauses = {
@@ -23,17 +23,17 @@ export const RAW_HTTP_CLAUSES: Clauses = {
   ) {
     for (const host of ["a/b", "a b", "a:80:80", "[::1", "a%zz", "http://a"]) {
       for (const line of [`GET ${pets(client)}`, "DELETE /nothing"]) {
-        const sent = `${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+        const sent = rawRequest(line, [`Host: ${host}`]);
         await refused(client, sent, 400);
       }
     }
   },
 
   async "an empty or repeated Host is 400"(client) {
-    const line = `GET ${pets(client)} HTTP/1.1\r\n`;
     for (const hosts of [[""], ["a", "b"], ["a", "a"]]) {
-      const fields = hosts.map((host) => `Host: ${host}\r\n`).join("");
-      const sent = `${line}${fields}${keyOf(client)}\r\n`;
+      const fields = hosts.map((host) => `Host: ${host}`);
+      const line = `GET ${pets(client)}`;
+      const sent = rawRequest(line, [...fields, keyOf(client).trimEnd()]);
       const answer = await one(client, sent);
       assert.equal(answer.status, 400);
       // Deno refuses a repeated one itself, with nothing to read.
@@ -218,10 +218,10 @@ export const RAW_HTTP_CLAUSES: Clauses = {
       "GET\r\n\r\n",
       `GET  ${pets(client)} HTTP/1.1\r\n\r\n`,
       `${line} HTTP/9.9\r\nHost: a\r\n\r\n`,
-      `${line} HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n`,
-      `${line} HTTP/1.1\r\nHost: a\r\nx: \x00\r\n\r\n`,
-      `${line}?${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
-      `${line} HTTP/1.1\r\nHost: a\r\nx: ${"x".repeat(100_000)}\r\n\r\n`,
+      rawRequest(line, ["bad header"]),
+      rawRequest(line, ["x: \x00"]),
+      rawRequest(`${line}?${"x".repeat(100_000)}`),
+      rawRequest(line, [`x: ${"x".repeat(100_000)}`]),
     ];
     for (const bytes of garbage) {
       const { raw } = await exchange(client, [bytes], { end: true });

@@ -28,7 +28,7 @@ test("a span gets the key's id, and unless Node's instrumentation does it, the r
   const before = Reflect.get(globalThis, api);
   try {
     Reflect.set(globalThis, api, { context });
-    const ask = async (route?: string, method = "GET", keyId?: number) => {
+    const serve = async (route?: string, method = "GET", keyId?: number) => {
       const answer = { status: 200, headers: {}, body: null, keyId };
       const service = traceLayer(async () =>
         route ? { ...answer, route } : answer
@@ -39,13 +39,13 @@ test("a span gets the key's id, and unless Node's instrumentation does it, the r
         () => Promise.reject(new Error("not called")),
       );
     };
-    await ask("/v1/pets");
-    await ask("/v1/pets", "X", 3);
-    await ask();
+    await serve("/v1/pets");
+    await serve("/v1/pets", "X", 3);
+    await serve();
     rpc = {};
-    await ask();
+    await serve();
     assert.deepEqual(rpc, {});
-    await ask("/v1/pets/{petId}", "GET", 0);
+    await serve("/v1/pets/{petId}", "GET", 0);
     assert.deepEqual(rpc, { route: "/v1/pets/{petId}" });
   } finally {
     Reflect.set(globalThis, api, before);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { Deployment } from "kubernetes-models/apps/v1/Deployment";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import { Service } from "kubernetes-models/v1/Service";
@@ -17,7 +17,7 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import type { RunningServer } from "../support/standalone.ts";
-import { freePort, launch } from "../support/process.ts";
+import { freePort, startProgram } from "../support/process.ts";
 import { RUNTIME, testUnless } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 import { until } from "../support/time.ts";
@@ -51,26 +51,20 @@ interface Command {
   readonly env: Readonly<Record<string, string>>;
 }
 
-type Started = Omit<RunningServer, "port" | "memory" | "descriptors">;
-
-/** Starts a server and hands it to `work`, once it answers at its origin; afterwards it is gone. */
-async function withServer(
-  { words, ...surroundings }: Command,
+/** Starts a server, and waits until it answers at its origin; it is ended after the test. */
+async function startAt(
+  t: TestContext,
   origin: string,
-  work: (server: Started) => Promise<void>,
-): Promise<void> {
-  const program = launch(words, surroundings);
-  const server = { ...program, fetch, base: origin, origin, key: KEY };
-  try {
-    const isAnswered = () =>
-      ask(server, "GET", "/nothing").then(() => true, () => false);
-    await until("the server answers", isAnswered);
-    await work(server);
-  } catch (cause) {
+  { words, ...surroundings }: Command,
+) {
+  const program = startProgram(t, words, surroundings);
+  const server = { ...program, fetch, base: origin, key: KEY };
+  const isAnswered = () =>
+    ask(server, "GET", "/nothing").then(() => true, () => false);
+  await until("the server answers", isAnswered).catch((cause) => {
     throw new Error(server.stdout() + server.stderr(), { cause });
-  } finally {
-    await server.end("SIGKILL");
-  }
+  });
+  return server;
 }
 
 // ---- Commands that start the standalone server ----
@@ -124,7 +118,7 @@ for (const [name, command] of Object.entries(COMMANDS)) {
     const isPostgres = database === "PostgreSQL";
     if (isPostgres && name.endsWith(".md")) continue;
     testUnless(NOT_DENO || (isPostgres && noPostgres))(
-      `the command of ${name} serves pets of ${database}, and ends with 0 on SIGTERM`,
+      `the command of ${name} serves pets of ${database}, and ends with 0`,
       async (t) => {
         const folder = newFolder(t);
         const url = isPostgres ? await emptyDatabase() : undefined;
@@ -142,18 +136,17 @@ for (const [name, command] of Object.entries(COMMANDS)) {
           env: Object.fromEntries(set),
         };
         const origin = `http://127.0.0.1:${port}`;
-        await withServer(command, origin, async (server) => {
-          assert.equal((await add(server)).status, 201);
-          for (const path of ["/livez", "/readyz", "/v1/pets/1", "/docs"]) {
-            assert.equal((await ask(server, "GET", path)).status, 200);
-          }
-          assert.equal(await server.end(), 0);
-        });
+        const server = await startAt(t, origin, command);
+        assert.equal((await add(server)).status, 201);
+        for (const path of ["/livez", "/readyz", "/v1/pets/1", "/docs"]) {
+          assert.equal((await ask(server, "GET", path)).status, 200);
+        }
+        assert.equal(await server.end(), 0);
       },
     );
   }
 
-  test(`the command of ${name} names the files, and the variables that deno.json lets the start read and no others`, () => {
+  test(`the command of ${name} names the files, and the variables of deno.json alone`, () => {
     const { permissions } = JSON.parse(read("deno.json"));
     const expected = [...SETTINGS.map(([name]) => name), "PG*"];
     const line = words.join(" ");
@@ -210,7 +203,7 @@ test("the lines of docs/examples/kubernetes.yaml are what Kubernetes takes", () 
 
 // ---- Containers ----
 
-test("the image is built of the files that are sent for it, on the Deno that the tests run on", () => {
+test("the image is built of the files that are sent for it, on the Deno of the tests", () => {
   const [stage = ""] = dockerfile().split(/^FROM .*distroless/m);
   const copied = Array.from(
     stage.matchAll(/^COPY (.+) \S+$/gm),
@@ -232,66 +225,58 @@ test("the image is built of the files that are sent for it, on the Deno that the
 
 // ---- Deno Deploy ----
 
-/** Runs the entry for Deno Deploy; `work` is given its origin. */
-async function withDenoDeploy(
-  env: Readonly<Record<string, string>>,
-  work: (server: Started) => Promise<void>,
-): Promise<void> {
+/** Starts the entry for Deno Deploy. */
+async function startDenoDeploy(t: TestContext, DATABASE_URL: string) {
   const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const command = {
+  return await startAt(t, `http://127.0.0.1:${port}`, {
     words: [process.execPath, "run", "-A", "docs/examples/deno_deploy.ts"],
     cwd: ROOT,
     env: {
       DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}`,
       PETSTORE_API_KEYS: `${KEY}, another`,
-      ...env,
+      DATABASE_URL,
     },
-  };
-  await withServer(command, origin, async (server) => {
-    await work(server);
-    assert.equal(await server.end("SIGINT"), 0);
   });
 }
 
 testUnless(NOT_DENO || noPostgres)(
   "the entry for Deno Deploy takes fixed and issued keys, and ends with 0 on SIGINT",
-  async () => {
+  async (t) => {
     const url = await emptyDatabase();
-    await withDenoDeploy({ DATABASE_URL: url }, async (server) => {
-      const storage = await postgresStorage(url);
-      const { key } = await issuedKeys(storage.apiKeys).issue("a test");
-      await storage.close();
-      for (const each of [KEY, "another", key, "guess"]) {
-        const { status } = await add({ ...server, key: each });
-        assert.equal(status, each === "guess" ? 401 : 201);
-      }
-      const fields = { "idempotency-key": "a" };
-      await add(server, fields);
-      const { headers } = await add(server, fields);
-      assert.equal(headers.get("idempotency-replayed"), "true");
-      assert.equal((await ask(server, "GET", "/v1/pets/4")).status, 200);
-    });
+    const server = await startDenoDeploy(t, url);
+    const storage = await postgresStorage(url);
+    const { key } = await issuedKeys(storage.apiKeys).issue("a test");
+    await storage.close();
+    for (const each of [KEY, "another", key, "guess"]) {
+      const { status } = await add({ ...server, key: each });
+      assert.equal(status, each === "guess" ? 401 : 201);
+    }
+    const fields = { "idempotency-key": "a" };
+    await add(server, fields);
+    const { headers } = await add(server, fields);
+    assert.equal(headers.get("idempotency-replayed"), "true");
+    assert.equal((await ask(server, "GET", "/v1/pets/4")).status, 200);
+    assert.equal(await server.end("SIGINT"), 0);
   },
 );
 
 testUnless(NOT_DENO || NO_CLUSTER)(
-  "the entry for Deno Deploy answers without its database, and uses it once it is there",
-  async () => {
+  "the entry for Deno Deploy answers without its database, and uses it once there",
+  async (t) => {
     const port = await freePort();
-    const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/postgres`;
-    await withDenoDeploy({ DATABASE_URL }, async (server) => {
-      assert.equal((await ask(server, "GET", "/nothing")).status, 404);
-      const refused = await add(server);
-      assert.equal(refused.status, 503);
-      assert.equal(refused.headers.get("retry-after"), "1");
-      const cluster = await startCluster({ port });
-      try {
-        assert.equal((await add(server)).status, 201);
-      } finally {
-        await cluster.close();
-      }
-    });
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    const server = await startDenoDeploy(t, url);
+    assert.equal((await ask(server, "GET", "/nothing")).status, 404);
+    const refused = await add(server);
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get("retry-after"), "1");
+    const cluster = await startCluster({ port });
+    try {
+      assert.equal((await add(server)).status, 201);
+    } finally {
+      await cluster.close();
+    }
+    assert.equal(await server.end("SIGINT"), 0);
   },
 );
 

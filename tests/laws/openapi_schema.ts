@@ -163,7 +163,7 @@ ajv.addKeyword({
 const compiled = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
 
 /** Judges a value as `parseJson` reads it: returns what is wrong with it, an empty list if nothing is. */
-export function judge(schema: Schema, value: unknown): readonly string[] {
+export function errorsIn(schema: Schema, value: unknown): readonly string[] {
   const validate = compiled.get(schema) ?? ajv.compile(toAjv(schema));
   compiled.set(schema, validate);
   return validate(value) ? [] : [ajv.errorsText(validate.errors)];
@@ -243,7 +243,7 @@ export function assertDeclared(
   for (const [name, { schema }] of Object.entries(fields)) {
     const value = headers.get(name);
     if (value === null) continue;
-    const wrong = judge(schema, parseText(schema, value));
+    const wrong = errorsIn(schema, parseText(schema, value));
     assert.deepEqual(wrong, [], `${name}: ${value}`);
   }
   for (const name of isDeprecated ? DEPRECATION : []) {
@@ -259,6 +259,6 @@ export function assertDeclared(
   assert.ok(body !== undefined, `the media type ${mediaType} is undeclared`);
   if (!("ETag" in fields)) assertJsonHeaders(headers);
   if (isHead) return assert.equal(text, "");
-  assert.deepEqual(judge(body.schema, parseJson(text)), [], text);
+  assert.deepEqual(errorsIn(body.schema, parseJson(text)), [], text);
   if (status >= 400) assertAnyError(answer);
 }

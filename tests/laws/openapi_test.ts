@@ -12,8 +12,8 @@ import { handleService } from "../support/handle_service.ts";
 import { fc, joined, patience, runs } from "../support/property.ts";
 import {
   assertDeclared,
+  errorsIn,
   integerBounds,
-  judge,
   type OperationDescription,
   OPERATIONS,
   type Parameter,
@@ -131,7 +131,7 @@ function isAllowed([{ schema }, texts]: Sent): boolean {
   const resolved = resolve(schema);
   return texts.length < 2 &&
     texts.every((text) =>
-      judge(resolved, parseText(resolved, text)).length === 0
+      errorsIn(resolved, parseText(resolved, text)).length === 0
     );
 }
 
@@ -198,7 +198,7 @@ const bodies = fc.oneof(
 
 function isAllowedBody(schema: Schema, body = ""): boolean {
   try {
-    return judge(schema, parseJson(body)).length === 0;
+    return errorsIn(schema, parseJson(body)).length === 0;
   } catch {
     return false; // no JSON
   }

@@ -30,7 +30,7 @@ interface Animal {
 }
 
 /** Returns the pet that a body asks for, or the names of all that is wrong (`body` for all of it). */
-function judge(body: Json): Animal | readonly string[] {
+function expectedOf(body: Json): Animal | readonly string[] {
   if (typeof body === "string" || !("members" in body)) return ["body"];
   const last = new Map(body.members); // of repeated members the last one counts
   const name = textOf(last.get("name"));
@@ -93,7 +93,7 @@ test("createPet takes JSON exactly if it is a pet, and names each member that is
       const service = handleService();
       const sent = { body: write(body, whims) };
       const answer = await ask(service, "POST", "/pets", sent);
-      const expected = judge(body);
+      const expected = expectedOf(body);
       if ("categoryId" in expected) {
         const { categoryId, ...rest } = expected;
         assert.equal(answer.status, 201, answer.text);

@@ -202,7 +202,7 @@ const PROGRAM = fileURLToPath(new URL("programs/storage.ts", import.meta.url));
 /** A running `storage.ts`. */
 export interface StorageProcess {
   /** Sends a command, and returns its answers, without `done`; fewer if the process ends before. */
-  ask(command: string): Promise<readonly string[]>;
+  tell(command: string): Promise<readonly string[]>;
   /** Ends it with SIGKILL; fulfilled once it is gone. */
   kill(): Promise<unknown>;
   /** Ends it in order. */
@@ -228,7 +228,7 @@ export function startStorage(
   });
 
   return {
-    async ask(command) {
+    async tell(command) {
       send(command);
       const answers: string[] = [];
       for (;;) {

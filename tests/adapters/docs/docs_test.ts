@@ -21,7 +21,7 @@ const FILES = [
 test("docs answers its page and its files, which talk only to their own server, and nothing else", async () => {
   const show = await docs();
   for (const path of ["/docs", ...FILES.map((name) => `/docs/${name}`)]) {
-    const { status, headers } = await ask(show, path);
+    const { status, headers } = await get(show, path);
     assert.equal(status, 200, path);
     const policy = headers.get("content-security-policy") ?? "";
     assert.match(policy, /^default-src 'none'; /);
@@ -50,7 +50,7 @@ test("every file that the page asks for exists, with its media type", async () =
     for (const reference of references) {
       assert.doesNotMatch(reference, /^\/|^[a-z]+:/, "relative");
       const { pathname } = new URL(reference, ORIGIN + page);
-      const { status, headers } = await ask(show, pathname);
+      const { status, headers } = await get(show, pathname);
       assert.equal(status, 200, pathname);
       const kind = reference.endsWith(".css") ? "css" : "javascript";
       const type = `text/${kind}; charset=utf-8`;
@@ -86,7 +86,7 @@ it(
     );
     for (const [name, coding] of asked) {
       const init = { headers: { "accept-encoding": coding } };
-      const { body, headers } = await ask(show, `/docs/${name}`, init);
+      const { body, headers } = await get(show, `/docs/${name}`, init);
       const sizes: number[] = [];
       for await (const piece of body ?? []) sizes.push(piece.byteLength);
       const length = sizes.reduce((sum, size) => sum + size, 0);
@@ -104,8 +104,8 @@ test("the page and its files take at most 500,000 bytes for a browser, which tak
   const headers = { "accept-encoding": "gzip, deflate, br, zstd" };
   let size = 0;
   for (const path of ["/docs", ...FILES.map((name) => `/docs/${name}`)]) {
-    const plain = await ask(show, path);
-    const packed = await ask(show, path, { headers });
+    const plain = await get(show, path);
+    const packed = await get(show, path, { headers });
     assert.equal(packed.headers.get("content-encoding"), "gzip");
     const bytes = await packed.arrayBuffer();
     size += bytes.byteLength;
@@ -159,7 +159,7 @@ test("the page takes less than 4.5 times the size of its files in memory", async
   const show = await docs();
   let size = 0;
   for (const name of FILES) {
-    size += (await (await ask(show, `/docs/${name}`)).arrayBuffer()).byteLength;
+    size += (await (await get(show, `/docs/${name}`)).arrayBuffer()).byteLength;
   }
   const program = new URL(
     "../../support/programs/docs_memory.ts",
@@ -176,17 +176,17 @@ test("the page takes less than 4.5 times the size of its files in memory", async
 
 test("the page answers HEAD as GET, 304 if the browser has it, and any other method with 405", async () => {
   const show = await docs();
-  const etag = (await ask(show, "/docs")).headers.get("etag") ?? "";
+  const etag = (await get(show, "/docs")).headers.get("etag") ?? "";
   const known = { headers: { "if-none-match": etag } };
   const cases = [[200, { method: "HEAD" }], [304, known]] as const;
   for (const [status, init] of cases) {
-    const answer = await ask(show, "/docs", init);
+    const answer = await get(show, "/docs", init);
     assert.equal(answer.status, status);
     assert.equal(answer.headers.get("etag"), etag);
     assert.equal(await answer.text(), "");
   }
   for (const method of ["POST", "PUT", "DELETE"]) {
-    const { status, headers } = await ask(show, "/docs", { method });
+    const { status, headers } = await get(show, "/docs", { method });
     assert.equal(status, 405);
     assert.equal(headers.get("allow"), "GET, HEAD, OPTIONS");
   }
@@ -220,7 +220,7 @@ test("docs refuses options that are not paths", async () => {
   await assert.rejects(docs({ path: "/docs/" }), { message });
 });
 
-async function ask(
+async function get(
   show: Awaited<ReturnType<typeof docs>>,
   path: string,
   init: RequestInit = {},
@@ -234,7 +234,7 @@ async function text(
   show: Awaited<ReturnType<typeof docs>>,
   path: string,
 ): Promise<string> {
-  const answer = await ask(show, path);
+  const answer = await get(show, path);
   const type = answer.headers.get("content-type");
   assert.equal(type, "text/html; charset=utf-8");
   return await answer.text();

@@ -11,7 +11,7 @@ test("staticContent answers 304 to *, and to a list that has its tag, weak or st
   const stored = { "cache-control": "no-cache", vary: "Accept-Encoding" };
   const type = { "content-type": "text/plain" };
   const content = staticContent(() => encode("a"), type);
-  const { headers: { etag: tag = "" } } = await ask(content);
+  const { headers: { etag: tag = "" } } = await get(content);
   const matching = [tag, `W/${tag}`, `"x", ${tag}`, `"x",${tag},"y"`, "*"]
     .concat(
       `"x" , W/${tag}`,
@@ -23,7 +23,7 @@ test("staticContent answers 304 to *, and to a list that has its tag, weak or st
   const others = [tag.slice(1), tag.slice(0, -1), tag.toUpperCase(), "", '"x"']
     .concat(tag.slice(1, -1), '"x", *', `"x,${tag.slice(1)}`);
   for (const field of [...matching, ...others]) {
-    const answer = await ask(content, { "if-none-match": field });
+    const answer = await get(content, { "if-none-match": field });
     const isKnown = matching.includes(field);
     if (isKnown) {
       const headers = { ...stored, etag: tag };
@@ -35,7 +35,7 @@ test("staticContent answers 304 to *, and to a list that has its tag, weak or st
   }
 });
 
-function ask(
+function get(
   content: StaticContent,
   headers: HeadersInit = {},
 ): Promise<Answer> {
@@ -54,7 +54,7 @@ function text({ body }: Answer): string {
 test("staticContent gives the same bytes the same tag, and others another", async () => {
   const [a, again, b] = await Promise.all(
     ["a", "a", "b"].map(async (text) => {
-      const { headers } = await ask(staticContent(() => encode(text), {}));
+      const { headers } = await get(staticContent(() => encode(text), {}));
       return headers.etag;
     }),
   );
@@ -70,8 +70,8 @@ test("staticContent makes the content once, when it is asked for, and again if t
     return encode(`made ${made}`);
   }, {});
   assert.equal(made, 0);
-  await assert.rejects(ask(reply), /not now/);
-  const [first, second] = await Promise.all([ask(reply), ask(reply)]);
+  await assert.rejects(get(reply), /not now/);
+  const [first, second] = await Promise.all([get(reply), get(reply)]);
   assert.equal(text(first), "made 2");
   assert.deepEqual(first, second);
 });
@@ -80,8 +80,8 @@ test("staticContent compresses for who takes gzip, under a tag of its own, and a
   const long = "a".repeat(200_000); // several pieces
   const content = staticContent(() => encode(long), { "x-a": "1" });
   const GZIP = { "accept-encoding": "gzip" };
-  const plain = await ask(content, { "accept-encoding": "br" });
-  const packed = await ask(content, GZIP);
+  const plain = await get(content, { "accept-encoding": "br" });
+  const packed = await get(content, GZIP);
   assert.ok(packed.body instanceof Uint8Array);
   assert.ok(packed.body.byteLength < 1000);
   assert.equal(gunzipSync(packed.body).toString(), long);
@@ -103,7 +103,7 @@ test("staticContent compresses for who takes gzip, under a tag of its own, and a
       [{ "accept-encoding": "gzip, identity;q=0" }, plainTag],
     ];
   for (const [fields, known, matched] of cases) {
-    const answer = await ask(content, { ...fields, "if-none-match": known });
+    const answer = await get(content, { ...fields, "if-none-match": known });
     assert.equal(answer.status, matched === undefined ? 200 : 304);
     if (matched !== undefined) assert.equal(answer.headers.etag, matched);
     assert.equal(answer.headers.vary, "Accept-Encoding");
@@ -123,12 +123,12 @@ test("staticContent is plain for all if the runtime cannot compress, and its tag
     Object.assign(globalThis, { CompressionStream: missing });
     const content = staticContent(() => encode("a"), {});
     const gzip = { "accept-encoding": "gzip" };
-    const { status, headers } = await ask(content, gzip);
+    const { status, headers } = await get(content, gzip);
     assert.deepEqual([status, headers["content-encoding"]], [200, undefined]);
-    assert.equal(text(await ask(content, gzip)), "a");
+    assert.equal(text(await get(content, gzip)), "a");
     for (const [tag, expected] of [[headers.etag, 304], ['"x"', 200]]) {
       const known = { ...gzip, "if-none-match": `${tag}` };
-      assert.equal((await ask(content, known)).status, expected);
+      assert.equal((await get(content, known)).status, expected);
     }
   }
 });
@@ -138,6 +138,6 @@ test("staticContent compresses where streams cannot be made from iterables, as i
   t.after(() => void Object.assign(ReadableStream, { from }));
   Object.assign(ReadableStream, { from: undefined });
   const content = staticContent(() => encode("a"), {});
-  const { body } = await ask(content, { "accept-encoding": "gzip" });
+  const { body } = await get(content, { "accept-encoding": "gzip" });
   assert.equal(gunzipSync(body as Uint8Array).toString(), "a");
 });

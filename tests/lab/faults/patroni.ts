@@ -342,7 +342,7 @@ function example(
 }
 
 /** Asks an agent; `undefined` if it does not answer 200, or not at all. */
-async function ask({ api }: Member, path: string): Promise<unknown> {
+async function getJson({ api }: Member, path: string): Promise<unknown> {
   try {
     const response = await fetch(`http://${api}${path}`, {
       signal: AbortSignal.timeout(2000),
@@ -362,7 +362,9 @@ async function findMember(
   let found: Member | undefined;
   await until(`a node answers to ${path}`, async () => {
     await pause(50);
-    const answers = await Promise.all(members.map((each) => ask(each, path)));
+    const answers = await Promise.all(
+      members.map((each) => getJson(each, path)),
+    );
     found = members.find((_, i) => answers[i] !== undefined);
     return found !== undefined;
   }, 90_000);
@@ -375,7 +377,7 @@ async function untilWhole(members: readonly Member[]): Promise<void> {
   try {
     await until("the cluster is whole", async () => {
       await pause(200);
-      const answers = members.map((each) => ask(each, "/cluster"));
+      const answers = members.map((each) => getJson(each, "/cluster"));
       seen = (await Promise.all(answers)).map(statesOf);
       return seen.every((states) => states === WHOLE);
     }, 90_000);

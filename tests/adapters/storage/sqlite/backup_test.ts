@@ -20,8 +20,8 @@ test("VACUUM INTO copies a database while pets are added, whole, and its ids go 
     INSERT INTO pets (name, category_id, status)
     SELECT printf('%0100d', n), n, n % 3 FROM number`);
   const child = startStorage();
-  await child.ask(`open ${path}`);
-  const creating = child.ask("create 2000 1"); // one after the other, all the time
+  await child.tell(`open ${path}`);
+  const creating = child.tell("create 2000 1"); // one after the other, all the time
   const added = () =>
     Number(db.prepare("SELECT max(id) FROM pets").get()?.["max(id)"]) - COUNT;
   while (added() < 10) await new Promise(setImmediate);

@@ -138,15 +138,15 @@ for (const isKilled of [false, true]) {
       const child = startStorage({
         env: { LD_PRELOAD: failingDisk ?? "", FULL_FOR_SHM: trigger },
       });
-      assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
-      const created = [...await child.ask("create 1 1")];
+      assert.deepEqual(await child.tell(`open ${path}`), ["opened"]);
+      const created = [...await child.tell("create 1 1")];
       // As long as somebody reads an old state, the log only grows: its index has room for 4062 pages.
       const reader = new DatabaseSync(path);
       reader.exec("BEGIN");
       reader.prepare("SELECT * FROM pets").all();
       writeFileSync(trigger, "");
 
-      const answers = await child.ask("create 1500 1");
+      const answers = await child.tell("create 1500 1");
       const first = answers.findIndex((each) => !each.startsWith("created "));
       assert.ok(first > 500, `${first} created`);
       created.push(...answers.slice(0, first));
@@ -158,7 +158,7 @@ for (const isKilled of [false, true]) {
       }
       if (!isKilled) {
         rmSync(trigger);
-        const later = await child.ask("create 50 16");
+        const later = await child.tell("create 50 16");
         assert.deepEqual(
           later.filter((each) => !each.startsWith("created ")),
           [],
@@ -191,16 +191,16 @@ test("sqliteStorage fulfils no create once the disk has failed to sync", {
   const child = startStorage({
     env: { LD_PRELOAD: failingDisk ?? "", FAIL_FSYNC: trigger },
   });
-  assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
-  assert.equal((await child.ask("create 5 5")).length, 5);
+  assert.deepEqual(await child.tell(`open ${path}`), ["opened"]);
+  assert.equal((await child.tell("create 5 5")).length, 5);
 
   writeFileSync(trigger, "");
-  const failed = await child.ask("create 5 5");
+  const failed = await child.tell("create 5 5");
   assert.equal(failed.length, 5);
   for (const answer of failed) assert.match(answer, /^failed outcome_unknown /);
 
   rmSync(trigger);
-  const refused = await child.ask("create 5 5");
+  const refused = await child.tell("create 5 5");
   assert.equal(refused.length, 5);
   for (const answer of refused) {
     assert.match(answer, /^failed unavailable .*restart$/);
@@ -226,8 +226,8 @@ test(
     const child = startStorage({
       prefix: ["sh", "-c", `trap "" XFSZ; ulimit -f 1000; exec "$0" "$@"`],
     });
-    assert.deepEqual(await child.ask(`open ${path}`), ["opened"]);
-    const answers = await child.ask("create 4000 16");
+    assert.deepEqual(await child.tell(`open ${path}`), ["opened"]);
+    const answers = await child.tell("create 4000 16");
     await child.end();
     const refused = answers.filter((answer) => !answer.startsWith("created "));
     assert.equal(answers.length, 4000);

@@ -241,11 +241,11 @@ for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
     async () => {
       const path = newPath();
       const child = startStorage();
-      await child.ask(`open ${path}`);
-      const created = [...await child.ask("create 20 4")];
+      await child.tell(`open ${path}`);
+      const created = [...await child.tell("create 20 4")];
       rmSync(`${path}-wal`);
       if (meanwhile === "creates go on") {
-        const answers = await child.ask("create 20 1");
+        const answers = await child.tell("create 20 1");
         const isCreated = (answer: string) => answer.startsWith("created ");
         created.push(...answers.filter(isCreated));
         const refused = answers.filter((answer) => !isCreated(answer));
@@ -536,7 +536,7 @@ test("sqliteStorage says which permissions Deno must give it", {
         ...write === "" ? [] : [`--allow-write=${write}`],
       ],
     });
-    assert.deepEqual(await child.ask(`open ${path}`), [expected]);
+    assert.deepEqual(await child.tell(`open ${path}`), [expected]);
     await child.end();
   }
 });

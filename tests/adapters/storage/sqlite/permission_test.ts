@@ -53,7 +53,7 @@ for (
     }
     chmodSync(folder, folderMode);
     const child = startStorage({ prefix });
-    const answers = await child.ask(`open ${path}`);
+    const answers = await child.tell(`open ${path}`);
     await child.end();
     chmodSync(folder, 0o700);
     assert.deepEqual(answers, [

@@ -30,7 +30,7 @@ for (const suffix of ["-wal", "-shm"]) {
           const path = newPath();
           const answers: string[] = [];
           const ask = async (child: StorageProcess, command: string) => {
-            const got = await child.ask(command);
+            const got = await child.tell(command);
             answers.push(...got);
             return got.at(-1) ?? "it ended";
           };
