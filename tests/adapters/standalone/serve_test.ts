@@ -164,7 +164,7 @@ for (
 testUnless(RUNTIME !== "deno" && "only deno serve takes it")(
   "serve.ts refuses a DENO_SERVE_ADDRESS that is no TCP address",
   async (t) => {
-    const address = "unix:/tmp/socket";
+    const address = `unix:${join(newFolder(t), "socket")}`;
     const env = { DATABASE_URL: "memory:", DENO_SERVE_ADDRESS: address };
     const started = startServe(t, { env });
     await assert.rejects(started, /DENO_SERVE_ADDRESS must be a TCP address/);
