@@ -88,7 +88,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "storage.ts": ["pets", "keys"],
 };
 
-test("the core imports itself and valibot, and its folders are layers: each imports only those below it", () => {
+test("the core imports itself and valibot, and each of its layers those below it", () => {
   const isAllowed = (name: string, importer: string): boolean => {
     const [, room = ""] = importer.split("/");
     const [top, other = ""] = name.split("/");
@@ -104,7 +104,7 @@ test("mod.ts imports the core and the storage in memory", () => {
   assert.deepEqual(wrong(/^mod\.ts$/, isAllowed), []);
 });
 
-test("an adapter imports the core, itself and what it shares; standalone any but the sandbox, which imports any", () => {
+test("an adapter imports the core, itself and what it shares; the servers others too", () => {
   const isAllowed = (name: string, importer: string): boolean => {
     if (!name.startsWith("adapters/")) {
       return !name.startsWith("tests/") && name !== "mod.ts";
@@ -124,13 +124,13 @@ test("the contract of a storage imports node:assert/strict, the core and itself"
   assert.deepEqual(wrong(/^tests\/contract\/storage\//, isAllowed), []);
 });
 
-test("what is shipped of the tests imports the product and itself, nothing that only tests need", () => {
+test("what is shipped of the tests imports the product and itself alone", () => {
   const isAllowed = (name: string) =>
     /^(?:core|adapters|tests\/(?:contract|judge))\/|^node:/.test(name);
   assert.deepEqual(wrong(/^tests\/(?:contract|judge)\//, isAllowed), []);
 });
 
-test("the core, the client and the storages in memory and D1 know no runtime, and look for none", () => {
+test("the core, the client and the storages in memory and D1 look for no runtime", () => {
   assert.deepEqual(wrong(ANYWHERE, (name) => !/^node:/.test(name)), []);
   for (const { path, text } of files(ANYWHERE)) {
     assert.doesNotMatch(text, /\b(?:Deno|Bun|process)\.|\brequire\b/, path);

@@ -203,7 +203,7 @@ const STRANGERS: readonly (readonly [
   ],
 ];
 
-test("the judge looks before it judges, and says what is likely if nothing can be judged", async () => {
+test("the judge looks first, and says what is likely if nothing can be judged", async () => {
   for (const [cause, fetch] of STRANGERS) {
     const service = { ...handleService(), fetch, key: "secret" };
     const patience = { ...SPEC, patience: 50 };
@@ -218,7 +218,7 @@ test("the judge looks before it judges, and says what is likely if nothing can b
   }
 });
 
-test("the judge ends after three requests in a row that are not answered, and hides the key", async () => {
+test("the judge ends after three requests without an answer, and hides the key", async () => {
   const service = serviceWith();
   let count = 0;
   const fetch = (request: Request): Promise<Response> =>

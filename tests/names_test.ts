@@ -41,7 +41,7 @@ test("every source has the test of its name, or is listed with the test that cov
   }
 });
 
-test("a source is listed once, if it exists and has no test of its name, and so is a test that exists", () => {
+test("a source is listed exactly if it has no test of its name", () => {
   const stale = listed.filter((path, i) =>
     !withoutTest.includes(path) || listed.indexOf(path) !== i
   );

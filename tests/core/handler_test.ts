@@ -30,7 +30,7 @@ test("a body that was read before is a fault, and onError is told what to do", a
   assert.match(String(causes), /mount the pet store before body parsers/);
 });
 
-test("of members with the same name in a body the last one counts, whatever the others are", async () => {
+test("the last of members with the same name counts, whatever the others are", async () => {
   const service = handleService();
   const body =
     '{"name":7,"status":"sold","name":"Rex","categoryId":"x","categoryId":1,"st\\u0061tus":"pending"}';
@@ -41,7 +41,7 @@ test("of members with the same name in a body the last one counts, whatever the 
   assertError(await ask(service, "POST", "/pets", wrong), "bad_request");
 });
 
-test("a response of getPet that is sent before the key is checked does not say that it is deprecated", async () => {
+test("getPet does not say that it is deprecated before the key is checked", async () => {
   const answers = [
     await ask(handleService(), "PUT", "/pets/1"),
     await ask(handleService(), "GET", "/pets/1", { headers: { host: "a/b" } }),
@@ -120,7 +120,7 @@ test("handle answers 500 whatever is thrown, and tells only onError, with its re
   }
 });
 
-test("handle answers 503 if the storage is unavailable, with Retry-After if nothing was changed", async () => {
+test("an unavailable storage is 503, with Retry-After if nothing was changed", async () => {
   for (const kind of ["unavailable", "outcome_unknown"] as const) {
     const cause = new StorageError(kind, SECRET, { retryAfter: 7 });
     const told: unknown[] = [];
@@ -202,7 +202,7 @@ test("a page whose last pet has an id below 1, added by hand, is linked to the n
   assert.equal(headers.get("link"), '<?limit=1&after=-5>; rel="next"');
 });
 
-test("handle answers even if onError throws or rejects, and leaves no rejection unhandled", async () => {
+test("handle answers even if onError throws, rejects or hangs", async () => {
   const storage = storageThat(() => Promise.reject(new Error(SECRET)));
   const hangs = () => new Promise<never>(() => {});
   for (const onError of [...CAUSES.flatMap(failures), hangs]) {

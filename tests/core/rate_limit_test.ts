@@ -41,7 +41,7 @@ test("rateLimit is called with each valid key, and its fields stand on the 429",
   }
 });
 
-test("the header fields of a request within the limit stand on its answer, whatever that is", async () => {
+test("the fields of rateLimit stand on an answer within the limit, whatever it is", async () => {
   const within: RateLimit = async () => ({ allowed: true, headers: HEADERS });
   const storage = storageThat(() => Promise.reject(new Error("broken")));
   const cases = [
@@ -57,7 +57,7 @@ test("the header fields of a request within the limit stand on its answer, whate
   }
 });
 
-test("rateLimit may answer at once and without fields; a 429 then says to wait for 1 second", async () => {
+test("rateLimit may answer without fields: a 429 then says to wait for 1 second", async () => {
   const { status } = await send("GET /pets", () => ({ allowed: true }));
   assert.equal(status, 200);
   for (const fields of [undefined, {}, { ratelimit: HEADERS.ratelimit }]) {
@@ -74,7 +74,7 @@ test("what needs no key is not counted", async () => {
   }
 });
 
-test("a rateLimit that fails, returns something else, or fields that cannot be sent, is a 500 that onError is told of", async () => {
+test("a rateLimit that fails, or returns what cannot be sent, is a 500 with a report", async () => {
   const said =
     "TypeError: Wrong result of rateLimit: it must be { allowed, headers }, with fields that can be sent";
   const field = (name: string, value: string) => ({

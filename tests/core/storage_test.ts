@@ -44,7 +44,7 @@ test("mod.ts exports what someone who embeds the service needs, and nothing else
   ]);
 });
 
-test("the entries of mod.ts and of storages share only pets, their storage and its error", () => {
+test("mod.ts and the entry of storages share only pets, their storage and its error", () => {
   const names = new Set(exported("mod.ts"));
   assert.deepEqual(
     exported("core/storage.ts").filter((name) => names.has(name)),

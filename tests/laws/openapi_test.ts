@@ -44,7 +44,7 @@ function expectedStatus(
 }
 
 test(
-  "the OpenAPI document is true: every request, allowed or not, is answered as it says",
+  "the OpenAPI document is true: each request is answered as it says",
   { timeout: patience(1500) },
   async () => {
     const service = handleService({ storage: fullStorage() });

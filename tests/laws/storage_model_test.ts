@@ -210,7 +210,7 @@ test(
 );
 
 test(
-  "memoryStorage, sqliteStorage and postgresStorage answer every sequence of commands alike",
+  "memory, SQLite and PostgreSQL answer every sequence of commands alike",
   { skip, timeout: patience(60) },
   () => assertAlike([memory, sqlite, postgres]),
 );

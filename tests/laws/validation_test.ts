@@ -138,7 +138,7 @@ const anyBodies = fc.oneof(
 
 // Law: parseWithInt64 is parseJson for some members of the outermost object, or of those in the outermost array,
 // and JSON.parse for all else.
-test("parseWithInt64 reads the last outermost members of a name exactly, and all else as JSON.parse", () => {
+test("parseWithInt64 reads outermost members exactly, and all else as JSON.parse", () => {
   fc.assert(
     fc.property(anyBody, anyBodies, whims, (inner, outer, whims) => {
       const nested = typeof outer === "object" && "members" in outer

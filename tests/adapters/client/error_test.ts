@@ -41,7 +41,7 @@ function explain(error: unknown): string {
   }
 }
 
-test("an error narrows by its code after instanceof, and an unknown code gets to the default", async () => {
+test("an error narrows by its code after instanceof; an unknown code is the default", async () => {
   const explained = {
     "not_found with 404": refusal("not_found", 404),
     "network_error": noConnection,

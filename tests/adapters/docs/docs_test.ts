@@ -18,7 +18,7 @@ const FILES = [
   "swagger-ui.js",
 ];
 
-test("docs answers its page and its files, which talk only to their own server, and nothing else", async () => {
+test("docs answers its page and its files, which talk only to their own server", async () => {
   const show = await docs();
   for (const path of ["/docs", ...FILES.map((name) => `/docs/${name}`)]) {
     const { status, headers } = await get(show, path);
@@ -99,7 +99,7 @@ it(
   },
 );
 
-test("the page and its files take at most 500,000 bytes for a browser, which takes gzip", async () => {
+test("the page and its files take a browser, which takes gzip, at most 500,000 bytes", async () => {
   const show = await docs();
   const headers = { "accept-encoding": "gzip, deflate, br, zstd" };
   let size = 0;
@@ -129,7 +129,7 @@ test("a large file lets others have their turn while it is compressed", async ()
   assert.ok(turns >= 10, `${turns} turns`);
 });
 
-test("the page is a part of the service as its option docs, with the service's own errors", async () => {
+test("the page is a part of the service as its option docs, with the service's errors", async () => {
   const told: unknown[] = [];
   const service = handleService({
     docs: await docs({ path: "/docs" }),
@@ -146,7 +146,7 @@ test("the page is a part of the service as its option docs, with the service's o
   assert.deepEqual(told, []);
 });
 
-test("createHandler says what the option docs must be, if it is a promise or a function", () => {
+test("createHandler refuses an option docs that is no result of docs, and says so", () => {
   for (const wrong of [docs(), async () => undefined, null, "/docs"]) {
     assert.throws(() => handleService({ docs: wrong as never }), {
       name: "TypeError",
@@ -174,7 +174,7 @@ test("the page takes less than 4.5 times the size of its files in memory", async
   assert.ok(least < 4.5 * size, `${least} for ${size}`);
 });
 
-test("the page answers HEAD as GET, 304 if the browser has it, and any other method with 405", async () => {
+test("the page answers HEAD as GET, 304 if it is known, and other methods with 405", async () => {
   const show = await docs();
   const etag = (await get(show, "/docs")).headers.get("etag") ?? "";
   const known = { headers: { "if-none-match": etag } };

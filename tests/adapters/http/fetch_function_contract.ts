@@ -92,7 +92,7 @@ export function fetchFunctionContract(
     assert(lines.includes("set-cookie: b=2"), lines.join());
   });
 
-  it("a function is given the request alone, and may send its body back while it arrives", async ({ speak }) => {
+  it("a function is given the request alone, and may send its body back as it arrives", async ({ speak }) => {
     const wire = await speak((...given: [Request]) => {
       assert.equal(given.length, 1);
       return new Response(given[0].body);

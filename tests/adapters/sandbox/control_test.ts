@@ -33,7 +33,7 @@ async function refused(
   return body.message;
 }
 
-it("GET has the numbers of pets and requests, and the faults; reset goes back to the start", async (sandbox) => {
+it("GET has the numbers of pets and requests, and the faults; reset starts anew", async (sandbox) => {
   const { drive, send } = sandbox;
   assert.deepEqual((await drive("GET")).json, {
     pets: 50,
@@ -103,7 +103,7 @@ it("faults are added behind those that wait, listed and removed", async ({ drive
   assert.deepEqual((await drive("GET", "/faults")).json, []);
 });
 
-it("requests lists what came to the service, not to the control address, and is emptied", async ({ drive, send, url, key }) => {
+it("requests lists what came to the service alone, and is emptied", async ({ drive, send, url, key }) => {
   await drive("POST", "/faults", { answer: { status: 500 } });
   await send("GET /v1/pets");
   await send("POST /v1/pets", '{"name":"","categoryId":1}');

@@ -123,7 +123,7 @@ test("a path matches itself, and a template one segment for each parameter", () 
   assert.ok(!matches("/v1/pets", "/v1/Pets"));
 });
 
-test("every error of the contract has its Error body, and Retry-After unless the work was done", () => {
+test("an error has its Error body, and Retry-After unless the work was done", () => {
   for (const [code, status] of Object.entries(ERROR_STATUS)) {
     for (const work of [false, true]) {
       const { headers, body, ...answer } = madeAnswer(

@@ -96,7 +96,7 @@ onEvery(
   },
 );
 
-test("a host that is no loopback is said to be open to everyone; its names may drive it", async () => {
+test("a host that is no loopback is said to be open to all; its names may drive it", async () => {
   const { url, program } = await startSandbox([
     "--host",
     "0.0.0.0",
@@ -137,7 +137,7 @@ test("--pets reads the pets of a file, exactly", async (t) => {
 });
 
 onEvery(
-  "wrong arguments get a sentence and the exit status 2, and nothing on standard output",
+  "wrong arguments get a sentence on standard error, and the exit status 2",
   (runtime) =>
     inNewFolder(async (folder) => {
       const file = (name: string, text: string) => {

@@ -43,7 +43,7 @@ async function statuses(
 
 const busy: Fault = { answer: { status: 503 } };
 
-test("reset goes back to the state of the start: pets, ids, faults, requests, idempotency keys", async () => {
+test("reset forgets pets, ids, faults, requests and idempotency keys since the start", async () => {
   const store = sandbox({ pets: 3 });
   const headers = { "idempotency-key": "1" };
   const create = async () =>
@@ -119,7 +119,7 @@ test("an answer alone does no work; with work it does, and invites no second try
   assert.deepEqual((await (await send(store)).json()).length, 1);
 });
 
-test("the header fields of an answer are the tester's; null leaves one out; a body is exactly that", async () => {
+test("an answer has the tester's header fields and body; null leaves a field out", async () => {
   const store = sandbox();
   const headers = {
     "Retry-After": null,
@@ -139,7 +139,7 @@ test("the header fields of an answer are the tester's; null leaves one out; a bo
   assert.equal(await page.text(), "<h1>Bad");
 });
 
-test("a lost answer rejects as fetch does; with work the pet was added, and its idempotency key is known", async () => {
+test("a lost answer rejects as fetch does; with work the pet and its key are kept", async () => {
   const store = sandbox();
   const headers = { "idempotency-key": "7" };
   const create = () => send(store, "/pets", { body: REX, headers });
@@ -160,7 +160,7 @@ test("a lost answer rejects as fetch does; with work the pet was added, and its 
   ]);
 });
 
-test("a body that is cut ends with an error after so many bytes; a shorter one is whole", async () => {
+test("a body that is cut fails after so many bytes; a shorter one is whole", async () => {
   const store = sandbox({ pets: 2 });
   const whole = await (await send(store)).text();
   store.add([{ cut: 10 }, { cut: whole.length + 100 }, {
@@ -193,7 +193,7 @@ test("a body that drips comes in pieces that make up the whole", async () => {
   assert.ok(performance.now() - before > 1000 * whole.length / 400 - 60);
 });
 
-test("a delay is the fault's or else the sandbox's, after the work; a client that leaves gets no answer", async () => {
+test("a delay comes after the work, and is the fault's, or else the sandbox's", async () => {
   const store = sandbox({ delay: 60_000 });
   store.add([{ delay: 0 }, { delay: 0, answer: { status: 500 } }]);
   assert.deepEqual(await statuses(store, 2), [200, 500]);
@@ -217,29 +217,32 @@ test("a delay is the fault's or else the sandbox's, after the work; a client tha
 
 test("Prefer makes one answer, and says what it honoured", async () => {
   const store = sandbox();
-  const ask = async (prefer: string) => {
+  const preferring = async (prefer: string) => {
     const { status, headers } = await send(store, "/pets", {
       headers: { prefer },
     });
     return [status, headers.get("preference-applied")];
   };
-  assert.deepEqual(await ask("code=503"), [503, "code=503"]);
-  assert.deepEqual(await ask('respond-async, Code="429"; x=y, delay=1'), [
-    429,
-    "code=429, delay=1",
-  ]);
-  assert.deepEqual(await ask("delay=0"), [200, "delay=0"]);
-  assert.deepEqual(await ask("code=200"), [200, null]);
-  assert.deepEqual(await ask("code=abc, xcode=500, delay=9999999999"), [
+  assert.deepEqual(await preferring("code=503"), [503, "code=503"]);
+  assert.deepEqual(
+    await preferring('respond-async, Code="429"; x=y, delay=1'),
+    [
+      429,
+      "code=429, delay=1",
+    ],
+  );
+  assert.deepEqual(await preferring("delay=0"), [200, "delay=0"]);
+  assert.deepEqual(await preferring("code=200"), [200, null]);
+  assert.deepEqual(await preferring("code=abc, xcode=500, delay=9999999999"), [
     200,
     null,
   ]);
   assert.ok(store.requests.every((entry) => !("fault" in entry)));
   store.add({ answer: { status: 500 } });
-  assert.deepEqual(await ask("code=503"), [500, null]);
+  assert.deepEqual(await preferring("code=503"), [500, null]);
 });
 
-test("a browser's preflight takes no fault unless that is for OPTIONS, and may ask for Prefer", async () => {
+test("a preflight takes no fault unless that is for OPTIONS, and may ask for Prefer", async () => {
   const store = sandbox();
   store.add(busy);
   const preflight = () =>

@@ -30,7 +30,7 @@ function get(path: string, headers: Record<string, string> = {}): Request {
   });
 }
 
-test("the app makes an id of its own if X-Request-Id is missing or not 1 to 128 visible characters", async () => {
+test("the app makes an id if X-Request-Id is missing, or not 1 to 128 characters", async () => {
   const { handle } = open();
   const wrong = ["", "two words", "a\tb", "<script>", "x".repeat(129), "ä"];
   const sent = [{}, ...wrong.map((id) => ({ "x-request-id": id }))];
@@ -64,7 +64,7 @@ test("the app logs method, route, status, time, id and the key's id, nothing els
   ]);
 });
 
-test("livez answers 200 without a key; readyz too, but 503 while the storage does not answer, and logs why with the id that the client was given", async () => {
+test("livez answers 200; readyz too, or 503 and a log line if the storage is gone", async () => {
   const cause = new Error("gone");
   let isBroken = false;
   const { handle, faults } = open({
@@ -89,7 +89,7 @@ test("livez answers 200 without a key; readyz too, but 503 while the storage doe
   }
 });
 
-test("probes are found by their exact path alone, so that a rule of a proxy for it holds", async () => {
+test("probes are found by their exact path alone, so that a proxy's rule for it holds", async () => {
   const { handle } = open();
   assert.equal((await handle(get("/livez"))).status, 200);
   for (const path of ["/%6civez", "/ready%7A", "/livez/", "//livez"]) {
@@ -122,7 +122,7 @@ for (const [status, what, chunk] of cases) {
   });
 }
 
-test("a draining app answers 503 to new requests and to readyz, and 200 to livez and metrics", async () => {
+test("a draining app answers 503 to requests and readyz, and 200 to livez and metrics", async () => {
   const { handle, drain } = open();
   assert.equal((await handle(get("/readyz"))).status, 200);
   await drain();

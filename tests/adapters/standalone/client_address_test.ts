@@ -7,7 +7,7 @@ import {
 
 const request = new Request("http://localhost/");
 
-test("clientAddress reads what Deno, Bun and Node hand over, and is empty if the client is gone", () => {
+test("clientAddress reads what each runtime hands over, and is empty if there is none", () => {
   const ip = "192.0.2.1";
   const deno = { remoteAddr: { hostname: ip } };
   const bun = {

@@ -203,7 +203,7 @@ test("judge says what is wrong with an address, and if nothing listens there", a
   }
 });
 
-test("judge refuses what may not be shown: a key that cannot be sent, an address with a password", async () => {
+test("judge shows no key that cannot be sent, and no password of an address", async () => {
   const cases = [
     ["--key", "a\nsecret", "http://localhost:1/v1"],
     ["--key", "k", "http://u:secret@localhost:1/v1"],
@@ -216,7 +216,7 @@ test("judge refuses what may not be shown: a key that cannot be sent, an address
 });
 
 testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
-  "a command whose output cannot be written says so, and exits with 1; a key that was issued is named",
+  "a command whose output cannot be written says so, and names the key it issued",
   async (t) => {
     const cwd = newFolder(t);
     const issue = ["keys", "issue", "demo", "--quiet"];
@@ -244,7 +244,7 @@ testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
   },
 );
 
-test("a package that is missing is named, in the words of Node and Bun, with what to run here and in the npm package", async () => {
+test("missingPackage reads the words of Node and Bun, and says what to run", async () => {
   const words = [
     "Cannot find package 'valibot' imported from /srv/core/pets/pet.ts",
     'Cannot find package "valibot" from "/srv/core/pets/pet.ts"',

@@ -75,7 +75,7 @@ test("readConfig reads the variables of SETTINGS, in their order", () => {
   assert.deepEqual([...read], SETTINGS.map(([name]) => name));
 });
 
-test("readConfig reads what only some may see from files too, without one newline at the end", (t) => {
+test("readConfig reads secrets from files too, without one newline at the end", (t) => {
   const folder = newFolder(t);
   const write = (name: string, text: string) => {
     const path = join(folder, name);

@@ -448,7 +448,7 @@ for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
 }
 
 testWay(
-  "a copy that loses the connection while it commits cannot tell, and goes on the next time",
+  "a copy whose connection breaks as it commits cannot tell, and goes on later",
   [sqlite, postgres],
   async (both) => {
     const [from, to] = both;

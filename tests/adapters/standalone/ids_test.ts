@@ -27,7 +27,7 @@ const PLACES = {
 };
 
 for (const [name, { it, url, open }] of Object.entries(PLACES)) {
-  it(`ids gives ids from a number on in ${name} while a server runs, and never an id twice`, async (t) => {
+  it(`ids gives ids from a number on in ${name} while a server runs, and none twice`, async (t) => {
     const cwd = newFolder(t);
     const env = { DATABASE_URL: await url(cwd) };
     const idsFrom = async (from: bigint | string) => {
@@ -66,7 +66,7 @@ for (const [name, { it, url, open }] of Object.entries(PLACES)) {
 }
 
 const { it, url, open } = PLACES.PostgreSQL;
-it("ids goes on after rows that were added by hand, whose ids PostgreSQL did not give", async (t) => {
+it("ids goes on after rows that were added by hand, whose ids are not PostgreSQL's", async (t) => {
   const cwd = newFolder(t);
   const env = { DATABASE_URL: await url() };
   const storage = await open(env.DATABASE_URL);

@@ -205,7 +205,7 @@ async function text(metrics: Metrics): Promise<string> {
   return `${(await metrics.endpoint.run({} as never)).body}`;
 }
 
-test("a create waits until the storage is done with it; a fault and the time are counted", async () => {
+test("/metrics counts a create that waits, its fault, and how long it took", async () => {
   const metrics = new Metrics();
   const values = async () => valuesOf(await text(metrics));
   const begun = Promise.withResolvers<void>();

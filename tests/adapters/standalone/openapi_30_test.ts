@@ -3,7 +3,7 @@ import test from "node:test";
 import { toOpenApi30 } from "../../../adapters/standalone/openapi_30.ts";
 import { openApi } from "../../../mod.ts";
 
-test("a document of OpenAPI 3.0 has one example in a schema, and nothing next to a reference", () => {
+test("OpenAPI 3.0 has one example in a schema, and nothing next to a reference", () => {
   const document = toOpenApi30(openApi());
   assert.equal(document.openapi, "3.0.3");
   const { summary, license } = document.info as {
@@ -31,7 +31,7 @@ test("a document of OpenAPI 3.0 has one example in a schema, and nothing next to
   assert.match(description, /available if it is omitted/);
 });
 
-test("a document of OpenAPI 3.0 has the same operations and named examples as the one of 3.1, to the last digit", () => {
+test("OpenAPI 3.0 has the operations and named examples of 3.1, to the last digit", () => {
   const text = JSON.stringify(toOpenApi30(openApi()));
   const paths = JSON.parse(text).paths;
   const original = JSON.parse(JSON.stringify(openApi()));

@@ -42,7 +42,7 @@ it(
 );
 
 it(
-  "what waits for a reader that has gone away is not written, and nothing says that it was",
+  "what waits for a reader that has gone is not written, nor said to be",
   async (t) => {
     const written = record(t, 1, "EPIPE");
     standardOutput.write("a").then(() => written.push("a is written"));
@@ -53,7 +53,7 @@ it(
 );
 
 it(
-  "if more than 1 MiB waits, further lines are counted in place of being written; a pipe is given 4 KiB at once",
+  "beyond 1 MiB that waits, lines are counted; a pipe is given 4 KiB at once",
   async (t) => {
     const written = record(t);
     for (const text of ["x".repeat(2 ** 20), "y", "dropped\n"]) {

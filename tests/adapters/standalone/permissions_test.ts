@@ -93,7 +93,7 @@ testUnless(skip || postgres.skip)(
 );
 
 it(
-  "only what the database needs is kept: SQLite reads, a Unix socket is read and written",
+  "a server keeps the permissions of its database: SQLite reads, a socket both",
   async (t) => {
     const revoked: string[] = [];
     type Name = Deno.PermissionDescriptor;

@@ -18,7 +18,7 @@ function limiter(requests: number, seconds: number, maxCallers?: number) {
  * the first `requests` of it are let through. The fields tell what is left of it. The oracle keeps every
  * time there was.
  */
-test("in each window of each caller exactly the first requests are let through, and each is told what is left", () => {
+test("each window of a caller lets exactly its first requests through, and says so", () => {
   fc.assert(fc.property(
     fc.integer({ min: 1, max: 5 }),
     fc.integer({ min: 1, max: 3 }),
@@ -60,7 +60,7 @@ test("in each window of each caller exactly the first requests are let through, 
   ));
 });
 
-test("a flood of callers takes no more than its bound, and lets the first of them begin anew", () => {
+test("a flood of callers is remembered up to a bound, and the first begin anew", () => {
   const { limit } = limiter(1, 10, 6);
   const isAllowed = (caller: string) => limit(caller).allowed;
   assert.equal(isAllowed("a"), true);

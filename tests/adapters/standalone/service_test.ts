@@ -8,7 +8,7 @@ import { run } from "../../support/process.ts";
 import { turns } from "../../support/time.ts";
 import { issuedKeys, memoryStorage, StorageError } from "../../../mod.ts";
 
-test("greet says once that the first key cannot be issued, unless it is a mistake, and tries again every second", async (t) => {
+test("greet says once that it cannot issue the first key, and tries every second", async (t) => {
   const reasons = [new Error("a mistake")];
   const config = readConfig({ DATABASE_URL: "memory:" });
   const { greet, close } = await openService(config, {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { acceptedCodings } from "../../../core/http/accept_encoding.ts";
 
-test("acceptedCodings prefers gzip to who names it, by weight, and takes what it cannot read for absent", () => {
+test("acceptedCodings goes by weight, and takes what it cannot read for absent", () => {
   const fields: Readonly<Record<string, readonly (string | null)[]>> = {
     "identity gzip": [null, "gzip;q=0.5, identity", "*;q=0.1, identity;q=0.2"],
     "gzip identity": ["gzip", "br, GZIP", "x-gzip", "gzip ; q=0.001", "*"]

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { parseBaseUrl } from "../../../core/http/base_url.ts";
 
-test("parseBaseUrl takes a URL, whose links are absolute, or a path, whose links are relative", () => {
+test("parseBaseUrl makes absolute links of a URL, and relative ones of a path", () => {
   const bases = [
     ["https://a.example/pets/v1", "/pets/v1", "https://a.example/pets/v1/pets"],
     ["/v1", "/v1", "?limit=5"],
@@ -18,7 +18,7 @@ test("parseBaseUrl takes a URL, whose links are absolute, or a path, whose links
   }
 });
 
-test("parseBaseUrl throws a TypeError for anything but a base address, and says in which form its path must be", () => {
+test("parseBaseUrl refuses anything but a base address, whose path is in normal form", () => {
   const others =
     `v1 ./v1 ftp://a/v1 javascript:alert(1) /v1?x /v1#x https://a/v1? https:// \\v1
     https://u:p@a/v1 https://u@a/v1 https://:p@a/v1 https://a:99999/v1`;

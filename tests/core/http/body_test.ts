@@ -86,12 +86,12 @@ test("readText reads nothing if Content-Length is above the cap", async () => {
 });
 
 test("readText refuses a body over the cap whose Content-Length says less", async () => {
-  const ask = (length: number) => {
+  const read = (length: number) => {
     const { body } = stream([new Uint8Array(length).fill(32)]);
     return readText(request(body, { "content-length": "1" }), LIMITS);
   };
-  assert.equal(await ask(100), " ".repeat(100));
-  assertRefused(await ask(101), "payload_too_large");
+  assert.equal(await read(100), " ".repeat(100));
+  assertRefused(await read(101), "payload_too_large");
 });
 
 // Law: a body that is announced, and so read at once, is read as one that is not, chunk by chunk.
@@ -104,7 +104,7 @@ test("readText comes to the same with Content-Length and without", async () => {
   const body = fc.oneof(text, fc.uint8Array());
   await fc.assert(
     fc.asyncProperty(body, fc.boolean(), async (bytes, isAtOnce) => {
-      const ask = (headers: Record<string, string>): Promise<unknown> => {
+      const read = (headers: Record<string, string>): Promise<unknown> => {
         const { body } = stream(
           Array.from(bytes, (byte) => Uint8Array.of(byte)),
         );
@@ -115,15 +115,15 @@ test("readText comes to the same with Content-Length and without", async () => {
         });
       };
       assert.deepEqual(
-        await ask({ "content-length": `${bytes.byteLength}` }),
-        await ask({}),
+        await read({ "content-length": `${bytes.byteLength}` }),
+        await read({}),
       );
     }),
     runs(300),
   );
 });
 
-test("readText answers 408 if the body stops coming, and cancels one that was not announced", async () => {
+test("readText answers 408 if the body stops coming, and cancels it if unannounced", async () => {
   for (const headers of [{}, { "content-length": "2" }]) {
     for (const first of [[], [Uint8Array.of(0x31)]]) {
       const { promise, resolve: cancelled } = Promise.withResolvers<void>();
@@ -199,7 +199,7 @@ test("readText answers 400 if the body breaks off, announced or not", async () =
   }
 });
 
-test("readText answers 413 for a body of more than 256 pieces, if it comes to less than 256 bytes a piece unless their number is bounded by its length", async () => {
+test("readText answers 413 for more than 256 pieces of less than 256 bytes on average", async () => {
   const limits = { ...LIMITS, maxBodyBytes: 1 << 20 };
   const spaces = (first: number, count: number) => {
     const sizes = [first, ...Array.from({ length: count - 1 }, () => 1)];
@@ -253,7 +253,7 @@ test("readText leaves no timer behind, however the body ends", async (t) => {
   assert.ok(timers.length >= 3, `${timers.length}`);
 });
 
-test("readText needs no timer for a body that is there within three turns of the microtask queue", async (t) => {
+test("readText needs no timer for a body that is there within three microtasks", async (t) => {
   const { set, cleared } = watchTimers(t);
   const headers = new Headers({ "content-length": "1" });
   for (const [turns, timers] of [[2, 0], [3, 1]] as const) {
@@ -268,7 +268,7 @@ test("readText needs no timer for a body that is there within three turns of the
 });
 
 // The usual ones are in the contract: here is what looks like them.
-test("checkMediaType takes JSON in UTF-8, however it is spelled, and refuses every other type, charset and coding", () => {
+test("checkMediaType takes JSON in UTF-8, however it is spelled, and nothing else", () => {
   const good = [
     " application/json ",
     "application/json;charset=utf-8",

@@ -7,7 +7,7 @@ import {
   staticContent,
 } from "../../../core/http/static_content.ts";
 
-test("staticContent answers 304 to *, and to a list that has its tag, weak or strong: with the tag, how to store it, and nothing else", async () => {
+test("staticContent answers 304 to *, and to a list with its tag, weak or strong", async () => {
   const stored = { "cache-control": "no-cache", vary: "Accept-Encoding" };
   const type = { "content-type": "text/plain" };
   const content = staticContent(() => encode("a"), type);
@@ -63,7 +63,7 @@ test("staticContent gives the same bytes the same tag, and others another", asyn
   assert.notEqual(a, b);
 });
 
-test("staticContent makes the content once, when it is asked for, and again if that failed", async () => {
+test("staticContent makes the content once it is asked for, and again if that failed", async () => {
   let made = 0;
   const reply = staticContent(() => {
     if (made++ === 0) throw new Error("not now");
@@ -76,7 +76,7 @@ test("staticContent makes the content once, when it is asked for, and again if t
   assert.deepEqual(first, second);
 });
 
-test("staticContent compresses for who takes gzip, under a tag of its own, and answers 304 to each tag that the client can use", async () => {
+test("staticContent has another tag in gzip, and 304 for each that a client can use", async () => {
   const long = "a".repeat(200_000); // several pieces
   const content = staticContent(() => encode(long), { "x-a": "1" });
   const GZIP = { "accept-encoding": "gzip" };
@@ -110,7 +110,7 @@ test("staticContent compresses for who takes gzip, under a tag of its own, and a
   }
 });
 
-test("staticContent is plain for all if the runtime cannot compress, and its tag is known", async (t) => {
+test("staticContent is plain, with its tag, if the runtime cannot compress", async (t) => {
   const { CompressionStream } = globalThis;
   t.after(() => void Object.assign(globalThis, { CompressionStream }));
   const broken = class {
@@ -133,7 +133,7 @@ test("staticContent is plain for all if the runtime cannot compress, and its tag
   }
 });
 
-test("staticContent compresses where streams cannot be made from iterables, as in Chromium", async (t) => {
+test("staticContent compresses without ReadableStream.from, as in Chromium", async (t) => {
   const { from } = ReadableStream;
   t.after(() => void Object.assign(ReadableStream, { from }));
   Object.assign(ReadableStream, { from: undefined });

@@ -31,7 +31,7 @@ test("parseTarget reads path and query as they were sent", () => {
   }
 });
 
-test("parseTarget refuses a target that has no path, and one of which the runtime can make no URL", () => {
+test("parseTarget refuses a target without a path, and one that is no URL", () => {
   const broken = {
     headers: new Headers(),
     get url(): string {

@@ -8,7 +8,7 @@ import {
   rememberKeys,
 } from "../../../core/keys/api_keys.ts";
 
-test("apiKeys takes its keys and no others, also at once and after the caller's array changes", async () => {
+test("apiKeys takes its keys alone, even after the caller's array has changed", async () => {
   const list = ["one", "two"];
   const keys = apiKeys(list);
   list.splice(0, 2, "three");
@@ -36,7 +36,7 @@ test("apiKeys throws a TypeError, without the key, if a key cannot be sent", () 
   });
 });
 
-test("every key is hashed before it is compared, so that time tells nothing of how much of it is right", async (t) => {
+test("a key is hashed before it is compared, so that time tells nothing of it", async (t) => {
   const keys = apiKeys(["pet_secret"]);
   const guesses = ["pet_secres", "x", "pet_secret".repeat(9), "pet_secret"];
   const { mock } = t.mock.method(crypto.subtle, "digest");
@@ -134,7 +134,7 @@ test("rememberKeys remembers no more than 10,000 keys", async () => {
   assert.equal(state.asked.length, 10_002);
 });
 
-test("rememberKeys forgets a key that has become invalid, and every key when it is told, and remembers none that is not valid", async () => {
+test("rememberKeys remembers valid keys only, and forgets when it is told", async () => {
   for (const isTold of [false, true]) {
     const { keys, state } = remembered();
     assert.equal(await keys.verify("x"), true);
@@ -164,7 +164,7 @@ async function withSlowLookUp(...later: readonly FoundKey[]) {
   return { keys, early, answer: resolve };
 }
 
-test("a key that one of two look-ups calls invalid is not kept, whatever the other said", async () => {
+test("rememberKeys keeps no key that one of two look-ups calls invalid", async () => {
   const { keys, early, answer } = await withSlowLookUp(VALID);
   assert.equal(await keys.verify("x"), true);
   answer(undefined);

@@ -39,7 +39,7 @@ test("issue throws a RangeError for a name that a pet could not have", async () 
   assert.deepEqual(await keys.list(), []);
 });
 
-test("issueFirst issues the very first key, and writes nothing if there is one, as on a read replica", async () => {
+test("issueFirst issues the very first key, and writes nothing if there is one", async () => {
   const { apiKeys } = memoryStorage();
   const keys = issuedKeys(apiKeys);
   const first = await keys.issueFirst("first key");
@@ -52,7 +52,7 @@ test("issueFirst issues the very first key, and writes nothing if there is one, 
   assert.equal(await slower.issueFirst("third"), undefined);
 });
 
-test("revoke makes a key invalid at once, and that key alone; list shows both, without a secret", async () => {
+test("revoke makes one key invalid at once, and list shows it without its secret", async () => {
   const { markUsed: _, ...storage } = memoryStorage().apiKeys;
   const keys = issuedKeys(storage);
   const one = await keys.issue("one");
@@ -72,7 +72,7 @@ test("revoke makes a key invalid at once, and that key alone; list shows both, w
   assert.deepEqual(list.map(({ id }) => id), [1, 2]);
 });
 
-test("revoke takes the key itself: the storage finds its record by the digest, or a TypeError says that it cannot", async () => {
+test("revoke takes the key itself, or says that the storage cannot find it", async () => {
   const { find, ...others } = memoryStorage().apiKeys;
   const keys = issuedKeys({ ...others, ...find && { find } });
   const { key, record } = await keys.issue("leaked");
@@ -84,7 +84,7 @@ test("revoke takes the key itself: the storage finds its record by the digest, o
   assert.equal(await keys.verify(key), false);
 });
 
-test("a key that another process revoked is refused a second after it was looked up, whatever the system's clock says", async (t) => {
+test("a key that another process revoked is refused within a second, by any clock", async (t) => {
   let time = 5000;
   t.mock.method(performance, "now", () => time);
   const { apiKeys } = memoryStorage();

@@ -58,7 +58,7 @@ storageContract({
 });
 
 test(
-  "prepared statements fail if PgBouncer lends another connection, and the message says what is missing",
+  "prepared statements that fail behind PgBouncer say which setting is missing",
   { ...ON_CLUSTER, skip },
   withCluster(async (cluster) => {
     const pgbouncer = await startPgBouncer(cluster, {

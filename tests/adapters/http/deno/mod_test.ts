@@ -6,7 +6,7 @@ const skip = !("Deno" in globalThis) && "only Deno has Deno.serve";
 const it = testUnless(skip);
 
 it(
-  "serve listens again on its port 100 ms after it stopped, tells of stops 10 s apart, and keeps 64",
+  "serve listens again 100 ms after it stopped, and tells of stops 10 s apart",
   async (t) => {
     const { serve } = await import("../../../../adapters/http/deno/mod.ts");
     const shutDown: number[] = [];
@@ -50,7 +50,7 @@ it(
 );
 
 it(
-  "serve answers 503 to what comes while it closes, and finishes an upload under way",
+  "serve answers 503 to what comes while it closes, and finishes what is under way",
   async () => {
     const { serve } = await import("../../../../adapters/http/deno/mod.ts");
     const begun = Promise.withResolvers<void>();

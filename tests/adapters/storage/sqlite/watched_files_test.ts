@@ -29,41 +29,43 @@ for (const suffix of ["-wal", "-shm"]) {
         async () => {
           const path = newPath();
           const answers: string[] = [];
-          const ask = async (child: StorageProcess, command: string) => {
+          const send = async (child: StorageProcess, command: string) => {
             const got = await child.tell(command);
             answers.push(...got);
             return got.at(-1) ?? "it ended";
           };
           /** Does what the command `keys` does, twice, as far as it gets. */
           const issueAndRevoke = async (name: string) => {
-            const opened = await ask(keys, `open ${path} 50`);
+            const opened = await send(keys, `open ${path} 50`);
             if (opened !== "opened") return opened;
-            const [, id] = (await ask(keys, `issue ${name}`)).split(" ");
-            await ask(keys, `revoke ${id}`);
-            return await ask(keys, "close");
+            const [, id] = (await send(keys, `issue ${name}`)).split(" ");
+            await send(keys, `revoke ${id}`);
+            return await send(keys, "close");
           };
 
           for (const server of [first, second]) {
-            assert.equal(await ask(server, `open ${path}`), "opened");
-            await ask(server, "create 5 2");
+            assert.equal(await send(server, `open ${path}`), "opened");
+            await send(server, "create 5 2");
           }
           assert.equal(await issueAndRevoke("early"), "closed");
           rmSync(path + suffix);
           const refusals = [await issueAndRevoke("soon")];
-          for (const server of [first, second]) await ask(server, "create 3 1");
+          for (const server of [first, second]) {
+            await send(server, "create 3 1");
+          }
           if (isMadeAnew) query(path, "SELECT count(*) FROM pets");
           const problems = [
-            await ask(first, "ping"),
-            await ask(second, "ping"),
+            await send(first, "ping"),
+            await send(second, "ping"),
           ];
           refusals.push(await issueAndRevoke("late"));
           const [one, other] = whose === "first"
             ? [first, second]
             : [second, first];
-          assert.equal(await ask(one, "close"), "closed");
-          problems.push(await ask(other, "ping"));
+          assert.equal(await send(one, "close"), "closed");
+          problems.push(await send(other, "ping"));
           await issueAndRevoke("later");
-          assert.equal(await ask(other, "close"), "closed");
+          assert.equal(await send(other, "close"), "closed");
           assert.equal(await issueAndRevoke("last"), "closed");
 
           assert.deepEqual(query(path, "PRAGMA integrity_check"), ["ok"]);
