@@ -72,6 +72,14 @@ async function inTime(work: Promise<unknown>): Promise<void> {
   }
 }
 
-export function aMoment(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 50));
+/** Asserts that a server opens no tunnel. */
+export async function assertNoTunnel(wire: Wire): Promise<void> {
+  wire.write(rawRequest("CONNECT example.com:443"));
+  const { status, body } = await wire.answer("CONNECT");
+  assert.equal(status, 400);
+  assert.deepEqual(JSON.parse(body), {
+    code: "bad_request",
+    message: "Cannot open tunnel: this server is not a proxy",
+    status,
+  });
 }
