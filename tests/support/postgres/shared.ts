@@ -6,6 +6,7 @@ import {
   type PetDatabase,
   postgresStorage,
 } from "../../../adapters/storage/postgres/mod.ts";
+import { atEnd } from "../at_end.ts";
 import { skipping, testUnless } from "../runtime.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
@@ -60,7 +61,7 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
 
   const database: SharedPostgres["database"] = async (t) => {
     const opened: PetDatabase[] = [];
-    t.after(() => Promise.all(opened.map((storage) => storage.close())));
+    atEnd(t, () => Promise.all(opened.map((storage) => storage.close())));
     return {
       url: await emptyDatabase(),
       async open(...args) {
