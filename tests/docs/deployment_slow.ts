@@ -17,6 +17,7 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
 import type { RunningServer } from "../support/standalone.ts";
+import { atEnd } from "../support/at_end.ts";
 import { freePort, startProgram } from "../support/process.ts";
 import { RUNTIME, testUnless } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
@@ -271,11 +272,8 @@ testUnless(NOT_DENO || NO_CLUSTER)(
     assert.equal(refused.status, 503);
     assert.equal(refused.headers.get("retry-after"), "1");
     const cluster = await startCluster({ port });
-    try {
-      assert.equal((await add(server)).status, 201);
-    } finally {
-      await cluster.close();
-    }
+    atEnd(t, () => cluster.close());
+    assert.equal((await add(server)).status, 201);
     assert.equal(await server.end("SIGINT"), 0);
   },
 );

@@ -56,7 +56,7 @@ function early(end: typeof ENDS[number]) {
 }
 
 for (const end of ENDS) {
-  test(`a ${end} while there is no response ends any call and its request, if retries are left or not`, async () => {
+  test(`a ${end} while there is no response ends any call, retries left or not`, async () => {
     for (const retries of end === "timeout" ? [0] : [0, 1]) {
       for (const call of CALLS) {
         const { clock, happen, check, options } = early(end);
@@ -84,7 +84,7 @@ for (const end of ENDS) {
   });
 
   // An unhandled rejection fails the test that is running.
-  test(`a response that comes after the ${end} is cancelled; one without a body leaves no rejection`, async () => {
+  test(`a response that comes after the ${end} is cancelled, without a rejection`, async () => {
     for (const watched of [watchedBody([petJson(1n)]), undefined]) {
       const { clock, happen, check, options } = early(end);
       let respond = (_response: Response): void => {};
@@ -100,7 +100,7 @@ for (const end of ENDS) {
   });
 }
 
-test("a signal that is aborted before the call rejects with its reason, and nothing is sent", async () => {
+test("a signal that is aborted before the call rejects at once, and nothing is sent", async () => {
   const { client, requests, clock } = scripted([]);
   for (const reason of [new Error("why"), "text", null, 0]) {
     const signal = AbortSignal.abort(reason);
@@ -117,7 +117,7 @@ test("a signal that is aborted before the call rejects with its reason, and noth
 });
 
 for (const moment of ["during", "just before"]) {
-  test(`a signal that aborts ${moment} a pause rejects with its reason, and no timer is left`, async () => {
+  test(`a signal that aborts ${moment} a pause rejects, and leaves no timer`, async () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     const abort = () => controller.abort(reason);

@@ -65,7 +65,7 @@ test("a relative link resolves against the address of the page", async () => {
   }
 });
 
-test("a malformed Link header is an error, as if it were missing a walk would end early", async () => {
+test("a malformed Link header is an error, because a walk would end early", async () => {
   const fields = [
     "next",
     "a>; rel=next",

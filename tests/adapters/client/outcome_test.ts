@@ -145,7 +145,7 @@ test("an id is exact however it is written, and no text", async () => {
   }
 });
 
-test("a created pet that is not as it was sent is invalid_response, and may have been added", async () => {
+test("a created pet that is not as sent is invalid_response, and may have been added", async () => {
   const rounded = { ...REX, categoryId: 2n ** 53n };
   const sent = { ...REX, categoryId: 2n ** 53n + 1n };
   for (
@@ -169,7 +169,7 @@ test("a created pet that is not as it was sent is invalid_response, and may have
   assert.equal((await client.createPet({ name, categoryId })).status, "sold");
 });
 
-test("a body in more than 4096 pieces of less than 64 bytes on average is not read to its end", async () => {
+test("a body in more than 4096 pieces, of less than 64 bytes on average, is cut off", async () => {
   const piece = (length: number) => " ".repeat(length);
   for (const [length, isRead] of [[63, false], [65, true]] as const) {
     const pieces = [petJson(7n), ...Array(5000).fill(piece(length))];
@@ -220,7 +220,7 @@ test("a body may have 1 MiB, and one without end is not read to its end", async 
   }
 });
 
-test("each code of the service arrives as it is, and below 500 it is certain that no pet was added", async () => {
+test("each code of the service arrives as it is, and below 500 is certain", async () => {
   for (const [code, status] of Object.entries(ERROR_STATUS)) {
     const step = () => refusal(code, status, {}, "Why");
     const read = await fails("list", step, code, status);
@@ -230,7 +230,7 @@ test("each code of the service arrives as it is, and below 500 it is certain tha
   }
 });
 
-test("a code that the client does not know arrives as it is, and proves nothing of a create", async () => {
+test("a code that is unknown arrives as it is, and proves nothing of a create", async () => {
   for (const code of ["teapot", "constructor"]) {
     const error = await fails("create", refusal(code, 418), code, 418);
     assert.deepEqual([error.message, error.uncertain], ["No", true]);
@@ -305,7 +305,7 @@ test("the request id is on the error", async () => {
   assert.equal(none.requestId, undefined);
 });
 
-test("a request that gets no response is network_error with its cause, and its first reason in the message", async () => {
+test("a request without a response is network_error, with cause and reason", async () => {
   const reasons = new AggregateError(["a", "b"].map((why) => Error(why)));
   const endless = new Error("its own cause");
   endless.cause = endless;

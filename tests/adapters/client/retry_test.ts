@@ -97,7 +97,7 @@ for (const [which, failures] of Object.entries(FAILURES)) {
   }
 }
 
-test("each create sends 128 random bits as a structured-field string; nothing else does", async () => {
+test("each create alone sends 128 random bits as a structured-field string", async () => {
   const { client, requests } = scripted([
     ...Array<Step>(100).fill(added),
     () => json("[]"),

@@ -65,7 +65,7 @@ test("a walk follows the link it is given, and makes up none", async () => {
   ]);
 });
 
-test("a walk asks for a page only when it comes to it; it can be left early, and begun anew", async () => {
+test("a walk asks for a page when it comes to it, and can be left and begun anew", async () => {
   const { client, requests } = scripted([
     petsPage([1n, 2n], "?after=2"),
     petsPage([1n, 2n], "?after=2"),

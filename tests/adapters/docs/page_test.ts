@@ -161,7 +161,7 @@ async function assertAccessible(page: Page): Promise<void> {
 }
 
 onPage(
-  "the page lists and adds pets with a key, to the last digit, and keeps the key nowhere",
+  "the page lists and adds pets to the last digit, and keeps the key nowhere",
   DESKTOP,
   async ({ page, requests, complaints, origin }) => {
     await enterKey(page, "secret");
@@ -219,7 +219,7 @@ onPage(
 );
 
 onPage(
-  "an example is shown and sent to the last digit, the answer comes first and shows no key, and an empty body is answered",
+  "an example is shown and sent to the last digit, and the answer shows no key",
   DESKTOP,
   async ({ page, origin }) => {
     await page.getByText("paste an API key").waitFor();
@@ -265,7 +265,7 @@ onPage(
 );
 
 onPage(
-  "the page fits a phone, light or dark, shows operations first, and leads from a 401 to the form",
+  "the page fits a phone, light or dark, and leads from a 401 to the form",
   PHONE,
   async ({ page, complaints }) => {
     for (const operation of [LIST, CREATE, GET]) {
@@ -317,7 +317,7 @@ onPage(
 );
 
 onPage(
-  "the form says where keys come from, and with `rememberKey` keeps one in its tab alone once the service accepts it, until Forget or a 401",
+  "with `rememberKey` the form keeps an accepted key, until Forget or a 401",
   { ...DESKTOP, rememberKey: true },
   async ({ page, complaints, origin, keys }) => {
     const kept = [{}, { "API key of /v1/": "secret" }, ""];
@@ -376,7 +376,7 @@ onPage(
 );
 
 onPage(
-  "the page meets WCAG 2.2 A and AA, and best practices, light, dark and on a phone, with the form for the key",
+  "the page with the form for the key meets WCAG 2.2 AA, also dark and on a phone",
   DESKTOP,
   async ({ page }) => {
     await open(page, LIST);
@@ -394,7 +394,7 @@ onPage(
 );
 
 onPage(
-  "the page meets WCAG 2.2 A and AA, and best practices, light, dark and on a phone, unfolded and with answers",
+  "the page with answers meets WCAG 2.2 AA, also dark and on a phone",
   DESKTOP,
   async ({ page }) => {
     await enterKey(page, "secret");
@@ -415,7 +415,7 @@ onPage(
 );
 
 onPage(
-  "the form for the key hides it until it is told to show it, and gives the focus back when it closes",
+  "the form hides the key until it is told to show it, and gives the focus back",
   DESKTOP,
   async ({ page }) => {
     const key = page.getByRole("textbox", { name: "API key" });
@@ -449,7 +449,7 @@ onPage(
 );
 
 onPage(
-  "all operations open take six screens or fewer, and say more of an error when asked",
+  "all operations open take six screens at most",
   DESKTOP,
   async ({ page }) => {
     const all = [LIST, CREATE, GET, "#operations-service-getOpenApi"];

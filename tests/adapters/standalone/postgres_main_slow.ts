@@ -12,6 +12,7 @@ import {
 } from "../../support/postgres/test_cluster.ts";
 import { commandLine, RUNTIME, skipping } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
+import { atEnd } from "../../support/at_end.ts";
 import { ask } from "../../contract/ask.ts";
 import { MAIN, startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
@@ -87,26 +88,23 @@ test(
     const { pathname } = new URL(database);
     await (await postgresStorage(database)).close();
     const standby = await startCopy(old);
+    atEnd(t, () => standby.close());
     const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
     const url = `postgres://postgres@${hosts}${pathname}`;
     const server = await startMain(t, { env: { DATABASE_URL: url } });
-    try {
-      await standby.promote();
-      const [, promoted] = hosts;
-      await until("the server has moved", async () => {
-        await ask(server, "GET", "/readyz");
-        return server.stderr().includes("moved to");
-      });
-      const [line = ""] = server.stderr().match(/^\{.*moved.*\}$/gm) ?? [];
-      const { time, ...message } = JSON.parse(line);
-      assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000, time);
-      assert.deepEqual(message, {
-        message: `moved to ${promoted}, timeline 2`,
-      });
-      assert.equal(await server.end(), 0);
-    } finally {
-      await standby.close();
-    }
+    await standby.promote();
+    const [, promoted] = hosts;
+    await until("the server has moved", async () => {
+      await ask(server, "GET", "/readyz");
+      return server.stderr().includes("moved to");
+    });
+    const [line = ""] = server.stderr().match(/^\{.*moved.*\}$/gm) ?? [];
+    const { time, ...message } = JSON.parse(line);
+    assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000, time);
+    assert.deepEqual(message, {
+      message: `moved to ${promoted}, timeline 2`,
+    });
+    assert.equal(await server.end(), 0);
   }),
 );
 
@@ -116,28 +114,25 @@ test(
   withCluster(async (primary, t) => {
     const { pathname } = new URL(await primary.newDatabase());
     const standby = await startStandby(primary);
-    try {
-      const start = ({ url }: Pick<Cluster, "url">) =>
-        startMain(t, { env: { DATABASE_URL: url(pathname.slice(1)) } });
-      const writer = await start(primary);
-      assert.equal(
-        (await ask(writer, "POST", "/v1/pets", { body: REX_JSON })).status,
-        201,
-      );
-      const reader = await start(standby);
-      await until("the replica has the pet", async () => {
-        const { text } = await ask(reader, "GET", "/v1/pets");
-        return text.includes("Rex");
-      });
-      assert.equal(
-        (await ask(reader, "POST", "/v1/pets", { body: REX_JSON })).status,
-        503,
-      );
-      for (const server of [reader, writer]) {
-        assert.equal(await server.end(), 0);
-      }
-    } finally {
-      await standby.close();
+    atEnd(t, () => standby.close());
+    const start = ({ url }: Pick<Cluster, "url">) =>
+      startMain(t, { env: { DATABASE_URL: url(pathname.slice(1)) } });
+    const writer = await start(primary);
+    assert.equal(
+      (await ask(writer, "POST", "/v1/pets", { body: REX_JSON })).status,
+      201,
+    );
+    const reader = await start(standby);
+    await until("the replica has the pet", async () => {
+      const { text } = await ask(reader, "GET", "/v1/pets");
+      return text.includes("Rex");
+    });
+    assert.equal(
+      (await ask(reader, "POST", "/v1/pets", { body: REX_JSON })).status,
+      503,
+    );
+    for (const server of [reader, writer]) {
+      assert.equal(await server.end(), 0);
     }
   }),
 );

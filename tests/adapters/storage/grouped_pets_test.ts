@@ -46,7 +46,7 @@ test("groupedPets sends a key once, and tells the others with it what came of it
   ]);
 });
 
-test("groupedPets rejects all creates with a key whose commit fails, or gives an error for it", async () => {
+test("groupedPets rejects all creates with a key whose commit fails", async () => {
   const fault = new StorageError("unavailable", "away");
   for (const send of [() => Promise.reject(fault), async () => [fault]]) {
     const creates = create(send, ["a1", "b1"]);
@@ -58,7 +58,7 @@ test("groupedPets rejects all creates with a key whose commit fails, or gives an
 
 // At 20 ms a commit the queue fills up first, at 200 ms creates are late first.
 for (const [ms, lateness] of [[20, 0], [200, 2020]] as const) {
-  test(`at twice the load of a database that takes ${ms} ms a commit, creates keep it busy, and none waits for more than 2 s to be sent`, async (t) => {
+  test(`creates at twice the load of ${ms} ms a commit wait for at most 2 s to be sent`, async (t) => {
     const { pass } = stopClock(t);
     let now = 0;
     const database = { answersAt: 0, answer() {} };

@@ -58,7 +58,7 @@ const reads = (options: Options = {}) =>
 
 const atOnce: Options["send"] = (group) => Promise.resolve(group);
 
-test("grouped sends a read that finds nothing under way at once, and gathers those behind it", async () => {
+test("grouped sends a read at once if none is under way, and gathers those behind it", async () => {
   const { run, sent, answerAll } = reads({ maxUnderWay: 2 });
   const first = run(1);
   assert.deepEqual(sent, [[1]]);
@@ -178,7 +178,7 @@ test("grouped has no timer while nothing is under way, and none once it is close
   }
 });
 
-test("grouped accepts an item however slow earlier groups were, and refuses it only once it is late", async (t) => {
+test("grouped accepts an item however slow groups were, and refuses it once it is late", async (t) => {
   const { pass } = stopClock(t);
   const { run, answer, answerAll } = recorded({ maxGroup: 1, maxWait: 2000 });
   const slow = run(0);

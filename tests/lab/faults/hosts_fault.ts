@@ -11,7 +11,7 @@ import { until } from "../../support/time.ts";
 import { REX } from "../../support/pets.ts";
 
 test(
-  "a storage waits at its start for a server that takes writes, and goes to the other one if that takes no more, as in a switchover",
+  "a storage waits for a server that takes writes, at its start and in a switchover",
   ON_CLUSTER,
   withCluster(async (first) => {
     const second = await startCluster();

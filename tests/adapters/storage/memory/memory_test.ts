@@ -27,7 +27,7 @@ test("memoryStorage says why it refuses an API key, and that it is closed", asyn
   );
 });
 
-test("memoryStorage keeps an idempotency key for exactly as long as it should, also one that is sent again", async (t) => {
+test("memoryStorage keeps an idempotency key exactly as long as it should", async (t) => {
   let time = 0;
   t.mock.method(performance, "now", () => time);
   const storage = memoryStorage({ idempotencyRetention: 10 });

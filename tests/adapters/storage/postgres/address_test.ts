@@ -135,7 +135,7 @@ const wrong: Readonly<Record<string, RegExp>> = {
 
 for (const [text, message] of Object.entries(wrong)) {
   const url = text.replace(/^\?/, "postgres://ann:secret@localhost?");
-  test(`parsePostgresUrl refuses ${url || "an empty address"}, and keeps the password to itself`, () => {
+  test(`parsePostgresUrl refuses ${url || "an empty address"}, without the password`, () => {
     assert.throws(
       () => parsePostgresUrl(url, {}),
       (error) => {

@@ -32,7 +32,7 @@ async function detour(direct: string) {
   return { line, server, url };
 }
 
-it("postgresStorage sends a read again whose connection is lost; without a server each call says what it cannot do", async (t) => {
+it("postgresStorage sends a read again whose connection is lost", async (t) => {
   const { url: direct, open } = await database(t);
   const { line, server, url } = await detour(direct);
   const storage = await open(url.href);
@@ -61,7 +61,7 @@ it("postgresStorage sends a read again whose connection is lost; without a serve
   }
 });
 
-it("postgresStorage sends a read once more if its connection fails, or the server asks for it", async (t) => {
+it("postgresStorage sends a read once more if it fails, or it is asked to", async (t) => {
   const { url, open } = await database(t);
   const { id } = await (await open(url)).create(REX);
   await runSql(
@@ -203,7 +203,7 @@ it("postgresStorage goes on at the next server if several calls lose one togethe
   await ping(4);
 });
 
-it("postgresStorage waits for a server that does not answer yet, but for no missing database", async (t) => {
+it("postgresStorage waits for a server that does not answer, but for no database", async (t) => {
   const { url: direct, open } = await database(t);
   const { line, server, url } = await detour(direct);
   line.leadTo(await freePort());
@@ -259,7 +259,7 @@ async function actingBefore(
   assert.ok(count > 0, word);
 }
 
-it("postgresStorage sends a read or create again, and a transaction from its beginning, if its connection ended before the driver could send it", async (t) => {
+it("postgresStorage sends again what the driver could not send", async (t) => {
   const { url, open } = await database(t);
   const storage = await open(url);
   const ends = [
@@ -312,7 +312,7 @@ it("postgresStorage outlives the end of an idle connection, and reads on another
   }
 });
 
-it("postgresStorage acknowledges a new pet although the pet of another key in its statement cannot be read", async (t) => {
+it("postgresStorage adds a pet although another in its statement is unreadable", async (t) => {
   const { url, open } = await database(t);
   const storage = await open(url);
   const { id } = await storage.create(REX, key(1));
@@ -355,7 +355,7 @@ async function pretend(t: TestContext, answer: Buffer) {
   return { host: `127.0.0.1:${port}`, received };
 }
 
-test("postgresStorage takes the password from PGPASSWORD if the address has none, and says so if that is missing", async (t) => {
+test("postgresStorage takes the password from PGPASSWORD if the address has none", async (t) => {
   const { host, received } = await pretend(t, authentication(3));
   const open = () =>
     postgresStorage(`postgres://ann@${host}/pets`, { openTimeout: 0 });
@@ -406,7 +406,7 @@ const cases = [
   ["asks for nothing", Buffer.concat([authentication(0), READY])],
 ] as const;
 for (const [what, answer] of cases) {
-  test(`postgresStorage with channel_binding=require refuses a server that ${what}, and sends it nothing`, async (t) => {
+  test(`postgresStorage with channel_binding sends nothing to a server that ${what}`, async (t) => {
     const { host, received } = await pretend(t, answer);
     const opening = postgresStorage(
       `postgres://ann:s3cret@${host}/pets?channel_binding=require`,

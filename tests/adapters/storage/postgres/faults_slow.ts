@@ -188,7 +188,7 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
 });
 
 test(
-  "postgresStorage takes no connection that was pending at a server that hung until another one was used",
+  "postgresStorage takes no connection that a server which hung was to open",
   ON_CLUSTER,
   withCluster(async (first) => {
     const second = await startCluster();
@@ -226,7 +226,7 @@ test(
 );
 
 test(
-  "postgresStorage keeps to its connection_limit in the first 5 s after an outage, and works again",
+  "postgresStorage keeps to its connection_limit in the first 5 s after an outage",
   ON_CLUSTER,
   withCluster(async (cluster) => {
     const limit = 4;
@@ -350,7 +350,7 @@ it("tells a create that was cancelled from one whose connection ended", async (c
   });
 });
 
-it("answers in time if all its connections are taken, or a lock; a create that waits too long did not happen", async (cluster) => {
+it("answers in time if its connections, or a lock, are taken", async (cluster) => {
   await locked(
     cluster,
     async (storage, unlock) => {

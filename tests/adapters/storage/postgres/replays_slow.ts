@@ -17,7 +17,7 @@ const TIMES = { connectTimeout: 400, queryTimeout: 800 };
 const WAITS = "from pg_stat_activity where wait_event = 'SyncRep'";
 
 test(
-  "postgresStorage acknowledges a replay only when the synchronous standby has it, and leaves one waiting backend at most",
+  "postgresStorage acknowledges a replay only when the synchronous standby has it",
   { ...ON_CLUSTER, skip: NO_CLUSTER || skipping(await missingStandby()) },
   withCluster(async (primary) => {
     const standby = await startStandby(primary);

@@ -190,7 +190,7 @@ const cases = [
   ["connection_limit=1&pgbouncer=true", 1000, "0", "off", "on"],
 ] as const;
 for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
-  it(`postgresStorage writes to disk, and changes no setting for later: ${parameters}, ${lockTimeout}, ${setting}`, async (t) => {
+  it(`postgresStorage writes to disk: ${parameters}, ${lockTimeout}, ${setting}`, async (t) => {
     const { url, open } = await database(t);
     const option = `options=-c%20synchronous_commit%3D${setting}`;
     const storage = await open(`${url}?${option}&${parameters}`, {
@@ -236,7 +236,7 @@ it("postgresStorage finds the pets of a status, and expired keys, in an index", 
   assert.deepEqual(names, ["idempotency_keys_by_created", "pets_by_status"]);
 });
 
-it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement; an empty one gave no id", async (t) => {
+it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", async (t) => {
   const { url } = await database(t);
   const target = await postgresTransfer(parsePostgresUrl(url), "write");
   const sql = `select current_setting('lock_timeout'),
@@ -247,7 +247,7 @@ it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement; an
   await target.close();
 });
 
-it("postgresStorage leaves a database that it cannot use as it is, without connections", async (t) => {
+it("postgresStorage leaves a database that it cannot use as it is, and disconnects", async (t) => {
   const { url, open } = await database(t);
   const copying = postgresTransfer(parsePostgresUrl(url), "read");
   await assert.rejects(copying, {
@@ -283,7 +283,7 @@ it("postgresStorage prepares its reads anew after the type of a column was chang
   assert.deepEqual(await read(), [pet, { pets: [pet] }]);
 });
 
-it("postgresStorage knows that a create is committed, whatever a trigger warns of; and gives none the id of another if one is left out", async (t) => {
+it("postgresStorage knows that a create is committed, whatever a trigger does", async (t) => {
   const { url, open } = await database(t);
   const storage = await open(url);
   await runSql(

@@ -61,7 +61,7 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
   }));
 
 test(
-  "sqliteStorage moves what its deleted log holds into the file once a full disk has space",
+  "sqliteStorage saves what its deleted log holds once a full disk has space",
   { skip: NO_SMALL_DISK },
   () =>
     withSmallDisk(directory, async (disk) => {
@@ -214,7 +214,7 @@ test("sqliteStorage fulfils no create once the disk has failed to sync", {
 });
 
 test(
-  "sqliteStorage is unavailable while its file may not grow, as on a full disk, and reads on",
+  "sqliteStorage is unavailable while its file may not grow, and reads on",
   {
     skip: skipping(
       process.platform === "win32" && "Windows has no limit of file sizes",
@@ -250,7 +250,7 @@ test(
 
 for (const [ms, least] of [[0, 0], [20, 40], [1000, 64]] as const) {
   const expected = RUNTIME === "node" ? least : 0;
-  test(`sqliteStorage lets ${expected} turns pass, in which others can connect, after a group that took ${ms} ms, and none while it is closed`, async (t) => {
+  test(`sqliteStorage lets ${expected} turns pass after a group that took ${ms} ms`, async (t) => {
     const storage = await sqliteStorage(join(directory, `slow${ms}.db`));
     let now = 0;
     // It is asked before the group, after it, and for the limit of its wait for a lock.

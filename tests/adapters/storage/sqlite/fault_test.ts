@@ -59,7 +59,7 @@ for (
   });
 }
 
-test("an error that is not about the state of the storage stays as it is, unless the outcome is unknown", () => {
+test("an error that tells nothing of the storage stays as it is, if it is certain", () => {
   for (const error of [sqliteError(1), new Error("no"), "no"]) {
     assert.equal(storageFault("create pet", error), error);
     const fault = storageFault("create pet", error, "outcome_unknown");

@@ -57,7 +57,7 @@ test("sqliteStorage says why it cannot open a path", async () => {
   }
 });
 
-test("sqliteStorage leaves the database of another program, or of another version, as it is", async () => {
+test("sqliteStorage leaves the database of another program or version as it is", async () => {
   const foreign = /it is the database of another program/;
   const older =
     /its tables are version 0, .* knows version 1; use the version of the program that made them$/;
@@ -171,7 +171,7 @@ for (const fate of ["deleted", "replaced", "made unreadable"]) {
 }
 
 test(
-  "the log of a file that was replaced in use is set aside, and the new file is not touched",
+  "the log of a file that was replaced in use is set aside, and the new one whole",
   options,
   async (t) => {
     const path = newPath();
@@ -204,7 +204,7 @@ test(
 );
 
 test(
-  "the log of a file that was replaced in use stays if it is another server's by now",
+  "the log of a file that was replaced in use stays if it is another server's",
   options,
   async (t) => {
     const path = newPath();
@@ -236,7 +236,7 @@ test("sqliteStorage opens no file that has two names", options, async () => {
 
 for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
   test(
-    `sqliteStorage moves what its log holds into the file if the log is deleted while ${meanwhile}`,
+    `sqliteStorage saves what its log holds if that is deleted while ${meanwhile}`,
     options,
     async () => {
       const path = newPath();
@@ -271,7 +271,7 @@ for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
 
 for (const suffix of ["-wal", "-shm"]) {
   test(
-    `sqliteStorage is not ready if its ${suffix} was deleted, still lists, and has all in the file once others stop reading`,
+    `sqliteStorage is not ready, but lists, if its ${suffix} was deleted`,
     options,
     async () => {
       const path = newPath();
@@ -297,7 +297,7 @@ for (const suffix of ["-wal", "-shm"]) {
 }
 
 test(
-  "sqliteStorage keeps others out of a file without its log, and does not let go of it at the next check",
+  "sqliteStorage keeps others out of a file without its log, also after a check",
   options,
   async (t) => {
     const path = newPath();
@@ -457,7 +457,7 @@ function lock(path: string): () => void {
   };
 }
 
-test("sqliteStorage waits for a locked file without stopping the event loop, and closes afterwards", async () => {
+test("sqliteStorage waits for a locked file without stopping the event loop", async () => {
   const path = newPath();
   const storage = await sqliteStorage(path);
   const unlock = lock(path);
@@ -486,7 +486,7 @@ test("sqliteStorage gives up a file that stays locked, and nothing happened", as
   await storage.close();
 });
 
-test("a read waits for its turn in sqliteStorage as long as another may wait for a locked file, which pauses up to 8 ms between attempts", async (t) => {
+test("a read waits for its turn as long as another may wait for a locked file", async (t) => {
   const clock = stopClock(t);
   const path = newPath();
   const storage = await sqliteStorage(path, { lockTimeout: 60_000 });

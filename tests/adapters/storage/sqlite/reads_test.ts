@@ -9,7 +9,7 @@ import { newPet, REX } from "../../../support/pets.ts";
 
 const newPath = temporaryFiles();
 
-test("sqliteStorage fails only reads of a part of the file that is damaged, and goes on", async () => {
+test("sqliteStorage fails only reads of what is damaged in the file, and goes on", async () => {
   const path = newPath();
   const long = newPet({ ...REX, name: "x".repeat(100) });
   const storage = await sqliteStorage(path);
@@ -59,7 +59,7 @@ test("sqliteStorage sees in its next read what another connection has committed"
   await Promise.all([writer.close(), reader.close()]);
 });
 
-test("the log of sqliteStorage shrinks to 16 MB after a long reader, by a create that takes no longer than the one before, which catches up", async () => {
+test("the log of sqliteStorage shrinks to 16 MB after a long reader", async () => {
   let isQuick = false;
   // The system may hold up one create, but not three.
   for (let round = 0; round < 3 && !isQuick; round++) {
@@ -91,7 +91,7 @@ test("the log of sqliteStorage shrinks to 16 MB after a long reader, by a create
   assert.ok(isQuick);
 });
 
-test("sqliteStorage prepares a statement once, however often it is used, and one for all limits above 100", async (t) => {
+test("sqliteStorage prepares a statement once, and one for all limits above 100", async (t) => {
   const storage = await sqliteStorage(newPath());
   const { prepare } = DatabaseSync.prototype;
   t.after(() => DatabaseSync.prototype.prepare = prepare);
