@@ -37,29 +37,31 @@ export interface GroupedPetsOptions {
     GroupedOptions<never, never>,
     "maxGroup" | "maxUnderWay" | "maxWait"
   >;
+  /** True if several pages cost as much together as apart. */
+  readonly gathersEqualPages?: boolean;
 }
 
 /** Makes the queues in front of a database, with the methods of the port. */
 export function groupedPets(
-  { create, get, list, reads }: GroupedPetsOptions,
+  { create, get, list, reads, gathersEqualPages = false }: GroupedPetsOptions,
 ): Pick<PetStorage, "create" | "get" | "list" | "close"> {
   const creates = grouped({
     action: "create pet",
     send: create,
     maxGroup: MAX_CREATES,
+    onePerTurn: true, // SQLite commits within the turn: the next may join others
   });
   const gets = grouped({
     ...reads,
-    sendsLoneItem: true,
     action: "get pet",
     send: get,
     keyOf: (id) => id,
   });
   const lists = grouped({
     ...reads,
-    sendsLoneItem: true,
     action: "list pets",
     send: list,
+    gathersEqual: gathersEqualPages,
     keyOf: ({ limit, status, after }) => `${limit} ${status} ${after}`,
     sizeOf: ({ limit }) => limit <= MAX_LIMIT ? limit : reads.maxGroup,
   });

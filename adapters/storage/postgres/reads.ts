@@ -126,7 +126,6 @@ export function groupLookUps(
 ): Grouped<string, Row | undefined> {
   return grouped({
     ...limits,
-    sendsLoneItem: true,
     action: FIND,
     keyOf: (digest) => digest,
     async send(digests) {

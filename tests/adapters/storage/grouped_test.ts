@@ -49,7 +49,6 @@ function recorded(options: Options = {}) {
 /** A queue of reads, which share a place if they are equal, and have four connections. */
 const reads = (options: Options = {}) =>
   recorded({
-    sendsLoneItem: true,
     maxUnderWay: 4,
     keyOf: (item) => item,
     sizeOf: (item) => item,
@@ -58,31 +57,102 @@ const reads = (options: Options = {}) =>
 
 const atOnce: Options["send"] = (group) => Promise.resolve(group);
 
-test("grouped sends a read at once if none is under way, and gathers those behind it", async () => {
+/** Sends as many items one by one as it takes until none waits for others. */
+async function sendAlone(
+  { run, sent }: Pick<ReturnType<typeof recorded>, "run" | "sent">,
+): Promise<void> {
+  let isAtOnce = false;
+  for (let before = 0; before < 100 && !isAtOnce; before++) {
+    const answer = run(1);
+    isAtOnce = sent.length > before;
+    await answer;
+    await nextTask();
+  }
+  assert.ok(isAtOnce && sent.length > 1, `${sent.length} were sent`);
+  sent.length = 0;
+}
+
+test("grouped gathers what arrives in a turn; equal items share a place", async () => {
   const { run, sent, answerAll } = reads({ maxUnderWay: 2 });
-  const first = run(1);
-  assert.deepEqual(sent, [[1]]);
-  const others = [run(1), run(2), run(1), run(3)];
-  assert.deepEqual(sent, [[1]]);
-  while (sent.length === 1) await nextTask();
-  // Equal ones share a place, but not that of the one that was sent before.
-  assert.deepEqual(sent, [[1], [1, 2, 3]]);
-  assert.deepEqual(await answerAll([first, ...others]), [1, 1, 2, 1, 3]);
+  const items = [run(1), run(2), run(1), run(3)];
+  assert.deepEqual(sent, []);
+  assert.deepEqual(await answerAll(items), [1, 2, 1, 3]);
+  assert.deepEqual(sent, [[1, 2, 3]]);
 });
 
-test("grouped gathers reads for the rest of the turn in which one was answered", async () => {
-  const { run, sent } = reads({ send: atOnce });
-  await run(1);
+test("grouped sends an item at once while nothing gathers, and gathers what follows", async () => {
+  const answers: (() => void)[] = [];
+  let isSlow = false;
+  const queue = reads({
+    send: (group) =>
+      new Promise((resolve) => {
+        const answer = () => resolve(group);
+        isSlow ? answers.push(answer) : answer();
+      }),
+  });
+  const { run, sent } = queue;
+  await sendAlone(queue);
+  isSlow = true;
+  const items = [run(1)];
+  assert.deepEqual(sent, [[1]]);
+  // They do not share the place of the one that was sent before.
+  items.push(run(1), run(2), run(1));
+  while (sent.length === 1) await nextTask();
+  assert.deepEqual(sent, [[1], [1, 2]]);
+  answers.forEach((answer) => answer());
+  assert.deepEqual(await Promise.all(items), [1, 1, 2, 1]);
+  isSlow = false;
+  const next = run(3);
+  assert.equal(sent.length, 2, "items gathered lately, so it waits for others");
+  await next;
+});
+
+test("grouped waits for others again 100 ms after nothing gathered", async (t) => {
+  const { pass } = stopClock(t);
+  const queue = reads({ send: atOnce });
+  const { run, sent } = queue;
+  await sendAlone(queue);
+  for (let ms = 0; ms < 100; ms += 20) {
+    await run(1);
+    await pass(20);
+  }
+  sent.length = 0;
+  const items = [run(1), run(2)];
+  assert.deepEqual(sent, []);
+  await Promise.all(items);
+  assert.deepEqual(sent, [[1, 2]]);
+});
+
+test("grouped with gathersEqual waits as long as equal items arrive, and no longer", async () => {
+  const { run, sent } = reads({ send: atOnce, gathersEqual: true });
+  for (let turn = 0; turn < 20; turn++) {
+    await Promise.all([run(1), run(2), run(2)]);
+  }
+  assert.deepEqual(sent, Array(20).fill([1, 2]));
+  for (let turn = 0; turn < 20; turn++) await Promise.all([run(1), run(2)]);
+  sent.length = 0;
+  const last = run(1);
+  assert.deepEqual(sent, [[1]]);
+  await last;
+});
+
+test("grouped with onePerTurn gathers for the rest of the turn of an item", async () => {
+  const queue = recorded({ send: atOnce, onePerTurn: true });
+  const { run, sent } = queue;
+  await sendAlone(queue);
+  const first = run(1);
+  assert.deepEqual(sent, [[1]]);
+  await first;
   await Promise.all([run(2), run(3)]);
-  await nextTask();
-  await run(4);
-  assert.deepEqual(sent, [[1], [2, 3], [4]]);
+  assert.deepEqual(sent, [[1], [2, 3]]);
 });
 
 test("grouped has two groups under way, and more only once all but one take 100 ms", async (t) => {
   const { pass } = stopClock(t);
   const { run, sent, answer, answerAll } = reads({ maxWait: 350 });
-  const answers = [run(1), run(2)];
+  const answers = [run(1)];
+  await turns();
+  answers.push(run(2));
   await turns();
   assert.deepEqual(sent, [[1], [2]]);
   answers.push(run(3), run(4));
@@ -105,8 +175,8 @@ test("grouped has two groups under way, and more only once all but one take 100 
 
 test("grouped fills groups up to their size; what is larger goes alone", async () => {
   const { run, sent, answerAll } = reads({ maxGroup: 10 });
-  await answerAll([1, 4, 6, 5, 20, 2].map(run));
-  assert.deepEqual(sent, [[1], [4, 6], [5], [20], [2]]);
+  await answerAll([4, 6, 5, 20, 2].map(run));
+  assert.deepEqual(sent, [[4, 6], [5], [20], [2]]);
 });
 
 test("grouped with one group under way gathers for a turn; a full group goes at once", async () => {
