@@ -78,6 +78,8 @@ test("grouped gathers what arrives in a turn; equal items share a place", async 
   assert.deepEqual(sent, []);
   assert.deepEqual(await answerAll(items), [1, 2, 1, 3]);
   assert.deepEqual(sent, [[1, 2, 3]]);
+  for (let turn = 0; turn < 20; turn++) await answerAll([run(1), run(2)]);
+  assert.deepEqual(sent.slice(1), Array(20).fill([1, 2]));
 });
 
 test("grouped sends an item at once while nothing gathers, and gathers what follows", async () => {
