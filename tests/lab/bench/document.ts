@@ -91,19 +91,22 @@ function section(speed: Speed): string {
       ),
     ]),
   );
-  const latencies = (name: string) =>
-    table(
-      LATENCIES,
-      settings.map((one) => [
-        `${one.database}, ${one.runtime}`,
-        ...[
-          figuresOf(one, name, 1),
-          figuresOf(one, name, 16),
-          figuresOf(one, name, 64),
-          figuresOf(one, name, 64, true),
-        ].map((pair) => pair.map(percentiles).join(", ")),
-      ]),
+  const latencies = (title: string, name: string) => {
+    const measured = settings.filter((one) =>
+      figuresOf(one, name, 64).some(({ p50 }) => p50 !== undefined)
     );
+    if (measured.length === 0) return [];
+    const body = measured.map((one) => [
+      `${one.database}, ${one.runtime}`,
+      ...[
+        figuresOf(one, name, 1),
+        figuresOf(one, name, 16),
+        figuresOf(one, name, 64),
+        figuresOf(one, name, 64, true),
+      ].map((pair) => pair.map(percentiles).join(", ")),
+    ]);
+    return [wrap(title), table(LATENCIES, body)];
+  };
   const servers = table(
     SERVERS,
     settings.map((one) => {
@@ -124,13 +127,12 @@ function section(speed: Speed): string {
       [...runtimes].join(", ")
     }):`,
     rates,
-    wrap(
+    ...latencies(
       "Latency of random pages in ms, p50/p99, and the peer's. At the fixed " +
         "rate, half of what the peer can do, it counts from when a request is due:",
+      "pages",
     ),
-    latencies("pages"),
-    "Latency of creates:",
-    latencies("create"),
+    ...latencies("Latency of creates, likewise:", "create"),
     "Time from start to the first answer, memory at rest and under that load:",
     servers,
     wrap(conditions),
