@@ -1,8 +1,8 @@
 /**
  * The pet store service as a fetch function.
  *
- * {@linkcode createHandler} makes `handle(request: Request): Promise<Response>`, which runs wherever
- * `Request` and `Response` do. Importing this module does no I/O and needs no permission.
+ * {@linkcode createHandler} makes `handle(request: Request): Promise<Response>`, which runs
+ * wherever `Request` and `Response` do. Importing this module does no I/O and needs no permission.
  *
  * ```ts
  * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";

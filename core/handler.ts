@@ -1,4 +1,7 @@
-/** The service as a fetch function, its options, and its second face, for adapters without `Request` and `Response`. */
+/**
+ * The service as a fetch function, its options, and its second face, for adapters without `Request`
+ * and `Response`.
+ */
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { DEFAULT_LIMITS } from "./http/body.ts";
@@ -27,14 +30,14 @@ import {
 import { traceLayer } from "./trace.ts";
 
 /**
- * The service as a fetch function. It never rejects, and ignores further arguments, which Deno, Next.js and
- * Workers pass.
+ * The service as a fetch function. It never rejects, and ignores further arguments, which Deno,
+ * Next.js and Workers pass.
  */
 export interface Handler {
   (request: Request): Promise<Response>;
   /**
-   * The same service for adapters: it takes the part of a request that it reads and returns plain data, so
-   * that no `Request` and `Response` need be made.
+   * The same service for adapters: it takes the part of a request that it reads and returns plain
+   * data, so that no `Request` and `Response` need be made.
    */
   readonly answer: Service;
 }
@@ -44,9 +47,9 @@ export interface HandlerOptions {
   /** Keeps the pets. */
   readonly storage: PetStorage;
   /**
-   * Says which API keys are valid: those for which `verify` returns, or promises, `true` or an object
-   * with the key's `id`, which stands for it in logs and traces. `false` and `undefined` are answered 401,
-   * and anything else 500.
+   * Says which API keys are valid: those for which `verify` returns, or promises, `true` or an
+   * object with the key's `id`, which stands for it in logs and traces. `false` and `undefined` are
+   * answered 401, and anything else 500.
    */
   readonly keys: {
     verify(
@@ -63,34 +66,33 @@ export interface HandlerOptions {
    */
   readonly baseUrl?: string;
   /**
-   * The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). A `Content-Length` below
-   * it is trusted; if you replace the body, delete the header.
+   * The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). A `Content-Length`
+   * below it is trusted; if you replace the body, delete the header.
    */
   readonly maxBodyBytes?: number;
   /** Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;
   /**
-   * Which web pages may read responses: those of these origins, such as `https://app.example.com`, or
-   * of all, `"*"`. Default: none but those of the service's own origin.
+   * Which web pages may read responses: those of these origins, such as `https://app.example.com`,
+   * or of all, `"*"`. Default: none but those of the service's own origin.
    */
   readonly cors?: { readonly origins: readonly string[] | "*" };
   /**
-   * Counts each request with a valid API key. A request that is not allowed is answered with 429. Default:
-   * no limit.
+   * Counts each request with a valid API key. A request that is not allowed is answered with 429.
+   * Default: no limit.
    */
   readonly rateLimit?: (
     key: string,
   ) => RateLimitResult | Promise<RateLimitResult>;
   /**
-   * The page that documents the service: what `await docs(…)` of `@petstore/service/docs` returns. Default:
-   * no page.
+   * The page that documents the service: what `await docs(…)` of `@petstore/service/docs` returns.
+   * Default: no page.
    */
   readonly docs?: { readonly endpoints: readonly Endpoint[] };
   /**
-   * Receives the cause of every 500 and 503, which the client never sees; the request; its route, such
-   * as `/v1/pets/{petId}`; and the id of its API key. The last two are `undefined` if they are not known
-   * (yet). If it fails itself, that is ignored.
-   * Default: `console.error`.
+   * Receives the cause of every 500 and 503, which the client never sees; the request; its route,
+   * such as `/v1/pets/{petId}`; and the id of its API key. The last two are `undefined` if they are
+   * not known (yet). If it fails itself, that is ignored. Default: `console.error`.
    */
   readonly onError?: (
     cause: unknown,
@@ -178,7 +180,10 @@ export function createHandler(options: HandlerOptions): Handler {
   );
 }
 
-/** Checks the options, and fills in the defaults; `cors` and `docs` are for others. Throws as `createHandler` does. */
+/**
+ * Checks the options, and fills in the defaults; `cors` and `docs` are for others. Throws as
+ * `createHandler` does.
+ */
 export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   checkRuntime();
   checkNames(options, OPTIONS, "createHandler");

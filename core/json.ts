@@ -121,7 +121,9 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-/** @throws {Error} if this runtime lacks `URL.parse` or `Promise.withResolvers`, as Node 20 does. */
+/**
+ * @throws {Error} if this runtime lacks `URL.parse` or `Promise.withResolvers`, as Node 20 does.
+ */
 export function checkRuntime(): void {
   if ("parse" in URL && "withResolvers" in Promise) return;
   throw new Error(

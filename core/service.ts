@@ -1,4 +1,7 @@
-/** The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in one place. */
+/**
+ * The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in
+ * one place.
+ */
 
 import { isFieldValue } from "./http/field_value.ts";
 import {
@@ -30,7 +33,9 @@ import { report } from "./report.ts";
 export interface RateLimitResult {
   /** If false, the request is one too many: it is answered 429. */
   readonly allowed: boolean;
-  /** Header fields of the answer, such as `ratelimit`. A 429 without `retry-after` says 1 (second). */
+  /**
+   * Header fields of the answer, such as `ratelimit`. A 429 without `retry-after` says 1 (second).
+   */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -95,7 +100,9 @@ export function createService(
   );
 }
 
-/** Makes the pipeline, which every request to an endpoint goes through; `find` answers all others. */
+/**
+ * Makes the pipeline, which every request to an endpoint goes through; `find` answers all others.
+ */
 export function createPipeline(
   find: (method: string, path: string) => Found<Endpoint> | Answer,
   { keys, rateLimit, onError }: PipelineOptions,
@@ -157,7 +164,10 @@ function readFields({ allowed, headers }: RateLimitResult): Fields {
   );
 }
 
-/** Adds to an answer the route and header fields of its endpoint, the key's id, and the fields of a rate limit. */
+/**
+ * Adds to an answer the route and header fields of its endpoint, the key's id, and the fields of a
+ * rate limit.
+ */
 function complete(
   answer: Answer,
   endpoint: Endpoint | undefined,

@@ -1,14 +1,18 @@
 /**
- * The trace of a request, read from where `@opentelemetry/api` 1 keeps it, if the program uses that. These places are
- * internal (`createContextKey`, `internal/global-utils.ts`, `rpc-metadata.ts`), but a dependency would be in every
- * program. If they change, tests/adapters/standalone/open_telemetry_slow.ts fails.
+ * The trace of a request, read from where `@opentelemetry/api` 1 keeps it, if the program uses
+ * that. These places are internal (`createContextKey`, `internal/global-utils.ts`,
+ * `rpc-metadata.ts`), but a dependency would be in every program. If they change,
+ * tests/adapters/standalone/open_telemetry_slow.ts fails.
  */
 
 import type { Layer, ServiceRequest } from "./http/message.ts";
 
 /** The key of the current span in a context. */
 export const SPAN: symbol = Symbol.for("OpenTelemetry Context Key SPAN");
-/** The instrumentation of Node's HTTP server takes the route from here, for its span and its metrics. */
+/**
+ * The instrumentation of Node's HTTP server takes the route from here, for its span and its
+ * metrics.
+ */
 const RPC = Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA");
 
 /** A span: the part of it that is used. */
@@ -18,7 +22,10 @@ export interface Span {
   updateName(name: string): Span;
 }
 
-/** Finds the contexts: Deno has them from the start if `OTEL_DENO=true`; elsewhere an SDK must be loaded first. */
+/**
+ * Finds the contexts: Deno has them from the start if `OTEL_DENO=true`; elsewhere an SDK must be
+ * loaded first.
+ */
 export function findContexts():
   | { active(): { getValue<T>(key: symbol): T | undefined } }
   | undefined {
@@ -27,8 +34,8 @@ export function findContexts():
 }
 
 /**
- * Gives the span of each request `http.route`, a name such as `GET /v1/pets/{petId}`, and the id of the API key as
- * `enduser.id` (OpenTelemetry's semantic conventions, "Enduser").
+ * Gives the span of each request `http.route`, a name such as `GET /v1/pets/{petId}`, and the id of
+ * the API key as `enduser.id` (OpenTelemetry's semantic conventions, "Enduser").
  */
 export const traceLayer: Layer = (service) => {
   const contexts = findContexts();

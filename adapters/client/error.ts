@@ -73,8 +73,8 @@ export type PetStoreErrorCode =
   | "invalid_response";
 
 /**
- * A {@linkcode PetStoreError} that narrows by its `code`; `instanceof PetStoreError` gives this type.
- * In a `switch` an unknown code goes to `default`.
+ * A {@linkcode PetStoreError} that narrows by its `code`; `instanceof PetStoreError` gives this
+ * type. In a `switch` an unknown code goes to `default`.
  */
 export type AnyPetStoreError =
   | (PetStoreError & {

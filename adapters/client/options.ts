@@ -11,7 +11,9 @@ import {
 
 /** Settings of `createClient`. */
 export interface ClientOptions {
-  /** The base address of the service, such as `https://api.example.com/v1`. A final `/` is ignored. */
+  /**
+   * The base address of the service, such as `https://api.example.com/v1`. A final `/` is ignored.
+   */
   readonly baseUrl: string;
   /** The API key. It is sent to the origin of `baseUrl` and nowhere else. */
   readonly key: string;

@@ -1,6 +1,6 @@
 /**
- * A page that shows the contract and tries it out: Swagger UI with the service's own OpenAPI document
- * and a key that its user enters. It loads nothing from any other server.
+ * A page that shows the contract and tries it out: Swagger UI with the service's own OpenAPI
+ * document and a key that its user enters. It loads nothing from any other server.
  *
  * It needs the npm package `swagger-ui-dist`; the core and the other adapters do not.
  *
@@ -25,13 +25,16 @@ export type { DocsOptions } from "./page_endpoints.ts";
 export interface Docs {
   /** Answers requests for the page and its files, and any other path with `undefined`. */
   (request: Request): Promise<Response | undefined>;
-  /** The page and its files as parts of a service: pass all of this as the option `docs` of `createHandler`. */
+  /**
+   * The page and its files as parts of a service: pass all of this as the option `docs` of
+   * `createHandler`.
+   */
   readonly endpoints: readonly Endpoint[];
 }
 
 /**
- * Reads the page's files. All addresses in the page are relative, so it also works behind a proxy that mounts the
- * server below a path of its own.
+ * Reads the page's files. All addresses in the page are relative, so it also works behind a proxy
+ * that mounts the server below a path of its own.
  *
  * @example As a part of the service
  * ```ts
@@ -61,8 +64,10 @@ export interface Docs {
  * ```
  *
  * @param options where the page is, and where the OpenAPI document.
- * @returns the page, to pass to `createHandler`, or to call with each request on Deno, Bun and Workers.
- * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends in one.
+ * @returns the page, to pass to `createHandler`, or to call with each request on Deno, Bun and
+ * Workers.
+ * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends
+ * in one.
  * @throws {Error} if the package `swagger-ui-dist` is not installed or cannot be read.
  */
 export async function docs(options: DocsOptions = {}): Promise<Docs> {

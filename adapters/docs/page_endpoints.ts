@@ -19,15 +19,16 @@ export interface DocsOptions {
   /** Another path that shows the same page, such as `/`. Default: none. */
   readonly alias?: string;
   /**
-   * If true, an accepted API key survives a reload, in the tab's `sessionStorage`. All scripts of the
-   * same origin can read it there, so switch this on only if you trust them all. Default: `false`.
+   * If true, an accepted API key survives a reload, in the tab's `sessionStorage`. All scripts of
+   * the same origin can read it there, so switch this on only if you trust them all. Default:
+   * `false`.
    */
   readonly rememberKey?: boolean;
 }
 
 /**
- * The page has no inline script or style, evaluates no text, and talks only to its own server: a key
- * goes nowhere else. The icons of the style sheet are `data:` URLs.
+ * The page has no inline script or style, evaluates no text, and talks only to its own server: a
+ * key goes nowhere else. The icons of the style sheet are `data:` URLs.
  */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -75,7 +76,9 @@ export function createPage(options: DocsOptions) {
     ),
   ];
   return {
-    /** The page and its files, which need no key. Each reads its file when it is first asked for. */
+    /**
+     * The page and its files, which need no key. Each reads its file when it is first asked for.
+     */
     endpoints: contents.map(([path, show]): Endpoint => ({
       method: "GET",
       path,

@@ -1,4 +1,6 @@
-/** From a request target (RFC 9112 §3.2) and a `Host`, neither trusted, to a URL that always parses. */
+/**
+ * From a request target (RFC 9112 §3.2) and a `Host`, neither trusted, to a URL that always parses.
+ */
 
 import { isHost } from "../../core/http/target.ts";
 
@@ -11,10 +13,12 @@ export function isUrlHost(host: string): boolean {
 }
 
 /**
- * The URL of a request, with its path as it was sent: `/v1/../v1/pets` is another path than `/v1/pets`.
+ * The URL of a request, with its path as it was sent: `/v1/../v1/pets` is another path than
+ * `/v1/pets`.
  *
- * @param target in origin form (`/v1/pets?limit=5`), absolute form (`http://example.com/v1/pets`), whose host
- * takes precedence (RFC 9112 §3.2.2), or asterisk form (`*`, which becomes the path `/*`).
+ * @param target in origin form (`/v1/pets?limit=5`), absolute form (`http://example.com/v1/pets`),
+ * whose host takes precedence (RFC 9112 §3.2.2), or asterisk form (`*`, which becomes the path
+ * `/*`).
  * @param authority the `Host` field, or {@linkcode STAND_IN_HOST}.
  * @returns `undefined` if the target has none of these forms.
  */

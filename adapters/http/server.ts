@@ -16,9 +16,9 @@ export interface ServeOptions {
   /** Address to listen on. `0.0.0.0` or `::` opens it to the network. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * Called with what the fetch function threw, or if it returned no `Response` that can be sent; on Deno and
-   * Node also if a response body fails, which Bun 1.4 reports itself. Its own errors are ignored. Default:
-   * `console.error`.
+   * Called with what the fetch function threw, or if it returned no `Response` that can be sent; on
+   * Deno and Node also if a response body fails, which Bun 1.4 reports itself. Its own errors are
+   * ignored. Default: `console.error`.
    *
    * @example Collect errors
    * ```ts
@@ -47,8 +47,9 @@ export interface Server {
   readonly url: string;
   /**
    * Stops accepting, closes idle connections, and is fulfilled once every request that had arrived
-   * is answered in full, except that what was pipelined behind another may be dropped; on Deno 2.9 not before
-   * clients that were answered early have sent the rest of their body, or left. May be called more than once.
+   * is answered in full, except that what was pipelined behind another may be dropped; on Deno 2.9
+   * not before clients that were answered early have sent the rest of their body, or left. May be
+   * called more than once.
    */
   close(): Promise<void>;
 }
@@ -106,7 +107,10 @@ const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EINVAL: "the host is unknown",
 };
 
-/** Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's error. */
+/**
+ * Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's
+ * error.
+ */
 export function listenError(
   hostname: string,
   port: number,
@@ -115,7 +119,8 @@ export function listenError(
   const { code, message } = Object(cause) as Partial<
     Error & { readonly code: string }
   >;
-  // On Deno 2.9 these have no code. Can go if the errors of `Deno.serve` with the hostnames 256.1.1.1 and "a b" do.
+  // On Deno 2.9 these have no code. Can go if the errors of `Deno.serve` with the hostnames
+  // 256.1.1.1 and "a b" do.
   const isUnknown = /lookup address|invalid host/.test(String(message));
   const reason = LISTEN_REASONS[isUnknown ? "ENOTFOUND" : String(code)] ??
     message ?? String(cause);

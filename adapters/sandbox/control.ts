@@ -18,14 +18,19 @@ export const MAX_BYTES: number = 16 * 1024 * 1024;
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
-/** Makes the service of one path. `hosts` lists the names that it is reached by, besides loopback. */
+/**
+ * Makes the service of one path. `hosts` lists the names that it is reached by, besides loopback.
+ */
 export function createControl(
   store: Store,
   path: string,
   hosts: readonly string[],
 ): Service {
   const { journal } = store;
-  /** What each method of each path does with the body, if it takes one. Its result, if any, is sent as JSON. */
+  /**
+   * What each method of each path does with the body, if it takes one. Its result, if any, is sent
+   * as JSON.
+   */
   const actions: Readonly<
     Record<string, Readonly<Record<string, (body: unknown) => unknown>>>
   > = {
@@ -96,7 +101,10 @@ export function createControl(
   };
 }
 
-/** Returns why a request is refused that a web page of another origin may have sent, even by DNS rebinding. */
+/**
+ * Returns why a request is refused that a web page of another origin may have sent, even by DNS
+ * rebinding.
+ */
 function whyForeign(
   { headers }: ServiceRequest,
   hosts: readonly string[],

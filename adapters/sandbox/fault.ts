@@ -16,13 +16,17 @@ export interface FaultAnswer {
   /** Header fields. `null` leaves out a field that would be there otherwise. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /**
-   * The body, exactly, without any header field of the contract. If there is none, an error of the contract has its
-   * Error body and its fields; any other status needs a body, but 204, 205 and 304 take none.
+   * The body, exactly, without any header field of the contract. If there is none, an error of the
+   * contract has its Error body and its fields; any other status needs a body, but 204, 205 and 304
+   * take none.
    */
   readonly body?: string;
 }
 
-/** What goes wrong, and with which request. It has one of `answer`, `lose`, `cut` and `drip`, or `delay`, or both. */
+/**
+ * What goes wrong, and with which request. It has one of `answer`, `lose`, `cut` and `drip`, or
+ * `delay`, or both.
+ */
 export interface Fault {
   /**
    * The requests that it is for. Default: any. `path` has no query, and may be a template such as
@@ -31,21 +35,32 @@ export interface Fault {
   readonly when?: { readonly method?: string; readonly path?: string };
   /** For how many requests. Default: one. */
   readonly times?: number | "always";
-  /** Time before the answer begins, after the work, in ms: 0 to 2147483647. It replaces the sandbox's own. */
+  /**
+   * Time before the answer begins, after the work, in ms: 0 to 2147483647. It replaces the
+   * sandbox's own.
+   */
   readonly delay?: number;
   /** Answers so in place of the service. */
   readonly answer?: FaultAnswer;
-  /** If true, the request is carried out before it is answered by `answer`, or lost. Default: false. */
+  /**
+   * If true, the request is carried out before it is answered by `answer`, or lost. Default: false.
+   */
   readonly work?: boolean;
   /** Closes the connection without an answer. */
   readonly lose?: true;
-  /** Breaks off the true answer after so many bytes of its body. One that is not longer is sent whole. */
+  /**
+   * Breaks off the true answer after so many bytes of its body. One that is not longer is sent
+   * whole.
+   */
   readonly cut?: number;
   /** Sends the body of the true answer at so many bytes a second: 1 or more. */
   readonly drip?: number;
 }
 
-/** Header fields that say where a message ends, or belong to the connection (RFC 9112 §6, RFC 9110 §7.6.1). */
+/**
+ * Header fields that say where a message ends, or belong to the connection (RFC 9112 §6, RFC 9110
+ * §7.6.1).
+ */
 const FRAMING =
   /^(?:connection|content-length|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 /** Statuses whose responses have no content (Fetch, "null body status"). */
@@ -144,7 +159,10 @@ const faultSchema = v.pipe(
   ),
 );
 
-/** @throws {TypeError} if one is wrong; the message names it, each member, and what is wrong with it. */
+/**
+ * @throws {TypeError} if one is wrong; the message names it, each member, and what is wrong with
+ * it.
+ */
 export function checkFaults(input: unknown): readonly Fault[] {
   const faults: readonly unknown[] = Array.isArray(input) ? input : [input];
   return faults.map((fault, i) => {
@@ -164,7 +182,10 @@ export function codeOf(status: number): ErrorCode | undefined {
   );
 }
 
-/** Tells whether a path is this one, or of this template: a parameter stands for a segment that is not empty. */
+/**
+ * Tells whether a path is this one, or of this template: a parameter stands for a segment that is
+ * not empty.
+ */
 export function matches(template: string, path: string): boolean {
   const segments = path.split("/");
   const parts = template.split("/");
@@ -174,7 +195,10 @@ export function matches(template: string, path: string): boolean {
     );
 }
 
-/** Makes the answer of a fault, without the header fields that it sets. After the work there is no `Retry-After`. */
+/**
+ * Makes the answer of a fault, without the header fields that it sets. After the work there is no
+ * `Retry-After`.
+ */
 export function madeAnswer(
   { status, body }: FaultAnswer,
   path: string,

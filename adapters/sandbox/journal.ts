@@ -17,7 +17,10 @@ export interface RecordedRequest {
   readonly status: number | null;
   /** The fault that was applied, if one was. */
   readonly fault?: Fault;
-  /** Present until the status is set, before the first byte of the answer, or the connection is closed. */
+  /**
+   * Present until the status is set, before the first byte of the answer, or the connection is
+   * closed.
+   */
   readonly open?: true;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A pet store for the tests of clients, gateways and front ends: the real service in memory, always at the same
- * state, with its faults under the tester's control. It runs on Deno, Bun and Node.
+ * A pet store for the tests of clients, gateways and front ends: the real service in memory, always
+ * at the same state, with its faults under the tester's control. It runs on Deno, Bun and Node.
  *
  * @module
  */
@@ -25,7 +25,10 @@ export interface SandboxServeOptions {
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly hostname?: string;
-  /** Further names by which it is reached, as in a network of containers. The first stands in `url` and `control`. */
+  /**
+   * Further names by which it is reached, as in a network of containers. The first stands in `url`
+   * and `control`.
+   */
   readonly names?: readonly string[];
 }
 
@@ -43,7 +46,10 @@ export interface SandboxServer {
 
 /** A pet store to test against. */
 export interface Sandbox {
-  /** The service, for tests without a port. A lost answer rejects with a `TypeError`, as `fetch` does. */
+  /**
+   * The service, for tests without a port. A lost answer rejects with a `TypeError`, as `fetch`
+   * does.
+   */
   readonly handle: (request: Request) => Promise<Response>;
   /** The API key. */
   readonly key: string;
@@ -51,7 +57,10 @@ export interface Sandbox {
   readonly faults: readonly Fault[];
   /** What came to the service, in order: the last 1,000 requests, or fewer if they are long. */
   readonly requests: readonly RecordedRequest[];
-  /** Adds a fault, or several, behind those that wait. Throws a `TypeError` if one is wrong; then none is added. */
+  /**
+   * Adds a fault, or several, behind those that wait. Throws a `TypeError` if one is wrong; then
+   * none is added.
+   */
   add(faults: Fault | readonly Fault[]): void;
   /** Goes back to the state of the start: its pets, no faults, no requests, no idempotency keys. */
   reset(): void;

@@ -5,7 +5,10 @@ import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
 import { parseNewPet } from "../../core/pets/new_pet.ts";
 import { type CheckedPet, PET_STATUSES } from "../../core/pets/pet.ts";
 
-/** Names that clients get wrong: scripts, accents in one and in two code points, quotes, the longest. */
+/**
+ * Names that clients get wrong: scripts, accents in one and in two code points, quotes, the
+ * longest.
+ */
 const NAMES: readonly string[] = [
   "Rex",
   "Zo\u00eb",
@@ -26,8 +29,8 @@ const CATEGORIES = [1n, 0n, -1n, EXACT + 1n, -EXACT - 1n, INT64_MAX, INT64_MIN];
 /**
  * Makes the pets of a seed: so many, always the same, or those of an array.
  *
- * @throws {TypeError} if it is neither, there are more than `maxPets`, or a pet is wrong; the message names the
- * pet and the member.
+ * @throws {TypeError} if it is neither, there are more than `maxPets`, or a pet is wrong; the
+ * message names the pet and the member.
  */
 export function makeSeed(seed: unknown, maxPets: number): CheckedPet[] {
   const isArray = Array.isArray(seed);

@@ -44,13 +44,18 @@ const PREFER_FIELDS: readonly (readonly [string, string])[] = [
 
 /** Settings of `sandbox`. */
 export interface SandboxOptions {
-  /** The pets it begins with: so many, always the same, with ids from 1; or these. Default: none. */
+  /**
+   * The pets it begins with: so many, always the same, with ids from 1; or these. Default: none.
+   */
   readonly pets?: number | readonly NewPet[];
   /** The API key. Default: `test`. */
   readonly key?: string;
   /** Time before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
   readonly delay?: number;
-  /** The most pets that it keeps; a create above it is answered 503, as on a full disk. Default: 100,000. */
+  /**
+   * The most pets that it keeps; a create above it is answered 503, as on a full disk. Default:
+   * 100,000.
+   */
   readonly maxPets?: number;
 }
 

@@ -32,7 +32,9 @@ export interface GroupedOptions<Item, Result> {
   readonly maxUnderWay?: number;
   /** True if it pays to wait for items with the same key only. Default: for any others. */
   readonly gathersEqual?: boolean;
-  /** True if what arrives in the turn of a group waits for its end, even if that was a lone item. */
+  /**
+   * True if what arrives in the turn of a group waits for its end, even if that was a lone item.
+   */
   readonly onePerTurn?: boolean;
 }
 

@@ -1,6 +1,8 @@
 /** The tables, in SQLite's SQL. */
 
-/** The version of the tables: raise it when {@linkcode TABLES} changes, unless it only gets columns. */
+/**
+ * The version of the tables: raise it when {@linkcode TABLES} changes, unless it only gets columns.
+ */
 export const SCHEMA_VERSION = 1;
 
 /** Creates the tables. AUTOINCREMENT makes sure that the id of a deleted row is never reused. */

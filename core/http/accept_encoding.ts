@@ -6,7 +6,10 @@ export type Coding = "gzip" | "identity";
 /** A member of the list, with its weight: 0 to 1, by default 1. */
 const MEMBER = /^\s*([^\s;]+)\s*(?:;\s*q=([01](?:\.\d{0,3})?)\s*)?$/;
 
-/** The codings that a client takes, the preferred one first; without the field any, but none before it asks. */
+/**
+ * The codings that a client takes, the preferred one first; without the field any, but none before
+ * it asks.
+ */
 export function acceptedCodings(
   field: string | null,
 ): readonly [Coding, ...Coding[]] {

@@ -5,7 +5,10 @@ import { normalizePath } from "./target.ts";
 export interface BaseUrl {
   /** The path of the base address: empty, or begins with `/` and does not end in one. */
   readonly path: string;
-  /** The address for tools that put it before a path such as `/pets`; they remove a lone `/` themselves. */
+  /**
+   * The address for tools that put it before a path such as `/pets`; they remove a lone `/`
+   * themselves.
+   */
   readonly url: string;
   /** The address of a path below the base: absolute, or `relative` as it is. */
   link(path: string, relative: string): string;
@@ -15,8 +18,9 @@ export interface BaseUrl {
 const PARTS = /^(?=.)(https?:\/\/[^/?#@\\]+)?(\/[^?#]*)?$/i;
 
 /**
- * Reads the option `baseUrl`. Under a path, links are relative references (RFC 3986 §4.2), which are right
- * behind any proxy and mount; they are never made from the `Host` header, which may be forged.
+ * Reads the option `baseUrl`. Under a path, links are relative references (RFC 3986 §4.2), which
+ * are right behind any proxy and mount; they are never made from the `Host` header, which may be
+ * forged.
  *
  * @throws {TypeError} if it is neither a path nor an absolute http(s) URL in normal form.
  */

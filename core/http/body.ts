@@ -16,9 +16,9 @@ export const DEFAULT_LIMITS: BodyLimits = {
 };
 
 /**
- * A body in more pieces than this must have `MIN_PIECE` bytes a piece on average: each piece costs as much as a large
- * one. Deno 2.9 allocates 64 KiB for each (`DEFAULT_CHUNK_SIZE` in its ext/web/06_streams.js): on Deno it can go if
- * tests/lab/faults/pieces_fault.ts passes without it.
+ * A body in more pieces than this must have `MIN_PIECE` bytes a piece on average: each piece costs
+ * as much as a large one. Deno 2.9 allocates 64 KiB for each (`DEFAULT_CHUNK_SIZE` in its
+ * ext/web/06_streams.js): on Deno it can go if tests/lab/faults/pieces_fault.ts passes without it.
  */
 export const MAX_PIECES = 256;
 const MIN_PIECE = 256;
@@ -61,8 +61,9 @@ function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
 /**
  * Reads the text of a JSON body.
  *
- * @returns the text, or the answer that says why not: 400 if there is no body, 415 for another media type or any
- * content coding, 413 for too many bytes, 408 if they stop coming, 400 if they are not UTF-8.
+ * @returns the text, or the answer that says why not: 400 if there is no body, 415 for another
+ * media type or any content coding, 413 for too many bytes, 408 if they stop coming, 400 if they
+ * are not UTF-8.
  */
 export async function readText(
   { headers }: Pick<ServiceRequest, "headers">,
@@ -81,8 +82,8 @@ export async function readText(
   if (length !== undefined && length > limits.maxBodyBytes) {
     return tooLarge(limits.maxBodyBytes);
   }
-  // Of `gzip, chunked` Deno 2.9 and Node 26 decode `chunked` alone, and would pass on the gzip as the body. Bun 1.4
-  // answers 400 by itself (oven-sh/bun#35295): can go if the others do, too.
+  // Of `gzip, chunked` Deno 2.9 and Node 26 decode `chunked` alone, and would pass on the gzip as
+  // the body. Bun 1.4 answers 400 by itself (oven-sh/bun#35295): can go if the others do, too.
   if (length === undefined && !/^chunked$/i.test(coding ?? "chunked")) {
     return wrongTransferCoding;
   }
@@ -165,7 +166,10 @@ export function tooLarge(maxBodyBytes: number): Refusal {
   return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
 }
 
-/** Says why a body cannot be read again. Not the client's fault: it gets a 500, and `onError` this error. */
+/**
+ * Says why a body cannot be read again. Not the client's fault: it gets a 500, and `onError` this
+ * error.
+ */
 export function readBefore(): TypeError {
   return new TypeError(
     "Cannot read the body: it was read before; mount the pet store before body parsers such as express.json()",

@@ -17,9 +17,11 @@ const PREFLIGHT: Fields = {
 
 /**
  * Makes the layer that adds the header fields to answers whose path is below `basePath`, so not to
- * probes and metrics. A preflight is answered as any other `OPTIONS`, and so before the key is looked at.
+ * probes and metrics. A preflight is answered as any other `OPTIONS`, and so before the key is
+ * looked at.
  *
- * @throws {TypeError} if an option is unknown, or `origins` is neither `"*"` nor one or more serialized origins.
+ * @throws {TypeError} if an option is unknown, or `origins` is neither `"*"` nor one or more
+ * serialized origins.
  */
 export function corsLayer(
   options: { readonly origins: readonly string[] | "*" },
@@ -43,7 +45,8 @@ export function corsLayer(
     const answer = await service(request, ...rest);
     if (!isBelow(request, basePath)) return answer;
     const { allow, vary: others } = answer.headers;
-    // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP caches).
+    // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP
+    // caches).
     const vary: Fields = allowed === undefined
       ? {}
       : { vary: others === undefined ? "Origin" : `${others}, Origin` };
@@ -63,7 +66,10 @@ export function corsLayer(
   };
 }
 
-/** Tells whether a browser may send a value in `Origin`: scheme, host, and a port if it is not the usual one. */
+/**
+ * Tells whether a browser may send a value in `Origin`: scheme, host, and a port if it is not the
+ * usual one.
+ */
 function isOrigin(value: unknown): boolean {
   const url = typeof value === "string" ? URL.parse(value) : null;
   return url !== null && /^[^*]+$/.test(url.host) &&

@@ -1,6 +1,6 @@
 /**
- * The one shape of a request and of an answer inside the service. Only `toHandler` and the adapters make
- * a `Response` of an answer.
+ * The one shape of a request and of an answer inside the service. Only `toHandler` and the adapters
+ * make a `Response` of an answer.
  */
 
 /** Header fields by lower-case name, one value each. */
@@ -24,7 +24,8 @@ export interface BodyLimits {
  * Reads the body of a request, once.
  *
  * @param length its `Content-Length`, which is at most `maxBodyBytes`; `undefined` without one.
- * @returns the bytes, none if there is no body; or the answer if it is too large, late or cut short.
+ * @returns the bytes, none if there is no body; or the answer if it is too large, late or cut
+ * short.
  * @throws {TypeError} if it was read before.
  */
 export type ReadBody = (
@@ -60,7 +61,10 @@ export interface Answer {
     | null;
   /** The code of the Error body; absent if this is no error. */
   readonly code?: ErrorCode | undefined;
-  /** The path as a template, `/v1/pets/{petId}`, for logs and traces; absent if there is no such path. */
+  /**
+   * The path as a template, `/v1/pets/{petId}`, for logs and traces; absent if there is no such
+   * path.
+   */
   readonly route?: string | undefined;
   /** The id of the API key, for logs and traces; absent if it has none, or was not valid. */
   readonly keyId?: string | number | undefined;
@@ -69,8 +73,8 @@ export interface Answer {
 }
 
 /**
- * Answers requests; it never rejects. `connection` is what the runtime passes with a request: Deno its
- * info, Bun its server, Node the socket. `readBody` reads the body in the runtime's own way.
+ * Answers requests; it never rejects. `connection` is what the runtime passes with a request: Deno
+ * its info, Bun its server, Node the socket. `readBody` reads the body in the runtime's own way.
  */
 export type Service = (
   request: ServiceRequest,
@@ -104,7 +108,10 @@ export function withFields(answer: Answer, fields: Fields): Answer {
   return { ...answer, headers: { ...answer.headers, ...fields } };
 }
 
-/** Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110 §9.3.2). */
+/**
+ * Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110
+ * §9.3.2).
+ */
 export function toResponse(
   { status, headers, body }: Answer,
   method?: string,
@@ -113,8 +120,9 @@ export function toResponse(
     const init: ResponseInit & { readonly encodeBody: "manual" } = {
       status,
       headers,
-      // Cloudflare Workers would compress a body again that has a Content-Encoding (their document Runtime APIs,
-      // Response, `encodeBody`; cloudflare/workerd#7066). The test is tests/lab/workers/worker_slow.ts.
+      // Cloudflare Workers would compress a body again that has a Content-Encoding (their document
+      // Runtime APIs, Response, `encodeBody`; cloudflare/workerd#7066). The test is
+      // tests/lab/workers/worker_slow.ts.
       encodeBody: "manual",
     };
     return new Response(body, init);
@@ -128,7 +136,10 @@ export function toResponse(
   return new Response(null, { status, headers: fields });
 }
 
-/** The fields of a connection (RFC 9110 §7.6.1). Only the server that owns the connection decides on them. */
+/**
+ * The fields of a connection (RFC 9110 §7.6.1). Only the server that owns the connection decides on
+ * them.
+ */
 export const CONNECTION_FIELDS: readonly string[] = [
   "connection",
   "keep-alive",

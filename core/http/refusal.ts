@@ -1,4 +1,6 @@
-/** Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing. */
+/**
+ * Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing.
+ */
 
 import {
   type Answer,
@@ -33,8 +35,8 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
 };
 
 /**
- * An expected refusal. It is a value and an {@linkcode Answer}, not an exception: taking a stack costs as
- * much as the rest of a request. The constant ones are made once.
+ * An expected refusal. It is a value and an {@linkcode Answer}, not an exception: taking a stack
+ * costs as much as the rest of a request. The constant ones are made once.
  */
 export class Refusal implements Answer {
   readonly code: ErrorCode;
@@ -60,7 +62,9 @@ export const internalError: Refusal = new Refusal(
   "Something went wrong on our side",
 );
 
-/** The answer if the storage could do nothing: the request can be sent again, after so many seconds. */
+/**
+ * The answer if the storage could do nothing: the request can be sent again, after so many seconds.
+ */
 export function unavailable(retryAfter: number): Refusal {
   return new Refusal(
     "service_unavailable",
@@ -70,8 +74,8 @@ export function unavailable(retryAfter: number): Refusal {
 }
 
 /**
- * The answer if a create may have happened. It has no `Retry-After`, which would invite the client to
- * send the request again (RFC 9110 §10.2.3) and so perhaps to add the pet twice.
+ * The answer if a create may have happened. It has no `Retry-After`, which would invite the client
+ * to send the request again (RFC 9110 §10.2.3) and so perhaps to add the pet twice.
  */
 export const outcomeUnknown: Refusal = new Refusal(
   "service_unavailable",

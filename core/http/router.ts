@@ -1,4 +1,6 @@
-/** From a method and a path to a route, or to the answer of a path that does not have the method. */
+/**
+ * From a method and a path to a route, or to the answer of a path that does not have the method.
+ */
 
 import type { Answer } from "./message.ts";
 import { Refusal } from "./refusal.ts";
@@ -24,8 +26,8 @@ export type Router<R extends Route> = (
 ) => Found<R> | Answer | undefined;
 
 /**
- * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of a
- * template stands for one segment that is not empty.
+ * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of
+ * a template stands for one segment that is not empty.
  */
 export function createRouter<R extends Route>(
   routes: readonly R[],

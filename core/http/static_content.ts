@@ -14,8 +14,9 @@ export type StaticContent = (
 ) => Promise<Answer>;
 
 /**
- * Answers 200 with a content, these fields and an `ETag`, compressed for clients that ask for it, or 304 if the
- * client has it. It is sent plain if the runtime cannot compress. All is made on first use, because Cloudflare Workers forbid asynchronous work while a module loads
+ * Answers 200 with a content, these fields and an `ETag`, compressed for clients that ask for it,
+ * or 304 if the client has it. It is sent plain if the runtime cannot compress. All is made on
+ * first use, because Cloudflare Workers forbid asynchronous work while a module loads
  * (cloudflare/workerd#158). Addresses have no version, so clients have to ask each time.
  *
  * @param inPieces divides a large content, to compress piece by piece.
@@ -32,7 +33,8 @@ export function staticContent(
       const uncompressed = await plain();
       const { body } = uncompressed.whole;
       const fields = { ...headers, "content-encoding": "gzip" };
-      // Vercel's edge-runtime 4.0.1 has no CompressionStream. Then the plain content is right for all.
+      // Vercel's edge-runtime 4.0.1 has no CompressionStream. Then the plain content is right for
+      // all.
       const packed = await gzip(inPieces(body)).catch(() => undefined);
       return packed === undefined ? uncompressed : represent(packed, fields);
     }),

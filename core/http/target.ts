@@ -14,7 +14,9 @@ export interface Target {
 const HOST =
   /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
 
-/** An origin, which Bun 1.4 leaves out if there is no `Host` (oven-sh/bun#33721); a path; a query. */
+/**
+ * An origin, which Bun 1.4 leaves out if there is no `Host` (oven-sh/bun#33721); a path; a query.
+ */
 const URL_PARTS = /^(?:[^/?#]+:\/\/[^/?#]*)?(\/[^?#]*)(?:\?([^#]*))?/;
 
 const malformedHost = new Refusal(
@@ -26,7 +28,10 @@ const malformedTarget = new Refusal(
   "Cannot read the request: its target must be a path or an http address",
 );
 
-/** Tells whether a `Host` is `uri-host [ ":" port ]` (RFC 9110 §7.2 and RFC 3986 §3.2.2), without IPvFuture. */
+/**
+ * Tells whether a `Host` is `uri-host [ ":" port ]` (RFC 9110 §7.2 and RFC 3986 §3.2.2), without
+ * IPvFuture.
+ */
 export function isHost(text: string): boolean {
   return HOST.test(text);
 }
@@ -38,8 +43,9 @@ export const noTunnel: Refusal = new Refusal(
 );
 
 /**
- * Reads path and query out of `request.url`, after checking the `Host` (RFC 9112 §3.2 asks for 400): Deno 2.9
- * builds the URL from it, so one with a `/` in it would choose the path (see `makeUrlSafe` in adapters/http/guard.ts).
+ * Reads path and query out of `request.url`, after checking the `Host` (RFC 9112 §3.2 asks for
+ * 400): Deno 2.9 builds the URL from it, so one with a `/` in it would choose the path (see
+ * `makeUrlSafe` in adapters/http/guard.ts).
  */
 export function parseTarget(
   request: Pick<ServiceRequest, "method" | "url" | "headers">,

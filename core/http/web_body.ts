@@ -12,9 +12,9 @@ import type { BodyLimits, ReadBody } from "./message.ts";
 import type { Refusal } from "./refusal.ts";
 
 /**
- * A body that came along with the header can be read after this many microtasks: 2 on Deno 2.9, 1 on Node 22 and 26; on
- * Bun 1.4 it mostly comes later. Then it needs no timer, with which a create takes 1.2 times its processor time on
- * Deno 2.9. A wrong number costs a timer, and no more.
+ * A body that came along with the header can be read after this many microtasks: 2 on Deno 2.9, 1
+ * on Node 22 and 26; on Bun 1.4 it mostly comes later. Then it needs no timer, with which a create
+ * takes 1.2 times its processor time on Deno 2.9. A wrong number costs a timer, and no more.
  */
 const TURNS = 3;
 
@@ -22,8 +22,8 @@ const TURNS = 3;
 export function webBody(request: Request): ReadBody {
   return (limits, length) => {
     if (request.bodyUsed) return Promise.reject(readBefore());
-    // So short a body has few pieces, even byte by byte. Read as a stream, a create would take 1.2 times its processor
-    // time on Deno 2.9.
+    // So short a body has few pieces, even byte by byte. Read as a stream, a create would take 1.2
+    // times its processor time on Deno 2.9.
     return length !== undefined && length <= MAX_PIECES
       ? readWhole(request, limits)
       : readStream(request, limits);

@@ -13,7 +13,9 @@ export interface VerifiedKey {
 
 /** The port by which {@linkcode createHandler} checks bearer tokens. */
 export interface ApiKeys {
-  /** Resolves to the key's id, or to true if it has none, if the key is valid now; else to false. */
+  /**
+   * Resolves to the key's id, or to true if it has none, if the key is valid now; else to false.
+   */
   verify(key: string): Promise<VerifiedKey | boolean>;
 }
 
@@ -82,9 +84,9 @@ export interface FoundKey {
  * Makes {@linkcode ApiKeys} that look up keys by their SHA-256 digests, unless `canBeKey` returns
  * false.
  *
- * A key that was valid at most `maxAge` ms ago, and has not expired, is neither hashed nor looked up
- * again. Only valid keys are remembered, so guesses take no memory. `forget` forgets them all, for
- * example when one is revoked.
+ * A key that was valid at most `maxAge` ms ago, and has not expired, is neither hashed nor looked
+ * up again. Only valid keys are remembered, so guesses take no memory. `forget` forgets them all,
+ * for example when one is revoked.
  */
 export function rememberKeys(
   lookUp: (digest: string) => Promise<FoundKey | undefined>,

@@ -60,8 +60,8 @@ export interface ApiKeyStorage {
    */
   revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
   /**
-   * Sets `lastUsed`, unless it is later already or the record is not found. A storage may leave this
-   * method out; one that has it also has `find`, and keeps `expires`.
+   * Sets `lastUsed`, unless it is later already or the record is not found. A storage may leave
+   * this method out; one that has it also has `find`, and keeps `expires`.
    */
   markUsed?(id: number, day: Date): Promise<void>;
 }
@@ -82,7 +82,8 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
    * @param name the purpose or owner of the key, by the rules of a pet's name.
    * @param options `expires` says from when on the key is refused. Default: it does not expire.
    * @throws {RangeError} if the name breaks those rules, or `expires` is not in the future.
-   * @throws {TypeError} if the storage cannot keep `expires`: it has no {@linkcode ApiKeyStorage.markUsed}.
+   * @throws {TypeError} if the storage cannot keep `expires`: it has no {@linkcode
+   * ApiKeyStorage.markUsed}.
    */
   issue(
     name: string,

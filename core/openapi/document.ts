@@ -1,6 +1,6 @@
 /**
- * The contract as data: an OpenAPI 3.1 document of the service. The description says what holds for all
- * operations.
+ * The contract as data: an OpenAPI 3.1 document of the service. The description says what holds for
+ * all operations.
  */
 
 import type { BaseUrl } from "../http/base_url.ts";

@@ -1,4 +1,7 @@
-/** Examples of requests and successes: what a client gets that sends them, in this order, to an empty store. */
+/**
+ * Examples of requests and successes: what a client gets that sends them, in this order, to an
+ * empty store.
+ */
 
 import type { JsonObject } from "./json_object.ts";
 
@@ -33,7 +36,9 @@ export const petsExamples: JsonObject = {
   },
 };
 
-/** Rounds the number where `JSON.rawJSON` is missing: in Firefox before 135 and Safari before 18.4. */
+/**
+ * Rounds the number where `JSON.rawJSON` is missing: in Firefox before 135 and Safari before 18.4.
+ */
 function rawNumber(text: string): JsonObject[string] {
   const { rawJSON = Number } = JSON as unknown as {
     readonly rawJSON?: (text: string) => JsonObject | number;

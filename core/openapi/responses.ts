@@ -51,7 +51,9 @@ export function headerRefs(names: readonly string[]): JsonObject {
   );
 }
 
-/** Describes a JSON body by the name of its schema, with `example` or `examples` if there are any. */
+/**
+ * Describes a JSON body by the name of its schema, with `example` or `examples` if there are any.
+ */
 export function json(schema: string, examples?: JsonObject): JsonObject {
   const $ref = `#/components/schemas/${schema}`;
   return { "application/json": { schema: { $ref }, ...examples } };
@@ -74,7 +76,10 @@ export function refused(
   };
 }
 
-/** Describes the errors that mean the same in all operations, and the other codes as one response, `default`. */
+/**
+ * Describes the errors that mean the same in all operations, and the other codes as one response,
+ * `default`.
+ */
 export function sharedErrors(
   codes: readonly ErrorCode[],
   { maxBodyBytes, bodyTimeout }: BodyLimits,

@@ -9,7 +9,10 @@ import type { CheckedPet, Pet, PetId } from "./pet.ts";
  * caller: to change them changes no pet.
  */
 export interface PetStorage {
-  /** How long an idempotency key is kept, in ms, for the OpenAPI document. Left out, the document does not say. */
+  /**
+   * How long an idempotency key is kept, in ms, for the OpenAPI document. Left out, the document
+   * does not say.
+   */
   readonly idempotencyRetention?: number;
 
   /**

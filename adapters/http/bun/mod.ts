@@ -30,8 +30,9 @@ const CLOSING_INTERVAL = 10;
 /** Settings of {@linkcode serve} on Bun. */
 export interface BunServeOptions extends ServeOptions {
   /**
-   * The longest request body, in bytes: 1 or more; beyond it Bun answers `413` without a body. Default: 1048576 (1 MiB), since
-   * Bun reads up to this much of what a fetch function leaves unread. Its own default is 128 MiB.
+   * The longest request body, in bytes: 1 or more; beyond it Bun answers `413` without a body.
+   * Default: 1048576 (1 MiB), since Bun reads up to this much of what a fetch function leaves
+   * unread. Its own default is 128 MiB.
    */
   readonly maxRequestBodySize?: number;
 }
@@ -48,7 +49,8 @@ export interface BunServeOptions extends ServeOptions {
  *
  * @param handle any fetch function, such as `createHandler` returns.
  * @param options where to listen, and how long a body may be.
- * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
+ * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is
+ * taken.
  */
 export async function serve(
   handle: FetchFunction,
@@ -70,15 +72,16 @@ export async function serve(
     const server = Bun.serve({
       port,
       hostname,
-      // In seconds. After its default of 10, Bun cuts off an answer that has not begun (its document Server,
-      // idleTimeout; oven-sh/bun#13712).
+      // In seconds. After its default of 10, Bun cuts off an answer that has not begun (its
+      // document Server, idleTimeout; oven-sh/bun#13712).
       idleTimeout: 30,
       maxRequestBodySize,
-      // In development, the default unless NODE_ENV is production, Bun shows errors to the client as an HTML page
-      // (its document Error handling).
+      // In development, the default unless NODE_ENV is production, Bun shows errors to the client
+      // as an HTML page (its document Error handling).
       development: false,
       // Outside development mode Bun 1.4 would share a port that is in use, and receive its clients
-      // (oven-sh/bun#1443). Can go if tests/adapters/http/fetch_server_test.ts passes on Bun without it.
+      // (oven-sh/bun#1443). Can go if tests/adapters/http/fetch_server_test.ts passes on Bun
+      // without it.
       reusePort: false,
       fetch: guard(handle, onError),
       // For a response that cannot be sent, such as one already read.
@@ -91,9 +94,10 @@ export async function serve(
 }
 
 /**
- * Stops listening; fulfilled once every request is answered in full. Bun's `stop()` alone waits for clients
- * that have sent half a request, and for ever (seen in Bun 1.4.5; oven-sh/bun#37074 means it to). `stop(true)`
- * alone would cut off answers. Can go if tests/adapters/http/fetch_server_test.ts passes on Bun with `stop()` alone.
+ * Stops listening; fulfilled once every request is answered in full. Bun's `stop()` alone waits for
+ * clients that have sent half a request, and for ever (seen in Bun 1.4.5; oven-sh/bun#37074 means
+ * it to). `stop(true)` alone would cut off answers. Can go if
+ * tests/adapters/http/fetch_server_test.ts passes on Bun with `stop()` alone.
  */
 async function closeBunServer(server: BunServer): Promise<void> {
   const stopped = server.stop();

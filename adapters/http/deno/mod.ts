@@ -24,7 +24,10 @@ export type { FetchFunction, ServeOptions, Server } from "../server.ts";
 const RESTART_INTERVAL = 100;
 /** Stops closer together than this are reported once, in ms. */
 const ONE_EVENT = 10_000;
-/** The most servers that stopped listening and are kept; connections of older ones are closed when idle. */
+/**
+ * The most servers that stopped listening and are kept; connections of older ones are closed when
+ * idle.
+ */
 const MAX_STOPPED = 64;
 
 /**
@@ -40,7 +43,8 @@ const MAX_STOPPED = 64;
  *
  * @param handle any fetch function, such as `createHandler` returns.
  * @param options where to listen.
- * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
+ * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is
+ * taken.
  */
 export async function serve(
   handle: FetchFunction,
@@ -49,9 +53,10 @@ export async function serve(
   checkHandle(handle);
   const { port, hostname, onError } = readServeOptions(options);
   const answer = guard(handle, onError);
-  // Requests with a body: until they are answered, `shutdown()` would take the body away (seen in Deno 2.9;
-  // denoland/deno#36809). Can go if tests/adapters/http/deno/mod_test.ts passes without it. They are counted, because
-  // `finally()` on each answer made a create take 1.07 times its processor time.
+  // Requests with a body: until they are answered, `shutdown()` would take the body away (seen in
+  // Deno 2.9; denoland/deno#36809). Can go if tests/adapters/http/deno/mod_test.ts passes without
+  // it. They are counted, because `finally()` on each answer made a create take 1.07 times its
+  // processor time.
   let uploads = 0;
   const { promise: noUploads, resolve } = Promise.withResolvers<void>();
   const ended = (): void => {
@@ -81,8 +86,8 @@ export async function serve(
     });
     servers.unshift(server);
     for (const old of servers.splice(MAX_STOPPED)) void old.shutdown();
-    // Out of file descriptors, Deno 2.9 stops listening for good (denoland/deno#10148). Remove the restart code
-    // once tests/lab/faults/descriptors_fault.ts passes without it.
+    // Out of file descriptors, Deno 2.9 stops listening for good (denoland/deno#10148). Remove the
+    // restart code once tests/lab/faults/descriptors_fault.ts passes without it.
     server.finished.catch((cause: Error) => {
       const isNews = performance.now() - stopped > ONE_EVENT;
       stopped = performance.now();

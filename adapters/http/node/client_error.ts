@@ -1,4 +1,7 @@
-/** Answers of a Node server where there is no request: to bytes that are not HTTP, and to slow clients. */
+/**
+ * Answers of a Node server where there is no request: to bytes that are not HTTP, and to slow
+ * clients.
+ */
 
 import { STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
@@ -27,8 +30,9 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 export function clientErrorListener() {
   const refused = new WeakSet<Socket>();
   return (error: Error & { readonly code?: string }, socket: Socket): void => {
-    // Node 26 reports a broken connection again with every packet that arrives (`onParserExecuteCommon` in its
-    // lib/_http_server.js). Can go if tests/adapters/http/node/node_test.ts passes without it.
+    // Node 26 reports a broken connection again with every packet that arrives
+    // (`onParserExecuteCommon` in its lib/_http_server.js). Can go if
+    // tests/adapters/http/node/node_test.ts passes without it.
     if (refused.has(socket)) return;
     refused.add(socket);
     refuse(socket, REFUSALS[String(error.code)] ?? badRequest);
@@ -37,8 +41,9 @@ export function clientErrorListener() {
 
 /** Closes a connection, with a refusal if no answer is under way there. */
 export function refuse(socket: Socket, refusal: Refusal): void {
-  // Node 26 leaves the sockets of CONNECT without a listener, and an error without one ends the process (same
-  // function as above). Can go if tests/adapters/http/node/node_test.ts passes without it.
+  // Node 26 leaves the sockets of CONNECT without a listener, and an error without one ends the
+  // process (same function as above). Can go if tests/adapters/http/node/node_test.ts passes
+  // without it.
   socket.on("error", () => {});
   const current = currentResponse(socket);
   if (current?.req.complete) {

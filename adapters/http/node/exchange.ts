@@ -13,7 +13,10 @@ export interface Exchange {
   readonly res: ServerResponse;
   /** True if the client sends its body only when told so (RFC 9110 §10.1.1). */
   readonly awaitsContinue: boolean;
-  /** The server, if it is ours; once it stops listening, connections are closed after their response. */
+  /**
+   * The server, if it is ours; once it stops listening, connections are closed after their
+   * response.
+   */
   readonly server?: Server | undefined;
   /** True once the body of the request is read to its end. */
   isBodyRead?: boolean;

@@ -19,8 +19,8 @@ import { send } from "./send.ts";
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * Makes the listener of a handler, for a server of ours or any other. It makes no `Request` and `Response`, which
- * would cost as much as the rest of a small request.
+ * Makes the listener of a handler, for a server of ours or any other. It makes no `Request` and
+ * `Response`, which would cost as much as the rest of a small request.
  */
 export function createListener(
   { answer }: Handler,
@@ -36,8 +36,8 @@ export function createListener(
     const get = (name: string) => findField(rawHeaders, name);
     const host = get("host");
     const scheme = "encrypted" in socket ? "https" : "http";
-    // Express and its like remove the prefix of a mount from `url`, and keep the whole here (Express 5's document of
-    // `req.originalUrl`).
+    // Express and its like remove the prefix of a mount from `url`, and keep the whole here
+    // (Express 5's document of `req.originalUrl`).
     const { originalUrl = req.url }: IncomingMessage & {
       readonly originalUrl?: string;
     } = req;
@@ -63,8 +63,8 @@ export function createListener(
       // A response that has begun can only be broken off.
       if (exchange.res.headersSent) exchange.res.destroy();
       else {
-        // Node 26 keeps the status text of the response that it could not send (`writeHead`, lib/_http_server.js).
-        // Can go if tests/adapters/http/node/node_test.ts passes without it.
+        // Node 26 keeps the status text of the response that it could not send (`writeHead`,
+        // lib/_http_server.js). Can go if tests/adapters/http/node/node_test.ts passes without it.
         const statusText = "Internal Server Error";
         await send(internalError, exchange, statusText);
       }
@@ -93,11 +93,13 @@ export function createListener(
  * createServer(toNodeListener(handle));
  * ```
  *
- * The request's path is the one the client sent, even under an Express mount (`app.use("/v1", listener)`),
- * which removes its prefix from `req.url`. `X-Forwarded-*` is ignored. A body that another parser, such as
- * `express.json()`, has read before cannot be read again: a create is then answered with 500.
+ * The request's path is the one the client sent, even under an Express mount (`app.use("/v1",
+ * listener)`), which removes its prefix from `req.url`. `X-Forwarded-*` is ignored. A body that
+ * another parser, such as `express.json()`, has read before cannot be read again: a create is then
+ * answered with 500.
  *
- * @param handle what `createHandler` returns. Other fetch functions are served by libraries such as srvx.
+ * @param handle what `createHandler` returns. Other fetch functions are served by libraries such as
+ * srvx.
  * @param options where errors of sending a response are reported: by default to `console.error`.
  * @returns the listener; it never throws.
  * @throws {TypeError} if `handle` is another function, or an option is unknown or of a wrong kind.

@@ -29,13 +29,13 @@ export type { ServeOptions, Server } from "../server.ts";
 export interface NodeServeOptions extends ServeOptions {
   /**
    * Time that a client may take over the head of a request, in ms: 0 to 2147483647 and at most
-   * `requestTimeout`; 0 is no limit. Default: 10,000. This and `requestTimeout` are looked at once a second;
-   * a client that is too slow gets a `408`.
+   * `requestTimeout`; 0 is no limit. Default: 10,000. This and `requestTimeout` are looked at once
+   * a second; a client that is too slow gets a `408`.
    */
   readonly headersTimeout?: number;
   /**
-   * Time that a client may take over a whole request, its body included, in ms: 0 to 2147483647; 0 is no
-   * limit. Default: 30,000. The response may take any time.
+   * Time that a client may take over a whole request, its body included, in ms: 0 to 2147483647; 0
+   * is no limit. Default: 30,000. The response may take any time.
    */
   readonly requestTimeout?: number;
   /**
@@ -59,9 +59,11 @@ export interface NodeServeOptions extends ServeOptions {
  * await server.close();
  * ```
  *
- * @param handle what `createHandler` returns. Other fetch functions are served by libraries such as srvx.
+ * @param handle what `createHandler` returns. Other fetch functions are served by libraries such as
+ * srvx.
  * @param options where to listen, and for how long to wait for clients.
- * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is taken.
+ * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is
+ * taken.
  */
 export async function serve(
   handle: Handler,
@@ -109,11 +111,12 @@ function createFetchServer(
   const settings = {
     ...times,
     connectionsCheckingInterval: 1000,
-    // A request without Host is refused by the listener: Node 26 would do it without a body (same document). Can go
-    // if tests/adapters/http/node/node_test.ts passes without it.
+    // A request without Host is refused by the listener: Node 26 would do it without a body (same
+    // document). Can go if tests/adapters/http/node/node_test.ts passes without it.
     requireHostHeader: false,
-    // A request that announces no body gets no stream events, of which we use none: it saves a tenth
-    // of a small answer (same document). Node 22 does not know the option, and goes on as before.
+    // A request that announces no body gets no stream events, of which we use none: it saves a
+    // tenth of a small answer (same document). Node 22 does not know the option, and goes on as
+    // before.
     optimizeEmptyRequests: true,
   };
   const server = createServer(settings);
@@ -121,7 +124,8 @@ function createFetchServer(
     createListener(handle, onError, { awaitsContinue, server });
   server.on("request", listen(false));
   server.on("checkContinue", listen(true));
-  // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open); Node would answer 417.
+  // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open); Node
+  // would answer 417.
   server.on("checkExpectation", listen(false));
   server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));
   server.on("clientError", clientErrorListener());
@@ -137,9 +141,10 @@ function closer(server: HttpServer): () => Promise<void> {
   });
   return () =>
     new Promise((resolve) => {
-      // Not http.Server's close(): on Node 26 it destroys connections whose answer is still on its way out, and stops
-      // looking after slow clients (`httpServerPreClose` in its lib/_http_server.js); before, it left alone those that
-      // never sent a byte (nodejs/node#63470). Can go if tests/adapters/http/fetch_server_test.ts passes with it.
+      // Not http.Server's close(): on Node 26 it destroys connections whose answer is still on its
+      // way out, and stops looking after slow clients (`httpServerPreClose` in its
+      // lib/_http_server.js); before, it left alone those that never sent a byte
+      // (nodejs/node#63470). Can go if tests/adapters/http/fetch_server_test.ts passes with it.
       NetServer.prototype.close.call(server, () => {
         server.close();
         resolve();

@@ -1,7 +1,7 @@
 /**
  * Pipelined requests: those that a client sends before the responses to others are out. Node sends
- * responses in order; this module decides when each request starts. Only requests with safe methods may be handled
- * side by side (RFC 9112 §9.3.2).
+ * responses in order; this module decides when each request starts. Only requests with safe methods
+ * may be handled side by side (RFC 9112 §9.3.2).
  */
 
 import { AsyncResource } from "node:async_hooks";
@@ -15,9 +15,9 @@ const SAFE: readonly (string | undefined)[] = ["GET", "HEAD", "OPTIONS"];
 /** The most requests of a connection that are under way at a time. */
 const MAX_BEGUN = 8;
 /**
- * The most responses that may wait behind the current one; with more, the connection is closed. Node reads no
- * more while 64 KiB of responses wait, each counted as `WEIGHT` until it is begun, but what it has read may
- * have a thousand requests in it.
+ * The most responses that may wait behind the current one; with more, the connection is closed.
+ * Node reads no more while 64 KiB of responses wait, each counted as `WEIGHT` until it is begun,
+ * but what it has read may have a thousand requests in it.
  */
 const MAX_WAITING = 256;
 const WEIGHT = 2048;
@@ -34,8 +34,8 @@ const queues = new WeakMap<Socket, Unanswered[]>();
 
 /** The response that has its turn on a connection; `undefined` if the connection is idle. */
 export function currentResponse(socket: Socket): ServerResponse | undefined {
-  // Node 26 says so in no public place; its own `closeIdleConnections()` looks here as well (lib/_http_server.js).
-  // If Node renames it, tests/adapters/http/node/pipeline_test.ts fails.
+  // Node 26 says so in no public place; its own `closeIdleConnections()` looks here as well
+  // (lib/_http_server.js). If Node renames it, tests/adapters/http/node/pipeline_test.ts fails.
   const { _httpMessage } = socket as { _httpMessage?: ServerResponse | null };
   return _httpMessage ?? undefined;
 }
@@ -92,9 +92,9 @@ function beginThoseThatMay(queue: readonly Unanswered[]): void {
 }
 
 /**
- * Counts bytes as made and not yet sent, as Node 26 does for a response that is queued (`updateOutgoingData` in its
- * lib/_http_server.js). It has no public limit of pipelined requests, which would take its place; if Node renames
- * it, tests/adapters/http/node/pipeline_test.ts fails.
+ * Counts bytes as made and not yet sent, as Node 26 does for a response that is queued
+ * (`updateOutgoingData` in its lib/_http_server.js). It has no public limit of pipelined requests,
+ * which would take its place; if Node renames it, tests/adapters/http/node/pipeline_test.ts fails.
  */
 function addPendingBytes(res: ServerResponse, bytes: number): void {
   const counted: ServerResponse & { _onPendingData?(bytes: number): void } =

@@ -6,15 +6,22 @@ import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
 import { endLater, isTooMuch, limitRest } from "./unread_body.ts";
 
-/** The fields that the server sets itself: how the body is delimited, and whether the connection is kept. */
+/**
+ * The fields that the server sets itself: how the body is delimited, and whether the connection is
+ * kept.
+ */
 const FIELDS_OF_SERVER = new Set([...CONNECTION_FIELDS, "transfer-encoding"]);
 
-/** Fulfilled once an answer is written; `undefined` if it is written already, as usual, which saves a promise. */
+/**
+ * Fulfilled once an answer is written; `undefined` if it is written already, as usual, which saves
+ * a promise.
+ */
 type Written = Promise<void> | undefined;
 
 /**
- * Writes an answer: at once if its body is complete, else chunk by chunk, as fast as the client takes it; the
- * promise is rejected if the stream fails. A stream is cancelled if the client goes away, and for HEAD.
+ * Writes an answer: at once if its body is complete, else chunk by chunk, as fast as the client
+ * takes it; the promise is rejected if the stream fails. A stream is cancelled if the client goes
+ * away, and for HEAD.
  *
  * @param statusText replaces that of an answer that could not be sent.
  */
@@ -73,9 +80,10 @@ async function pump(
     cancelled.catch(() => {}); // if the read under way fails too, that is thrown
     wake();
   };
-  // Node 22 tells a response nothing as long as it waits behind another (pipelining), because it has no socket yet.
-  // The socket goes with Node 22: Node 26 tells it (`abortOutgoing` in its lib/_http_server.js), and there
-  // tests/adapters/http/node/pipeline_test.ts passes without it. Each pipelined request adds a listener to it.
+  // Node 22 tells a response nothing as long as it waits behind another (pipelining), because it
+  // has no socket yet. The socket goes with Node 22: Node 26 tells it (`abortOutgoing` in its
+  // lib/_http_server.js), and there tests/adapters/http/node/pipeline_test.ts passes without it.
+  // Each pipelined request adds a listener to it.
   const connection = req.stream ?? req.socket;
   connection.setMaxListeners(0);
   const emitters = [res, connection];
@@ -131,8 +139,9 @@ function writeHead(
 function mustClose({ req, server }: Exchange, status: number): boolean {
   // A client that took too long is not waited for again (RFC 9110 §15.5.9).
   return status === 408 || server?.listening === false ||
-    // Node 22 and 26 drop what follows the offer of another protocol, and may take the middle of a body for a request
-    // (nodejs/http-parser#234). Can go if tests/adapters/http/node/pipeline_test.ts passes without it.
+    // Node 22 and 26 drop what follows the offer of another protocol, and may take the middle of a
+    // body for a request (nodejs/http-parser#234). Can go if
+    // tests/adapters/http/node/pipeline_test.ts passes without it.
     findField(req.rawHeaders, "upgrade") !== null ||
     // Nobody can be sure where such a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1).
     req.httpVersion === "1.0" &&
@@ -140,7 +149,10 @@ function mustClose({ req, server }: Exchange, status: number): boolean {
     !req.complete && isTooMuch(req);
 }
 
-/** Ends a response, of which `body` is all or the rest. Fails if the whole is shorter than was announced. */
+/**
+ * Ends a response, of which `body` is all or the rest. Fails if the whole is shorter than was
+ * announced.
+ */
 function endResponse(
   exchange: Exchange,
   body: string | Uint8Array | null,

@@ -1,6 +1,6 @@
 /**
- * The rest of a body that nobody reads. If it is short, it is discarded, and the connection goes on; otherwise
- * the connection is closed, but only after the client could read its answer.
+ * The rest of a body that nobody reads. If it is short, it is discarded, and the connection goes
+ * on; otherwise the connection is closed, but only after the client could read its answer.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -8,19 +8,25 @@ import { announcesBody } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
 
-/** The most that is read of an unwanted body, in bytes. If there is more, the connection is not used again. */
+/**
+ * The most that is read of an unwanted body, in bytes. If there is more, the connection is not used
+ * again.
+ */
 const MAX_DISCARD = 64 * 1024;
 /** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
 const MIN_PIECE = 64;
 /** Time that the rest may take if the connection goes on, in ms. */
 const MAX_DISCARD_TIME = 10_000;
-/** Time for which a connection is kept while its client keeps sending, so that it can read its answer, in ms. */
+/**
+ * Time for which a connection is kept while its client keeps sending, so that it can read its
+ * answer, in ms.
+ */
 export const LINGER = 1000;
 
 /** Tells whether the rest of an incomplete body may be too long to drain. */
 export function isTooMuch(req: IncomingMessage): boolean {
-  // A client that still waits for its 100 Continue may send its body or not: Node closes there by itself
-  // (`_expect_continue` in its lib/_http_server.js).
+  // A client that still waits for its 100 Continue may send its body or not: Node closes there by
+  // itself (`_expect_continue` in its lib/_http_server.js).
   if (!announcesBody(req)) return false;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;
@@ -35,9 +41,9 @@ export function limitRest(req: IncomingMessage): void {
 }
 
 /**
- * Ends a response, of which `body` is all or the rest, while the client is still sending. A socket that is
- * closed with unread bytes is reset, and a reset takes the response with it (RFC 9112 §9.6): so it is written
- * whole, but ended only when the client stops, or has had time to read it.
+ * Ends a response, of which `body` is all or the rest, while the client is still sending. A socket
+ * that is closed with unread bytes is reset, and a reset takes the response with it (RFC 9112
+ * §9.6): so it is written whole, but ended only when the client stops, or has had time to read it.
  *
  * @returns fulfilled then; rejected if the response is shorter than was announced.
  */

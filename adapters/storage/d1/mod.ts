@@ -1,9 +1,9 @@
 /**
  * Pets in Cloudflare D1, through the binding of a Worker; no package is needed.
  *
- * A fulfilled create is committed at the primary database, which runs one transaction at a time, so ids
- * become visible in ascending order. D1 takes no `bigint` and rounds beyond 2⁵³: an int64 is sent as text, until
- * cloudflare/workerd#4195 is done.
+ * A fulfilled create is committed at the primary database, which runs one transaction at a time, so
+ * ids become visible in ascending order. D1 takes no `bigint` and rounds beyond 2⁵³: an int64 is
+ * sent as text, until cloudflare/workerd#4195 is done.
  *
  * @module
  */
@@ -40,13 +40,15 @@ export interface D1Statement {
   bind(...values: (string | number | null)[]): D1Statement;
 }
 
-// Without aliases: ORDER BY would take them (SQLite's document SELECT, "The ORDER BY clause"), and sort text.
+// Without aliases: ORDER BY would take them (SQLite's document SELECT, "The ORDER BY clause"), and
+// sort text.
 const COLUMNS = "CAST(id AS TEXT), name, CAST(category_id AS TEXT), status";
 const SELECT = `SELECT ${COLUMNS} FROM pets WHERE`;
 const PAGE = "id > CAST(? AS INTEGER) ORDER BY id LIMIT ?";
 const INSERT =
   "INSERT INTO pets (name, category_id, status) SELECT ?, CAST(? AS INTEGER), ?";
-// Each new key drops up to two expired ones, so the table shrinks. A pet may have been deleted by hand.
+// Each new key drops up to two expired ones, so the table shrinks. A pet may have been deleted by
+// hand.
 const FORGET_KEYS =
   `DELETE FROM idempotency_keys WHERE created <= ?1 AND (key = ?2
   OR key IN (SELECT key FROM idempotency_keys ORDER BY created LIMIT 2))
@@ -76,7 +78,10 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
 export function d1Storage(
   binding: D1Binding,
   options: {
-    /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
+    /**
+     * Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000
+     * (24 hours).
+     */
     readonly idempotencyRetention?: number;
   } = {},
 ): PetDatabase {

@@ -34,7 +34,10 @@ export type { PetDatabase } from "../pet_database.ts";
  */
 export function memoryStorage(
   options: {
-    /** Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000 (24 hours). */
+    /**
+     * Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000
+     * (24 hours).
+     */
     readonly idempotencyRetention?: number;
   } = {},
 ): PetDatabase {

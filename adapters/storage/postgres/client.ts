@@ -47,7 +47,9 @@ export type Connection = pg.PoolClient & {
   cut(): void;
 };
 
-/** Makes a class of clients that connect to the current host: the pool's {@linkcode Connection}s. */
+/**
+ * Makes a class of clients that connect to the current host: the pool's {@linkcode Connection}s.
+ */
 export function clientsOf(
   currentHost: () => PostgresHost,
 ): new (settings?: object) => pg.Client & Connection {

@@ -11,7 +11,9 @@ import { assertVersion, NO_TABLES } from "../pet_database.ts";
 
 const ACTION = "open the database";
 
-/** The version of the tables: raise it when {@linkcode TABLES} changes, unless it only gets columns. */
+/**
+ * The version of the tables: raise it when {@linkcode TABLES} changes, unless it only gets columns.
+ */
 const SCHEMA_VERSION = 1;
 
 /**

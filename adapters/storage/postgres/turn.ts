@@ -13,10 +13,10 @@ export const API_KEYS_LOCK = 0x50455453_00000003n;
  * lasts until its commit is visible to all others. Its commit waits for the disk even if the
  * database is set not to, and warns if it did not wait for a standby.
  *
- * `pg_catalog.`: another user of the database may have created a function or an operator of the same
- * name, in a schema of the search path, which matches the types of these arguments better
- * (PostgreSQL's manual, "Function Type Resolution"). It would run as this user. What is used without
- * it matches the catalogue's types exactly, which is then preferred.
+ * `pg_catalog.`: another user of the database may have created a function or an operator of the
+ * same name, in a schema of the search path, which matches the types of these arguments better
+ * (PostgreSQL's manual, "Function Type Resolution"). It would run as this user. What is used
+ * without it matches the catalogue's types exactly, which is then preferred.
  *
  * @param timeout the parameter for the longest wait, such as `3000ms`.
  * @param lock the parameter for the lock.
