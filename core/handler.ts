@@ -1,6 +1,6 @@
 /**
- * The service as a fetch function, its options, and its second face, for adapters without `Request`
- * and `Response`.
+ * The service as a fetch function, its options, and a second form of it, for adapters without
+ * `Request` and `Response`.
  */
 
 import { parseBaseUrl } from "./http/base_url.ts";

@@ -1,4 +1,7 @@
-/** The life of a server, however it listens: it opens the service, greets, and ends in order. */
+/**
+ * The life of a server, however it listens (`start.ts`, `serve.ts`): it opens the service of
+ * `service.ts`, greets, and ends in order.
+ */
 
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";

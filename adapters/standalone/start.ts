@@ -1,4 +1,4 @@
-/** The command `start`: runs the server. */
+/** The command `start`: listens, on each runtime, with the server of `server.ts`. */
 
 import process from "node:process";
 import { inspect } from "node:util";

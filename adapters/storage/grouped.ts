@@ -119,7 +119,8 @@ export function grouped<Item, Result>(
   function sendGroups(): void {
     endOfTurn = undefined;
     while (queue.length > 0 && sentAt.length < maxUnderWay) {
-      if (clock - (sentAt.at(-2) ?? -Infinity) < PATIENCE) break; // two do not hang
+      // Beside two groups a third starts only if the older one has taken so long that it may hang.
+      if (clock - (sentAt.at(-2) ?? -Infinity) < PATIENCE) break;
       let sum = 0;
       sendGroup(dequeue(({ size }) => (sum += size) <= maxGroup));
     }

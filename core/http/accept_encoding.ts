@@ -7,8 +7,8 @@ export type Coding = "gzip" | "identity";
 const MEMBER = /^\s*([^\s;]+)\s*(?:;\s*q=([01](?:\.\d{0,3})?)\s*)?$/;
 
 /**
- * The codings that a client takes, the preferred one first; without the field any, but none before
- * it asks.
+ * The codings that the client accepts, most preferred first. Without the header any is acceptable,
+ * so `identity` comes first.
  */
 export function acceptedCodings(
   field: string | null,

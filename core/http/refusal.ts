@@ -82,7 +82,7 @@ export const outcomeUnknown: Refusal = new Refusal(
   "Cannot tell whether the pet was added: the storage did not confirm it. Send it again if it had an Idempotency-Key; otherwise list the pets first",
 );
 
-/** The answer to a caller who called too often. */
+/** The answer to a caller above the rate limit. */
 export const tooManyRequests: Refusal = new Refusal(
   "too_many_requests",
   "Too many requests: wait as long as Retry-After says. Nothing was changed",

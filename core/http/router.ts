@@ -1,6 +1,4 @@
-/**
- * From a method and a path to a route, or to the answer of a path that does not have the method.
- */
+/** Finds the route of a method and a path, or answers `OPTIONS` or 405. */
 
 import type { Answer } from "./message.ts";
 import { Refusal } from "./refusal.ts";

@@ -36,7 +36,7 @@ export function isHost(text: string): boolean {
   return HOST.test(text);
 }
 
-/** The client takes this server for a proxy (RFC 9110 §9.3.6). */
+/** The answer to a client that treats this server as a proxy (RFC 9110 §9.3.6). */
 export const noTunnel: Refusal = new Refusal(
   "bad_request",
   "Cannot open tunnel: this server is not a proxy",

@@ -12,9 +12,9 @@ import type { BodyLimits, ReadBody } from "./message.ts";
 import type { Refusal } from "./refusal.ts";
 
 /**
- * A body that came along with the header can be read after this many microtasks: 2 on Deno 2.9, 1
- * on Node 22 and 26; on Bun 1.4 it mostly comes later. Then it needs no timer, with which a create
- * takes 1.2 times its processor time on Deno 2.9. A wrong number costs a timer, and no more.
+ * A body that arrived with the header can be read after this many microtasks, so it needs no timer:
+ * 2 on Deno 2.9, 1 on Node 22 and 26; on Bun 1.4 it mostly arrives later. With a timer a create
+ * takes 1.2 times its processor time on Deno 2.9. If the number is wrong, a timer is set, no more.
  */
 const TURNS = 3;
 

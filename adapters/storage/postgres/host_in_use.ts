@@ -120,6 +120,7 @@ export function hostInUse(
       const its = writable ? await standingOf(client) : ANY;
       // It may have been connecting to a server that hung until another one was found.
       if (host !== current) throw new WrongServer("another server is used now");
+      // A timeline of 0 could not be read, and so cannot be compared: the host stays in use.
       assertUsable(its, its.timeline === 0 ? 0 : timeline);
       timeline = Math.max(timeline, its.timeline);
     },

@@ -14,8 +14,9 @@
  * - *In use*: lent for one statement or transaction; then *idle*, to be lent again.
  * - *Mistrusted*: when one connection is lost, those that are open may be dead too. Each ends when
  *   it is released, or instead of being lent.
- * - *Moving* to another host: all connections are mistrusted and cut at once. Reads under way are
- *   sent again, to the new host, and no create waits any longer for a server that cannot commit it.
+ * - *Moving* to another host: `host_in_use.ts` decides when, and to which; this file replaces the
+ *   connections. All are mistrusted and cut at once. Reads under way are sent again, to the new
+ *   host, and no create waits any longer for a server that cannot commit it.
  *
  * @module
  */

@@ -36,6 +36,7 @@ export class SqliteFile {
   /** What the last check found. */
   #problem: FileProblem | undefined;
   #isLogSaved = false;
+  /** True once a lock keeps other processes from writing with a new log or index. */
   #areOthersLockedOut = false;
   /** Fulfilled once all writes have ended. */
   #writes: Promise<unknown> = Promise.resolve();
@@ -175,6 +176,7 @@ export class SqliteFile {
     const index = this.#files.index.state();
     this.#areOthersLockedOut = this.#connection.lockOthersOut("file") ||
       index === "in place" && this.#connection.lockOthersOut("writes");
+    // While the index is missing nobody writes with a new one, and the next check tries again.
     if (this.#areOthersLockedOut || index !== "replaced") return;
     this.#closeConnection(); // Others write with a new index, and see no lock of this connection.
   }
