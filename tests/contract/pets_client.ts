@@ -270,7 +270,7 @@ function nextPage(answer: Answer, from: string): string | undefined {
 }
 
 /** Reads JSON with every integer as a bigint. */
-function readExactly(text: string): unknown {
+export function readExactly(text: string): unknown {
   return JSON.parse(
     text,
     // The third argument has no type in TypeScript yet.

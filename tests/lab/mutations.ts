@@ -245,9 +245,9 @@ export const COVERED: Readonly<Record<string, string>> = {
 
   "core/handler_contract_test.ts": "core/service.ts",
   "core/http/body_test.ts": "core/http/web_body.ts",
-  "core/messages_test.ts": "core/http/message.ts core/http/refusal.ts",
   "core/keys/api_keys_test.ts": "core/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
+  "laws/exchanges_test.ts": "core/http/message.ts core/http/refusal.ts",
   "laws/openapi_examples_test.ts": "core/openapi/examples.ts",
   "laws/openapi_test.ts": "core/openapi/responses.ts core/openapi/schemas.ts",
   "core/openapi/openapi_test.ts": "core/openapi/document.ts",

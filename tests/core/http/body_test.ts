@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { Refusal } from "../../../core/http/refusal.ts";
-import {
-  checkMediaType,
-  readText as readTextBy,
-} from "../../../core/http/body.ts";
+import { readText as readTextBy } from "../../../core/http/body.ts";
 import type { BodyLimits } from "../../../core/http/message.ts";
 import { webBody } from "../../../core/http/web_body.ts";
 import { fc, runs } from "../../support/property.ts";
@@ -264,38 +261,5 @@ test("readText needs no timer for a body that is there within three microtasks",
     const sent = { headers, body: null, arrayBuffer } as unknown as Request;
     assert.equal(await readText(sent, LIMITS), "1");
     assert.deepEqual([set.callCount(), cleared.callCount()], [timers, timers]);
-  }
-});
-
-// The usual ones are in the contract: here is what looks like them.
-test("checkMediaType takes JSON in UTF-8, however it is spelled, and nothing else", () => {
-  const good = [
-    " application/json ",
-    "application/json;charset=utf-8",
-    "application/json; profile=x; Charset=UTF-8",
-  ];
-  for (const type of good) {
-    const headers = new Headers({ "content-type": type });
-    assert.equal(checkMediaType(headers), undefined, type);
-  }
-  const wrong: Record<string, string>[] = [
-    { "content-type": "" },
-    { "content-type": ";" },
-    { "content-type": "application/json charset=utf-8" },
-    { "content-type": "application/json-patch+json" },
-    { "content-type": "application/json; charset=utf8" },
-    { "content-type": "application/json; charset" },
-    { "content-type": "application/json; charset=utf-8; charset=utf-16" },
-    { "content-type": "text/plain; charset=application/json" },
-    { "content-encoding": "gzip" },
-    { "content-encoding": "" },
-    { "content-encoding": "identity, identity" },
-  ];
-  for (const headers of wrong) {
-    const refusal = checkMediaType(new Headers(headers));
-    assert.equal(refusal?.status, 415, JSON.stringify(headers));
-    assert.equal(refusal.headers["accept"], "application/json");
-    const codings = "content-encoding" in headers ? "identity" : undefined;
-    assert.equal(refusal.headers["accept-encoding"], codings);
   }
 });

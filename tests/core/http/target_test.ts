@@ -40,7 +40,12 @@ test("parseTarget refuses a target without a path, and one that is no URL", () =
   };
   const others = ["", "*", "a", "http://h", "http://h?a=/b", "http://h#/b"];
   for (const sent of [broken as Request, ...others.map(request)]) {
-    assert.ok(parseTarget(sent) instanceof Refusal);
+    const refusal = parseTarget(sent);
+    assert.ok(refusal instanceof Refusal);
+    assert.equal(
+      refusal.message,
+      "Cannot read the request: its target must be a path or an http address",
+    );
   }
 });
 

@@ -1,0 +1,305 @@
+/**
+ * The book of exchanges: rules that single requests and their answers show. Under each rule there are the answers,
+ * and under each answer the requests that get it. A store must answer with the status, and name the same members;
+ * the rest of a message is this service's own, and only its tests compare it.
+ */
+
+import assert from "node:assert/strict";
+import type { Answer, Question } from "./ask.ts";
+import { assertRefused } from "./error_reply.ts";
+import {
+  type Clauses,
+  newName,
+  petIn,
+  type PetsClient,
+  readExactly,
+} from "./pets_client.ts";
+
+type Body = NonNullable<Question["body"]>;
+
+/** A request: a create of a pet with a new name, unless it says otherwise. */
+export interface Sent {
+  /** The method and the path below the base address of a request without a pet: `GET /pets`. */
+  readonly line?: string;
+  readonly headers?: NonNullable<Question["headers"]>;
+  /** Members of the pet, as JSON. */
+  readonly members?: Readonly<Record<string, string>>;
+  /** What is sent instead of the pet, or is made from its JSON. */
+  readonly body?: Body | ((pet: string) => Body);
+  /** Whether the body comes in pieces, without `Content-Length`. */
+  readonly isInPieces?: boolean;
+}
+
+/** Requests by their answer: a status, then the message of an error, or members of the pet that are not as sent. */
+export type Exchanges = Readonly<Record<string, readonly Sent[]>>;
+
+const TOO_LARGE = "413 Cannot read the body: it has more than 65536 bytes";
+const MALFORMED_KEY =
+  '400 Cannot create pet: the Idempotency-Key header must be one key of 1 to 255 visible ASCII characters, such as "8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes';
+const NO_OBJECT = "400 Cannot create pet: the body must be a JSON object";
+const NO_INT64 =
+  "categoryId must be an integer from -9223372036854775808 to 9223372036854775807";
+const NO_STATUS = "status must be one of available, pending, sold";
+
+const TEXT = { "content-type": "text/plain" };
+const BAD_KEY = { "idempotency-key": '"' };
+const NO_KEY = { authorization: undefined };
+const WRONG_KEY = { authorization: "Bearer wrong" };
+/** The size of a body may be 64 KiB: this is one byte more. */
+const TOO_MUCH = "x".repeat(65_537);
+const DEEP = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
+
+const withField = (field: string, ...values: readonly (string | undefined)[]) =>
+  values.map((value): Sent => ({ headers: { [field]: value } }));
+const types = (...all: readonly (string | undefined)[]) =>
+  withField("content-type", ...all);
+const withMember = (member: string, ...values: readonly string[]) =>
+  values.map((json): Sent => ({ members: { [member]: json } }));
+const names = (...all: readonly string[]) =>
+  withMember("name", ...all.map((name) => JSON.stringify(name)));
+/** A body that is made from the JSON of a pet. */
+const made = (body: (pet: string) => Body): Sent => ({ body });
+/** A pet with bytes in it, each a character of a text. */
+const withBytes = (text: string): Sent =>
+  made((pet) =>
+    Uint8Array.from(
+      pet.replace("}", `,"x":"${text}"}`),
+      (byte) => byte.charCodeAt(0),
+    )
+  );
+
+/** Rules of creating. */
+// deno-fmt-ignore -- a table
+export const CREATING: Readonly<Record<string, Exchanges>> = {
+  "createPet answers 201 with the address of the animal": { "201": [{}] },
+
+  "an animal whose status is left out is available": { '201 "status":"available"': [{}] },
+
+  "unknown body members are ignored and not kept": {
+    "201": [
+      { members: { id: "-77", tags: '["a"]', toString: "null", ["__proto__"]: '{"status":"sold"}' } },
+    ],
+  },
+
+  "a name has 1 to 255 code points and is kept exactly": {
+    "201": [
+      ...names(" ", "🐕".repeat(255), '"\\/', "\u0080\u009f\u2028\ufeff\ufffd\u200b"),
+      ...names("Zoe\u0308"), // not composed to Zoë
+    ],
+    "400 Cannot create pet: name must be a string": withMember("name", "null", "7"),
+    "400 Cannot create pet: name must not be empty": names(""),
+    "400 Cannot create pet: name must be well-formed Unicode, without lone surrogates":
+      names("\udc15\ud83d", "\ud83d"),
+    "400 Cannot create pet: name must not contain control characters (U+0000 to U+001F, U+007F)":
+      names("R\0x", "R\u001fx", "R\u007fx"),
+    "400 Cannot create pet: name must have at most 255 characters (Unicode code points)":
+      names("x".repeat(256), "🐕".repeat(256)),
+  },
+
+  "a categoryId is an integer however JSON spells it": {
+    '201 "categoryId":1': withMember("categoryId", "1.0"),
+    '201 "categoryId":100': withMember("categoryId", "1e2"),
+    '201 "categoryId":0': withMember("categoryId", "-0"),
+    '201 "categoryId":9223372036854775807': withMember("categoryId", "922337203685477580.7e1"),
+    [`400 Cannot create pet: ${NO_INT64}`]:
+      withMember("categoryId", "1.5", '"1"', "null", "9223372036854775808", "1e400"),
+  },
+
+  "a status is one of three, in lower case": {
+    [`400 Cannot create pet: ${NO_STATUS}`]: withMember("status", '""', '"Sold"', "null", '["sold"]'),
+  },
+
+  "one 400 names each member that is wrong, and no other": {
+    "400 Cannot create pet: name is required; categoryId is required": [{ body: "{}" }],
+    [`400 Cannot create pet: name is required; ${NO_INT64}`]: [{ body: '{"categoryId":1.5}' }],
+    [`400 Cannot create pet: name must not be empty; ${NO_INT64}; ${NO_STATUS}`]:
+      [{ members: { name: '""', categoryId: "1.5", status: '"gone"' } }],
+    [NO_OBJECT]: [{ body: "7" }, { body: "[]" }, { body: "null" }],
+  },
+
+  "createPet takes JSON in UTF-8, however Content-Type says so, and nothing else": {
+    "201": [
+      ...types(undefined, "Application/JSON", " application/json ", "application/json;charset=utf-8"),
+      ...types('application/json ; charset="UTF-8"', "application/json; profile=x; Charset=UTF-8"),
+    ],
+    "415 Cannot read the body: its Content-Type must be application/json, in UTF-8": [
+      ...types("", ";", "text/plain", "text/plain; charset=application/json"),
+      ...types("application/json-patch+json", "application/json charset=utf-8"),
+      ...types("application/json; charset", "application/json; charset=utf8"),
+      ...types("application/json; charset=utf-16", "application/json; charset=utf-8; charset=utf-16"),
+    ],
+  },
+
+  "createPet takes a body without a Content-Encoding": {
+    "201": withField("content-encoding", "Identity"),
+    "415 Cannot read the body: it must be sent without a Content-Encoding":
+      withField("content-encoding", "", "gzip", "identity, gzip", "identity, identity"),
+  },
+
+  "a missing body is 400, whatever its media type or coding": {
+    "400 Cannot read the body: it is missing": [
+      ...[{}, TEXT, { "content-encoding": "gzip" }].map((headers) => ({ line: "POST /pets", headers })),
+      { body: "" },
+    ],
+  },
+
+  "createPet refuses what JSON does not know, which parsers may take": {
+    "400 Cannot read the body: it is not valid JSON": [
+      made((pet) => pet.replace("}", ",}")),
+      made((pet) => pet.replace("{", "{,")),
+      made((pet) => `{${pet}}`),
+      made((pet) => `/* a */${pet}`),
+      made((pet) => `${pet}// a\n`),
+      made((pet) => pet.replaceAll('"', "'")),
+      ...withMember("categoryId", "0x1", "NaN", "Infinity", "01", "+1", ".5e1", "1.e0"),
+    ],
+  },
+
+  "createPet refuses bytes that are not UTF-8": {
+    "400 Cannot read the body: it is not valid UTF-8":
+      // The second is overlong, the third a surrogate.
+      [withBytes("\xff"), withBytes("\xc0\xaf"), withBytes("\xed\xa0\x80")],
+  },
+
+  "createPet takes a body of 64 KiB, whole or in pieces, and not a byte more": {
+    "201": [
+      made((pet) => pet.padEnd(65_536)),
+      { ...made((pet) => pet.padEnd(65_536)), isInPieces: true },
+    ],
+    [TOO_LARGE]: [
+      { body: TOO_MUCH },
+      { body: TOO_MUCH, isInPieces: true },
+      ...withMember("x", `"${"é".repeat(33_000)}"`),
+    ],
+  },
+
+  "a body may be nested as deeply as its size allows": {
+    "201": [{ members: { x: DEEP } }, { members: { x: DEEP, categoryId: "1.0" } }],
+    [NO_OBJECT]: [{ body: DEEP }],
+  },
+
+  "a malformed Idempotency-Key is 400, and the message names the header": {
+    [MALFORMED_KEY]:
+      withField("idempotency-key", '""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)),
+  },
+
+  "createPet checks the key, Idempotency-Key, media type, size, then content": {
+    "401 API key is invalid: it is unknown or revoked": [
+      { headers: { ...WRONG_KEY, ...BAD_KEY, ...TEXT }, body: TOO_MUCH },
+      { headers: { ...WRONG_KEY, ...TEXT }, body: TOO_MUCH },
+      { headers: WRONG_KEY, body: TOO_MUCH },
+    ],
+    '401 API key is missing: send it in the header "Authorization: Bearer <API_KEY>"':
+      [{ line: "POST /pets", headers: { ...NO_KEY, ...BAD_KEY, ...TEXT } }],
+    [MALFORMED_KEY]: [
+      { headers: { ...BAD_KEY, ...TEXT } },
+      { line: "POST /pets", headers: { ...BAD_KEY, ...TEXT } },
+    ],
+    "415 Cannot read the body: its Content-Type must be application/json, in UTF-8": [
+      { headers: { "idempotency-key": "k", ...TEXT } },
+      { headers: TEXT, body: TOO_MUCH },
+    ],
+    [TOO_LARGE]: [{ body: TOO_MUCH }],
+  },
+};
+
+/** Header fields of errors, by status. */
+const FIELDS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  415: { accept: "application/json" },
+};
+
+/** Members and header fields that a message must name if ours does, and no others. */
+const NAMES = /\b(?:name|categoryId|status|Idempotency-Key)\b/g;
+
+function namesIn(message: string): readonly string[] {
+  return [...new Set(message.match(NAMES))].sort();
+}
+
+/** The clauses of rules. */
+export function clausesOf(
+  rules: Readonly<Record<string, Exchanges>>,
+): Clauses {
+  return Object.fromEntries(
+    Object.entries(rules).map(([rule, exchanges]) => [rule, async (client) => {
+      const refused = newName();
+      for (const [said, all] of Object.entries(exchanges)) {
+        for (const sent of all) await assertAnswer(client, sent, said, refused);
+      }
+      await client.assertNotAdded(refused);
+    }]),
+  );
+}
+
+/** Sends a request to a store, and asserts that it gets this answer. */
+async function assertAnswer(
+  client: PetsClient,
+  sent: Sent,
+  said: string,
+  refused: string,
+): Promise<void> {
+  const [, status, words = ""] = /^(\d+) ?(.*)$/.exec(said) ?? [];
+  if (status === "201") return await assertAdded(client, sent, words);
+  const answer = await exchange(client, sent, refused);
+  const message = assertRefused(answer, Number(status));
+  const names = namesIn(words);
+  if (names.length > 0) assert.deepEqual(namesIn(message), names, message);
+  for (const [name, value] of Object.entries(FIELDS[answer.status] ?? {})) {
+    assert.equal(answer.headers.get(name), value, name);
+  }
+}
+
+/** Asserts that a create adds the pet as sent, but for some members, and says where it is. */
+async function assertAdded(
+  client: PetsClient,
+  sent: Sent,
+  others: string,
+): Promise<void> {
+  const name = newName();
+  const answer = await exchange(client, sent, name);
+  const { id } = petIn(answer, 201);
+  assert.ok(id > 0n, `the id is ${id}`);
+  const usual = { name, categoryId: client.categoryId, status: "available" };
+  const given = Object.entries(sent.members ?? {})
+    .filter(([member]) => Object.hasOwn(usual, member))
+    .map(([member, json]) => [member, readExactly(json)]);
+  assert.deepEqual(readExactly(answer.text), {
+    ...{ id, ...usual, ...Object.fromEntries(given) },
+    ...readExactly(`{${others}}`) as object,
+  });
+  const location = answer.headers.get("location");
+  assert.ok(location !== null, "Location is missing");
+  const address = new URL(location, `${client.base}/pets`).href;
+  assert.equal(address, `${client.base}/pets/${id}`);
+  assert.equal((await client.get(address)).text, answer.text);
+}
+
+/** Sends a request. */
+export async function exchange(
+  client: PetsClient,
+  { line, headers = {}, members, body = (pet) => pet, isInPieces }: Sent,
+  petName: string = newName(),
+): Promise<Answer> {
+  if (line !== undefined) {
+    const [method = "", path = ""] = line.split(" ");
+    return await client.send(method, path, { headers });
+  }
+  const name = JSON.stringify(petName);
+  const pet = { name, categoryId: `${client.categoryId}`, ...members };
+  const json = Object.entries(pet).map(([member, value]) =>
+    `"${member}":${value}`
+  );
+  const made = typeof body === "function" ? body(`{${json}}`) : body;
+  return await client.post(isInPieces ? inPieces(made) : made, headers);
+}
+
+function inPieces(body: Body): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(`${body}`);
+  return new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < bytes.length; at += 1000) {
+        controller.enqueue(bytes.slice(at, at + 1000));
+      }
+      controller.close();
+    },
+  });
+}

@@ -1,0 +1,208 @@
+/**
+ * Law: the service answers each exchange of the book, and those that need a service of their own, with the message
+ * there, to the letter, and as its OpenAPI document declares; and the document declares nothing else.
+ */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
+import { shuttingDown } from "../../core/http/refusal.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
+import type { HandlerOptions } from "../../core/handler.ts";
+import { type Answer, ask } from "../contract/ask.ts";
+import { CREATING, exchange, type Sent } from "../contract/exchanges.ts";
+import { PetsClient } from "../contract/pets_client.ts";
+import { handleService, storageThat } from "../support/handle_service.ts";
+import { REX, REX_JSON } from "../support/pets.ts";
+import {
+  assertDeclared,
+  namedErrors,
+  type OperationDescription,
+  OPERATIONS,
+} from "./openapi_schema.ts";
+
+/** A request, and options of the service that gets it. */
+interface Trial extends Sent {
+  readonly options?: Partial<HandlerOptions>;
+}
+
+function failing(error: Error): Trial {
+  return { options: { storage: storageThat(() => Promise.reject(error)) } };
+}
+
+function streamed(
+  start: (controller: ReadableStreamDefaultController<Uint8Array>) => void,
+): Trial {
+  return { body: () => new ReadableStream({ start }) };
+}
+
+const counted = { ratelimit: '"key";r=4;t=10', "ratelimit-policy": "k" };
+const rateLimit = () => ({
+  allowed: false,
+  headers: { "retry-after": "1", ...counted },
+});
+const USED = { "idempotency-key": '"used"' };
+const BAD_HOST = { headers: { host: "a/b" } };
+
+/** What goes wrong with any operation that needs a key. */
+// deno-fmt-ignore -- a table
+const COMMON: Readonly<Record<string, Trial>> = {
+  "400 Cannot read the request: the Host header must be a host name or address, with or without a port": BAD_HOST,
+  '401 API key is missing: send it in the header "Authorization: Bearer <API_KEY>"': { headers: { authorization: undefined } },
+  "401 API key is invalid: it is unknown or revoked": { headers: { authorization: "Bearer wrong" } },
+  "429 Too many requests: wait as long as Retry-After says. Nothing was changed": { options: { rateLimit } },
+  "500 Something went wrong on our side": failing(new Error("secret")),
+  "503 Cannot reach the storage now: nothing was changed, and the request can be sent again": failing(new StorageError("unavailable", "secret")),
+};
+const CALLS = [{}, { line: "GET /pets" }, { line: "GET /pets/7" }];
+
+/** What else a service answers that has seven pets. */
+// deno-fmt-ignore -- a table
+const OTHERS: Readonly<Record<string, readonly Trial[]>> = {
+  "200": ["/pets?limit=1", "/pets?after=6", "/pets/7", "/openapi.json"].map((path) => ({ line: `GET ${path}` })),
+  "201": [{ headers: USED, body: REX_JSON }],
+  "304": [{ line: "GET /openapi.json", headers: { "if-none-match": "*" } }],
+  "400 Cannot read the request: the Host header must be a host name or address, with or without a port": [{ line: "GET /openapi.json", ...BAD_HOST }],
+  '400 Cannot list pets: limit must be one integer from 1 to 100, not "0"': [{ line: "GET /pets?limit=0" }],
+  "400 Cannot read the body: its Transfer-Encoding must be chunked": [{ headers: { "transfer-encoding": "gzip, chunked" } }],
+  "400 Cannot read the body: it was cut short": [streamed((controller) => controller.error())],
+  "404 Cannot find this path: /v1/openapi.json describes those of the service": [{ line: "GET /x" }],
+  '404 Cannot get pet: no pet has the id "8"': [{ line: "GET /pets/8" }],
+  "405 Method not allowed on /v1/pets; allowed: GET, HEAD, POST, OPTIONS": [{ line: "PUT /pets" }],
+  "405 Method not allowed on /v1/pets/{petId}; allowed: GET, HEAD, OPTIONS": [{ line: "PUT /pets/7" }],
+  "405 Method not allowed on /v1/openapi.json; allowed: GET, HEAD, OPTIONS": [{ line: "PUT /openapi.json" }],
+  "408 Cannot read the body: it did not arrive in time": [{ ...streamed(() => {}), options: { bodyTimeout: 1 } }],
+  "413 Cannot read the body: it has more than 7 bytes": [{ options: { maxBodyBytes: 7 } }],
+  "413 Cannot read the body: it came in more than 256 tiny pieces": [streamed((controller) => {
+    for (let i = 0; i < 257; i++) controller.enqueue(Uint8Array.of(0x20));
+  })],
+  "422 Cannot create pet: its Idempotency-Key was sent before with another pet; use a new key for each pet": [{ headers: USED }],
+  "503 Cannot tell whether the pet was added: the storage did not confirm it. Send it again if it had an Idempotency-Key; otherwise list the pets first": [
+    failing(new StorageError("outcome_unknown", "secret")),
+  ],
+};
+
+/** Requests with the answer that they get, and the rule that says so. */
+const rows: readonly (readonly [string, string, readonly Trial[]])[] = [
+  ...Object.entries(CREATING).flatMap(([rule, exchanges]) =>
+    Object.entries(exchanges).map(([said, all]) => [rule, said, all] as const)
+  ),
+  ...Object.entries(OTHERS).map(([said, all]) =>
+    ["a service", said, all] as const
+  ),
+  ...Object.entries(COMMON).map(([said, trial]) => {
+    const all = CALLS.map((call) => ({ ...call, ...trial }));
+    return ["any operation", said, all] as const;
+  }),
+];
+
+for (const [rule, said, trials] of rows) {
+  test(`${rule}: ${said}`, async () => {
+    for (const trial of trials) {
+      const { answer, told } = await tryOut(trial);
+      const { status, headers, text } = answer;
+      const { message = "" } = status < 400 ? {} : JSON.parse(text);
+      const words = status < 400 ? said.replace(/^\d+/, "") : ` ${message}`;
+      assert.deepEqual([trial, status + words], [trial, said]);
+      assert.equal(told, status < 500 ? 0 : 1, "no refusal is an error");
+      const isCoded = message.endsWith("without a Content-Encoding");
+      const coding = headers.get("accept-encoding");
+      assert.equal(coding, isCoded ? "identity" : null);
+      for (const operation of operationsOf(trial, status)) {
+        assertDeclared(answer, { operation, isHead: false });
+      }
+    }
+  });
+}
+
+test("the OpenAPI document declares no example, error or header field in vain", async () => {
+  const came = new Set<string>();
+  for (const trial of rows.flatMap(([, , trials]) => trials)) {
+    const { status, headers, text } = (await tryOut(trial)).answer;
+    for (const { operationId, responses } of operationsOf(trial, status)) {
+      const place = `${status}` in responses ? `${status}` : "default";
+      came.add(`${operationId} ${status}`).add(`${operationId} ${place}`);
+      for (const field of headers.keys()) {
+        came.add(`${operationId} ${place} ${field}`);
+      }
+      const { example } = responses[place]?.content?.["application/json"] ?? {};
+      if (text !== "" && isDeepStrictEqual(JSON.parse(text), example)) {
+        came.add(`${operationId} ${place} example`);
+      }
+    }
+  }
+  // A server adds these: tests/adapters/standalone/limits_test.ts and log_test.ts.
+  const ofServers = / x-request-id$| 401 ratelimit/;
+  const missing = declared().filter((what) =>
+    !came.has(what) && !ofServers.test(what)
+  );
+  // The document is kept in memory: nothing sent from outside makes it fail.
+  const unseen = ["getOpenApi 500", "getOpenApi default"];
+  const advice = "add requests to tests/laws/exchanges_test.ts for";
+  assert.deepEqual(missing, unseen, `${advice} ${missing}`);
+});
+
+test("a server that is shutting down says so, and sends the client elsewhere", () => {
+  const { status, message, headers } = shuttingDown;
+  assert.deepEqual(
+    [status, message, headers["retry-after"], headers["connection"]],
+    [
+      503,
+      "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
+      "1",
+      "close",
+    ],
+  );
+});
+
+/** The operation that a request calls; with another method, all of its path. */
+function operationsOf(
+  { line = "POST /pets" }: Sent,
+  status: number,
+): readonly OperationDescription[] {
+  const [method, address = ""] = line.split(" ");
+  const path = address.replace(/\?.*/, "").replace(/\d+$/, "{petId}");
+  return Object.values(OPERATIONS).filter((operation) =>
+    operation.path === path && (operation.method === method || status === 405)
+  );
+}
+
+/** The statuses, header fields and examples of each operation. */
+function declared(): readonly string[] {
+  return Object.values(OPERATIONS).flatMap((operation) => {
+    const { operationId, responses } = operation;
+    const named = namedErrors(operation);
+    assert.deepEqual(named.filter((status) => status in responses), []);
+    const own = Object.entries(responses).flatMap(
+      ([status, { headers = {}, content }]) => [
+        status,
+        ...Object.keys(headers).map((name) =>
+          `${status} ${name.toLowerCase()}`
+        ),
+        ...content?.["application/json"]?.example === undefined
+          ? []
+          : [`${status} example`],
+      ],
+    );
+    return [...named, ...own].map((what) => `${operationId} ${what}`);
+  });
+}
+
+/** Sends a request to a service that has seven pets named Rex, and counts what it reports. */
+async function tryOut(
+  { options, ...sent }: Trial,
+): Promise<{ readonly answer: Answer; readonly told: number }> {
+  const storage = memoryStorage();
+  const rex = { body: REX_JSON, headers: USED };
+  await ask(handleService({ storage }), "POST", "/pets", rex);
+  for (let i = 1; i < 7; i++) await storage.create(REX);
+  let told = 0;
+  const service = handleService({
+    storage,
+    onError: () => void told++,
+    rateLimit: () => ({ allowed: true, headers: counted }),
+    ...options,
+  });
+  const answer = await exchange(new PetsClient(service), sent);
+  return { answer, told };
+}
