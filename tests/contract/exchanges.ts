@@ -2,6 +2,8 @@
  * The book of exchanges: rules that single requests and their answers show. Under each rule there are the answers,
  * and under each answer the requests that get it. A store must answer with the status, and name the same members;
  * the rest of a message is this service's own, and only its tests compare it.
+ *
+ * A status without a message is enough where the message only quotes what was sent.
  */
 
 import assert from "node:assert/strict";
@@ -19,7 +21,7 @@ type Body = NonNullable<Question["body"]>;
 
 /** A request: a create of a pet with a new name, unless it says otherwise. */
 export interface Sent {
-  /** The method and the path below the base address of a request without a pet: `GET /pets`. */
+  /** A request without a body: the method and the path, below `/v1` or `{above}` it. `{id}` is that of a pet. */
   readonly line?: string;
   readonly headers?: NonNullable<Question["headers"]>;
   /** Members of the pet, as JSON. */
@@ -33,17 +35,23 @@ export interface Sent {
 /** Requests by their answer: a status, then the message of an error, or members of the pet that are not as sent. */
 export type Exchanges = Readonly<Record<string, readonly Sent[]>>;
 
+const NO_KEY_SENT =
+  '401 API key is missing: send it in the header "Authorization: Bearer <API_KEY>"';
+const WRONG_KEY_SENT = "401 API key is invalid: it is unknown, expired or revoked";
+const WRONG_TYPE =
+  "415 Cannot read the body: its Content-Type must be application/json, in UTF-8";
 const TOO_LARGE = "413 Cannot read the body: it has more than 65536 bytes";
 const MALFORMED_KEY =
   '400 Cannot create pet: the Idempotency-Key header must be one key of 1 to 255 visible ASCII characters, such as "8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes';
 const NO_OBJECT = "400 Cannot create pet: the body must be a JSON object";
-const NO_INT64 =
-  "categoryId must be an integer from -9223372036854775808 to 9223372036854775807";
+const INT64 = "integer from -9223372036854775808 to 9223372036854775807";
+const NO_INT64 = `categoryId must be an ${INT64}`;
+const ONE_INT64 = `one ${INT64}`;
+const ONE_LIMIT = "one integer from 1 to 100";
 const NO_STATUS = "status must be one of available, pending, sold";
 
 const TEXT = { "content-type": "text/plain" };
 const BAD_KEY = { "idempotency-key": '"' };
-const NO_KEY = { authorization: undefined };
 const WRONG_KEY = { authorization: "Bearer wrong" };
 /** The size of a body may be 64 KiB: this is one byte more. */
 const TOO_MUCH = "x".repeat(65_537);
@@ -68,9 +76,70 @@ const withBytes = (text: string): Sent =>
     )
   );
 
-/** Rules of creating. */
+const get = (...paths: readonly string[]) =>
+  paths.map((path): Sent => ({ line: `GET ${path}` }));
+/** Listings with values of a parameter, under the answer to each. */
+const wrong = (name: string, rule: string, ...values: readonly string[]) =>
+  Object.fromEntries(values.map((value) => [
+    `400 Cannot list pets: ${name} must be ${rule}, not "${value}"`,
+    get(`/pets?${name}=${encodeURIComponent(value)}`),
+  ]));
+/** Each operation, with each of these in place of the key. */
+const withKey = (...all: readonly (string | undefined)[]) =>
+  [{}, ...get("/pets", "/pets/{id}")].flatMap((sent) =>
+    all.map((authorization) => ({ ...sent, headers: { authorization } }))
+  );
+
+/** Exchanges by the rule that they show. */
 // deno-fmt-ignore -- a table
-export const CREATING: Readonly<Record<string, Exchanges>> = {
+export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
+  // ---- Requests and routing ----
+  "a path that is not described is 404 for any method, key or none": {
+    "404 Cannot find this path: /v1/openapi.json describes those of the service":
+      ["GET", "DELETE", "OPTIONS"].flatMap((method) =>
+        [{}, { authorization: undefined }].map((headers) => ({ line: `${method} /store/orders`, headers }))
+      ),
+  },
+
+  "paths are exact and case-sensitive": {
+    "200": get("/pets", "/pets/{id}"),
+    "404 Cannot find this path: /v1/openapi.json describes those of the service": [
+      ...get("", "/", "//pets", "/PETS", "/petsx", "/pets/", "/pets%2F{id}", "/pets//{id}"),
+      ...get("/pets/{id}/", "/pets/{id}/x", "{above}/pets", "{above}/v2/pets", "{above}/V1/pets"),
+    ],
+  },
+
+  "a 401 has a challenge, with the code invalid_token if a bearer key was sent": {
+    [NO_KEY_SENT]: withKey(undefined, "Bearer", "Basic dTpw"),
+    [WRONG_KEY_SENT]: withKey("Bearer wrong"),
+  },
+
+  // ---- Listing and getting ----
+  "listPets refuses a wrong limit, status or after, and says what it may be": {
+    ...wrong("limit", ONE_LIMIT, "0", "101", "1e1", "+5", "05", "10.0", "", " 5"),
+    ...wrong("status", "one of available, pending, sold", "", "Sold", "x", "available,sold"),
+    ...wrong("after", ONE_INT64, "", "x", "1.0", "+1", "01", "9223372036854775808"),
+    [`400 Cannot list pets: limit must be ${ONE_LIMIT}, not ""`]: get("/pets?limit"),
+  },
+
+  "one 400 names each parameter that is wrong or repeated": {
+    [`400 Cannot list pets: limit must be ${ONE_LIMIT}, not 2 values`]: get("/pets?limit=5&l%69mit=5"),
+    "400 Cannot list pets: status must be one of available, pending, sold, not 2 values":
+      get("/pets?status=sold&status=sold"),
+    [`400 Cannot list pets: after must be ${ONE_INT64}, not 2 values`]: get("/pets?after=1&x=&after=2"),
+    [`400 Cannot list pets: limit must be ${ONE_LIMIT}, not "0"; status must be one of available, pending, sold, not " sold"; after must be ${ONE_INT64}, not "x"`]:
+      get("/pets?limit=0&status=+sold&after=x"),
+  },
+
+  "getPet answers 404 if the id is not a positive int64 in canonical form": {
+    "404": [
+      ...get("/pets/0", "/pets/-1", "/pets/-9223372036854775808", "/pets/92233720368547758079"),
+      ...get("/pets/0{id}", "/pets/{id}.0", "/pets/+{id}", "/pets/%30{id}", "/pets/{id}x"),
+      ...get("/pets/x", "/pets/%", "/pets/%FF", `/pets/${"1".repeat(2000)}`),
+    ],
+  },
+
+  // ---- Creating ----
   "createPet answers 201 with the address of the animal": { "201": [{}] },
 
   "an animal whose status is left out is available": { '201 "status":"available"': [{}] },
@@ -122,7 +191,7 @@ export const CREATING: Readonly<Record<string, Exchanges>> = {
       ...types(undefined, "Application/JSON", " application/json ", "application/json;charset=utf-8"),
       ...types('application/json ; charset="UTF-8"', "application/json; profile=x; Charset=UTF-8"),
     ],
-    "415 Cannot read the body: its Content-Type must be application/json, in UTF-8": [
+    [WRONG_TYPE]: [
       ...types("", ";", "text/plain", "text/plain; charset=application/json"),
       ...types("application/json-patch+json", "application/json charset=utf-8"),
       ...types("application/json; charset", "application/json; charset=utf8"),
@@ -141,6 +210,11 @@ export const CREATING: Readonly<Record<string, Exchanges>> = {
       ...[{}, TEXT, { "content-encoding": "gzip" }].map((headers) => ({ line: "POST /pets", headers })),
       { body: "" },
     ],
+  },
+
+  "of members with the same name the last one counts": {
+    "201": [made((pet) => pet.replace("{", '{"name":7,"categoryId":"x",'))],
+    "400 Cannot create pet: name must be a string": [made((pet) => pet.replace("}", ',"n\\u0061me":7}'))],
   },
 
   "createPet refuses what JSON does not know, which parsers may take": {
@@ -184,32 +258,30 @@ export const CREATING: Readonly<Record<string, Exchanges>> = {
   },
 
   "createPet checks the key, Idempotency-Key, media type, size, then content": {
-    "401 API key is invalid: it is unknown or revoked": [
-      { headers: { ...WRONG_KEY, ...BAD_KEY, ...TEXT }, body: TOO_MUCH },
-      { headers: { ...WRONG_KEY, ...TEXT }, body: TOO_MUCH },
-      { headers: WRONG_KEY, body: TOO_MUCH },
-    ],
-    '401 API key is missing: send it in the header "Authorization: Bearer <API_KEY>"':
-      [{ line: "POST /pets", headers: { ...NO_KEY, ...BAD_KEY, ...TEXT } }],
+    [WRONG_KEY_SENT]: [{ headers: { ...WRONG_KEY, ...BAD_KEY, ...TEXT }, body: TOO_MUCH }],
     [MALFORMED_KEY]: [
-      { headers: { ...BAD_KEY, ...TEXT } },
-      { line: "POST /pets", headers: { ...BAD_KEY, ...TEXT } },
+      { headers: { ...BAD_KEY, ...TEXT }, body: TOO_MUCH },
+      { headers: { ...BAD_KEY, ...TEXT }, line: "POST /pets" },
     ],
-    "415 Cannot read the body: its Content-Type must be application/json, in UTF-8": [
-      { headers: { "idempotency-key": "k", ...TEXT } },
-      { headers: TEXT, body: TOO_MUCH },
-    ],
-    [TOO_LARGE]: [{ body: TOO_MUCH }],
+    [WRONG_TYPE]: [{ headers: { "idempotency-key": "k", ...TEXT }, body: TOO_MUCH }],
+    [TOO_LARGE]: [{ headers: { "idempotency-key": "k" }, body: TOO_MUCH }],
   },
 };
 
-/** Header fields of errors, by status. */
-const FIELDS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-  415: { accept: "application/json" },
+/** Header fields of answers that begin so. */
+const FIELDS: Readonly<Record<string, readonly [string, string]>> = {
+  [NO_KEY_SENT]: ["www-authenticate", 'Bearer realm="petstore"'],
+  [WRONG_KEY_SENT]: [
+    "www-authenticate",
+    'Bearer realm="petstore", error="invalid_token"',
+  ],
+  "415": ["accept", "application/json"],
 };
 
-/** Members and header fields that a message must name if ours does, and no others. */
-const NAMES = /\b(?:name|categoryId|status|Idempotency-Key)\b/g;
+/** What a message must name if ours does, and nothing else of these. */
+const NAMES = /\b(?:name|categoryId|limit|status|after|Idempotency-Key)\b/g;
+/** What else a message about parameters must say, beside their values. */
+const BOUNDS = ["1", "100", "available", "pending", "sold"];
 
 function namesIn(message: string): readonly string[] {
   return [...new Set(message.match(NAMES))].sort();
@@ -237,14 +309,22 @@ async function assertAnswer(
   said: string,
   refused: string,
 ): Promise<void> {
-  const [, status, words = ""] = /^(\d+) ?(.*)$/.exec(said) ?? [];
-  if (status === "201") return await assertAdded(client, sent, words);
+  const [, number, words = ""] = /^(\d+) ?(.*)$/.exec(said) ?? [];
+  const status = Number(number);
+  if (status === 201) return await assertAdded(client, sent, words);
   const answer = await exchange(client, sent, refused);
-  const message = assertRefused(answer, Number(status));
+  if (status < 400) return assert.equal(answer.status, status, answer.text);
+  const message = assertRefused(answer, status);
   const names = namesIn(words);
   if (names.length > 0) assert.deepEqual(namesIn(message), names, message);
-  for (const [name, value] of Object.entries(FIELDS[answer.status] ?? {})) {
-    assert.equal(answer.headers.get(name), value, name);
+  const [, query] = sent.line?.split("?") ?? [];
+  const values = new URLSearchParams(query).values();
+  for (const word of query === undefined ? [] : [...BOUNDS, ...values]) {
+    const isSaid = message.includes(word) || !words.includes(word);
+    assert.ok(isSaid, `${word} is missing in the message: ${message}`);
+  }
+  for (const [start, [name, value]] of Object.entries(FIELDS)) {
+    if (said.startsWith(start)) assert.equal(answer.headers.get(name), value);
   }
 }
 
@@ -281,7 +361,10 @@ export async function exchange(
 ): Promise<Answer> {
   if (line !== undefined) {
     const [method = "", path = ""] = line.split(" ");
-    return await client.send(method, path, { headers });
+    const above = client.base.replace(/\/v1$/, "");
+    const id = path.includes("{id}") ? (await client.addPet()).id : "";
+    const address = path.replace("{above}", above).replace("{id}", `${id}`);
+    return await client.send(method, address, { headers });
   }
   const name = JSON.stringify(petName);
   const pet = { name, categoryId: `${client.categoryId}`, ...members };

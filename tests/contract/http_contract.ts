@@ -13,7 +13,7 @@ import {
   assertJsonHeaders,
   assertRefused,
 } from "./error_reply.ts";
-import { clausesOf, CREATING } from "./exchanges.ts";
+import { clausesOf, EXCHANGES } from "./exchanges.ts";
 import {
   type Clauses,
   newName,
@@ -24,40 +24,15 @@ import {
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
-const STATUSES = ["available", "pending", "sold"];
-const CHALLENGE = 'Bearer realm="petstore"';
 const NO_KEY = { authorization: undefined };
 /** The size of a body may be 64 KiB: this is one byte more. */
 const TOO_MUCH = "x".repeat(65_537);
 
 /** Clauses of decisions. */
 export const HTTP_CLAUSES: Clauses = {
+  ...clausesOf(EXCHANGES),
+
   // ---- Requests and routing ----
-  async "an unknown path, also one that is named but not described, is 404 for any method, key or none"(
-    client,
-  ) {
-    for (const method of ["GET", "DELETE", "OPTIONS"]) {
-      for (const headers of [{}, NO_KEY]) {
-        const answer = await client.send(method, "/store/orders", { headers });
-        assertRefused(answer, 404);
-      }
-    }
-  },
-
-  async "paths are exact and case-sensitive"(client) {
-    const { id } = await client.addPet();
-    const above = client.base.replace(/\/v1$/, "");
-    for (const path of ["/pets", `/pets/${id}`]) {
-      assert.equal((await client.get(path)).status, 200, path);
-    }
-    const others =
-      `/pets/ //pets /PETS /petsx / /pets%2F${id} /pets//${id} /pets/${id}/ /pets/${id}/x
-      ${above}/pets ${above}/v2/pets ${above}/V1/pets`;
-    for (const path of [...others.split(/\s+/), ""]) {
-      assertRefused(await client.get(path), 404);
-    }
-  },
-
   async "a path with encoded letters, digits, - . _ or ~ is the same path"(
     client,
   ) {
@@ -195,34 +170,6 @@ export const HTTP_CLAUSES: Clauses = {
     assert.deepEqual(await client.listIds("?limit=2"), page.slice(0, 2));
   },
 
-  async "listPets refuses a limit, status or after that is wrong or repeated, and says what it may be"(
-    client,
-  ) {
-    const wrong: Readonly<Record<string, readonly string[]>> = {
-      limit: ["0", "101", "1e1", "+5", "05", "10.0", "", " 5"],
-      status: ["", "Sold", "x", "available,sold"],
-      after: ["", "x", "1.0", "+1", "01", `${INT64_MAX + 1n}`],
-    };
-    const rules = { limit: ["1", "100"], status: STATUSES, after: [] };
-    for (const [name, words] of Object.entries(rules)) {
-      for (const value of wrong[name] ?? []) {
-        const query = new URLSearchParams({ [name]: value });
-        const answer = await client.get(`/pets?${query}`);
-        assertSays(answer, 400, [name, ...words, value]);
-      }
-    }
-    const queries = {
-      limit: ["limit", "limit=+5", "limit=5&limit=5"],
-      status: ["status=sold&status=sold"],
-      after: ["after=1&x=&after=2"],
-    };
-    for (const [name, all] of Object.entries(queries)) {
-      for (const query of all) {
-        assertSays(await client.get(`/pets?${query}`), 400, [name]);
-      }
-    }
-  },
-
   async "listPets answers the animals above after"(client) {
     const [a, b, c] = await addThree(client);
     const found = (after: bigint) => client.listIds(`?after=${after}`);
@@ -270,46 +217,7 @@ export const HTTP_CLAUSES: Clauses = {
   },
 
   // ---- Animals ----
-  async "getPet answers 404 if the id is not a positive int64 in canonical form"(
-    client,
-  ) {
-    const { id } = await client.addPet();
-    const others =
-      `0 -1 ${INT64_MIN} 0${id} ${id}.0 +${id} %30${id} ${id}x x ${INT64_MAX}9 % %FF`;
-    for (const other of [...others.split(" "), "1".repeat(2000)]) {
-      assertRefused(await client.get(`/pets/${other}`), 404);
-    }
-  },
-
-  async "one 400 names each parameter that is wrong"(client) {
-    const answer = await client.get("/pets?limit=0&status=gone&after=x");
-    const words = ["limit", "0", "status", "gone", "after", "x"];
-    assertSays(answer, 400, words);
-  },
-
-  // ---- Creating ----
-  ...clausesOf(CREATING),
-
   // ---- Errors and authentication ----
-  async "a 401 has a challenge, with the code invalid_token if a bearer key was sent"(
-    client,
-  ) {
-    const challenges: Readonly<
-      Record<string, readonly (string | undefined)[]>
-    > = {
-      [CHALLENGE]: [undefined, "Bearer", "Basic dTpw"],
-      [`${CHALLENGE}, error="invalid_token"`]: ["Bearer wrong"],
-    };
-    for (const [challenge, sent] of Object.entries(challenges)) {
-      for (const authorization of sent) {
-        for (const answer of await allOperations(client, { authorization })) {
-          assertRefused(answer, 401);
-          assert.equal(answer.headers.get("www-authenticate"), challenge);
-        }
-      }
-    }
-  },
-
   async "a wrong key is not in the answer"(client) {
     const { key } = client;
     for (const token of [`${key}x`, key.slice(0, -1), `${key},${key}`]) {
@@ -368,17 +276,6 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 };
-
-/** Asserts an error whose message has all of these words. */
-function assertSays(
-  answer: Answer,
-  status: number,
-  words: readonly string[],
-): void {
-  const message = assertRefused(answer, status);
-  const missing = words.filter((word) => !message.includes(word));
-  assert.deepEqual(missing, [], "missing in the message");
-}
 
 /** Adds three pets, and returns their ids. */
 async function addThree(

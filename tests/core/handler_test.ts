@@ -30,17 +30,6 @@ test("a body that was read before is a fault, and onError is told what to do", a
   assert.match(String(causes), /mount the pet store before body parsers/);
 });
 
-test("the last of members with the same name counts, whatever the others are", async () => {
-  const service = handleService();
-  const body =
-    '{"name":7,"status":"sold","name":"Rex","categoryId":"x","categoryId":1,"st\\u0061tus":"pending"}';
-  const { status, text } = await ask(service, "POST", "/pets", { body });
-  const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"pending"}';
-  assert.deepEqual([status, text], [201, pet]);
-  const wrong = { body: `${REX_JSON.slice(0, -1)},"name":7}` };
-  assertError(await ask(service, "POST", "/pets", wrong), "bad_request");
-});
-
 test("getPet does not say that it is deprecated before the key is checked", async () => {
   const answers = [
     await ask(handleService(), "PUT", "/pets/1"),
