@@ -37,7 +37,8 @@ export type Exchanges = Readonly<Record<string, readonly Sent[]>>;
 
 const NO_KEY_SENT =
   '401 API key is missing: send it in the header "Authorization: Bearer <API_KEY>"';
-const WRONG_KEY_SENT = "401 API key is invalid: it is unknown, expired or revoked";
+const WRONG_KEY_SENT =
+  "401 API key is invalid: it is unknown, expired or revoked";
 const WRONG_TYPE =
   "415 Cannot read the body: its Content-Type must be application/json, in UTF-8";
 const TOO_LARGE = "413 Cannot read the body: it has more than 65536 bytes";
