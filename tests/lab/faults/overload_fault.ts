@@ -16,8 +16,13 @@ import { runSql } from "../../support/postgres/sql.ts";
 /** It is measured again up to so many times, because other programs may use this machine. */
 const TRIES = 10;
 const LEAST_SHARE = 0.8;
-/** At twice the load the queue is full after the first seconds. */
-const WINDOW = { warmUp: 3, seconds: 1.5 };
+const SECONDS = 1.5;
+const ALONE = { warmUp: 3, seconds: SECONDS };
+/**
+ * At twice the load a create waits half of the time since it began: the first is refused after 4 s. The
+ * generator pauses, because it must not take the processor that the server had when it was measured.
+ */
+const OVERLOAD = { warmUp: 6, seconds: SECONDS, pause: 5 };
 /** More connections than creates can wait and be under way. */
 const CONNECTIONS = 4000;
 
@@ -42,7 +47,10 @@ async function start(t: TestContext, url?: string): Promise<number> {
 /** Sends creates, each of which is answered 201 or 503. */
 function create(
   port: number,
-  task: Pick<LoadTask, "connections" | "seconds" | "rate" | "requests">,
+  task: Pick<
+    LoadTask,
+    "connections" | "seconds" | "rate" | "pause" | "requests"
+  >,
 ): Promise<Count> {
   const fields = { ...CREATE.fields, authorization: "Bearer secret" };
   const request = requestText({ ...CREATE, fields });
@@ -50,8 +58,8 @@ function create(
 }
 
 /**
- * Measures until a server adds enough at twice its load, and at least one measurement had refusals if it
- * `mustRefuse`; otherwise fails.
+ * Measures until a server adds enough at twice its load or more; otherwise fails. If it `mustRefuse`, only
+ * a measurement with refusals counts, and the load rises after one without.
  */
 async function assertGoodput(
   port: number,
@@ -59,23 +67,25 @@ async function assertGoodput(
   mustRefuse = false,
 ): Promise<void> {
   const told: string[] = [];
-  let [best, most] = [0, 0];
-  const isEnough = () => best >= LEAST_SHARE && (most > 0 || !mustRefuse);
-  while (told.length < TRIES && !isEnough()) {
-    const alone = await create(port, { ...WINDOW, connections: clients });
-    const capacity = (alone.statuses[201] ?? 0) / WINDOW.seconds;
-    const rate = 2 * capacity;
-    const task = { ...WINDOW, connections: CONNECTIONS, rate };
+  let times = 2;
+  let best = 0;
+  while (told.length < TRIES && best < LEAST_SHARE) {
+    const alone = await create(port, { ...ALONE, connections: clients });
+    const capacity = (alone.statuses[201] ?? 0) / SECONDS;
+    const rate = times * capacity;
+    const task = { ...OVERLOAD, connections: CONNECTIONS, rate };
     const { 201: added = 0, 503: refused = 0 } =
       (await create(port, task)).statuses;
-    const share = added / WINDOW.seconds / capacity;
+    const share = added / SECONDS / capacity;
     told.push(
-      `${share.toFixed(2)} of ${capacity.toFixed()}, ${refused} refused`,
+      `${share.toFixed(2)} of ${capacity.toFixed()} at ${times} times that, ` +
+        `${refused} refused`,
     );
-    [best, most] = [Math.max(best, share), Math.max(most, refused)];
+    if (refused > 0 || !mustRefuse) best = Math.max(best, share);
+    else times++;
   }
-  console.log(`pets a second at twice the load: ${told.join("; ")}`);
-  assert.ok(isEnough(), told.join("; "));
+  console.log(`pets a second: ${told.join("; ")}`);
+  assert.ok(best >= LEAST_SHARE, told.join("; "));
 }
 
 test(

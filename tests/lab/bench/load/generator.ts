@@ -94,7 +94,7 @@ async function send(task: LoadTask): Promise<Count> {
     return isWhole;
   }
 
-  /** Sends what is due, until the end. It does not sleep, because timers are late. */
+  /** Sends what is due, until the end. */
   function keepPace(rate: number, dueAt: number): void {
     const now = performance.now();
     if (now >= end) return finish(now);
@@ -106,7 +106,8 @@ async function send(task: LoadTask): Promise<Count> {
     while (waiting.length > 0 && idle.length > 0) {
       ask(idle.pop() as Socket, waiting.shift() as number);
     }
-    setImmediate(keepPace, rate, dueAt);
+    if (task.pause === undefined) setImmediate(keepPace, rate, dueAt);
+    else setTimeout(keepPace, task.pause, rate, dueAt);
   }
 
   function finish(now: number): void {

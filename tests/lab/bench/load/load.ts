@@ -25,6 +25,11 @@ export interface LoadTask {
    * many as are answered.
    */
   readonly rate?: number;
+  /**
+   * The pause before it looks again for what is due, in ms; the times of requests are as late as that.
+   * Default: none, because timers are late, but then it needs a processor of its own.
+   */
+  readonly pause?: number;
   /** The most requests that are sent. Default: any number. */
   readonly requests?: number;
 }
