@@ -448,22 +448,11 @@ test("the faults that docs/operating.md explains are in the program's own words"
   }
 });
 
-test("the figures of the README are those of docs/judge.md and docs/speed.md", () => {
+test("the figures of the judge in the README are those of docs/judge.md", () => {
   const [, hold, fail, unseen] = read("docs/judge.md")
     .match(/^The interface: (\d+) hold, (\d+) fail, (\d+) cannot/m) ?? [];
   const readme = read("README.md");
   const all = Number(hold) + Number(fail) + Number(unseen);
   const clauses = `| ${fail} of ${all} clauses fail `;
   assert.ok(readme.includes(clauses), clauses);
-  // The last figures are those of creates, at 64 connections; the first table is on Deno, Bun and Node.
-  const creates = Array.from(
-    read("docs/speed.md").matchAll(/^\| SQLite, \w+ .*, ([\d.]+) \|$/gm),
-    ([, ratio]) => Number(ratio),
-  ).slice(0, 3);
-  assert.equal(creates.length, 3);
-  const [least, most] = [Math.min, Math.max].map((of) =>
-    Math.round(of(...creates))
-  );
-  const words = `[${least} to ${most} times as many pets](docs/speed.md)`;
-  assert.ok(readme.includes(words), words);
 });
