@@ -135,7 +135,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 /** An option whose comment names a number as its default. */
 const IN_COMMENTS =
-  /Default: (\d[\d,]*)(?:(?!\*\/)[^])*\*\/\s+readonly (\w+)\?:/g;
+  /Default:\s+(?:\* )?(\d[\d,]*)(?:(?!\*\/)[^])*\*\/\s+readonly (\w+)\?:/g;
 
 /** The documented defaults, by option. */
 const DOCUMENTED = new Map<string, number>();
