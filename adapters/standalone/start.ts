@@ -48,6 +48,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
       { maxRequestBodySize: config.maxBodyBytes + 1_048_576 },
   };
   const server = createServer(config, {
+    // Called only once the service is open, so `listener` and `admin` are set.
     async finish(drained) {
       // While Deno's server closes, it refuses requests itself: without the service's fields, and
       // without a line of log.

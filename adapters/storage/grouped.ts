@@ -1,8 +1,9 @@
 /**
  * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one
- * round trip. Every request arrives in a task of its own, so a microtask would gather nothing. As
- * many as fit in a group are sent at once, because on Node a turn may take seconds. Nothing joins a
- * group once it is sent, so a read sees all that was acknowledged before it arrived.
+ * round trip. Every request arrives in a task of its own, so a microtask would gather nothing. Once
+ * as many items wait as `maxGroup`, they are sent at once, whatever their sizes, because on Node a
+ * turn may take seconds. Nothing joins a group once it is sent, so a read sees all that was
+ * acknowledged before it arrived.
  *
  * While nothing gathers, as with one client, an operation does not wait for the end of its turn,
  * which would take up to a fifth of the processor time of a request.
@@ -57,7 +58,10 @@ interface Waiting<Item, Result> extends Readonly<PromiseWithResolvers<Result>> {
 const TICK = 20;
 const PATIENCE = 100;
 
-/** After this many items in a row that nobody joined, none waits until `PATIENCE` has passed. */
+/**
+ * After this many items in a row that nobody joined, none waits until the clock next reaches a
+ * multiple of `PATIENCE`.
+ */
 const MAX_ALONE = 16;
 
 /** Makes a queue in front of a database. */
@@ -119,7 +123,7 @@ export function grouped<Item, Result>(
   function sendGroups(): void {
     endOfTurn = undefined;
     while (queue.length > 0 && sentAt.length < maxUnderWay) {
-      // Beside two groups a third starts only if the older one has taken so long that it may hang.
+      // Beside two or more, another starts only once the second newest may hang.
       if (clock - (sentAt.at(-2) ?? -Infinity) < PATIENCE) break;
       let sum = 0;
       sendGroup(dequeue(({ size }) => (sum += size) <= maxGroup));

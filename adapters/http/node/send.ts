@@ -84,7 +84,7 @@ async function pump(
   // has no socket yet. The socket goes with Node 22: Node 26 tells it (`abortOutgoing` in its
   // lib/_http_server.js), and there tests/adapters/http/node/pipeline_test.ts passes without it.
   // Each pipelined request adds a listener to it.
-  const connection = req.stream ?? req.socket;
+  const connection = req.stream ?? req.socket; // a stream is HTTP/2's
   connection.setMaxListeners(0);
   const emitters = [res, connection];
   for (const emitter of emitters) emitter.on("close", onGone);

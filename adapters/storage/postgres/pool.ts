@@ -12,7 +12,8 @@
  * - *Connecting*: to the host in use, as `host_in_use.ts` chooses it. If that fails, the other
  *   hosts are looked at first. `check` refuses a server that must not be used.
  * - *In use*: lent for one statement or transaction; then *idle*, to be lent again.
- * - *Mistrusted*: when one connection is lost, those that are open may be dead too. Each ends when
+ * - *Mistrusted*: when a lent connection is lost, those that are open may be dead too. Each ends
+ * when
  *   it is released, or instead of being lent.
  * - *Moving* to another host: `host_in_use.ts` decides when, and to which; this file replaces the
  *   connections. All are mistrusted and cut at once. Reads under way are sent again, to the new

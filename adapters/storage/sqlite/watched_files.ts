@@ -9,7 +9,7 @@ import { existsSync, realpathSync, renameSync, statSync } from "node:fs";
 export const CHECK_INTERVAL = 100;
 
 const MAIN_IS_MISSING =
-  "was deleted, moved or made unreadable while in use; save the pets that lists still show, then put the same file back and restart; before you restore a backup, move -wal and -shm away";
+  "was deleted, moved or made unreadable while in use; save the pets that lists still show, then put the same file back; before you restore a backup, move -wal and -shm away";
 const MAIN_IS_REPLACED =
   `was replaced while in use, and pets that were added in the ${CHECK_INTERVAL} ms before are in the old file only; save the pets that lists still show, then restart`;
 const OTHER_IS_LOST =
