@@ -5,7 +5,7 @@ import type { Layer } from "../../core/http/message.ts";
 import { knownMethod } from "../../core/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
-import type { PoolCounts } from "../storage/postgres/pool.ts";
+import type { PoolCounts } from "../storage/pet_database.ts";
 import { processMetrics } from "./process_metrics.ts";
 
 const NAME = "http_server_request_duration_seconds";

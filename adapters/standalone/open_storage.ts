@@ -2,12 +2,11 @@
 
 import { resolve } from "node:path";
 import process from "node:process";
-import type { PetDatabase } from "../storage/pet_database.ts";
+import type { PetDatabase, PoolCounts } from "../storage/pet_database.ts";
 import {
   describeHosts,
   type PostgresAddress,
 } from "../storage/postgres/address.ts";
-import type { PoolCounts } from "../storage/postgres/pool.ts";
 import type { Access, Transfer } from "../storage/transfer.ts";
 import type { Database, LastingDatabase } from "./config.ts";
 import { standardError } from "./output.ts";

@@ -16,6 +16,15 @@ export const DEFAULT_RETENTION = 86_400_000;
 export const NO_TABLES =
   "it lacks tables or columns of this program, which a server adds when it starts; nothing was changed";
 
+/** How connections to a database are. It stands here so that only PostgreSQL needs types of `pg`. */
+export interface PoolCounts {
+  readonly open: number;
+  /** Statements and transactions that wait for a connection. */
+  readonly waiting: number;
+  /** Connections that ended or stopped answering, since the pool was made. */
+  readonly lost: number;
+}
+
 /** @throws {Error} if this program does not know the version of the tables. */
 export function assertVersion(version: number, known: number): void {
   if (version === known) return;

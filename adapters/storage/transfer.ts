@@ -33,7 +33,8 @@ export const API_KEYS: Table = {
   ],
   onConflict:
     `DO UPDATE SET revoked = coalesce(api_keys.revoked, excluded.revoked),
-      last_used = coalesce(excluded.last_used, api_keys.last_used)
+      last_used = CASE WHEN excluded.last_used > coalesce(api_keys.last_used, 0)
+        THEN excluded.last_used ELSE api_keys.last_used END
     WHERE api_keys.digest = excluded.digest`,
 };
 

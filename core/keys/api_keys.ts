@@ -7,7 +7,7 @@ import { sha256 } from "../sha256.ts";
 
 /** A valid key that has an id, which stands for it in logs and traces. */
 export interface VerifiedKey {
-  /** 1 to 64 characters, or a safe integer. It is no secret. */
+  /** 1 to 64 UTF-16 code units, or a safe integer. It is no secret. */
   readonly id: string | number;
 }
 

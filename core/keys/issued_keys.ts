@@ -149,7 +149,7 @@ export function issuedKeys(
     const record = await storage.find(digest);
     if (record === undefined || record.revoked !== undefined) return undefined;
     const validFor = (record.expires?.getTime() ?? Infinity) - Date.now();
-    if (validFor <= 0) return undefined;
+    if (!(validFor > 0)) return undefined; // nor if it is no date
     noteUse(record);
     return { result: Object.freeze({ id: record.id }), validFor };
   }
@@ -219,6 +219,7 @@ function useRecorder(
     noting = noting.then(() => new Promise((resolve) => setTimeout(resolve)))
       .then(() => storage.markUsed?.(id, new Date(day)))
       .catch((error) => {
+        if (day === today) noted.delete(id); // so that its next look-up tries again
         if (!hasFailed) report(() => onError(error));
         hasFailed = true;
       });

@@ -2,13 +2,16 @@
 
 import { checkIntegers, checkNames, MAX_TIME } from "../../../core/options.ts";
 import { apiKeyStorage } from "../api_keys.ts";
-import { DEFAULT_RETENTION, type PetDatabase } from "../pet_database.ts";
+import {
+  DEFAULT_RETENTION,
+  type PetDatabase,
+  type PoolCounts,
+} from "../pet_database.ts";
 import { groupedPets } from "../grouped_pets.ts";
 import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";
 import { groupCreates } from "./creates.ts";
 import { groupLookUps, groupReads } from "./reads.ts";
-import type { PoolCounts } from "./pool.ts";
 import { cautions, openSchema } from "./schema.ts";
 import { numbered } from "./statement.ts";
 import { API_KEYS_LOCK } from "./turn.ts";

@@ -24,7 +24,7 @@
 
 import process from "node:process";
 import pg from "pg";
-import { closedError } from "../pet_database.ts";
+import { closedError, type PoolCounts } from "../pet_database.ts";
 import {
   describeHosts,
   type PostgresAddress,
@@ -44,15 +44,6 @@ export interface PoolOptions {
   readonly lockTimeout: number;
   /** Called with a sentence when another server is used from now on. */
   readonly onMove?: ((message: string) => void) | undefined;
-}
-
-/** How its connections are. */
-export interface PoolCounts {
-  readonly open: number;
-  /** Statements and transactions that wait for a connection. */
-  readonly waiting: number;
-  /** Connections that ended or stopped answering, since the pool was made. */
-  readonly lost: number;
 }
 
 // They override the defaults of the database. Those about plans: seen in PostgreSQL 15 (its manual,

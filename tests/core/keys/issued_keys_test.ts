@@ -199,6 +199,38 @@ test("verify does not wait for notes, which are one at a time; one fault a day i
   assert.deepEqual(told, [new Error("one"), new Error("four")]);
 });
 
+test("verify notes the use of a key at its next look-up if that failed", async (t) => {
+  const { storage, noted, state } = watched(t);
+  const told = Promise.withResolvers<unknown>();
+  let isBroken = true;
+  const keys = issuedKeys({
+    ...storage,
+    markUsed: (id, day) =>
+      isBroken
+        ? Promise.reject(new Error("away"))
+        : storage.markUsed?.(id, day) ?? assert.fail(),
+  }, { onError: told.resolve });
+  const { key } = await keys.issue("one");
+  await keys.verify(key);
+  await told.promise;
+  isBroken = false;
+  state.time += 1000;
+  await keys.verify(key);
+  await until("it is noted", () => noted.length === 1);
+});
+
+test("verify refuses a key whose expiry is no date", async () => {
+  const { apiKeys } = memoryStorage();
+  const keys = issuedKeys({
+    ...apiKeys,
+    async find(digest) {
+      const record = await apiKeys.find?.(digest);
+      return record && { ...record, expires: new Date(NaN) };
+    },
+  });
+  assert.equal(await keys.verify((await keys.issue("one")).key), false);
+});
+
 test("verify refuses an expired key from its time on, although it was looked up before", async (t) => {
   const { storage, state } = watched(t);
   const keys = issuedKeys(storage);
