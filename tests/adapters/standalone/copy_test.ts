@@ -402,7 +402,9 @@ for (const [way, places] of Object.entries(WAYS)) {
     // On which day a key was used may differ: servers note that while they run.
     const use = "update api_keys set last_used = ";
     await from.query(`${use} case id when 1 then 5 when 3 then 7 end`);
-    await to.query(`${use} case id when 1 then 4 when 2 then 6 when 3 then 9 end`);
+    await to.query(
+      `${use} case id when 1 then 4 when 2 then 6 when 3 then 9 end`,
+    );
     assert.equal((await copy([from, to])).equal, true);
     const days = (await rowsOf(to, "api_keys")).map((row) => row.last_used);
     assert.deepEqual(days, ["5", "6", "9"]);
