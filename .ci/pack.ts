@@ -9,7 +9,6 @@
  * @module
  */
 
-import { spawnSync } from "node:child_process";
 import {
   constants,
   copyFileSync,
@@ -27,6 +26,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { run } from "./run_program.ts";
 import { linkInPackage } from "./package_links.ts";
 
 const TYPESCRIPT = "7.0.2";
@@ -262,14 +262,4 @@ function toJavaScript(path: string): string {
 
 function toText(value: unknown): string {
   return JSON.stringify(value, null, 2) + "\n";
-}
-
-/** Runs a program; what it prints is shown only if it fails. */
-function run(command: string, args: readonly string[], cwd: string): void {
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
-    cwd,
-    encoding: "utf8",
-  });
-  if (status === 0) return;
-  throw new Error(`${command} ${args.join(" ")}\n${error ?? stdout + stderr}`);
 }

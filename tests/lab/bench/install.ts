@@ -3,7 +3,6 @@
  * JavaScript too, because a runtime that removes types at start takes more memory.
  */
 
-import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
   globSync,
@@ -18,6 +17,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { run } from "../../../.ci/run_program.ts";
 
 const HERE = fileURLToPath(new URL("./", import.meta.url));
 const NPM_FLAGS = ["--ignore-scripts", "--no-audit", "--no-fund"];
@@ -77,14 +77,4 @@ export function install(): Installed {
       return pathToFileURL(join(own, "node_modules", name, "bin.js"));
     },
   };
-}
-
-/** Runs a program; what it prints is shown only if it fails. */
-function run(command: string, args: readonly string[], cwd: string): void {
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
-    cwd,
-    encoding: "utf8",
-  });
-  if (status === 0) return;
-  throw new Error(`${command} ${args.join(" ")}\n${error ?? stdout + stderr}`);
 }
