@@ -47,9 +47,9 @@ export interface HandlerOptions {
   /** Keeps the pets. */
   readonly storage: PetStorage;
   /**
-   * Says which API keys are valid: those for which `verify` returns, or promises, `true` or an
-   * object with the key's `id`, which stands for it in logs and traces. `false` and `undefined` are
-   * answered 401, and anything else 500.
+   * Decides which API keys are valid. For a valid key `verify` returns, or resolves to, `true` or
+   * an object with the key's `id`, which identifies it in logs and traces. `false` and `undefined`
+   * are answered with 401, anything else with 500.
    */
   readonly keys: {
     verify(
@@ -66,19 +66,19 @@ export interface HandlerOptions {
    */
   readonly baseUrl?: string;
   /**
-   * The most bytes that a body may have: 1 or more. Default: 65536 (64 KiB). A `Content-Length`
-   * below it is trusted; if you replace the body, delete the header.
+   * Maximum size of a body in bytes, at least 1. Default: 65536 (64 KiB). A `Content-Length` below
+   * it is trusted; if you replace the body, delete the header.
    */
   readonly maxBodyBytes?: number;
-  /** Time that a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
+  /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
   readonly bodyTimeout?: number;
   /**
-   * Which web pages may read responses: those of these origins, such as `https://app.example.com`,
-   * or of all, `"*"`. Default: none but those of the service's own origin.
+   * Origins whose web pages may read responses, such as `https://app.example.com`, or `"*"` for
+   * all. Default: only the service's own origin.
    */
   readonly cors?: { readonly origins: readonly string[] | "*" };
   /**
-   * Counts each request with a valid API key. A request that is not allowed is answered with 429.
+   * Counts each request with a valid API key. A request over the limit is answered with 429.
    * Default: no limit.
    */
   readonly rateLimit?: (
@@ -92,7 +92,7 @@ export interface HandlerOptions {
   /**
    * Receives the cause of every 500 and 503, which the client never sees; the request; its route,
    * such as `/v1/pets/{petId}`; and the id of its API key. The last two are `undefined` if they are
-   * not known (yet). If it fails itself, that is ignored. Default: `console.error`.
+   * not known (yet). Its own failures are ignored. Default: `console.error`.
    */
   readonly onError?: (
     cause: unknown,
@@ -165,9 +165,9 @@ const OPTIONS: readonly (keyof HandlerOptions)[] = [
  * assert.equal((await create("Tom")).status, 429);
  * ```
  *
- * @param options where pets are kept and which keys are valid; the rest has defaults.
- * @returns the service as a fetch function, to serve, to mount or to call.
- * @throws {TypeError} if an option is unknown or of a wrong kind.
+ * @param options where pets are kept and which keys are valid; the rest have defaults.
+ * @returns the service as a fetch function, to serve, mount or call.
+ * @throws {TypeError} if an option is unknown or has the wrong type.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime is too old, such as Node 20.
  */
@@ -181,7 +181,7 @@ export function createHandler(options: HandlerOptions): Handler {
 }
 
 /**
- * Checks the options, and fills in the defaults; `cors` and `docs` are for others. Throws as
+ * Checks the options and fills in the defaults, except for `cors` and `docs`. Throws as
  * `createHandler` does.
  */
 export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
@@ -227,7 +227,7 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
 /** Makes the fetch function of a service. */
 export function toHandler(answer: Service): Handler {
   function handle(request: Request): Promise<Response> {
-    // A likely mistake: `app.use("/v1", handle)` passes Node's own request.
+    // A likely mistake: `app.use("/v1", handle)` passes Node's own request object.
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError(
         "handle takes a Request: on Node, mount toNodeListener(handle)",

@@ -1,9 +1,9 @@
 /** JSON with 64-bit integers, exact to the last digit: `JSON.parse` rounds above 2^53. */
 
-/** The least int64, −2⁶³. */
+/** The smallest int64, −2⁶³. */
 export const INT64_MIN: bigint = -(2n ** 63n);
 
-/** The greatest int64, 2⁶³ − 1. */
+/** The largest int64, 2⁶³ − 1. */
 export const INT64_MAX: bigint = 2n ** 63n - 1n;
 
 /** Tells whether a value is a `bigint` from −2⁶³ to 2⁶³ − 1. */
@@ -20,11 +20,10 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 /**
- * Parses JSON text as `JSON.parse` does, but makes a `bigint` of members with these names if they
- * are numbers that denote an int64, however they are written (`7`, `7.0`, `70e-1`, as in JSON
- * Schema).
+ * Parses JSON text as `JSON.parse` does, but turns members with these names into a `bigint` if they
+ * denote an int64, however it is written (`7`, `7.0`, `70e-1`, as in JSON Schema).
  *
- * This applies to the outermost object, or to the objects in the outermost array. The time is
+ * This applies to the outermost object, or to the objects in the outermost array. It takes time
  * linear in the length of the text; a reviver would be much slower.
  *
  * @throws {SyntaxError} if the text is not JSON.
@@ -42,7 +41,7 @@ export function parseWithInt64(
         typeof members[name] !== "number" || Number.isSafeInteger(members[name])
       )
     );
-  // The same objects, which may have the text of a number where the value has the number.
+  // The same objects, in which a number that may have been rounded is a string of its digits.
   const sources = isExact
     ? objects
     : outermostObjects(JSON.parse(quoteNumbers(text)));

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 
-/** The greatest number of code points in a name; the least is 1. */
+/** The maximum number of code points in a name; the minimum is 1. */
 export const MAX_NAME_LENGTH = 255;
 
 /** Checks a name, which is kept exactly as sent: no trimming, no normalisation. */

@@ -1,10 +1,10 @@
-/** Checks the options that are passed to functions. */
+/** Checks of options that are passed to functions. */
 
 /** The longest delay of a timer, in ms. A longer one fires at once. */
 export const MAX_TIME: number = 2 ** 31 - 1;
 
 /**
- * Refuses options that a function does not have. An option that is `undefined` counts as left out.
+ * Refuses options that a function does not have. An option that is `undefined` counts as omitted.
  *
  * @param owner the function, for the message.
  * @throws {TypeError} if an option is unknown, or `options` is not an object. The message names the
@@ -17,7 +17,7 @@ export function checkNames(
 ): void {
   const known = names.join(", ");
   if (typeof options !== "object" || options === null) {
-    // It is not shown, because it may be a key.
+    // The value is not shown, because it may be a key.
     throw new TypeError(`${owner} takes an object of options: ${known}`);
   }
   for (const [name, value] of Object.entries(options)) {
@@ -53,7 +53,7 @@ export function checkIntegers(
 }
 
 /**
- * Shows a wrong value in a message. Of an object only the type is shown, because it may contain a
+ * Shows a wrong value in a message. Only the type of an object is shown, because it may contain a
  * password.
  */
 export function shown(value: unknown): string {

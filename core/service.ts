@@ -31,18 +31,19 @@ import { report } from "./report.ts";
 
 /** The result of counting a request. */
 export interface RateLimitResult {
-  /** If false, the request is one too many: it is answered 429. */
+  /** If false, the request is over the limit and answered with 429. */
   readonly allowed: boolean;
   /**
-   * Header fields of the answer, such as `ratelimit`. A 429 without `retry-after` says 1 (second).
+   * Header fields of the answer, such as `ratelimit`. In a 429, `retry-after` is 1 (second) by
+   * default.
    */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What `verify` says of a key: its id, or true, if it is valid. */
+/** The result of `verify`: the key's id or `true` if the key is valid. */
 type KeyResult = VerifiedKey | boolean | undefined;
 
-/** Who may call, how often, and who is told the cause of a 500 or 503. */
+/** Who may call, how often, and who receives the cause of a 500 or 503. */
 export interface PipelineOptions {
   readonly keys: {
     verify(key: string): KeyResult | Promise<KeyResult>;
@@ -62,7 +63,7 @@ export interface PipelineOptions {
 export interface ServiceOptions
   extends PipelineOptions, Omit<Context, "document"> {}
 
-/** Makes the service: the operations below its base address, and `others` at paths of their own. */
+/** Makes the service: the operations below its base address, and `others` at their own paths. */
 export function createService(
   options: ServiceOptions,
   others: readonly Endpoint[] = [],
@@ -101,7 +102,7 @@ export function createService(
 }
 
 /**
- * Makes the pipeline, which every request to an endpoint goes through; `find` answers all others.
+ * Makes the pipeline, which every request to an endpoint passes through; `find` answers all others.
  */
 export function createPipeline(
   find: (method: string, path: string) => Found<Endpoint> | Answer,
@@ -147,9 +148,9 @@ export function createPipeline(
   };
 }
 
-/** @throws {TypeError} if `rateLimit` returned something else, or a field that cannot be sent. */
+/** @throws {TypeError} if `rateLimit` returned anything else, or a field that cannot be sent. */
 function readFields({ allowed, headers }: RateLimitResult): Fields {
-  // Fields of a connection may come along if they were copied from a response of `fetch`.
+  // Fields copied from a `fetch` response may include those of its connection.
   const fields = [...new Headers(headers)]
     .filter(([name]) => !CONNECTION_FIELDS.includes(name));
   const isSendable = fields.every(([name, value]) =>
@@ -165,8 +166,8 @@ function readFields({ allowed, headers }: RateLimitResult): Fields {
 }
 
 /**
- * Adds to an answer the route and header fields of its endpoint, the key's id, and the fields of a
- * rate limit.
+ * Adds the route and header fields of its endpoint, the key's id, and rate limit fields to an
+ * answer.
  */
 function complete(
   answer: Answer,
@@ -191,6 +192,6 @@ function refusalFor(cause: unknown): Refusal {
       ? unavailable(cause.retryAfter)
       : outcomeUnknown;
   } catch {
-    return internalError; // a cause that cannot even be looked at, such as a proxy
+    return internalError; // a cause that cannot even be inspected, such as a proxy
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What you need to write a storage: the port {@linkcode PetStorage}, the types of what it is given
- * and returns, and functions that check and make them. `@petstore/service/contract` tests a storage
+ * What you need to write a storage: the port {@linkcode PetStorage}, the types that it accepts and
+ * returns, and functions that check and make them. `@petstore/service/contract` tests a storage
  * against the port.
  *
  * ```ts

@@ -1,8 +1,8 @@
 /**
  * The trace of a request, read from where `@opentelemetry/api` 1 keeps it, if the program uses
  * that. These places are internal (`createContextKey`, `internal/global-utils.ts`,
- * `rpc-metadata.ts`), but a dependency would be in every program. If they change,
- * tests/adapters/standalone/open_telemetry_slow.ts fails.
+ * `rpc-metadata.ts`), but importing the package would add a dependency to every program. If they
+ * change, tests/adapters/standalone/open_telemetry_slow.ts fails.
  */
 
 import type { Layer, ServiceRequest } from "./http/message.ts";
@@ -10,12 +10,12 @@ import type { Layer, ServiceRequest } from "./http/message.ts";
 /** The key of the current span in a context. */
 export const SPAN: symbol = Symbol.for("OpenTelemetry Context Key SPAN");
 /**
- * The instrumentation of Node's HTTP server takes the route from here, for its span and its
+ * The instrumentation of Node's HTTP server reads the route from here, for its span and its
  * metrics.
  */
 const RPC = Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA");
 
-/** A span: the part of it that is used. */
+/** The part of a span that is used. */
 export interface Span {
   spanContext(): { readonly traceId: string };
   setAttribute(name: string, value: string): Span;
@@ -34,8 +34,8 @@ export function findContexts():
 }
 
 /**
- * Gives the span of each request `http.route`, a name such as `GET /v1/pets/{petId}`, and the id of
- * the API key as `enduser.id` (OpenTelemetry's semantic conventions, "Enduser").
+ * Gives each request's span a name such as `GET /v1/pets/{petId}`, the attribute `http.route`, and
+ * the id of the API key as `enduser.id` (OpenTelemetry's semantic conventions, "Enduser").
  */
 export const traceLayer: Layer = (service) => {
   const contexts = findContexts();
@@ -67,7 +67,7 @@ const METHODS: readonly string[] = [
   "PATCH",
 ];
 
-/** The method, if RFC 9110 or RFC 5789 defines it. Any other may be a client's invention. */
+/** The method, if RFC 9110 or RFC 5789 defines it. A client may have made up any other. */
 export function knownMethod({ method }: ServiceRequest): string | undefined {
   return METHODS.includes(method) ? method : undefined;
 }

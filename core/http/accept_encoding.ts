@@ -1,6 +1,6 @@
 /** `Accept-Encoding` (RFC 9110 §12.5.3). */
 
-/** The content codings that this service has. */
+/** The content codings that this service supports. */
 export type Coding = "gzip" | "identity";
 
 /** A member of the list, with its weight: 0 to 1, by default 1. */
@@ -21,7 +21,7 @@ export function acceptedCodings(
   }
   const any = weights.get("*");
   const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? any ?? 0;
-  // Unless it is refused, no coding is always acceptable, and the last resort.
+  // `identity`, which means no coding, is always acceptable unless refused: the last resort.
   const identity = weights.get("identity") ?? any ?? Number.MIN_VALUE;
   if (gzip === 0) return ["identity"];
   if (identity === 0) return ["gzip"];

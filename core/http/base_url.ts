@@ -6,11 +6,11 @@ export interface BaseUrl {
   /** The path of the base address: empty, or begins with `/` and does not end in one. */
   readonly path: string;
   /**
-   * The address for tools that put it before a path such as `/pets`; they remove a lone `/`
+   * The address for tools that prepend it to a path such as `/pets`; they remove a lone `/`
    * themselves.
    */
   readonly url: string;
-  /** The address of a path below the base: absolute, or `relative` as it is. */
+  /** The address of a path below the base: absolute, or `relative` unchanged. */
   link(path: string, relative: string): string;
 }
 
@@ -46,7 +46,7 @@ export function parseBaseUrl(baseUrl: string): BaseUrl {
   return { path, url: address, link: (below) => address + below };
 }
 
-/** Does not show the value: it may have a password. */
+/** Does not show the value, because it may contain a password. */
 function wrong(reason: string): TypeError {
   return new TypeError(`Wrong option baseUrl: ${reason}`);
 }

@@ -16,9 +16,10 @@ export const DEFAULT_LIMITS: BodyLimits = {
 };
 
 /**
- * A body in more pieces than this must have `MIN_PIECE` bytes a piece on average: each piece costs
- * as much as a large one. Deno 2.9 allocates 64 KiB for each (`DEFAULT_CHUNK_SIZE` in its
- * ext/web/06_streams.js): on Deno it can go if tests/lab/faults/pieces_fault.ts passes without it.
+ * A body in more pieces than this must have `MIN_PIECE` bytes per piece on average, because a tiny
+ * piece costs as much as a large one: Deno 2.9 allocates 64 KiB for each (`DEFAULT_CHUNK_SIZE` in
+ * its ext/web/06_streams.js). This can go on Deno if tests/lab/faults/pieces_fault.ts passes
+ * without it.
  */
 export const MAX_PIECES = 256;
 const MIN_PIECE = 256;
@@ -45,7 +46,7 @@ export const late: Refusal = refuse(
   "request_timeout",
   "it did not arrive in time",
 );
-/** The 400 for a body whose connection ended before it did. A reader has no other `bad_request`. */
+/** The 400 for a body whose connection ended too early: the only `bad_request` of a reader. */
 export const cutShort: Refusal = refuse("bad_request", "it was cut short");
 const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
 const tooManyPieces = refuse(
@@ -62,8 +63,8 @@ function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
  * Reads the text of a JSON body.
  *
  * @returns the text, or the answer that says why not: 400 if there is no body, 415 for another
- * media type or any content coding, 413 for too many bytes, 408 if they stop coming, 400 if they
- * are not UTF-8.
+ * media type or any content coding, 413 for too many bytes, 408 if they arrive too late, 400 if
+ * they are not UTF-8.
  */
 export async function readText(
   { headers }: Pick<ServiceRequest, "headers">,
@@ -82,18 +83,19 @@ export async function readText(
   if (length !== undefined && length > limits.maxBodyBytes) {
     return tooLarge(limits.maxBodyBytes);
   }
-  // Of `gzip, chunked` Deno 2.9 and Node 26 decode `chunked` alone, and would pass on the gzip as
-  // the body. Bun 1.4 answers 400 by itself (oven-sh/bun#35295): can go if the others do, too.
+  // Deno 2.9 and Node 26 decode only the `chunked` of `gzip, chunked`, and would pass on the gzip
+  // as the body. Bun 1.4 answers 400 by itself (oven-sh/bun#35295): this can go if the others do so
+  // too.
   if (length === undefined && !/^chunked$/i.test(coding ?? "chunked")) {
     return wrongTransferCoding;
   }
   const bytes = await readBody(limits, length);
   if (!(bytes instanceof Uint8Array)) return refusal ?? bytes;
-  // Only reading shows whether there is a body that is not announced, as HTTP/2 allows.
+  // HTTP/2 allows a body that is not announced: only reading shows whether there is one.
   if (bytes.byteLength === 0) return missing;
   if (refusal !== undefined) return refusal;
   try {
-    // `request.text()` would put U+FFFD in place of bytes that are not UTF-8.
+    // `request.text()` would replace bytes that are not UTF-8 with U+FFFD.
     return utf8.decode(bytes);
   } catch {
     return notUtf8;
@@ -101,8 +103,9 @@ export async function readText(
 }
 
 /**
- * Accepts `application/json` in any case, with `charset=utf-8` or without, and no `Content-Type` at
- * all (RFC 9110 §8.3 leaves that to the recipient); refuses any coding but `identity` (§8.4).
+ * Accepts `application/json` in any case, with or without `charset=utf-8`, and a missing
+ * `Content-Type` (RFC 9110 §8.3 leaves that to the recipient). Refuses any coding but `identity`
+ * (§8.4).
  */
 export function checkMediaType(
   headers: Pick<Headers, "get">,
@@ -126,7 +129,9 @@ export function checkMediaType(
   return undefined;
 }
 
-/** Gathers a body piece by piece. Each piece is copied at once, so that the runtime can free it. */
+/**
+ * Collects a body piece by piece. Each piece is copied at once, so that the runtime can free it.
+ */
 export class Pieces {
   readonly #maxBodyBytes: number;
   #memory = new Uint8Array();
@@ -155,7 +160,7 @@ export class Pieces {
     return undefined;
   }
 
-  /** What was added so far. */
+  /** The bytes added so far. */
   get bytes(): Uint8Array {
     return this.#memory.subarray(0, this.#length);
   }
@@ -167,8 +172,8 @@ export function tooLarge(maxBodyBytes: number): Refusal {
 }
 
 /**
- * Says why a body cannot be read again. Not the client's fault: it gets a 500, and `onError` this
- * error.
+ * Makes the error for a body that cannot be read again. The client is not at fault: it gets a 500,
+ * and `onError` gets this error.
  */
 export function readBefore(): TypeError {
   return new TypeError(

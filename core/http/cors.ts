@@ -16,9 +16,9 @@ const PREFLIGHT: Fields = {
 };
 
 /**
- * Makes the layer that adds the header fields to answers whose path is below `basePath`, so not to
- * probes and metrics. A preflight is answered as any other `OPTIONS`, and so before the key is
- * looked at.
+ * Makes the layer that adds the header fields to answers whose path is below `basePath`, and so not
+ * to probes and metrics. A preflight is answered like any other `OPTIONS`, before the key is
+ * checked.
  *
  * @throws {TypeError} if an option is unknown, or `origins` is neither `"*"` nor one or more
  * serialized origins.
@@ -45,7 +45,7 @@ export function corsLayer(
     const answer = await service(request, ...rest);
     if (!isBelow(request, basePath)) return answer;
     const { allow, vary: others } = answer.headers;
-    // Caches must not give one origin what was meant for another (Fetch, CORS protocol and HTTP
+    // Caches must not serve one origin's response to another (Fetch, CORS protocol and HTTP
     // caches).
     const vary: Fields = allowed === undefined
       ? {}
@@ -68,7 +68,7 @@ export function corsLayer(
 
 /**
  * Tells whether a browser may send a value in `Origin`: scheme, host, and a port if it is not the
- * usual one.
+ * default.
  */
 function isOrigin(value: unknown): boolean {
   const url = typeof value === "string" ? URL.parse(value) : null;
@@ -76,7 +76,7 @@ function isOrigin(value: unknown): boolean {
     `${url.protocol}//${url.host}` === value;
 }
 
-/** Shows a value without what may be a password. */
+/** Shows a value without a possible password. */
 function withoutUser(value: unknown): string {
   return shown(
     typeof value === "string" ? value.replace(/^.*@/s, "…@") : value,

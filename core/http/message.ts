@@ -12,11 +12,11 @@ export interface ServiceRequest extends Pick<Request, "method" | "url"> {
   readonly headers: Pick<Headers, "get">;
 }
 
-/** What a request's body may take. */
+/** Limits on a request's body. */
 export interface BodyLimits {
-  /** The most bytes that are read. */
+  /** Maximum number of bytes. */
   readonly maxBodyBytes: number;
-  /** Time that the whole body may take to arrive, in ms. */
+  /** How long the whole body may take to arrive, in ms. */
   readonly bodyTimeout: number;
 }
 
@@ -24,7 +24,7 @@ export interface BodyLimits {
  * Reads the body of a request, once.
  *
  * @param length its `Content-Length`, which is at most `maxBodyBytes`; `undefined` without one.
- * @returns the bytes, none if there is no body; or the answer if it is too large, late or cut
+ * @returns the bytes, empty if there is no body; or the answer if it is too large, late or cut
  * short.
  * @throws {TypeError} if it was read before.
  */
@@ -59,22 +59,21 @@ export interface Answer {
     | Uint8Array<ArrayBuffer>
     | ReadableStream<Uint8Array>
     | null;
-  /** The code of the Error body; absent if this is no error. */
+  /** The code of the Error body; absent if this is not an error. */
   readonly code?: ErrorCode | undefined;
   /**
-   * The path as a template, `/v1/pets/{petId}`, for logs and traces; absent if there is no such
-   * path.
+   * The path as a template, `/v1/pets/{petId}`, for logs and traces; absent if no route matches.
    */
   readonly route?: string | undefined;
-  /** The id of the API key, for logs and traces; absent if it has none, or was not valid. */
+  /** The id of the API key, for logs and traces; absent if the key is not valid or has no id. */
   readonly keyId?: string | number | undefined;
   /** The error, for the server's log; present if this is a 500, or the 503 of a storage. */
   readonly cause?: unknown;
 }
 
 /**
- * Answers requests; it never rejects. `connection` is what the runtime passes with a request: Deno
- * its info, Bun its server, Node the socket. `readBody` reads the body in the runtime's own way.
+ * Answers requests; it never rejects. `connection` is what the runtime passes with a request:
+ * Deno's info, Bun's server, Node's socket. `readBody` reads the body in the runtime's own way.
  */
 export type Service = (
   request: ServiceRequest,
@@ -109,7 +108,7 @@ export function withFields(answer: Answer, fields: Fields): Answer {
 }
 
 /**
- * Makes the response. To `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110
+ * Makes the response. For `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110
  * §9.3.2).
  */
 export function toResponse(
@@ -120,8 +119,8 @@ export function toResponse(
     const init: ResponseInit & { readonly encodeBody: "manual" } = {
       status,
       headers,
-      // Cloudflare Workers would compress a body again that has a Content-Encoding (their document
-      // Runtime APIs, Response, `encodeBody`; cloudflare/workerd#7066). The test is
+      // Otherwise Cloudflare Workers compress a body that has a Content-Encoding again (Runtime
+      // APIs, Response, `encodeBody`; cloudflare/workerd#7066). Tested by
       // tests/lab/workers/worker_slow.ts.
       encodeBody: "manual",
     };

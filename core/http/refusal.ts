@@ -1,5 +1,6 @@
 /**
- * Refusals: the codes and the Error body of the contract; a stage returns one instead of throwing.
+ * Refusals, with the codes and the Error body of the contract. A stage returns one instead of
+ * throwing.
  */
 
 import {
@@ -63,7 +64,7 @@ export const internalError: Refusal = new Refusal(
 );
 
 /**
- * The answer if the storage could do nothing: the request can be sent again, after so many seconds.
+ * The answer if the storage could do nothing. The request can be sent again after so many seconds.
  */
 export function unavailable(retryAfter: number): Refusal {
   return new Refusal(
@@ -75,7 +76,7 @@ export function unavailable(retryAfter: number): Refusal {
 
 /**
  * The answer if a create may have happened. It has no `Retry-After`, which would invite the client
- * to send the request again (RFC 9110 §10.2.3) and so perhaps to add the pet twice.
+ * to send the request again (RFC 9110 §10.2.3) and perhaps add the pet twice.
  */
 export const outcomeUnknown: Refusal = new Refusal(
   "service_unavailable",

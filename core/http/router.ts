@@ -1,4 +1,4 @@
-/** Finds the route of a method and a path, or answers `OPTIONS` or 405. */
+/** Finds the route for a method and path, or answers `OPTIONS` or 405. */
 
 import type { Answer } from "./message.ts";
 import { Refusal } from "./refusal.ts";
@@ -13,7 +13,7 @@ export interface Route {
 /** A route that was found. */
 export interface Found<R extends Route> {
   readonly route: R;
-  /** The segment that stands for the parameter of a template; empty if the path is no template. */
+  /** The segment in place of a template's parameter; empty if the path is not a template. */
   readonly parameter: string;
 }
 
@@ -25,12 +25,12 @@ export type Router<R extends Route> = (
 
 /**
  * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of
- * a template stands for one segment that is not empty.
+ * a template matches one non-empty segment.
  */
 export function createRouter<R extends Route>(
   routes: readonly R[],
 ): Router<R> {
-  // By path; a template by what precedes its parameter, and a "?", which no path has.
+  // Keys are paths; for a template, what precedes its parameter and a "?", which no path contains.
   const byPath = new Map<string, Router<R>>();
   for (const path of new Set(routes.map(({ path }) => path))) {
     const found = forPath(path, routes.filter((route) => route.path === path));
@@ -46,7 +46,7 @@ export function createRouter<R extends Route>(
   };
 }
 
-/** Makes the router of routes that share a path; it is given their parameter. */
+/** Makes the router of routes that share a path; it receives their parameter. */
 function forPath<R extends Route>(
   path: string,
   routes: readonly R[],
@@ -54,7 +54,7 @@ function forPath<R extends Route>(
   const byMethod = new Map<string, R>();
   for (const route of routes) {
     byMethod.set(route.method, route);
-    // As GET, without the body (RFC 9110 §9.3.2).
+    // HEAD is GET without the body (RFC 9110 §9.3.2).
     if (route.method === "GET") byMethod.set("HEAD", route);
   }
   const allow = [...byMethod.keys(), "OPTIONS"].join(", "); // RFC 9110 §10.2.1

@@ -4,22 +4,22 @@ import { acceptedCodings, type Coding } from "./accept_encoding.ts";
 import type { Answer, Fields, ServiceRequest } from "./message.ts";
 import { sha256 } from "../sha256.ts";
 
-/** Bytes, because a text would be encoded for each request. */
+/** Bytes, because a string would be encoded again for each request. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 type Chunks = Iterable<Bytes> | AsyncIterable<Bytes>;
 
-/** Answers with a content, or with 304. */
+/** Answers with the content, or with 304. */
 export type StaticContent = (
   request: Pick<ServiceRequest, "headers">,
 ) => Promise<Answer>;
 
 /**
- * Answers 200 with a content, these fields and an `ETag`, compressed for clients that ask for it,
- * or 304 if the client has it. It is sent plain if the runtime cannot compress. All is made on
- * first use, because Cloudflare Workers forbid asynchronous work while a module loads
- * (cloudflare/workerd#158). Addresses have no version, so clients have to ask each time.
+ * Answers 200 with the content, these fields and an `ETag`, or 304 if the client has it. The
+ * content is compressed if the client asks for it and the runtime can. Everything is made on first
+ * use, because Cloudflare Workers forbid asynchronous work while a module loads
+ * (cloudflare/workerd#158). Addresses have no version, so clients must revalidate each time.
  *
- * @param inPieces divides a large content, to compress piece by piece.
+ * @param inPieces splits large content, so that it is compressed piece by piece.
  */
 export function staticContent(
   content: () => Bytes | Promise<Bytes>,
@@ -33,8 +33,7 @@ export function staticContent(
       const uncompressed = await plain();
       const { body } = uncompressed.whole;
       const fields = { ...headers, "content-encoding": "gzip" };
-      // Vercel's edge-runtime 4.0.1 has no CompressionStream. Then the plain content is right for
-      // all.
+      // Vercel's edge-runtime 4.0.1 has no CompressionStream. Then every client gets plain content.
       const packed = await gzip(inPieces(body)).catch(() => undefined);
       return packed === undefined ? uncompressed : represent(packed, fields);
     }),
@@ -53,9 +52,9 @@ export function staticContent(
 }
 
 async function represent(body: Bytes, headers: Fields) {
-  // A strong entity tag (RFC 9110 §8.8.3): no other bytes have it.
+  // A strong entity tag (RFC 9110 §8.8.3): different bytes have different tags.
   const etag = `"${(await sha256(body)).slice(0, 32)}"`;
-  // The 304 has the fields that say how to store it, and no others (RFC 9110 §15.4.5).
+  // A 304 has only the fields that say how to store the content (RFC 9110 §15.4.5).
   const few = { "cache-control": "no-cache", etag, vary: "Accept-Encoding" };
   const all = { ...headers, "x-content-type-options": "nosniff", ...few };
   return {
@@ -65,7 +64,7 @@ async function represent(body: Bytes, headers: Fields) {
   };
 }
 
-/** Makes something on first use; if that fails, the next use tries again. */
+/** Makes a value on first use; if that fails, the next use tries again. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let making: Promise<T> | undefined;
   return () =>

@@ -14,9 +14,7 @@ export interface Target {
 const HOST =
   /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
 
-/**
- * An origin, which Bun 1.4 leaves out if there is no `Host` (oven-sh/bun#33721); a path; a query.
- */
+/** An origin, which Bun 1.4 omits if there is no `Host` (oven-sh/bun#33721); a path; a query. */
 const URL_PARTS = /^(?:[^/?#]+:\/\/[^/?#]*)?(\/[^?#]*)(?:\?([^#]*))?/;
 
 const malformedHost = new Refusal(
@@ -43,8 +41,8 @@ export const noTunnel: Refusal = new Refusal(
 );
 
 /**
- * Reads path and query out of `request.url`, after checking the `Host` (RFC 9112 §3.2 asks for
- * 400): Deno 2.9 builds the URL from it, so one with a `/` in it would choose the path (see
+ * Reads path and query from `request.url`, after checking the `Host` (RFC 9112 §3.2 requires a
+ * 400): Deno 2.9 builds the URL from it, so a `/` in the `Host` would change the path (see
  * `makeUrlSafe` in adapters/http/guard.ts).
  */
 export function parseTarget(

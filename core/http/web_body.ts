@@ -1,4 +1,4 @@
-/** Reads the body of a web `Request`, as Deno, Bun, Workers and browsers have it. */
+/** Reads the body of a web `Request`, the kind that Deno, Bun, Workers and browsers have. */
 
 import {
   cutShort,
@@ -14,7 +14,8 @@ import type { Refusal } from "./refusal.ts";
 /**
  * A body that arrived with the header can be read after this many microtasks, so it needs no timer:
  * 2 on Deno 2.9, 1 on Node 22 and 26; on Bun 1.4 it mostly arrives later. With a timer a create
- * takes 1.2 times its processor time on Deno 2.9. If the number is wrong, a timer is set, no more.
+ * takes 1.2 times as much processor time on Deno 2.9. If the number is too low, a timer is set, no
+ * more.
  */
 const TURNS = 3;
 
@@ -22,15 +23,15 @@ const TURNS = 3;
 export function webBody(request: Request): ReadBody {
   return (limits, length) => {
     if (request.bodyUsed) return Promise.reject(readBefore());
-    // So short a body has few pieces, even byte by byte. Read as a stream, a create would take 1.2
-    // times its processor time on Deno 2.9.
+    // Such a short body has few pieces, even byte by byte. Reading it as a stream would make a
+    // create take 1.2 times as much processor time on Deno 2.9.
     return length !== undefined && length <= MAX_PIECES
       ? readWhole(request, limits)
       : readStream(request, limits);
   };
 }
 
-/** Reads a short body in one call; HTTP ends it where its announced length says (RFC 9112 §6.3). */
+/** Reads a short body in one call. HTTP ends it at its announced length (RFC 9112 §6.3). */
 async function readWhole(
   request: Request,
   { maxBodyBytes, bodyTimeout }: BodyLimits,
@@ -64,7 +65,7 @@ async function readStream(
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    giveUp(reader); // and the read under way ends
+    giveUp(reader); // ends the read under way
   }, limits.bodyTimeout);
   try {
     while (true) {

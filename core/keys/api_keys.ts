@@ -5,16 +5,17 @@
 
 import { sha256 } from "../sha256.ts";
 
-/** A valid key that has an id, which stands for it in logs and traces. */
+/** A valid key with an id, which identifies it in logs and traces. */
 export interface VerifiedKey {
-  /** 1 to 64 UTF-16 code units, or a safe integer. It is no secret. */
+  /** 1 to 64 UTF-16 code units, or a safe integer. It is not secret. */
   readonly id: string | number;
 }
 
 /** The port by which {@linkcode createHandler} checks bearer tokens. */
 export interface ApiKeys {
   /**
-   * Resolves to the key's id, or to true if it has none, if the key is valid now; else to false.
+   * Resolves to the key's id if the key is valid now, or to true if it has none; otherwise to
+   * false.
    */
   verify(key: string): Promise<VerifiedKey | boolean>;
 }
@@ -56,10 +57,10 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   return rememberKeys(async (digest) => {
     digests ??= Promise.all(unhashed.splice(0).map(sha256));
     return (await digests).includes(digest) ? { result: true } : undefined;
-  }, { maxAge: Infinity, now: () => 0 }); // a look at the clock costs 3 % of a request
+  }, { maxAge: Infinity, now: () => 0 }); // reading the clock costs 3 % of a request
 }
 
-/** Accepts the keys that any of these accepts, asked one after the other. */
+/** Accepts the keys that any of these accepts, asking one after the other. */
 export function anyOf(...all: readonly ApiKeys[]): ApiKeys {
   return {
     async verify(key) {
@@ -84,9 +85,9 @@ export interface FoundKey {
  * Makes {@linkcode ApiKeys} that look up keys by their SHA-256 digests, unless `canBeKey` returns
  * false.
  *
- * A key that was valid at most `maxAge` ms ago, and has not expired, is neither hashed nor looked
- * up again. Only valid keys are remembered, so guesses take no memory. `forget` forgets them all,
- * for example when one is revoked.
+ * A key that was found valid at most `maxAge` ms ago, and has not expired, is neither hashed nor
+ * looked up again. Only valid keys are remembered, so guesses take no memory. `forget` clears all
+ * of them, for example when one is revoked.
  */
 export function rememberKeys(
   lookUp: (digest: string) => Promise<FoundKey | undefined>,
@@ -115,7 +116,7 @@ export function rememberKeys(
       const digest = known?.digest ?? await sha256(key);
       const found = await lookUp(digest);
       if (found === undefined) {
-        remembering.delete(key); // another look-up may have remembered it meanwhile
+        remembering.delete(key); // another look-up may have added it meanwhile
         return false;
       }
       if (remembering.size >= MAX_REMEMBERED) remembering.clear();

@@ -5,10 +5,7 @@ import { isSendable, type VerifiedKey } from "./api_keys.ts";
 
 const CHALLENGE = 'Bearer realm="petstore"';
 
-/**
- * The 401 for a request without bearer credentials: without any, or with another scheme (RFC 6750
- * §3.1).
- */
+/** The 401 for a request with no credentials, or with those of another scheme (RFC 6750 §3.1). */
 export const missingKey: Refusal = new Refusal(
   "unauthorized",
   'API key is missing: send it in the header "Authorization: Bearer <API_KEY>"',
@@ -34,8 +31,8 @@ export function parseBearer(header: string | null): string | Refusal {
 /**
  * Reads the id of a key from what `verify` returned for it: `undefined` if it has none.
  *
- * @throws {TypeError} if that is neither `true` nor an object with an id of its own: an object such
- * as `{ valid: false }` must let nobody in.
+ * @throws {TypeError} if that is neither `true` nor an object with its own id: an object such as
+ * `{ valid: false }` must let nobody in.
  */
 export function readKeyId(result: unknown): VerifiedKey["id"] | undefined {
   if (result === true) return undefined;

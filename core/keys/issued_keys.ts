@@ -18,7 +18,7 @@ export interface ApiKeyRecord {
   readonly created: Date;
   /** When it was revoked; absent if it was not. */
   readonly revoked?: Date;
-  /** From when on it is refused; absent if it does not expire. */
+  /** When it expires: it is refused from then on; absent if it does not expire. */
   readonly expires?: Date;
   /** The start of the day, in UTC, on which it was last used; absent if it was never used. */
   readonly lastUsed?: Date;
@@ -32,8 +32,8 @@ export interface NewApiKeyRecord
 }
 
 /**
- * Where records of issued keys are stored. It is as durable as the `PetStorage` that it belongs to,
- * and rejects as `unavailable` once that is closed.
+ * Where records of issued keys are stored. It is as durable as its `PetStorage`, and rejects as
+ * `unavailable` once that is closed.
  */
 export interface ApiKeyStorage {
   /** Stores a record. Rejects if another record has its digest. */
@@ -47,21 +47,21 @@ export interface ApiKeyStorage {
   isActive(digest: string): Promise<boolean>;
   /**
    * Returns the record with this digest, even if it is revoked; `undefined` if it is not found. A
-   * storage may leave this method out; then keys can be revoked only by their ids, and logs do not
-   * have these.
+   * storage may omit this method; then keys can be revoked only by id, and their ids are not
+   * logged.
    */
   find?(digest: string): Promise<ApiKeyRecord | undefined>;
   /** Returns all records, ascending by id. */
   list(): Promise<readonly ApiKeyRecord[]>;
   /**
-   * Marks a record as revoked. A record that is revoked already keeps its time.
+   * Marks a record as revoked. A record that is already revoked keeps its time.
    *
    * @returns the record; `undefined` if it is not found.
    */
   revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
   /**
-   * Sets `lastUsed`, unless it is later already or the record is not found. A storage may leave
-   * this method out; one that has it also has `find`, and keeps `expires`.
+   * Sets `lastUsed`, unless it is already later or the record is not found. A storage may omit this
+   * method; one that has it also has `find`, and keeps `expires`.
    */
   markUsed?(id: number, day: Date): Promise<void>;
 }
@@ -77,10 +77,10 @@ export interface IssuedKey {
 /** Issues, lists, revokes and verifies keys. */
 export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
   /**
-   * Issues a key. Only the result has the key itself.
+   * Issues a key. Only the result contains the key itself.
    *
    * @param name the purpose or owner of the key, by the rules of a pet's name.
-   * @param options `expires` says from when on the key is refused. Default: it does not expire.
+   * @param options `expires` is when the key expires. Default: never.
    * @throws {RangeError} if the name breaks those rules, or `expires` is not in the future.
    * @throws {TypeError} if the storage cannot keep `expires`: it has no {@linkcode
    * ApiKeyStorage.markUsed}.
@@ -104,12 +104,12 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
 /** In ms. */
 const DAY = 86_400_000;
 
-/** The longest that a process goes on accepting a key that another process revoked, in ms. */
+/** How long a process may still accept a key that another process revoked, in ms. */
 export const REVOCATION_DELAY = 1000;
 
 /**
  * Issues, lists, revokes and verifies keys whose records are stored. `verify` returns the id of a
- * valid key, and notes once a day that the key is used; no request waits for that.
+ * valid key, and records once a day that the key is used; no request waits for that.
  *
  * @example Issue a key and revoke it
  * ```ts
@@ -125,8 +125,8 @@ export const REVOCATION_DELAY = 1000;
  * ```
  *
  * @param storage the `apiKeys` of a storage, or your own.
- * @param options `onError` receives the error, once a day at most, if the use of keys cannot be
- * noted. Default: `console.error`.
+ * @param options `onError` receives the error, at most once a day, if the use of keys cannot be
+ * recorded. Default: `console.error`.
  * @returns the `keys` option of `createHandler`, which can also issue, list and revoke.
  */
 export function issuedKeys(
@@ -149,7 +149,7 @@ export function issuedKeys(
     const record = await storage.find(digest);
     if (record === undefined || record.revoked !== undefined) return undefined;
     const validFor = (record.expires?.getTime() ?? Infinity) - Date.now();
-    if (!(validFor > 0)) return undefined; // nor if it is no date
+    if (!(validFor > 0)) return undefined; // or NaN, if it is not a date
     noteUse(record);
     return { result: Object.freeze({ id: record.id }), validFor };
   }
@@ -177,8 +177,7 @@ export function issuedKeys(
       return { key, record };
     },
     async issueFirst(name) {
-      // Looks first, because a database that accepts no writes, such as a read replica, may have
-      // keys.
+      // Checks first, because a read replica, which accepts no writes, may have keys.
       if ((await storage.list()).length > 0) return undefined;
       const { key, ...made } = await makeKey(name);
       const record = await storage.insertFirst(made);
@@ -195,7 +194,7 @@ export function issuedKeys(
   };
 }
 
-/** Makes a function that notes on which day a key is used, one key after the other. */
+/** Makes a function that records on which day a key is used, one key after the other. */
 function useRecorder(
   storage: ApiKeyStorage,
   onError: (error: unknown) => void,
@@ -215,11 +214,11 @@ function useRecorder(
     }
     if (noted.has(id) || Number(lastUsed ?? 0) >= day) return;
     noted.add(id);
-    // In another task, so that the request is answered first: SQLite commits in one turn.
+    // In another task, so that the request is answered first: a commit of SQLite blocks.
     noting = noting.then(() => new Promise((resolve) => setTimeout(resolve)))
       .then(() => storage.markUsed?.(id, new Date(day)))
       .catch((error) => {
-        if (day === today) noted.delete(id); // so that its next look-up tries again
+        if (day === today) noted.delete(id); // so that the next look-up tries again
         if (!hasFailed) report(() => onError(error));
         hasFailed = true;
       });

@@ -7,7 +7,7 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** Makes a random key. */
 export function generateKey(): string {
-  // 32 bits each, so that no character is likelier than another by more than one in ten million.
+  // 32 bits each, so that the characters' probabilities differ by less than one in ten million.
   const numbers = crypto.getRandomValues(new Uint32Array(32));
   const random = Array.from(numbers, (number) => BASE62.charAt(number % 62))
     .join("");

@@ -1,6 +1,6 @@
 /**
- * The contract as data: an OpenAPI 3.1 document of the service. The description says what holds for
- * all operations.
+ * The contract as data: an OpenAPI 3.1 document of the service. Its description says what applies
+ * to all operations.
  */
 
 import type { BaseUrl } from "../http/base_url.ts";
@@ -22,9 +22,9 @@ export interface DescribedOperation extends Route {
   readonly isPublic?: boolean;
 }
 
-/** The limits of a service, which its document tells. */
+/** The limits of a service, which its document states. */
 export interface DescribedLimits extends BodyLimits {
-  /** How long the storage keeps an `Idempotency-Key`, in ms, if it says so. */
+  /** How long the storage keeps an `Idempotency-Key`, in ms, if known. */
   readonly idempotencyRetention?: number | undefined;
 }
 
@@ -111,7 +111,7 @@ function describePaths(
   return paths;
 }
 
-/** The responses that an operation describes itself, and those that are alike for all. */
+/** The responses that an operation describes itself, and those that all share. */
 function describeResponses(
   { description, errors, headers = {}, isPublic = false }: DescribedOperation,
   limits: DescribedLimits,

@@ -1,6 +1,6 @@
 /**
- * Examples of requests and successes: what a client gets that sends them, in this order, to an
- * empty store.
+ * Examples of requests, and the responses to a client that sends them, in this order, to an empty
+ * store.
  */
 
 import type { JsonObject } from "./json_object.ts";
@@ -8,7 +8,7 @@ import type { JsonObject } from "./json_object.ts";
 /** An integer that `JSON.parse` rounds. `JSON.stringify` writes this object as the number. */
 const BIG = rawNumber("9007199254740993");
 
-// The first is one that every tool shows as it is.
+// The first example is one that every tool shows unchanged.
 const newRex: JsonObject = { name: "Rex", categoryId: 1 };
 const newTom: JsonObject = { name: "Tom", categoryId: BIG, status: "pending" };
 const rex: JsonObject = { id: 1, ...newRex, status: "available" };

@@ -51,9 +51,7 @@ export function headerRefs(names: readonly string[]): JsonObject {
   );
 }
 
-/**
- * Describes a JSON body by the name of its schema, with `example` or `examples` if there are any.
- */
+/** Describes a JSON body by the name of its schema, with `example` or `examples` if given. */
 export function json(schema: string, examples?: JsonObject): JsonObject {
   const $ref = `#/components/schemas/${schema}`;
   return { "application/json": { schema: { $ref }, ...examples } };
@@ -61,7 +59,7 @@ export function json(schema: string, examples?: JsonObject): JsonObject {
 
 /**
  * Describes an error response. The example is a refusal that the service really sends. It is not
- * one of the named `examples`, because OpenAPI Generator warns of those.
+ * among named `examples`, because OpenAPI Generator warns about those.
  */
 export function refused(
   description: string,

@@ -11,7 +11,7 @@ import type { JsonObject } from "./json_object.ts";
 
 const CODES = Object.keys(ERROR_STATUS);
 
-// An int64 has no bounds here, because generators for other languages read them into a double.
+// An int64 has no bounds here, because generators for other languages read them as doubles.
 const id: JsonObject = {
   type: "integer",
   format: "int64",

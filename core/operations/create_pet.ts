@@ -23,11 +23,11 @@ import {
 } from "./operation.ts";
 
 /**
- * Answers 201 with the pet and its `Location` once it is durable. Answers 400 with every problem of
- * the body in one message; 408, 413 and 415 as {@linkcode readText} does.
+ * Answers 201 with the pet and its `Location` once it is durable; 400 with every problem of the
+ * body in one message; 408, 413 and 415 as {@linkcode readText} does.
  *
- * If the `Idempotency-Key` added an equal pet before, adds nothing and answers with that pet. If it
- * added another pet, answers 422.
+ * If the `Idempotency-Key` has already added an equal pet, adds nothing and answers with that pet.
+ * If it added a different pet, answers 422.
  */
 async function run(
   { request, apiKey, readBody }: Call,

@@ -26,7 +26,7 @@ async function run({ parameter }: Call, { storage }: Context): Promise<Answer> {
     : jsonAnswer(200, petToJson(pet));
 }
 
-/** Makes the 404 for an id as it was sent. */
+/** Makes the 404, which quotes the id as it was sent. */
 function petNotFound(petId: string): Refusal {
   return new Refusal(
     "not_found",
@@ -34,10 +34,7 @@ function petNotFound(petId: string): Refusal {
   );
 }
 
-/**
- * Makes the header fields that say that the operation is deprecated, how long it works, and what
- * replaces it.
- */
+/** Makes the header fields that announce the deprecation, the removal date and the replacement. */
 function deprecation(baseUrl: BaseUrl): Fields {
   return {
     sunset: "Thu, 05 Dec 2030 00:00:00 GMT", // RFC 8594

@@ -17,7 +17,7 @@ export const malformedKey: Refusal = new Refusal(
     '"8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes',
 );
 
-/** The 422 for a key that has already added another pet. */
+/** The 422 for a key that has already added a different pet. */
 export const reusedKey: Refusal = new Refusal(
   "idempotency_key_reused",
   "Cannot create pet: its Idempotency-Key was sent before with another pet; use a new key for each pet",

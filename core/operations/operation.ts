@@ -1,5 +1,5 @@
 /**
- * The operations of the service, each a row for the router, the pipeline and the OpenAPI document.
+ * An operation of the service, as data for the router, the pipeline and the OpenAPI document.
  */
 
 import type { BaseUrl } from "../http/base_url.ts";
@@ -41,7 +41,7 @@ export interface Context extends BodyLimits {
 
 /** A route at its full path, and what it does. */
 export interface Endpoint {
-  /** The method; `GET` is for `HEAD` too. */
+  /** The method; `GET` includes `HEAD`. */
   readonly method: "GET" | "POST";
   /** The path, or a template that ends in one parameter: `/v1/pets/{petId}`. */
   readonly path: string;
@@ -59,7 +59,7 @@ export interface Operation extends DescribedOperation {
   readonly run: (call: Call, context: Context) => Promise<Answer>;
 }
 
-/** The errors of every operation that needs a key and asks the storage. */
+/** The errors of every operation that needs a key and uses the storage. */
 export const COMMON_ERRORS = [
   "bad_request",
   "unauthorized",

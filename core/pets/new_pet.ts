@@ -35,7 +35,7 @@ const newPetSchema = v.pipe(
  */
 export function parseNewPet(body: unknown): CheckedPet | Refusal {
   const check = v.safeParse(newPetSchema, body);
-  if (check.success) return check.output as CheckedPet; // the one place that makes it one
+  if (check.success) return check.output as CheckedPet; // the only place that makes one
   const problems = check.issues.map((issue) =>
     `${v.getDotPath(issue) ?? "the body"} ${issue.message}`
   );

@@ -40,7 +40,7 @@ const AFTER_RULE = `one integer from ${INT64_MIN} to ${INT64_MAX}`;
  * canonical decimal form (`05`, `+5`, `1e1`, `10.0`, empty).
  */
 export function parsePage(query: string): PageRequest | Refusal {
-  // The constructor takes one leading "?" away: without this one, "??limit=5" would set the limit.
+  // The constructor removes one leading "?": without this one, "??limit=5" would set the limit.
   const parameters = new URLSearchParams(`?${query}`);
   const problems: string[] = [];
 
@@ -77,21 +77,25 @@ export function parsePage(query: string): PageRequest | Refusal {
 }
 
 /**
- * The number of pets to read for a page of `limit`: one more tells whether there is a next page.
+ * The number of pets to read for a page of `limit`: one extra shows whether there is a next page.
  */
 export function rowsToRead(limit: number): number {
   return limit + 1;
 }
 
 /**
- * Makes a page of at most `limit` pets from the first `limit + 1` pets that match.
+ * Makes a page of at most `limit` pets from the first `limit + 1` that match.
  *
- * @example
+ * @example Make a page
  * ```ts
  * import { type Pet, type Page, toPage } from "@petstore/service/storage";
  *
  * const pageOf = (found: Pet[], limit: number): Page => toPage(found, limit);
  * ```
+ *
+ * @param found the matching pets, ascending by id.
+ * @param limit the size of the page.
+ * @returns the page, whose `last` is set if more pets match.
  */
 export function toPage(found: readonly Pet[], limit: number): Page {
   if (found.length <= limit) return { pets: found };
@@ -114,7 +118,7 @@ export function nextPage({ limit, status }: PageRequest, last: PetId): string {
 }
 
 function parseLimit(text: string): number | undefined {
-  const limit = Number(parseInt64(text)); // NaN if it is none
+  const limit = Number(parseInt64(text)); // NaN if it is not an int64
   return limit >= MIN_LIMIT && limit <= MAX_LIMIT ? limit : undefined;
 }
 

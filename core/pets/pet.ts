@@ -1,4 +1,4 @@
-/** Pets: the types of the contract, ids, and JSON. int64 members are `bigint`. */
+/** Pets: the types of the contract, their ids, and JSON. int64 members are `bigint`. */
 
 import { INT64_MAX, parseInt64 } from "../json.ts";
 
@@ -7,7 +7,7 @@ export type PetStatus = "available" | "pending" | "sold";
 
 /**
  * Identifier of a pet: 1 to 2⁶³ − 1, ascending in order of creation, never reused. `petId` makes
- * it.
+ * one.
  */
 export type PetId = bigint & { readonly inTypesOnly: "PetId" };
 
@@ -21,7 +21,7 @@ export interface NewPet {
   readonly status?: PetStatus;
 }
 
-/** A pet to add that has been checked, with its status filled in. `checkNewPet` makes it. */
+/** A pet to add that has been checked, with its status filled in. `checkNewPet` makes one. */
 export type CheckedPet = Required<NewPet> & {
   readonly inTypesOnly: "CheckedPet";
 };
@@ -40,7 +40,7 @@ export const PET_STATUSES: readonly PetStatus[] = [
 ];
 
 /**
- * Makes a {@linkcode PetId} of an integer, for authors and callers of storages.
+ * Makes a {@linkcode PetId} from an integer, for authors and callers of storages.
  *
  * @example Get a pet from a storage
  * ```ts
@@ -83,8 +83,7 @@ export function parsePetId(text: string): PetId | undefined {
  *
  * @param pet a pet, as a storage or a client returns it.
  * @returns the JSON text, whose integers are exact.
- * @throws {TypeError} if a member is missing or of a wrong type, because a storage broke its
- * promise.
+ * @throws {TypeError} if a member is missing or has the wrong type: a storage broke its promise.
  */
 export function petToJson(pet: Pet): string {
   assertPet(pet);
@@ -96,7 +95,7 @@ export function petToJson(pet: Pet): string {
 
 /**
  * Writes pets as a JSON array, each as {@linkcode petToJson} does. If every integer is exact as a
- * `number`, `JSON.stringify` writes them, which is quicker.
+ * `number`, `JSON.stringify` writes them, which is faster.
  */
 export function petsToJson(pets: readonly Pet[]): string {
   const all: unknown[] = [];

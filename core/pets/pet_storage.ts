@@ -5,26 +5,24 @@ import type { CheckedPet, Pet, PetId } from "./pet.ts";
 
 /**
  * Keeps pets. Every method returns a promise, and rejects with a {@linkcode StorageError} if the
- * fault is one that a caller can act on. Objects that are passed in or returned belong to the
- * caller: to change them changes no pet.
+ * caller can act on the fault. Objects that are passed in or returned belong to the caller:
+ * changing them changes no pet.
  */
 export interface PetStorage {
-  /**
-   * How long an idempotency key is kept, in ms, for the OpenAPI document. Left out, the document
-   * does not say.
-   */
+  /** How long an idempotency key is kept, in ms. If omitted, the OpenAPI document does not say. */
   readonly idempotencyRetention?: number;
 
   /**
    * Adds a pet and gives it an id greater than every id given before.
    *
-   * Once the promise is fulfilled the pet is as durable as the storage makes anything, and every
-   * `get` and `list` that starts afterwards sees it. Ids become visible in ascending order: a
-   * reader that has seen an id never later sees a smaller one appear. The pet is not checked again.
+   * Once the promise resolves, the pet is as durable as the storage makes anything, and every `get`
+   * and `list` that starts afterwards sees it. Ids become visible in ascending order: a reader that
+   * has seen an id never later sees a smaller one appear. The pet is not checked again.
    *
    * If a create with the same `idempotencyKey` (64 lower-case hexadecimal digits) added a pet less
    * than the storage's retention ago, this adds nothing and returns that pet with `replayed`,
-   * whatever `pet` is. Of any number of them at once, in any number of processes, one adds its pet.
+   * whatever `pet` is. However many run at once, in however many processes, exactly one adds its
+   * pet.
    */
   create(
     pet: CheckedPet,
@@ -37,7 +35,7 @@ export interface PetStorage {
   /** Returns the pets that match, ascending by id, and says whether more do. */
   list(request: PageRequest): Promise<Page>;
 
-  /** Fulfilled if the storage can answer now; rejected with the reason if not. */
+  /** Resolves if the storage can answer now; rejects with the reason if not. */
   ping(): Promise<void>;
 
   /**
@@ -48,7 +46,7 @@ export interface PetStorage {
 }
 
 /**
- * A fault of the storage that a caller can act on. Its `cause` is the driver's own error.
+ * A fault of the storage that the caller can act on. Its `cause` is the driver's own error.
  *
  * @example The answer to each kind
  * ```ts
@@ -75,10 +73,10 @@ export interface PetStorage {
 export class StorageError extends Error {
   /**
    * Says what is known about the operation that failed. `unavailable`: nothing happened, and it can
-   * be tried again. `outcome_unknown`: a create was under way, and may have happened.
+   * be retried. `outcome_unknown`: a create was under way, and may have happened.
    */
   readonly kind: "unavailable" | "outcome_unknown";
-  /** If it is `unavailable`: after how many seconds to try again, 1 or more. */
+  /** If it is `unavailable`: seconds to wait before retrying, 1 or more. */
   readonly retryAfter: number;
 
   /**
@@ -93,7 +91,7 @@ export class StorageError extends Error {
     super(message, options);
     this.name = "StorageError";
     this.kind = kind;
-    const seconds = Math.ceil(Number(options.retryAfter)); // NaN if it is left out
+    const seconds = Math.ceil(Number(options.retryAfter)); // NaN if it is omitted
     this.retryAfter = seconds >= 1 ? Math.min(seconds, 60) : 1;
   }
 }
